@@ -1,0 +1,13 @@
+# What can be switched. AUTO uses a part where it is found and says so; ON fails loudly where it is not.
+foreach(part ONEDNN BLAS CUDA GUI)
+  set(LAMINA_${part} AUTO CACHE STRING "Use ${part}: AUTO, ON or OFF")
+  set_property(CACHE LAMINA_${part} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+option(LAMINA_APPS "Build the programs" ON)
+option(LAMINA_TESTS "Build the tests" ON)
+set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+
+if(LAMINA_SANITIZE)
+  add_compile_options(-fsanitize=${LAMINA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LAMINA_SANITIZE})
+endif()

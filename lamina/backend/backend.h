@@ -1,0 +1,133 @@
+// The interface that every backend implements: memory, planned layers, and the few whole-batch operations that training
+// needs beside them. Backpropagation is written once over these calls (nn/executor.h); a backend knows no epochs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/base/error.h"
+#include "lamina/base/matrix_view.h"
+#include "lamina/neuron/loss.h"
+#include "lamina/neuron/problem.h"
+#include "lamina/neuron/update_rule.h"
+
+namespace lamina {
+
+/// Memory of a backend (host memory for the CPU ones).
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual void* data() const = 0;
+  virtual int64_t size_bytes() const = 0;
+};
+
+/// Forward: a = activation(z), z = synapse(x, weights) + bias.
+struct ForwardArgs {
+  ConstMatrixView x;           // batch × inputs
+  ConstMatrixView weights;     // outputs × inputs
+  const void* bias = nullptr;  // outputs, or null
+  MatrixView a;                // batch × outputs
+  MatrixView z;                // batch × outputs, written where not empty
+};
+
+/// Input gradient: out = ∂E/∂x, times the slope of the layer before where there is one (then it is that layer's delta).
+struct InputGradientArgs {
+  ConstMatrixView delta;                 // batch × outputs, ∂E/∂z of this layer
+  ConstMatrixView weights;               // outputs × inputs
+  ConstMatrixView x;                     // batch × inputs: this layer's input, the activation of the layer before
+  const Activation* previous = nullptr;  // activation of the layer before, null: no slope
+  ConstMatrixView previous_z;            // batch × inputs, only where previous->slope_needs_input()
+  MatrixView out;                        // batch × inputs
+};
+
+/// A parameter array with its gradient and optimiser state, all of one length and element type.
+struct ParameterArrays {
+  void* value = nullptr;
+  void* gradient = nullptr;
+  void* state0 = nullptr;  // null where the rule has no such state
+  void* state1 = nullptr;
+};
+
+/// Weight gradient: ∂E/∂w = synapse'(x, delta) and ∂E/∂bias = column sums of delta. With a rule the parameters are
+/// updated as well (a backend may fuse the two; the gradient arrays are then scratch of unspecified content).
+struct WeightGradientArgs {
+  ConstMatrixView x;      // batch × inputs
+  ConstMatrixView delta;  // batch × outputs
+  ParameterArrays weights;
+  ParameterArrays bias;              // all null for a layer without bias
+  const UpdateRule* rule = nullptr;  // null: only compute the gradients
+};
+
+/// A layer prepared on a backend for batches up to a size: kernels chosen, scratch allocated. The calls allocate nothing.
+/// Not thread-safe: one layer object serves one caller at a time. Outputs must not overlap inputs.
+class PreparedLayer {
+ public:
+  virtual ~PreparedLayer() = default;
+  virtual void Forward(const ForwardArgs& args) noexcept = 0;
+  virtual void InputGradient(const InputGradientArgs& args) noexcept = 0;
+  virtual void WeightGradient(const WeightGradientArgs& args) noexcept = 0;
+  /// What was chosen, for reports: "cpu: dot 8x48 tile, 2 threads".
+  virtual std::string Describe() const = 0;
+};
+
+/// What a layer is prepared for.
+struct LayerPlanRequest {
+  LayerSpec layer;
+  DType dtype = DType::kF32;
+  int64_t max_batch = 0;
+  bool training = false;  // gradients are needed
+};
+
+/// Sums over the samples seen since they were last cleared. Kept in backend memory while training.
+struct LossSums {
+  double loss = 0;     // sum of sample weight × loss
+  double weight = 0;   // sum of sample weights
+  int64_t correct = 0; // samples whose largest output (one output: the side of the class threshold) is the target's
+  int64_t samples = 0;
+};
+
+/// Loss of a batch and the delta of the output layer.
+struct LossArgs {
+  Loss loss = Loss::kMse;
+  const Activation* activation = nullptr;  // of the output layer
+  ConstMatrixView a;                       // batch × outputs
+  ConstMatrixView z;                       // only where activation->slope_needs_input()
+  ConstMatrixView targets;                 // batch × outputs
+  const void* sample_weights = nullptr;    // batch elements of a's type, or null for ones
+  double class_threshold = 0.5;            // for a single output
+  MatrixView delta;                        // ∂E/∂z with E = sum / batch rows; left alone where empty
+  LossSums* sums = nullptr;                // backend memory, added to
+};
+
+struct BackendOptions {
+  int threads = 0;  // 0: all the cores this process may use
+};
+
+/// One device with one way of computing. Thread-compatible: no hidden global state.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;
+  /// One line for people: "cpu: AVX-512 (AVX3), 2 threads, oneDNN 2.6.3".
+  virtual std::string Describe() const = 0;
+  virtual int threads() const = 0;
+  /// Whether this backend can do the problem; the reason why not otherwise.
+  virtual Verdict Supports(const Problem& problem) const = 0;
+
+  virtual std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const = 0;  // zeroed
+  virtual void Upload(void* to, const void* host, int64_t size_bytes) const = 0;
+  virtual void Download(void* host, const void* from, int64_t size_bytes) const = 0;
+
+  /// Throws Error(kUnsupported) with the Verdict's reason where Supports() says no.
+  virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;
+
+  /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
+  virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;
+  virtual void ComputeLoss(const LossArgs& args) const noexcept = 0;
+};
+
+}  // namespace lamina

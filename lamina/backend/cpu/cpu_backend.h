@@ -1,0 +1,18 @@
+// Backend "cpu": the fast one. Blocked Highway kernels chosen at run time, oneDNN as a rival candidate, OpenMP.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+
+namespace lamina {
+
+std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options);
+/// Instruction sets compiled in that this CPU has, best first ("AVX3", "AVX2", "SSE2"); the first is used.
+std::vector<std::string> CpuTargets();
+/// "oneDNN 2.6.3", or "" in a build without it.
+std::string OnednnDescription();
+
+}  // namespace lamina

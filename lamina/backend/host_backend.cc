@@ -1,0 +1,149 @@
+// Memory, gathering and the loss for every CPU backend.
+#include "lamina/backend/host_backend.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+namespace {
+
+class HostBuffer final : public Buffer {
+ public:
+  explicit HostBuffer(int64_t size_bytes) : buffer_(size_bytes) {}
+  void* data() const override { return buffer_.data(); }
+  int64_t size_bytes() const override { return buffer_.size_bytes(); }
+
+ private:
+  AlignedBuffer buffer_;
+};
+
+// Whether the sample counts as correctly classified; see LossSums.
+template <class T>
+bool IsCorrect(const T* a, const T* y, int64_t outputs, T threshold) {
+  if (outputs == 1) {
+    return (a[0] > threshold) == (y[0] > threshold);
+  }
+  return std::max_element(a, a + outputs) - a == std::max_element(y, y + outputs) - y;
+}
+
+// delta for one sample: the loss's gradient times the slope of the output activation.
+template <class T, class L>
+void SampleDelta(const LossArgs& args, int64_t i, T scale) {
+  const int64_t outputs = args.a.cols;
+  const T* a = args.a.Row<T>(i);
+  const T* y = args.targets.Row<T>(i);
+  T* delta = args.delta.Row<T>(i);
+  for (int64_t j = 0; j < outputs; ++j) {
+    delta[j] = scale * L::Gradient(a[j], y[j]);
+  }
+  if (args.loss != Loss::kMse) {
+    return;  // the gradients of the entropies are with respect to z already
+  }
+  if (args.activation->is_softmax()) {
+    T dot = 0;
+    for (int64_t j = 0; j < outputs; ++j) {
+      dot += delta[j] * a[j];
+    }
+    for (int64_t j = 0; j < outputs; ++j) {
+      delta[j] = a[j] * (delta[j] - dot);
+    }
+  } else {
+    args.activation->MultiplySlope(args.z.empty() ? nullptr : args.z.Row<T>(i), a, delta, outputs);
+  }
+}
+
+template <class T, class L>
+void LossLoop(const LossArgs& args) {
+  const int64_t outputs = args.a.cols;
+  const T floor = args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon()
+                                                         : std::numeric_limits<T>::min();
+  const T mean = T(1) / static_cast<T>(std::max<int64_t>(1, args.a.rows));
+  const auto* weights = static_cast<const T*>(args.sample_weights);
+  LossSums sums;
+  for (int64_t i = 0; i < args.a.rows; ++i) {
+    const T* a = args.a.Row<T>(i);
+    const T* y = args.targets.Row<T>(i);
+    const T weight = weights == nullptr ? T(1) : weights[i];
+    double loss = 0;
+    for (int64_t j = 0; j < outputs; ++j) {
+      loss += L::Value(a[j], y[j], floor);
+    }
+    sums.loss += weight * loss;
+    sums.weight += weight;
+    sums.correct += IsCorrect(a, y, outputs, static_cast<T>(args.class_threshold)) ? 1 : 0;
+    if (!args.delta.empty()) {
+      SampleDelta<T, L>(args, i, weight * mean);
+    }
+  }
+  args.sums->loss += sums.loss;
+  args.sums->weight += sums.weight;
+  args.sums->correct += sums.correct;
+  args.sums->samples += args.a.rows;
+}
+
+}  // namespace
+
+Verdict HostBackend::Supports(const Problem& problem) const {
+  if (problem.dtype != DType::kF32 && problem.dtype != DType::kF64) {
+    return Verdict::No(fmt::format("backend {} computes dot layers in f32 and f64, not {}", name(),
+                                   DTypeName(problem.dtype)));
+  }
+  return Verdict::Yes();
+}
+
+void HostBackend::RequireSupport(const LayerPlanRequest& request) const {
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
+    if (pass != Pass::kForward && !request.training) {
+      continue;
+    }
+    if (const Verdict verdict = Supports({request.layer, pass, request.max_batch, request.dtype}); !verdict) {
+      throw Error(ErrorCode::kUnsupported, verdict.reason);
+    }
+  }
+}
+
+std::unique_ptr<Buffer> HostBackend::Allocate(int64_t size_bytes) const {
+  return std::make_unique<HostBuffer>(size_bytes);
+}
+
+void HostBackend::Upload(void* to, const void* host, int64_t size_bytes) const {
+  if (size_bytes > 0) {
+    std::memcpy(to, host, static_cast<size_t>(size_bytes));
+  }
+}
+
+void HostBackend::Download(void* host, const void* from, int64_t size_bytes) const { Upload(host, from, size_bytes); }
+
+void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept {
+  const int64_t element = DTypeSize_bytes(from.dtype);
+  const auto* source = static_cast<const char*>(from.data);
+  auto* target = static_cast<char*>(to.data);
+  const auto row_bytes = static_cast<size_t>(from.cols * element);
+#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1 && count * from.cols > 16384)
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(target + i * to.stride * element, source + rows[i] * from.stride * element, row_bytes);
+  }
+}
+
+void HostBackend::ComputeLoss(const LossArgs& args) const noexcept {
+  DispatchFloat(args.a.dtype, [&]<class T>(T) {
+    VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) { LossLoop<T, L>(args); });
+  });
+}
+
+int UsableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
+int ResolveThreads(int threads) { return threads > 0 ? threads : UsableCores(); }
+
+}  // namespace lamina

@@ -1,0 +1,47 @@
+// What the CPU backends share: host memory, gathering rows, the loss.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "lamina/backend/backend.h"
+
+namespace lamina {
+
+/// Base of serial, threads, blas and cpu. Uses `threads` OpenMP threads in its own loops.
+class HostBackend : public Backend {
+ public:
+  explicit HostBackend(int threads) : threads_(threads) {}
+
+  int threads() const override { return threads_; }
+  Verdict Supports(const Problem& problem) const override;
+  std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const override;
+  void Upload(void* to, const void* host, int64_t size_bytes) const override;
+  void Download(void* host, const void* from, int64_t size_bytes) const override;
+  void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override;
+  void ComputeLoss(const LossArgs& args) const noexcept override;
+
+ protected:
+  /// Throws Error(kUnsupported) unless Supports() accepts every pass that `request` needs.
+  void RequireSupport(const LayerPlanRequest& request) const;
+
+ private:
+  int threads_;
+};
+
+/// Cores this process may use (its affinity mask and cgroup-independent), at least 1.
+int UsableCores();
+/// `threads` if positive, else UsableCores().
+int ResolveThreads(int threads);
+
+/// Applies activation or softmax to `rows` rows of z in place or into a; scalar loops of Activation.
+template <class T>
+void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, int64_t cols, int64_t z_stride,
+                  int64_t a_stride) noexcept {
+  for (int64_t i = 0; i < rows; ++i) {
+    activation.Value(z + i * z_stride, a + i * a_stride, cols);
+  }
+}
+
+}  // namespace lamina

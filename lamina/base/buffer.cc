@@ -1,0 +1,45 @@
+// Aligned allocation with an error that names the size asked for.
+#include "lamina/base/buffer.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "lamina/base/error.h"
+
+namespace lamina {
+namespace {
+constexpr int64_t kAlignment_bytes = 64;
+}
+
+AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
+  if (size_bytes == 0) {
+    return;
+  }
+  if (size_bytes < 0 || size_bytes > std::numeric_limits<int64_t>::max() - kAlignment_bytes) {
+    throw Error(ErrorCode::kResource, fmt::format("cannot allocate {} bytes", size_bytes));
+  }
+  const int64_t rounded = (size_bytes + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes;
+  data_.reset(std::aligned_alloc(kAlignment_bytes, static_cast<size_t>(rounded)));
+  if (data_ == nullptr) {
+    throw Error(ErrorCode::kResource, fmt::format("cannot allocate {:.1f} MiB", size_bytes / 1048576.0),
+                {.remedy = "Free memory, use fewer samples or a smaller network."});
+  }
+  std::memset(data_.get(), 0, static_cast<size_t>(rounded));
+}
+
+void AlignedBuffer::Free::operator()(void* p) const noexcept { std::free(p); }
+
+Matrix::Matrix(int64_t rows, int64_t cols, DType dtype) : rows_(rows), cols_(cols), dtype_(dtype) {
+  int64_t elements = 0;
+  int64_t size_bytes = 0;
+  if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &elements) ||
+      __builtin_mul_overflow(elements, DTypeSize_bytes(dtype), &size_bytes)) {
+    throw Error(ErrorCode::kResource, fmt::format("a matrix of {} x {} does not fit in memory", rows, cols));
+  }
+  buffer_ = AlignedBuffer(size_bytes);
+}
+
+}  // namespace lamina

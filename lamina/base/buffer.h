@@ -1,0 +1,63 @@
+// Owned memory: a 64-byte aligned byte buffer and the owning matrix built on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "lamina/base/matrix_view.h"
+
+namespace lamina {
+
+/// 64-byte aligned, zero-initialised host memory. Movable, not copyable. Throws Error(kResource) naming the need.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(int64_t size_bytes);
+
+  void* data() const { return data_.get(); }
+  int64_t size_bytes() const { return size_bytes_; }
+  template <class T>
+  std::span<T> As() const {
+    return {static_cast<T*>(data_.get()), static_cast<size_t>(size_bytes_) / sizeof(T)};
+  }
+
+ private:
+  struct Free {
+    void operator()(void* p) const noexcept;
+  };
+  std::unique_ptr<void, Free> data_;
+  int64_t size_bytes_ = 0;
+};
+
+/// A dense row-major host matrix that owns its elements.
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(int64_t rows, int64_t cols, DType dtype);
+
+  int64_t rows() const { return rows_; }
+  int64_t cols() const { return cols_; }
+  DType dtype() const { return dtype_; }
+  bool empty() const { return rows_ == 0 || cols_ == 0; }
+  void* data() const { return buffer_.data(); }
+
+  MatrixView view() { return {buffer_.data(), rows_, cols_, cols_, dtype_, Space::kHost}; }
+  ConstMatrixView view() const { return {buffer_.data(), rows_, cols_, cols_, dtype_, Space::kHost}; }
+  template <class T>
+  T* Row(int64_t i) {
+    return view().Row<T>(i);
+  }
+  template <class T>
+  const T* Row(int64_t i) const {
+    return view().Row<T>(i);
+  }
+
+ private:
+  AlignedBuffer buffer_;
+  int64_t rows_ = 0;
+  int64_t cols_ = 0;
+  DType dtype_ = DType::kF32;
+};
+
+}  // namespace lamina

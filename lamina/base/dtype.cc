@@ -1,0 +1,45 @@
+// Names and sizes of element types, in one table.
+#include <array>
+#include <string>
+
+#include "lamina/base/error.h"
+#include "lamina/base/matrix_view.h"
+
+namespace lamina {
+namespace {
+
+struct DTypeRow {
+  DType dtype;
+  std::string_view name;
+  int64_t size_bytes;
+};
+
+constexpr std::array<DTypeRow, 9> kDTypes{{{DType::kF64, "f64", 8},
+                                           {DType::kF32, "f32", 4},
+                                           {DType::kF16, "f16", 2},
+                                           {DType::kBF16, "bf16", 2},
+                                           {DType::kI64, "i64", 8},
+                                           {DType::kI32, "i32", 4},
+                                           {DType::kI16, "i16", 2},
+                                           {DType::kI8, "i8", 1},
+                                           {DType::kU8, "u8", 1}}};
+
+}  // namespace
+
+std::string_view DTypeName(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
+
+int64_t DTypeSize_bytes(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size_bytes; }
+
+DType ParseDType(std::string_view name) {
+  std::string known;
+  for (const DTypeRow& row : kDTypes) {
+    if (row.name == name) {
+      return row.dtype;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown data type",
+              {.value = std::string(name), .remedy = "Known types: " + known + "."});
+}
+
+}  // namespace lamina

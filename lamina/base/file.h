@@ -1,0 +1,47 @@
+// Whole-file reading and all-or-nothing writing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lamina {
+
+/// The bytes of the regular file `path`. Throws Error(kNotFound) or Error(kIo) (a directory, no permission, ...).
+std::string ReadFile(const std::string& path);
+
+/// Opens `path` for reading only to see that it is there and a regular file; throws like ReadFile.
+void RequireReadableFile(const std::string& path);
+
+/// Throws Error(kIo) unless files can be created in the folder that is to hold `path` (called before long work).
+void RequireWritableTarget(const std::string& path);
+
+/// Writes a file beside its target and renames it over the target at Commit(): whoever looks, and whenever the
+/// process dies, sees the old file or the new one, whole. Without Commit the temporary is removed.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Appends; throws Error(kIo) with the system's reason (a full disk, say).
+  void Write(const void* data, size_t size_bytes);
+  void Write(std::string_view text) { Write(text.data(), text.size()); }
+  /// Flushes to the disk (fsync), renames, and flushes the folder.
+  void Commit();
+
+ private:
+  std::string path_;
+  std::string temporary_path_;
+  int descriptor_ = -1;
+  std::string pending_;
+  void Flush();
+};
+
+/// AtomicFile in one call. Targets that are not regular files (/dev/stdout, a pipe) are written directly.
+void WriteFileAtomically(const std::string& path, std::string_view content);
+
+}  // namespace lamina

@@ -1,0 +1,26 @@
+// Small text helpers: splitting, strict number parsing, "did you mean".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lamina {
+
+/// Pieces of `text` between `separator`s; one (empty) piece for an empty text.
+std::vector<std::string_view> Split(std::string_view text, char separator);
+/// Without spaces and tabs at both ends.
+std::string_view Trim(std::string_view text);
+/// The whole of `text` as a finite or infinite number, or NaN if it is not one (strict, locale-free).
+double ParseNumber(std::string_view text);
+/// The whole of `text` as an integer.
+std::optional<int64_t> ParseInteger(std::string_view text);
+/// "Did you mean 'x'? " for the candidate nearest to `name` by edit distance, or "" if none is near.
+std::string DidYouMean(std::string_view name, std::span<const std::string> candidates);
+/// "1,234,567".
+std::string WithThousands(int64_t value);
+
+}  // namespace lamina

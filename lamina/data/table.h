@@ -1,0 +1,51 @@
+// A table as read from a file: named columns of numbers or text, not yet encoded for a network.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lamina/base/matrix_view.h"
+
+namespace lamina {
+
+enum class ColumnKind { kNumber, kText };
+
+/// One column. Numbers are a strided view of memory shared with the table (a CSV column is dense, an IDX or npy column is
+/// one element per row of a row-major block), so that 8-bit images stay 8-bit. A missing number is a NaN (f64 columns
+/// only); a missing text has code -1.
+struct Column {
+  std::string name;
+  ColumnKind kind = ColumnKind::kNumber;
+
+  const void* numbers = nullptr;
+  DType dtype = DType::kF64;
+  int64_t stride = 1;  // elements from one row to the next
+  std::shared_ptr<const void> owner;
+
+  std::vector<int32_t> codes;           // index in categories, per row
+  std::vector<std::string> categories;  // in order of first appearance
+
+  double Number(int64_t row) const;
+  bool IsMissing(int64_t row) const;
+};
+
+/// The columns of one source. Rows are counted from 0.
+struct Table {
+  std::string source;  // file name, for error messages
+  int64_t rows = 0;
+  std::vector<Column> columns;
+  std::vector<int64_t> lines;  // 1-based line of each row in the file; empty where lines make no sense
+  bool is_image = false;       // all columns are pixels of one image (IDX)
+  int64_t image_height = 0;
+  int64_t image_width = 0;
+
+  std::vector<std::string> ColumnNames() const;
+  /// Index of the column called `name`, or numbered by it (0-based; negative from the end) when no column has that name.
+  /// Throws Error(kNotFound) offering the nearest name.
+  int64_t FindColumn(std::string_view name) const;
+  int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
+};
+
+}  // namespace lamina

@@ -1,0 +1,143 @@
+// Parsing and printing of activations, the built-in list, and softmax.
+#include "lamina/neuron/activation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lamina/base/check.h"
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+template <class T>
+void SoftmaxRow(const T* z, T* a, int64_t n) noexcept {
+  T largest = z[0];
+  for (int64_t i = 1; i < n; ++i) {
+    largest = formulas::Max(largest, z[i]);
+  }
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    a[i] = std::exp(z[i] - largest);
+    sum += a[i];
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    a[i] /= sum;
+  }
+}
+
+std::string NamesText(std::span<const Activation> custom) {
+  std::string text;
+  for (const std::string& name : ActivationNames()) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  for (const Activation& activation : custom) {
+    text += ", " + activation.name();
+  }
+  return text;
+}
+
+}  // namespace
+
+Activation::Activation() {
+  static constexpr Loops kLoops{&ValueLoop<formulas::Identity, float>, &ValueLoop<formulas::Identity, double>,
+                                &SlopeLoop<formulas::Identity, float>, &SlopeLoop<formulas::Identity, double>};
+  name_ = formulas::Identity::kName;
+  loops_ = &kLoops;
+}
+
+Activation::Activation(std::string_view text) : Activation(Parse(text)) {}
+
+Activation Activation::Softmax() {
+  static constexpr Loops kLoops{
+      [](const Activation&, const float* z, float* a, int64_t n) noexcept { SoftmaxRow(z, a, n); },
+      [](const Activation&, const double* z, double* a, int64_t n) noexcept { SoftmaxRow(z, a, n); },
+      [](const Activation&, const float*, const float*, float*, int64_t) noexcept {
+        Check(false, "softmax has no elementwise slope");
+      },
+      [](const Activation&, const double*, const double*, double*, int64_t) noexcept {
+        Check(false, "softmax has no elementwise slope");
+      }};
+  Activation activation;
+  activation.kind_ = kSoftmax;
+  activation.name_ = "softmax";
+  activation.loops_ = &kLoops;
+  return activation;
+}
+
+Activation Activation::Parse(std::string_view text, std::span<const Activation> custom) {
+  const size_t open = text.find('(');
+  const std::string_view name = text.substr(0, open);
+  Activation result;
+  bool found = false;
+  for (const Activation& activation : custom) {
+    if (activation.name() == name) {
+      result = activation;
+      found = true;
+    }
+  }
+  if (!found && name == "softmax") {
+    result = Softmax();
+    found = true;
+  }
+  for (size_t i = 0; !found && i < std::tuple_size_v<formulas::BuiltinActivations>; ++i) {
+    VisitFormula<formulas::BuiltinActivations>(i, [&]<class F>(F formula) {
+      if (name == F::kName) {
+        result = Of(formula, static_cast<int>(i));
+        found = true;
+      }
+    });
+  }
+  if (!found) {
+    throw Error(ErrorCode::kInvalidArgument, "unknown activation",
+                {.value = std::string(name),
+                 .remedy = DidYouMean(name, ActivationNames()) + "Known: " + NamesText(custom) + "."});
+  }
+  if (open == std::string_view::npos) {
+    return result;
+  }
+  if (text.back() != ')') {
+    throw Error(ErrorCode::kInvalidArgument, "an activation's parameters must end in ')'",
+                {.value = std::string(text)});
+  }
+  for (std::string_view part : Split(text.substr(open + 1, text.size() - open - 2), ',')) {
+    const size_t equals = part.find('=');
+    bool known = false;
+    for (size_t i = 0; i < result.parameter_count_; ++i) {
+      if (part.substr(0, equals) == result.parameter_names_[i]) {
+        result.parameters_[i] =
+            equals == std::string_view::npos ? std::nan("") : ParseNumber(part.substr(equals + 1));
+        known = std::isfinite(result.parameters_[i]);
+      }
+    }
+    if (!known) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("activation {} has no such parameter", name),
+                  {.value = std::string(part)});
+    }
+  }
+  if (result.name_ == formulas::LeakyRelu::kName && result.parameters_[0] <= 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the slope of leaky_relu must be positive", {.value = std::string(text)});
+  }
+  return result;
+}
+
+std::string Activation::Text() const {
+  std::string text = name_;
+  for (size_t i = 0; i < parameter_count_; ++i) {
+    text += fmt::format("{}{}={}", i == 0 ? "(" : ",", parameter_names_[i], parameters_[i]);
+  }
+  return parameter_count_ == 0 ? text : text + ")";
+}
+
+std::vector<std::string> ActivationNames() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::tuple_size_v<formulas::BuiltinActivations>; ++i) {
+    VisitFormula<formulas::BuiltinActivations>(i, [&]<class F>(F) { names.emplace_back(F::kName); });
+  }
+  names.emplace_back("softmax");
+  return names;
+}
+
+}  // namespace lamina

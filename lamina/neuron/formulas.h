@@ -1,0 +1,67 @@
+// The formulas for plain float and double, and the helpers to pick one of them by index at run time.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#if defined(__CUDACC__)
+#define LAMINA_HD __host__ __device__
+#else
+#define LAMINA_HD
+#endif
+
+namespace lamina {
+
+/// A named parameter of an activation: a pointer to a public double member of F.
+template <class F>
+struct ActivationParameter {
+  const char* name;
+  double F::* member;
+};
+
+namespace formulas {
+
+// A NaN in the second argument of Max and Min comes through, as it does in the vector code.
+template <class T>
+LAMINA_HD T Max(T a, T b) {
+  return a > b ? a : b;
+}
+template <class T>
+LAMINA_HD T Min(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+LAMINA_HD T Select(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+LAMINA_HD inline float Exp(float x) { return std::exp(x); }
+LAMINA_HD inline double Exp(double x) { return std::exp(x); }
+LAMINA_HD inline float Tanh(float x) { return std::tanh(x); }
+LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
+LAMINA_HD inline float Log(float x) { return std::log(x); }
+LAMINA_HD inline double Log(double x) { return std::log(x); }
+
+#include "lamina/neuron/formulas.inc"
+
+}  // namespace formulas
+
+/// Calls fn(F{}) for the index-th type of the tuple `List`. The index must be in range.
+template <class List, class Fn>
+decltype(auto) VisitFormula(size_t index, Fn&& fn) {
+  return [&]<size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+    using Result = decltype(fn(std::tuple_element_t<0, List>{}));
+    if constexpr (std::is_void_v<Result>) {
+      (void)((index == I ? (fn(std::tuple_element_t<I, List>{}), true) : false) || ...);
+    } else {
+      Result result{};
+      (void)((index == I ? (result = fn(std::tuple_element_t<I, List>{}), true) : false) || ...);
+      return result;
+    }
+  }(std::make_index_sequence<std::tuple_size_v<List>>{});
+}
+
+}  // namespace lamina

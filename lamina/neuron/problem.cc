@@ -1,0 +1,83 @@
+// Text forms of synapses, passes and problems.
+#include "lamina/neuron/problem.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+constexpr std::array<std::string_view, 1> kSynapseNames{"dot"};
+constexpr std::array<std::string_view, 3> kPassNames{"forward", "input_gradient", "weight_gradient"};
+constexpr std::string_view kNoBias = "-nobias";
+
+[[noreturn]] void ThrowBad(std::string_view text, std::string what) {
+  throw Error(ErrorCode::kInvalidArgument, std::move(what),
+              {.value = std::string(text), .remedy = "Write for example dot-tanh:f32:forward:128x1024x784."});
+}
+
+}  // namespace
+
+std::string_view SynapseName(Synapse synapse) { return kSynapseNames[static_cast<size_t>(synapse)]; }
+
+Synapse ParseSynapse(std::string_view name) {
+  for (size_t i = 0; i < kSynapseNames.size(); ++i) {
+    if (kSynapseNames[i] == name) {
+      return static_cast<Synapse>(i);
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown synapse",
+              {.value = std::string(name), .remedy = "Known: dot."});
+}
+
+std::string_view PassName(Pass pass) { return kPassNames[static_cast<size_t>(pass)]; }
+
+std::string Problem::Text() const {
+  return fmt::format("{}-{}{}:{}:{}:{}x{}x{}", SynapseName(layer.synapse), layer.activation.Text(),
+                     layer.bias ? "" : kNoBias, DTypeName(dtype), PassName(pass), batch, layer.outputs, layer.inputs);
+}
+
+Problem Problem::Parse(std::string_view text, std::span<const Activation> custom) {
+  const std::vector<std::string_view> parts = Split(text, ':');
+  if (parts.size() != 4) {
+    ThrowBad(text, "a problem has four parts: neuron, data type, pass, shape");
+  }
+  Problem problem;
+  std::string_view neuron = parts[0];
+  if (neuron.ends_with(kNoBias)) {
+    problem.layer.bias = false;
+    neuron.remove_suffix(kNoBias.size());
+  }
+  const size_t dash = neuron.find('-');
+  if (dash == std::string_view::npos) {
+    ThrowBad(text, "a neuron is written synapse-activation");
+  }
+  problem.layer.synapse = ParseSynapse(neuron.substr(0, dash));
+  problem.layer.activation = Activation::Parse(neuron.substr(dash + 1), custom);
+  problem.dtype = ParseDType(parts[1]);
+  size_t pass = 0;
+  while (pass < kPassNames.size() && kPassNames[pass] != parts[2]) {
+    ++pass;
+  }
+  if (pass == kPassNames.size()) {
+    ThrowBad(text, "unknown pass");
+  }
+  problem.pass = static_cast<Pass>(pass);
+  const std::vector<std::string_view> shape = Split(parts[3], 'x');
+  std::array<int64_t*, 3> sizes{&problem.batch, &problem.layer.outputs, &problem.layer.inputs};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const auto value = shape.size() == 3 ? ParseInteger(shape[i]) : std::nullopt;
+    if (!value || *value < 0) {
+      ThrowBad(text, "a shape is three sizes, batch x outputs x inputs");
+    }
+    *sizes[i] = *value;
+  }
+  return problem;
+}
+
+}  // namespace lamina

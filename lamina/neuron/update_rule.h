@@ -1,0 +1,81 @@
+// How a parameter follows its gradient: one step of an optimiser, written once over a flat range.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lamina {
+
+/// g is the gradient, v and s optimiser state, all starting at zero.
+///  sgd       v <- -eta g + alpha v - eta lambda w;  w <- w + v            (2018 paper, eq. (2))
+///  nesterov  v as for sgd;                          w <- w + alpha v - eta (g + lambda w)
+///  adam      g += lambda w; v, s <- running means of g, g^2 (Kingma, Ba 2015), bias-corrected step
+/// Decay (lambda) acts on weights, not on biases.
+enum class UpdateKind { kSgd, kNesterov, kAdam };
+
+std::string_view UpdateKindName(UpdateKind kind);
+std::vector<std::string> UpdateKindNames();
+UpdateKind ParseUpdateKind(std::string_view name);
+
+struct UpdateRule {
+  UpdateKind kind = UpdateKind::kSgd;
+  double learning_rate = 0.01;  // eta
+  double momentum = 0.0;        // alpha
+  double weight_decay = 0.0;    // lambda
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  int64_t step = 1;  // 1 at the first update (Adam's bias correction)
+
+  /// Arrays of state per parameter: 0 for sgd without momentum, 1 with it, 2 for adam.
+  int StateCount() const {
+    if (kind == UpdateKind::kAdam) {
+      return 2;
+    }
+    return kind == UpdateKind::kNesterov || momentum != 0.0 ? 1 : 0;
+  }
+};
+
+/// Applies `rule` to w[0..n); v and s may be null where StateCount() does not need them.
+template <class T>
+void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restrict g, T* __restrict w,
+                 T* __restrict v, T* __restrict s) noexcept {
+  const T eta = static_cast<T>(rule.learning_rate);
+  const T alpha = static_cast<T>(rule.momentum);
+  const T lambda = static_cast<T>(decay ? rule.weight_decay : 0.0);
+  if (rule.kind == UpdateKind::kAdam) {
+    const T beta1 = static_cast<T>(rule.beta1);
+    const T beta2 = static_cast<T>(rule.beta2);
+    const double correction1 = 1.0 - std::pow(rule.beta1, static_cast<double>(rule.step));
+    const double correction2 = 1.0 - std::pow(rule.beta2, static_cast<double>(rule.step));
+    const T rate = static_cast<T>(rule.learning_rate / correction1);
+    const T root = static_cast<T>(1.0 / std::sqrt(correction2));
+    const T epsilon = static_cast<T>(rule.epsilon);
+    for (int64_t i = 0; i < n; ++i) {
+      const T gradient = g[i] + lambda * w[i];
+      v[i] = beta1 * v[i] + (T(1) - beta1) * gradient;
+      s[i] = beta2 * s[i] + (T(1) - beta2) * gradient * gradient;
+      w[i] -= rate * v[i] / (std::sqrt(s[i]) * root + epsilon);
+    }
+  } else if (v == nullptr) {
+    for (int64_t i = 0; i < n; ++i) {
+      w[i] -= eta * (g[i] + lambda * w[i]);
+    }
+  } else if (rule.kind == UpdateKind::kNesterov) {
+    for (int64_t i = 0; i < n; ++i) {
+      const T step = eta * (g[i] + lambda * w[i]);
+      v[i] = alpha * v[i] - step;
+      w[i] += alpha * v[i] - step;
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      v[i] = alpha * v[i] - eta * (g[i] + lambda * w[i]);
+      w[i] += v[i];
+    }
+  }
+}
+
+}  // namespace lamina
