@@ -115,6 +115,8 @@ class Backend {
   /// One line for people: "cpu: AVX-512 (AVX3), 2 threads, oneDNN 2.6.3".
   virtual std::string Describe() const = 0;
   virtual int threads() const = 0;
+  /// Where Allocate() takes memory. Host matrices can be passed to the calls of a kHost backend as they are.
+  virtual Space space() const = 0;
   /// Whether this backend can do the problem; the reason why not otherwise.
   virtual Verdict Supports(const Problem& problem) const = 0;
 

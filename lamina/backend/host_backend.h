@@ -15,6 +15,7 @@ class HostBackend : public Backend {
   explicit HostBackend(int threads) : threads_(threads) {}
 
   int threads() const override { return threads_; }
+  Space space() const override { return Space::kHost; }
   Verdict Supports(const Problem& problem) const override;
   std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const override;
   void Upload(void* to, const void* host, int64_t size_bytes) const override;

@@ -1,0 +1,167 @@
+// Forward and backward over the planned layers.
+#include "lamina/nn/executor.h"
+
+#include <algorithm>
+
+namespace lamina {
+
+Executor::Executor(const Network& network, const Backend& backend, const ExecutorOptions& options)
+    : specs_(network.layers()),
+      offsets_(network.offsets()),
+      dtype_(network.dtype()),
+      backend_(backend),
+      options_(options) {
+  if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+  }
+  const int64_t element = DTypeSize_bytes(dtype_);
+  const auto batch_of = [&](int64_t cols) { return backend.Allocate(options_.max_batch * cols * element); };
+  for (const LayerSpec& spec : specs_) {
+    LayerState layer;
+    layer.prepared = backend.Prepare({spec, dtype_, options_.max_batch, options_.training});
+    layer.a = batch_of(spec.outputs);
+    if (options_.training && spec.activation.slope_needs_input()) {
+      layer.z = batch_of(spec.outputs);
+    }
+    if (options_.training) {
+      layer.delta = batch_of(spec.outputs);
+    }
+    layers_.push_back(std::move(layer));
+  }
+  input_ = batch_of(network.inputs());
+  parameters_ = backend.Allocate(network.parameter_bytes());
+  if (options_.training) {
+    target_ = batch_of(network.outputs());
+    gradients_ = backend.Allocate(network.parameter_bytes());
+    for (int i = 0; i < options_.state_count; ++i) {
+      states_.push_back(backend.Allocate(network.parameter_bytes()));
+    }
+  }
+  LoadParameters(network);
+}
+
+void Executor::LoadParameters(const Network& network) {
+  backend_.Upload(parameters_->data(), network.parameters(), network.parameter_bytes());
+}
+
+void Executor::StoreParameters(Network& network) const {
+  backend_.Download(network.parameters(), parameters_->data(), network.parameter_bytes());
+}
+
+MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const {
+  return {buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
+}
+
+MatrixView Executor::InputBatch(int64_t rows) const { return View(input_, rows, specs_.front().inputs); }
+MatrixView Executor::TargetBatch(int64_t rows) const { return View(target_, rows, specs_.back().outputs); }
+
+ParameterArrays Executor::ArraysAt(int64_t offset) const {
+  const auto at = [&](const std::unique_ptr<Buffer>& buffer) -> void* {
+    return static_cast<char*>(buffer->data()) + offset * DTypeSize_bytes(dtype_);
+  };
+  ParameterArrays arrays;
+  arrays.value = at(parameters_);
+  arrays.gradient = at(gradients_);
+  arrays.state0 = states_.empty() ? nullptr : at(states_[0]);
+  arrays.state1 = states_.size() < 2 ? nullptr : at(states_[1]);
+  return arrays;
+}
+
+ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
+  const int64_t element = DTypeSize_bytes(dtype_);
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    const LayerSpec& spec = specs_[l];
+    auto* base = static_cast<char*>(parameters_->data());
+    ForwardArgs args;
+    args.x = x;
+    args.weights = {base + offsets_[l].weights * element, spec.outputs, spec.inputs, spec.inputs, dtype_,
+                    backend_.space()};
+    args.bias = spec.bias ? base + offsets_[l].bias * element : nullptr;
+    args.a = View(layers_[l].a, x.rows, spec.outputs);
+    args.z = View(layers_[l].z, x.rows, spec.outputs);
+    layers_[l].prepared->Forward(args);
+    x = args.a;
+  }
+  return x;
+}
+
+LossArgs Executor::LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const {
+  LossArgs args;
+  args.loss = options_.loss;
+  args.activation = &specs_.back().activation;
+  args.a = View(layers_.back().a, targets.rows, specs_.back().outputs);
+  args.z = View(layers_.back().z, targets.rows, specs_.back().outputs);
+  args.targets = targets;
+  args.sample_weights = sample_weights;
+  args.class_threshold = options_.class_threshold;
+  args.sums = sums;
+  return args;
+}
+
+void Executor::Evaluate(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights,
+                        LossSums* sums) noexcept {
+  Forward(x);
+  backend_.ComputeLoss(LossArgsFor(targets, sample_weights, sums));
+}
+
+void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, const UpdateRule* rule,
+                    LossSums* sums) noexcept {
+  Forward(x);
+  LossArgs args = LossArgsFor(targets, sample_weights, sums);
+  args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
+  backend_.ComputeLoss(args);
+  Backward(x, rule);
+}
+
+// A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none.
+void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
+  for (size_t l = layers_.size(); l-- > 0;) {
+    const LayerSpec& spec = specs_[l];
+    const ParameterArrays weights = ArraysAt(offsets_[l].weights);
+    const MatrixView delta = View(layers_[l].delta, x.rows, spec.outputs);
+    const ConstMatrixView input = l == 0 ? x : View(layers_[l - 1].a, x.rows, spec.inputs);
+    if (l > 0) {
+      InputGradientArgs args;
+      args.delta = delta;
+      args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+      args.x = input;
+      args.previous = &specs_[l - 1].activation;
+      args.previous_z = View(layers_[l - 1].z, x.rows, spec.inputs);
+      args.out = View(layers_[l - 1].delta, x.rows, spec.inputs);
+      layers_[l].prepared->InputGradient(args);
+    }
+    WeightGradientArgs args;
+    args.x = input;
+    args.delta = delta;
+    args.weights = weights;
+    args.bias = spec.bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{};
+    args.rule = rule;
+    layers_[l].prepared->WeightGradient(args);
+  }
+}
+
+void Executor::Predict(ConstMatrixView x, MatrixView out) {
+  const int64_t element = DTypeSize_bytes(dtype_);
+  for (int64_t begin = 0; begin < x.rows; begin += options_.max_batch) {
+    const int64_t rows = std::min(options_.max_batch, x.rows - begin);
+    const MatrixView batch = InputBatch(rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      backend_.Upload(static_cast<char*>(batch.data) + i * batch.stride * element, x.Rows(begin + i, 1).data,
+                      x.cols * element);
+    }
+    const ConstMatrixView y = Forward(batch);
+    for (int64_t i = 0; i < rows; ++i) {
+      backend_.Download(out.Rows(begin + i, 1).data, y.Rows(i, 1).data, y.cols * element);
+    }
+  }
+}
+
+std::vector<std::string> Executor::Describe() const {
+  std::vector<std::string> lines;
+  for (const LayerState& layer : layers_) {
+    lines.push_back(layer.prepared->Describe());
+  }
+  return lines;
+}
+
+}  // namespace lamina

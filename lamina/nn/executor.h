@@ -1,0 +1,84 @@
+// Executor: a network planned on a backend. Forward and backpropagation are written once here, over layer operations.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/nn/network.h"
+
+namespace lamina {
+
+struct ExecutorOptions {
+  int64_t max_batch = 1;
+  bool training = false;
+  Loss loss = Loss::kMse;       // for Evaluate and training
+  int state_count = 0;          // optimiser state arrays, UpdateRule::StateCount()
+  double class_threshold = 0.5; // of a single output, for counting correct answers
+};
+
+/// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
+/// One caller at a time. `backend` must outlive it.
+class Executor {
+ public:
+  /// Throws Error(kUnsupported) with a reason where the backend or the loss cannot serve the network.
+  Executor(const Network& network, const Backend& backend, const ExecutorOptions& options);
+
+  /// Copies parameters from and to a network of the same layers.
+  void LoadParameters(const Network& network);
+  void StoreParameters(Network& network) const;
+
+  /// The batch in backend memory that the steps below read: rows × inputs and rows × outputs.
+  MatrixView InputBatch(int64_t rows) const;
+  MatrixView TargetBatch(int64_t rows) const;
+
+  /// Outputs (rows × outputs, in backend memory) for the first `rows` rows of `x` (backend memory).
+  ConstMatrixView Forward(ConstMatrixView x) noexcept;
+  /// Forward and loss of a batch, added to `sums` (backend memory).
+  void Evaluate(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, LossSums* sums) noexcept;
+  /// Forward, loss, backward (Algorithm 5 of the 2016 paper); updates by `rule`, or only computes Gradients() if null.
+  void Step(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, const UpdateRule* rule,
+            LossSums* sums) noexcept;
+
+  /// Runs host rows through the network in batches; `out` is rows × outputs on the host.
+  void Predict(ConstMatrixView x, MatrixView out);
+
+  /// Flat arrays of network.parameter_bytes() in backend memory, laid out like Network::parameters().
+  Buffer& parameters() { return *parameters_; }
+  Buffer& gradients() { return *gradients_; }
+  Buffer& state(int i) { return *states_[static_cast<size_t>(i)]; }
+  int state_count() const { return static_cast<int>(states_.size()); }
+
+  int64_t max_batch() const { return options_.max_batch; }
+  /// One line a layer: what was planned.
+  std::vector<std::string> Describe() const;
+
+ private:
+  struct LayerState {
+    std::unique_ptr<PreparedLayer> prepared;
+    std::unique_ptr<Buffer> a;      // max_batch × outputs
+    std::unique_ptr<Buffer> z;      // same, only where the slope reads it
+    std::unique_ptr<Buffer> delta;  // same, training only
+  };
+
+  MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
+  ParameterArrays ArraysAt(int64_t offset) const;
+  void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
+  LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
+
+  std::vector<LayerSpec> specs_;
+  std::vector<LayerOffsets> offsets_;
+  DType dtype_;
+  const Backend& backend_;
+  ExecutorOptions options_;
+  std::vector<LayerState> layers_;
+  std::unique_ptr<Buffer> parameters_;
+  std::unique_ptr<Buffer> gradients_;
+  std::vector<std::unique_ptr<Buffer>> states_;
+  std::unique_ptr<Buffer> input_;
+  std::unique_ptr<Buffer> target_;
+};
+
+}  // namespace lamina

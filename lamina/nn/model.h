@@ -1,0 +1,41 @@
+// Model: a network with everything needed to use it on raw rows, and its file.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "lamina/data/preprocessor.h"
+#include "lamina/nn/network.h"
+#include "lamina/nn/safetensors.h"
+#include "lamina/neuron/loss.h"
+
+namespace lamina {
+
+/// Version of the model file. Files of a newer version are refused by name.
+inline constexpr int kModelFormatVersion = 1;
+
+struct Model {
+  Network network;
+  Preprocessor preprocessor;
+  Loss loss = Loss::kMse;
+  /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
+  nlohmann::json training;
+};
+
+/// What a checkpoint adds to a model file.
+struct ModelExtras {
+  std::map<std::string, std::string> metadata;
+  std::map<std::string, TensorView> tensors;
+};
+
+/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias"; metadata "lamina" holds JSON with the
+/// network, preprocessing, class names and training settings, kinds by name. All or nothing.
+void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
+
+/// Throws Error(kNotFound | kIo | kBadModel). `custom`: the user's own activations that the network may name.
+Model LoadModel(const std::string& path, std::span<const Activation> custom = {});
+Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom = {});
+
+}  // namespace lamina

@@ -1,0 +1,173 @@
+// Layout and initialisation of the parameters.
+#include "lamina/nn/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "lamina/base/random.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kAlignment_elements = 16;  // 64 bytes of f32
+constexpr int64_t kMaxParameters = int64_t{1} << 40;
+constexpr std::array<std::string_view, 4> kInitializationNames{"glorot_uniform", "glorot_normal", "he_uniform",
+                                                               "he_normal"};
+
+int64_t Align(int64_t n) { return (n + kAlignment_elements - 1) / kAlignment_elements * kAlignment_elements; }
+
+}  // namespace
+
+std::string_view InitializationName(Initialization initialization) {
+  return kInitializationNames[static_cast<size_t>(initialization)];
+}
+
+std::vector<std::string> InitializationNames() { return {kInitializationNames.begin(), kInitializationNames.end()}; }
+
+Initialization ParseInitialization(std::string_view name) {
+  const std::vector<std::string> names = InitializationNames();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) {
+      return static_cast<Initialization>(i);
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown initialisation",
+              {.value = std::string(name),
+               .remedy = DidYouMean(name, names) + "Known: glorot_uniform, glorot_normal, he_uniform, he_normal."});
+}
+
+Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype) {
+  if (dtype != DType::kF32 && dtype != DType::kF64) {
+    return Verdict::No(fmt::format("networks are trained in f32 or f64, not {}", DTypeName(dtype)));
+  }
+  if (layers.empty()) {
+    return Verdict::No("a network needs at least one layer");
+  }
+  int64_t total = 0;
+  for (size_t l = 0; l < layers.size(); ++l) {
+    const LayerSpec& layer = layers[l];
+    if (layer.inputs <= 0 || layer.outputs <= 0) {
+      return Verdict::No(fmt::format("layer {} has {} inputs and {} neurons; both must be at least 1", l + 1,
+                                     layer.inputs, layer.outputs));
+    }
+    if (l > 0 && layers[l - 1].outputs != layer.inputs) {
+      return Verdict::No(fmt::format("layer {} takes {} inputs, but layer {} has {} neurons", l + 1, layer.inputs, l,
+                                     layers[l - 1].outputs));
+    }
+    if (layer.activation.is_softmax() && l + 1 != layers.size()) {
+      return Verdict::No(fmt::format("softmax in layer {}: it is for the output layer only", l + 1));
+    }
+    int64_t weights = 0;
+    if (__builtin_mul_overflow(layer.inputs, layer.outputs, &weights) || weights > kMaxParameters ||
+        (total += weights + layer.outputs) > kMaxParameters) {
+      return Verdict::No(fmt::format("layer {} of {} x {} weights is too large", l + 1, layer.outputs, layer.inputs));
+    }
+  }
+  return Verdict::Yes();
+}
+
+Network::Network(std::vector<LayerSpec> layers, DType dtype) : layers_(std::move(layers)), dtype_(dtype) {
+  if (const Verdict verdict = CheckLayers(layers_, dtype); !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+  }
+  int64_t end = 0;
+  for (const LayerSpec& layer : layers_) {
+    LayerOffsets offsets;
+    offsets.weights = end;
+    offsets.bias = Align(end + layer.weight_count());
+    offsets_.push_back(offsets);
+    end = Align(offsets.bias + (layer.bias ? layer.outputs : 0));
+  }
+  parameters_ = AlignedBuffer(end * DTypeSize_bytes(dtype_));
+}
+
+void Network::Initialize(Initialization initialization, uint64_t seed) {
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    const LayerSpec& layer = layers_[l];
+    const bool glorot =
+        initialization == Initialization::kGlorotUniform || initialization == Initialization::kGlorotNormal;
+    const bool uniform =
+        initialization == Initialization::kGlorotUniform || initialization == Initialization::kHeUniform;
+    const double fan = static_cast<double>(glorot ? layer.inputs + layer.outputs : layer.inputs);
+    const double scale = std::sqrt((uniform ? 6.0 : 2.0) / fan);
+    Random random(seed, l);
+    DispatchFloat(dtype_, [&]<class T>(T) {
+      T* w = Weights(l).Row<T>(0);
+      for (int64_t n = 0; n < layer.weight_count(); ++n) {
+        w[n] = static_cast<T>(uniform ? random.Uniform(-scale, scale) : scale * random.Normal());
+      }
+      T* bias = static_cast<T*>(Bias(l));
+      for (int64_t j = 0; bias != nullptr && j < layer.outputs; ++j) {
+        bias[j] = T(0);
+      }
+    });
+  }
+}
+
+int64_t Network::parameter_count() const {
+  int64_t count = 0;
+  for (const LayerSpec& layer : layers_) {
+    count += layer.parameter_count();
+  }
+  return count;
+}
+
+void* Network::At(int64_t offset) const {
+  return static_cast<char*>(parameters_.data()) + offset * DTypeSize_bytes(dtype_);
+}
+
+MatrixView Network::Weights(size_t layer) {
+  const LayerSpec& spec = layers_[layer];
+  return {At(offsets_[layer].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, Space::kHost};
+}
+
+ConstMatrixView Network::Weights(size_t layer) const { return const_cast<Network*>(this)->Weights(layer); }
+
+void* Network::Bias(size_t layer) const { return layers_[layer].bias ? At(offsets_[layer].bias) : nullptr; }
+
+std::string Network::ShapeText() const {
+  std::string text = fmt::format("{}", inputs());
+  for (const LayerSpec& layer : layers_) {
+    text += fmt::format("-{}", layer.outputs);
+  }
+  return text;
+}
+
+std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
+                                   std::span<const Activation> custom) {
+  std::vector<LayerSpec> layers;
+  std::string pending;  // commas inside an activation's parentheses do not separate layers
+  for (const std::string_view piece : Split(text, ',')) {
+    pending += (pending.empty() ? "" : ",") + std::string(piece);
+    if (std::count(pending.begin(), pending.end(), '(') != std::count(pending.begin(), pending.end(), ')')) {
+      continue;
+    }
+    const size_t colon = pending.rfind(':');
+    const size_t dash = pending.find('-');
+    const auto outputs =
+        colon == std::string::npos ? std::nullopt : ParseInteger(std::string_view(pending).substr(colon + 1));
+    if (!outputs || dash == std::string::npos || dash > colon) {
+      throw Error(ErrorCode::kInvalidArgument, "a layer is written synapse-activation:neurons",
+                  {.value = pending, .remedy = "Write for example dot-tanh:256,dot-softmax:10."});
+    }
+    LayerSpec layer;
+    layer.inputs = inputs;
+    layer.outputs = *outputs;
+    layer.synapse = ParseSynapse(std::string_view(pending).substr(0, dash));
+    layer.activation = Activation::Parse(std::string_view(pending).substr(dash + 1, colon - dash - 1), custom);
+    layer.bias = bias;
+    layers.push_back(layer);
+    inputs = *outputs;
+    pending.clear();
+  }
+  if (!pending.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "unbalanced parentheses in the layers", {.value = pending});
+  }
+  return layers;
+}
+
+}  // namespace lamina

@@ -1,0 +1,73 @@
+// Network: layer specs and one flat parameter buffer on the host.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+#include "lamina/base/error.h"
+#include "lamina/neuron/problem.h"
+
+namespace lamina {
+
+/// Weight initialisation; biases start at zero. Uniform: ±limit; normal: standard deviation.
+///  glorot: sqrt(6 / (inputs + outputs)), sqrt(2 / (inputs + outputs));  he: sqrt(6 / inputs), sqrt(2 / inputs)
+enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal };
+
+std::string_view InitializationName(Initialization initialization);
+std::vector<std::string> InitializationNames();
+Initialization ParseInitialization(std::string_view name);
+
+/// Where the arrays of one layer stand in a flat parameter array, in elements. Each starts on a 64-byte boundary.
+struct LayerOffsets {
+  int64_t weights = 0;  // outputs × inputs
+  int64_t bias = 0;     // outputs; equals `end` of the weights for a layer without bias
+};
+
+class Network {
+ public:
+  Network() = default;
+  /// Parameters are zero. Throws Error(kInvalidArgument) where CheckLayers says no.
+  Network(std::vector<LayerSpec> layers, DType dtype);
+
+  /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable.
+  static Verdict CheckLayers(std::span<const LayerSpec> layers, DType dtype);
+
+  /// Fills the weights; the same seed gives the same bits in f32 (rounded) and f64.
+  void Initialize(Initialization initialization, uint64_t seed);
+
+  const std::vector<LayerSpec>& layers() const { return layers_; }
+  const std::vector<LayerOffsets>& offsets() const { return offsets_; }
+  DType dtype() const { return dtype_; }
+  int64_t inputs() const { return layers_.front().inputs; }
+  int64_t outputs() const { return layers_.back().outputs; }
+  /// Trainable numbers.
+  int64_t parameter_count() const;
+  /// The flat array, with the gaps that alignment leaves.
+  int64_t parameter_bytes() const { return parameters_.size_bytes(); }
+  void* parameters() const { return parameters_.data(); }
+  MatrixView Weights(size_t layer);
+  ConstMatrixView Weights(size_t layer) const;
+  /// outputs elements, or null for a layer without bias.
+  void* Bias(size_t layer) const;
+
+  /// "784-1024-10".
+  std::string ShapeText() const;
+
+ private:
+  void* At(int64_t offset) const;
+
+  std::vector<LayerSpec> layers_;
+  std::vector<LayerOffsets> offsets_;
+  DType dtype_ = DType::kF32;
+  AlignedBuffer parameters_;
+};
+
+/// Layers written "dot-tanh:256,dot-softmax:10" on `inputs` features. Throws Error(kInvalidArgument).
+std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
+                                   std::span<const Activation> custom = {});
+
+}  // namespace lamina

@@ -1,0 +1,151 @@
+// Checkpoints as safetensors with the training state in the metadata.
+#include "lamina/train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "lamina/base/error.h"
+#include "lamina/nn/safetensors.h"
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kMetadataKey = "lamina_checkpoint";
+constexpr const char* kBestTensor = "checkpoint.best";
+
+std::string StateTensor(size_t i) { return fmt::format("checkpoint.optimiser.{}", i); }
+
+json ToJson(const TrainState& state, uint64_t fingerprint) {
+  return {{"epoch", state.epoch},
+          {"step", state.step},
+          {"sum_loss", state.sums.loss},
+          {"sum_weight", state.sums.weight},
+          {"sum_correct", state.sums.correct},
+          {"sum_samples", state.sums.samples},
+          {"epoch_seconds", state.epoch_seconds},
+          {"updates", state.updates},
+          {"reductions", state.reductions},
+          {"epochs_since_best", state.epochs_since_best},
+          {"epochs_since_reduction", state.epochs_since_reduction},
+          {"best_loss", state.best_loss},
+          {"optimiser_arrays", state.optimiser.size()},
+          {"history", state.history.ToJson()},
+          {"data_fingerprint", fingerprint}};
+}
+
+void FromJson(const json& node, TrainState& state) {
+  node.at("epoch").get_to(state.epoch);
+  node.at("step").get_to(state.step);
+  node.at("sum_loss").get_to(state.sums.loss);
+  node.at("sum_weight").get_to(state.sums.weight);
+  node.at("sum_correct").get_to(state.sums.correct);
+  node.at("sum_samples").get_to(state.sums.samples);
+  node.at("epoch_seconds").get_to(state.epoch_seconds);
+  node.at("updates").get_to(state.updates);
+  node.at("reductions").get_to(state.reductions);
+  node.at("epochs_since_best").get_to(state.epochs_since_best);
+  node.at("epochs_since_reduction").get_to(state.epochs_since_reduction);
+  node.at("best_loss").get_to(state.best_loss);
+  state.history = History::FromJson(node.at("history"));
+}
+
+// A flat parameter-like array, gaps included.
+TensorView FlatView(const AlignedBuffer& buffer, DType dtype) {
+  const int64_t count = buffer.size_bytes() / DTypeSize_bytes(dtype);
+  return {dtype, {count}, {static_cast<const char*>(buffer.data()), static_cast<size_t>(buffer.size_bytes())}};
+}
+
+AlignedBuffer FlatFrom(const SafetensorsFile& file, const std::string& name, const Network& network) {
+  const int64_t count = network.parameter_bytes() / DTypeSize_bytes(network.dtype());
+  const TensorView& tensor = file.Require(name, network.dtype(), {count});
+  AlignedBuffer buffer(network.parameter_bytes());
+  std::memcpy(buffer.data(), tensor.bytes.data(), tensor.bytes.size());
+  return buffer;
+}
+
+uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  int64_t i = 0;
+  for (; i + 8 <= size_bytes; i += 8) {  // FNV-1a over 64-bit words
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i, 8);
+    hash = (hash ^ word) * 0x100000001B3ULL;
+  }
+  for (; i < size_bytes; ++i) {
+    hash = (hash ^ bytes[i]) * 0x100000001B3ULL;
+  }
+  return hash;
+}
+
+}  // namespace
+
+void SaveCheckpoint(const std::string& path, const Model& model, const TrainState& state, uint64_t data_fingerprint) {
+  Model running;
+  running.network = Network(model.network.layers(), model.network.dtype());
+  std::memcpy(running.network.parameters(), state.parameters.data(),
+              static_cast<size_t>(state.parameters.size_bytes()));
+  running.preprocessor = model.preprocessor;
+  running.loss = model.loss;
+  running.training = model.training;
+  ModelExtras extras;
+  extras.metadata[kMetadataKey] = ToJson(state, data_fingerprint).dump();
+  const DType dtype = model.network.dtype();
+  if (state.best_parameters.size_bytes() > 0) {
+    extras.tensors[kBestTensor] = FlatView(state.best_parameters, dtype);
+  }
+  for (size_t i = 0; i < state.optimiser.size(); ++i) {
+    extras.tensors[StateTensor(i)] = FlatView(state.optimiser[i], dtype);
+  }
+  SaveModel(path, running, extras);
+}
+
+Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom) {
+  const SafetensorsFile file = SafetensorsFile::Read(path);
+  Checkpoint checkpoint;
+  checkpoint.model = ModelFrom(file, path, custom);
+  const auto entry = file.metadata().find(kMetadataKey);
+  if (entry == file.metadata().end()) {
+    throw Error(ErrorCode::kBadModel, "a finished model, not a checkpoint: it holds no training state",
+                {.file = path, .remedy = "Resume from a file written by --checkpoint."});
+  }
+  try {
+    const json node = json::parse(entry->second);
+    FromJson(node, checkpoint.state);
+    checkpoint.data_fingerprint = node.at("data_fingerprint").get<uint64_t>();
+    const Network& network = checkpoint.model.network;
+    checkpoint.state.parameters = AlignedBuffer(network.parameter_bytes());
+    std::memcpy(checkpoint.state.parameters.data(), network.parameters(),
+                static_cast<size_t>(network.parameter_bytes()));
+    if (file.tensors().contains(kBestTensor)) {
+      checkpoint.state.best_parameters = FlatFrom(file, kBestTensor, network);
+    }
+    const auto arrays = node.at("optimiser_arrays").get<size_t>();
+    for (size_t i = 0; i < arrays; ++i) {
+      checkpoint.state.optimiser.push_back(FlatFrom(file, StateTensor(i), network));
+    }
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", error.what()), {.file = path});
+  }
+  return checkpoint;
+}
+
+uint64_t DataFingerprint(const Dataset& train, const Dataset* validation) {
+  uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const Dataset* set : {&train, validation}) {
+    if (set == nullptr) {
+      continue;
+    }
+    for (const Matrix* matrix : {&set->features, &set->targets}) {
+      hash = HashBytes(hash, matrix->data(), matrix->rows() * matrix->cols() * DTypeSize_bytes(matrix->dtype()));
+    }
+    hash = HashBytes(hash, set->sample_weights.data(),
+                     static_cast<int64_t>(set->sample_weights.size() * sizeof(double)));
+  }
+  return hash;
+}
+
+}  // namespace lamina

@@ -1,0 +1,29 @@
+// Checkpoints: a model file that also holds the state of training.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lamina/data/preprocessor.h"
+#include "lamina/nn/model.h"
+#include "lamina/train/trainer.h"
+
+namespace lamina {
+
+struct Checkpoint {
+  Model model;            // its network holds the running weights
+  TrainState state;
+  uint64_t data_fingerprint = 0;
+};
+
+/// Writes `model` with the parameters of `state`, and the state, all or nothing. The file is also a model file.
+void SaveCheckpoint(const std::string& path, const Model& model, const TrainState& state, uint64_t data_fingerprint);
+
+/// Throws Error(kNotFound | kIo | kBadModel); a model file without training state is told apart.
+Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom = {});
+
+/// A hash of the encoded rows, to notice that a run is resumed on other data.
+uint64_t DataFingerprint(const Dataset& train, const Dataset* validation);
+
+}  // namespace lamina

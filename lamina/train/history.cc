@@ -1,0 +1,83 @@
+// History as CSV and JSON, one list of fields for both.
+#include "lamina/train/history.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "lamina/base/error.h"
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+struct Field {
+  const char* name;
+  double EpochRecord::* member;
+};
+
+constexpr std::array<Field, 8> kFields{{{"learning_rate", &EpochRecord::learning_rate},
+                                        {"train_loss", &EpochRecord::train_loss},
+                                        {"train_accuracy", &EpochRecord::train_accuracy},
+                                        {"validation_loss", &EpochRecord::validation_loss},
+                                        {"validation_accuracy", &EpochRecord::validation_accuracy},
+                                        {"train_seconds", &EpochRecord::train_seconds},
+                                        {"validation_seconds", &EpochRecord::validation_seconds},
+                                        {"samples_per_second", &EpochRecord::samples_per_second}}};
+
+}  // namespace
+
+std::string History::ToCsv() const {
+  std::string text = "epoch";
+  for (const Field& field : kFields) {
+    text += fmt::format(",{}", field.name);
+  }
+  text += '\n';
+  for (const EpochRecord& record : epochs) {
+    text += fmt::format("{}", record.epoch);
+    for (const Field& field : kFields) {
+      const double value = record.*(field.member);
+      text += std::isnan(value) ? "," : fmt::format(",{}", value);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+json History::ToJson() const {
+  json list = json::array();
+  for (const EpochRecord& record : epochs) {
+    json entry = {{"epoch", record.epoch}};
+    for (const Field& field : kFields) {
+      const double value = record.*(field.member);
+      entry[field.name] = std::isnan(value) ? json(nullptr) : json(value);
+    }
+    list.push_back(std::move(entry));
+  }
+  return {{"epochs", list}, {"best_epoch", best_epoch}, {"stop_reason", stop_reason}};
+}
+
+History History::FromJson(const json& node) {
+  try {
+    History history;
+    history.best_epoch = node.at("best_epoch").get<int64_t>();
+    history.stop_reason = node.at("stop_reason").get<std::string>();
+    for (const json& entry : node.at("epochs")) {
+      EpochRecord record;
+      record.epoch = entry.at("epoch").get<int64_t>();
+      for (const Field& field : kFields) {
+        const json& value = entry.at(field.name);
+        record.*(field.member) = value.is_null() ? std::nan("") : value.get<double>();
+      }
+      history.epochs.push_back(record);
+    }
+    return history;
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::kBadModel, fmt::format("the history is wrong: {}", error.what()));
+  }
+}
+
+}  // namespace lamina

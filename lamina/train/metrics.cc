@@ -1,0 +1,109 @@
+// Metrics of classification and regression.
+#include "lamina/train/metrics.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double Ratio(int64_t part, int64_t whole) {
+  return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+json NumberOrNull(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+}  // namespace
+
+ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std::span<const int32_t> predicted,
+                                            std::span<const std::string> class_names) {
+  ClassificationMetrics metrics;
+  const size_t classes = class_names.size();
+  metrics.samples = static_cast<int64_t>(labels.size());
+  metrics.confusion.assign(classes, std::vector<int64_t>(classes, 0));
+  int64_t correct = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    correct += labels[i] == predicted[i] ? 1 : 0;
+    if (labels[i] < 0) {
+      ++metrics.unknown_labels;
+    } else {
+      ++metrics.confusion[static_cast<size_t>(labels[i])][static_cast<size_t>(predicted[i])];
+    }
+  }
+  metrics.accuracy = Ratio(correct, metrics.samples);
+  int64_t present = 0;
+  for (size_t c = 0; c < classes; ++c) {
+    ClassMetrics row;
+    row.name = class_names[c];
+    int64_t predictions = 0;
+    for (size_t other = 0; other < classes; ++other) {
+      row.support += metrics.confusion[c][other];
+      predictions += metrics.confusion[other][c];
+    }
+    const int64_t hits = metrics.confusion[c][c];
+    row.precision = Ratio(hits, predictions);
+    row.recall = Ratio(hits, row.support);
+    row.f1 = Ratio(2 * hits, predictions + row.support);
+    if (row.support > 0) {
+      ++present;
+      metrics.macro_f1 += std::isnan(row.f1) ? 0.0 : row.f1;
+    }
+    metrics.classes.push_back(row);
+  }
+  metrics.macro_f1 = present == 0 ? kNaN : metrics.macro_f1 / static_cast<double>(present);
+  return metrics;
+}
+
+RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<const double> predicted,
+                                    std::string name) {
+  RegressionMetrics metrics;
+  metrics.name = std::move(name);
+  metrics.samples = static_cast<int64_t>(truth.size());
+  const auto n = static_cast<double>(truth.size());
+  double mean = 0;
+  for (const double y : truth) {
+    mean += y / n;
+  }
+  double squares = 0;
+  double total = 0;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    const double error = predicted[i] - truth[i];
+    squares += error * error;
+    metrics.mae += std::abs(error) / n;
+    total += (truth[i] - mean) * (truth[i] - mean);
+  }
+  metrics.mse = squares / n;
+  metrics.rmse = std::sqrt(metrics.mse);
+  metrics.r2 = total > 0 ? 1.0 - squares / total : kNaN;
+  return metrics;
+}
+
+json ToJson(const ClassificationMetrics& metrics) {
+  json classes = json::array();
+  for (const ClassMetrics& row : metrics.classes) {
+    classes.push_back({{"name", row.name},
+                       {"support", row.support},
+                       {"precision", NumberOrNull(row.precision)},
+                       {"recall", NumberOrNull(row.recall)},
+                       {"f1", NumberOrNull(row.f1)}});
+  }
+  return {{"samples", metrics.samples},   {"accuracy", NumberOrNull(metrics.accuracy)},
+          {"macro_f1", NumberOrNull(metrics.macro_f1)}, {"unknown_labels", metrics.unknown_labels},
+          {"classes", classes},           {"confusion", metrics.confusion}};
+}
+
+json ToJson(const RegressionMetrics& metrics) {
+  return {{"name", metrics.name},
+          {"samples", metrics.samples},
+          {"mse", NumberOrNull(metrics.mse)},
+          {"rmse", NumberOrNull(metrics.rmse)},
+          {"mae", NumberOrNull(metrics.mae)},
+          {"r2", NumberOrNull(metrics.r2)}};
+}
+
+}  // namespace lamina

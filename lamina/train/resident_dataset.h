@@ -1,0 +1,37 @@
+// A data set where a backend can reach it: in place for host backends, copied once for devices.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lamina/backend/backend.h"
+#include "lamina/data/preprocessor.h"
+
+namespace lamina {
+
+/// Views stay valid as long as this object and the data set live.
+class ResidentDataset {
+ public:
+  ResidentDataset(const Dataset& dataset, const Backend& backend);
+
+  int64_t rows() const { return features_.rows; }
+  bool is_classification() const { return is_classification_; }
+  ConstMatrixView features() const { return features_; }
+  ConstMatrixView targets() const { return targets_; }
+  /// Sample weights from row `begin` on, in the type of the features; null if all are 1.
+  const void* WeightsAt(int64_t begin) const;
+  /// The weights as a rows × 1 matrix.
+  ConstMatrixView WeightColumn() const;
+
+ private:
+  ConstMatrixView Place(const Matrix& matrix, const Backend& backend, std::unique_ptr<Buffer>& buffer) const;
+
+  ConstMatrixView features_;
+  ConstMatrixView targets_;
+  std::unique_ptr<Buffer> feature_buffer_;
+  std::unique_ptr<Buffer> target_buffer_;
+  std::unique_ptr<Buffer> weight_buffer_;
+  bool is_classification_;
+};
+
+}  // namespace lamina

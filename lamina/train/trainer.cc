@@ -1,0 +1,393 @@
+// The training loop.
+#include "lamina/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "lamina/base/random.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/train/resident_dataset.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int64_t kEvaluationBatch = 512;
+constexpr double kProgressInterval_seconds = 0.1;
+constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
+constexpr std::array<std::string_view, 3> kKeepNames{"auto", "best", "last"};
+
+[[noreturn]] void ThrowSetting(const char* name, double value, const char* allowed) {
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} must be {}", name, allowed),
+              {.value = fmt::format("{}", value)});
+}
+
+AlignedBuffer CopyOf(const AlignedBuffer& from) {
+  AlignedBuffer copy(from.size_bytes());
+  if (from.size_bytes() > 0) {
+    std::memcpy(copy.data(), from.data(), static_cast<size_t>(from.size_bytes()));
+  }
+  return copy;
+}
+
+}  // namespace
+
+std::string_view KeepName(Keep keep) { return kKeepNames[static_cast<size_t>(keep)]; }
+
+Keep ParseKeep(std::string_view name) {
+  for (size_t i = 0; i < kKeepNames.size(); ++i) {
+    if (kKeepNames[i] == name) {
+      return static_cast<Keep>(i);
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown choice of weights to keep",
+              {.value = std::string(name), .remedy = "Known: auto, best, last."});
+}
+
+void TrainOptions::Validate() const {
+  const auto require = [](bool ok, const char* name, double value, const char* allowed) {
+    if (!ok) {
+      ThrowSetting(name, value, allowed);
+    }
+  };
+  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  const auto unit = [](double x) { return std::isfinite(x) && x >= 0 && x < 1; };
+  const auto not_negative = [](double x) { return std::isfinite(x) && x >= 0; };
+  require(epochs >= 1, "epochs", static_cast<double>(epochs), "at least 1");
+  require(batch >= 1, "batch", static_cast<double>(batch), "at least 1");
+  require(positive(rule.learning_rate), "learning_rate", rule.learning_rate, "a positive number");
+  require(unit(rule.momentum), "momentum", rule.momentum, "at least 0 and below 1");
+  require(not_negative(rule.weight_decay), "weight_decay", rule.weight_decay, "0 or a positive number");
+  require(unit(rule.beta1), "beta1", rule.beta1, "at least 0 and below 1");
+  require(unit(rule.beta2), "beta2", rule.beta2, "at least 0 and below 1");
+  require(positive(rule.epsilon), "epsilon", rule.epsilon, "a positive number");
+  require(positive(schedule.factor), "schedule_factor", schedule.factor, "a positive number");
+  require(schedule.step_epochs >= 1, "schedule_epochs", static_cast<double>(schedule.step_epochs), "at least 1");
+  require(schedule.patience >= 1, "schedule_patience", static_cast<double>(schedule.patience), "at least 1");
+  require(patience >= 0, "patience", static_cast<double>(patience), "0 or a positive number");
+  require(not_negative(min_improvement), "min_improvement", min_improvement, "0 or a positive number");
+  require(checkpoint_epochs >= 0, "checkpoint_epochs", static_cast<double>(checkpoint_epochs),
+          "0 or a positive number");
+}
+
+// One run of the loop: the data where the backend can reach it, the planned network, the running state.
+struct Trainer::Run_ {
+  Run_(Trainer& trainer, const Dataset& train_set, const Dataset* validation_set, const TrainCallbacks& callbacks_in)
+      : owner(trainer),
+        options(trainer.options_),
+        state(trainer.state_),
+        callbacks(callbacks_in),
+        train(train_set, trainer.backend_),
+        validation(validation_set == nullptr ? nullptr
+                                             : std::make_unique<ResidentDataset>(*validation_set, trainer.backend_)),
+        batch(std::min(options.batch, train.rows())),
+        steps((train.rows() + batch - 1) / batch),
+        executor(trainer.network_, trainer.backend_, PlanFor()),
+        device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
+        device_order(trainer.backend_.Allocate(train.rows() * static_cast<int64_t>(sizeof(int64_t)))),
+        weight_batch(trainer.backend_.Allocate(batch * DTypeSize_bytes(trainer.network_.dtype()))) {}
+
+  ExecutorOptions PlanFor() const {
+    ExecutorOptions plan;
+    plan.max_batch = std::max(batch, validation == nullptr ? 0 : std::min(kEvaluationBatch, validation->rows()));
+    plan.training = true;
+    plan.loss = options.loss;
+    plan.state_count = options.rule.StateCount();
+    plan.class_threshold = options.class_threshold;
+    return plan;
+  }
+
+  void Start();
+  /// False when stopped in the middle.
+  bool TrainEpoch();
+  void Step(const UpdateRule& rule);
+  void Validate(EpochRecord& record);
+  void FinishEpoch(EpochRecord& record);
+  [[noreturn]] void ThrowDiverged(double loss, const char* which) const;
+  void ReportProgress(double epoch_seconds);
+  bool Stopped() const { return callbacks.stop_requested && callbacks.stop_requested(); }
+  bool KeepsBest() const {
+    return options.keep == Keep::kBest || (options.keep == Keep::kAuto && options.patience > 0);
+  }
+  TrainState Snapshot() const;
+  void SaveCheckpoint() const {
+    if (callbacks.checkpoint) {
+      callbacks.checkpoint(Snapshot());
+    }
+  }
+  AlignedBuffer DownloadOf(const Buffer& buffer) const {
+    AlignedBuffer copy(buffer.size_bytes());
+    owner.backend_.Download(copy.data(), buffer.data(), buffer.size_bytes());
+    return copy;
+  }
+  void WriteSums(const LossSums& sums) { owner.backend_.Upload(device_sums->data(), &sums, sizeof(sums)); }
+  LossSums ReadSums() const {
+    LossSums sums;
+    owner.backend_.Download(&sums, device_sums->data(), sizeof(sums));
+    return sums;
+  }
+  LossSums* SumsPointer() const { return static_cast<LossSums*>(device_sums->data()); }
+
+  Trainer& owner;
+  const TrainOptions& options;
+  TrainState& state;
+  const TrainCallbacks& callbacks;
+  ResidentDataset train;
+  std::unique_ptr<ResidentDataset> validation;
+  int64_t batch;
+  int64_t steps;
+  Executor executor;
+  std::unique_ptr<Buffer> device_sums;
+  std::unique_ptr<Buffer> device_order;
+  std::unique_ptr<Buffer> weight_batch;
+  std::vector<int64_t> order;
+  Stopwatch since_progress;
+};
+
+void Trainer::Run_::Start() {
+  if (!owner.resumed_) {
+    return;
+  }
+  owner.backend_.Upload(executor.parameters().data(), state.parameters.data(), state.parameters.size_bytes());
+  for (int i = 0; i < executor.state_count(); ++i) {
+    const AlignedBuffer& saved = state.optimiser[static_cast<size_t>(i)];
+    owner.backend_.Upload(executor.state(i).data(), saved.data(), saved.size_bytes());
+  }
+}
+
+void Trainer::Run_::Step(const UpdateRule& rule) {
+  const int64_t begin = state.step * batch;
+  const int64_t rows = std::min(batch, train.rows() - begin);
+  if (!options.shuffle) {
+    executor.Step(train.features().Rows(begin, rows), train.targets().Rows(begin, rows), train.WeightsAt(begin), &rule,
+                  SumsPointer());
+    return;
+  }
+  const int64_t* chosen = static_cast<const int64_t*>(device_order->data()) + begin;
+  const MatrixView x = executor.InputBatch(rows);
+  const MatrixView y = executor.TargetBatch(rows);
+  owner.backend_.GatherRows(train.features(), chosen, rows, x);
+  owner.backend_.GatherRows(train.targets(), chosen, rows, y);
+  const void* weights = nullptr;
+  if (train.WeightsAt(0) != nullptr) {
+    const MatrixView gathered{weight_batch->data(), rows, 1, 1, x.dtype, x.space};
+    owner.backend_.GatherRows(train.WeightColumn(), chosen, rows, gathered);
+    weights = weight_batch->data();
+  }
+  executor.Step(x, y, weights, &rule, SumsPointer());
+}
+
+void Trainer::Run_::ThrowDiverged(double loss, const char* which) const {
+  throw Error(ErrorCode::kDiverged,
+              fmt::format("training diverged: {} became {} in epoch {}, step {} of {}", which,
+                          std::isnan(loss) ? "NaN" : "infinite", state.epoch + 1, state.step, steps),
+              {.remedy = fmt::format("Try a smaller learning rate ({:g} instead of {:g}), standardised inputs and "
+                                     "targets, or less momentum.",
+                                     options.rule.learning_rate / 10, options.rule.learning_rate)});
+}
+
+void Trainer::Run_::ReportProgress(double epoch_seconds) {
+  if (!callbacks.progress || (since_progress.Elapsed_seconds() < kProgressInterval_seconds && state.step != steps)) {
+    return;
+  }
+  since_progress.Restart();
+  const LossSums sums = ReadSums();
+  TrainProgress progress;
+  progress.epoch = state.epoch + 1;
+  progress.epochs = options.epochs;
+  progress.step = state.step;
+  progress.steps = steps;
+  progress.mean_loss = sums.loss / sums.weight;
+  progress.accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.samples);
+  progress.samples_per_second = static_cast<double>(sums.samples) / epoch_seconds;
+  const double epochs_left = static_cast<double>(options.epochs - state.epoch) -
+                             static_cast<double>(state.step) / static_cast<double>(steps);
+  const double validation_seconds =
+      state.history.epochs.empty() ? 0.0 : state.history.epochs.back().validation_seconds;
+  progress.seconds_left =
+      epochs_left * (static_cast<double>(train.rows()) / progress.samples_per_second + validation_seconds);
+  callbacks.progress(progress);
+}
+
+bool Trainer::Run_::TrainEpoch() {
+  order.resize(static_cast<size_t>(train.rows()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
+  owner.backend_.Upload(device_order->data(), order.data(), train.rows() * static_cast<int64_t>(sizeof(int64_t)));
+  UpdateRule rule = options.rule;
+  rule.learning_rate = LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs,
+                                      state.reductions);
+  WriteSums(state.sums);
+  const double seconds_before = state.epoch_seconds;
+  const Stopwatch watch;
+  while (state.step < steps) {
+    rule.step = ++state.updates;
+    Step(rule);
+    ++state.step;
+    if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
+      ThrowDiverged(loss, "the loss");
+    }
+    state.epoch_seconds = seconds_before + watch.Elapsed_seconds();
+    ReportProgress(state.epoch_seconds);
+    if (state.step < steps && Stopped()) {
+      state.sums = ReadSums();
+      return false;
+    }
+  }
+  state.sums = ReadSums();
+  return true;
+}
+
+void Trainer::Run_::Validate(EpochRecord& record) {
+  record.validation_loss = record.validation_accuracy = kNaN;
+  if (validation == nullptr) {
+    return;
+  }
+  const Stopwatch watch;
+  WriteSums({});
+  for (int64_t begin = 0; begin < validation->rows(); begin += executor.max_batch()) {
+    const int64_t rows = std::min(executor.max_batch(), validation->rows() - begin);
+    executor.Evaluate(validation->features().Rows(begin, rows), validation->targets().Rows(begin, rows),
+                      validation->WeightsAt(begin), SumsPointer());
+  }
+  const LossSums sums = ReadSums();
+  record.validation_loss = sums.loss / sums.weight;
+  if (validation->is_classification()) {
+    record.validation_accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.samples);
+  }
+  record.validation_seconds = watch.Elapsed_seconds();
+  if (!std::isfinite(record.validation_loss)) {
+    ThrowDiverged(record.validation_loss, "the validation loss");
+  }
+}
+
+void Trainer::Run_::FinishEpoch(EpochRecord& record) {
+  ++state.epoch;
+  const double watched = std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
+  ++state.epochs_since_best;
+  ++state.epochs_since_reduction;
+  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement) {
+    state.best_loss = watched;
+    state.history.best_epoch = state.epoch;
+    state.epochs_since_best = 0;
+    state.epochs_since_reduction = 0;
+    if (KeepsBest()) {
+      state.best_parameters = DownloadOf(executor.parameters());
+    }
+  }
+  if (options.schedule.kind == ScheduleKind::kPlateau && state.epochs_since_reduction >= options.schedule.patience) {
+    ++state.reductions;
+    state.epochs_since_reduction = 0;
+  }
+  state.history.epochs.push_back(record);
+  state.step = 0;
+  state.sums = {};
+  state.epoch_seconds = 0;
+}
+
+TrainState Trainer::Run_::Snapshot() const {
+  TrainState copy;
+  copy.epoch = state.epoch;
+  copy.step = state.step;
+  copy.sums = state.sums;
+  copy.epoch_seconds = state.epoch_seconds;
+  copy.updates = state.updates;
+  copy.reductions = state.reductions;
+  copy.epochs_since_best = state.epochs_since_best;
+  copy.epochs_since_reduction = state.epochs_since_reduction;
+  copy.best_loss = state.best_loss;
+  copy.history = state.history;
+  copy.parameters = DownloadOf(const_cast<Executor&>(executor).parameters());
+  copy.best_parameters = CopyOf(state.best_parameters);
+  for (int i = 0; i < executor.state_count(); ++i) {
+    copy.optimiser.push_back(DownloadOf(const_cast<Executor&>(executor).state(i)));
+  }
+  return copy;
+}
+
+Trainer::Trainer(Network& network, const Backend& backend, const TrainOptions& options)
+    : network_(network), backend_(backend), options_(options) {
+  options_.Validate();
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::Resume(TrainState state) {
+  const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == network_.parameter_bytes(); };
+  bool ok = fits(state.parameters) && (state.best_parameters.size_bytes() == 0 || fits(state.best_parameters)) &&
+            static_cast<int>(state.optimiser.size()) == options_.rule.StateCount();
+  for (const AlignedBuffer& buffer : state.optimiser) {
+    ok = ok && fits(buffer);
+  }
+  if (!ok) {
+    throw Error(ErrorCode::kBadModel, "the saved training state does not fit the network or the update rule");
+  }
+  state_ = std::move(state);
+  resumed_ = true;
+}
+
+const History& Trainer::Run(const Dataset& train, const Dataset* validation, const TrainCallbacks& callbacks) {
+  if (train.size() == 0) {
+    throw Error(ErrorCode::kBadData, "there are no training rows");
+  }
+  if (validation != nullptr && validation->size() == 0) {
+    validation = nullptr;
+  }
+  if (options_.patience > 0 && validation == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "early stopping (patience) needs validation rows",
+                {.remedy = "Give a validation share, or patience 0."});
+  }
+  Run_ run(*this, train, validation, callbacks);
+  run.Start();
+  state_.history.stop_reason = "epochs";
+  while (state_.epoch < options_.epochs) {
+    if (options_.patience > 0 && state_.epoch > 0 && state_.epochs_since_best >= options_.patience) {
+      state_.history.stop_reason = "early_stopping";
+      break;
+    }
+    if (!run.TrainEpoch()) {
+      state_.history.stop_reason = "interrupted";
+      run.SaveCheckpoint();
+      break;
+    }
+    EpochRecord record;
+    record.epoch = state_.epoch + 1;
+    record.learning_rate = LearningRateAt(options_.schedule, options_.rule.learning_rate, state_.epoch,
+                                          options_.epochs, state_.reductions);
+    record.train_loss = state_.sums.loss / state_.sums.weight;
+    record.train_accuracy = run.train.is_classification() ? static_cast<double>(state_.sums.correct) /
+                                                                static_cast<double>(state_.sums.samples)
+                                                          : kNaN;
+    record.train_seconds = state_.epoch_seconds;
+    record.samples_per_second = static_cast<double>(state_.sums.samples) / state_.epoch_seconds;
+    run.Validate(record);
+    run.FinishEpoch(record);
+    if (callbacks.epoch_done) {
+      callbacks.epoch_done(record);
+    }
+    const bool stopped = run.Stopped();
+    const bool due = options_.checkpoint_epochs > 0 && state_.epoch % options_.checkpoint_epochs == 0;
+    if (stopped || due) {
+      run.SaveCheckpoint();
+    }
+    if (stopped && state_.epoch < options_.epochs) {
+      state_.history.stop_reason = "interrupted";
+      break;
+    }
+  }
+  run.executor.StoreParameters(network_);
+  if (run.KeepsBest() && state_.best_parameters.size_bytes() > 0) {
+    std::memcpy(network_.parameters(), state_.best_parameters.data(),
+                static_cast<size_t>(network_.parameter_bytes()));
+  }
+  return state_.history;
+}
+
+}  // namespace lamina
