@@ -132,7 +132,9 @@ void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t 
   }
 }
 
-void HostBackend::ComputeLoss(const LossArgs& args) const noexcept {
+void HostBackend::ComputeLoss(const LossArgs& args) const noexcept { ComputeLossOnHost(args); }
+
+void ComputeLossOnHost(const LossArgs& args) noexcept {
   DispatchFloat(args.a.dtype, [&]<class T>(T) {
     VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) { LossLoop<T, L>(args); });
   });

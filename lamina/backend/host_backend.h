@@ -31,6 +31,9 @@ class HostBackend : public Backend {
   int threads_;
 };
 
+/// The loss of host matrices; HostBackend::ComputeLoss.
+void ComputeLossOnHost(const LossArgs& args) noexcept;
+
 /// Cores this process may use (its affinity mask and cgroup-independent), at least 1.
 int UsableCores();
 /// `threads` if positive, else UsableCores().

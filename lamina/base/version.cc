@@ -1,0 +1,36 @@
+// Version and build options, from the build system's definitions.
+#include "lamina/base/version.h"
+
+#include <fmt/format.h>
+
+namespace lamina {
+
+std::string Version() { return LAMINA_VERSION; }
+
+std::vector<std::string> BuildOptions() {
+  const auto line = [](const char* part, bool on) { return fmt::format("{:<9}{}", part, on ? "on" : "off"); };
+#ifdef LAMINA_HAVE_ONEDNN
+  constexpr bool kOnednn = true;
+#else
+  constexpr bool kOnednn = false;
+#endif
+#ifdef LAMINA_HAVE_BLAS
+  constexpr bool kBlas = true;
+#else
+  constexpr bool kBlas = false;
+#endif
+#ifdef LAMINA_HAVE_CUDA
+  constexpr bool kCuda = true;
+#else
+  constexpr bool kCuda = false;
+#endif
+#ifdef NDEBUG
+  const char* const kind = "optimised";
+#else
+  const char* const kind = "debug";
+#endif
+  return {fmt::format("{:<9}{} {}", "compiler", __VERSION__, kind), line("oneDNN", kOnednn), line("BLAS", kBlas),
+          line("CUDA", kCuda)};
+}
+
+}  // namespace lamina

@@ -1,0 +1,14 @@
+// Version and build options of the library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lamina {
+
+/// "0.1.0".
+std::string Version();
+/// What was compiled in, one line each: compiler, oneDNN, BLAS, CUDA.
+std::vector<std::string> BuildOptions();
+
+}  // namespace lamina

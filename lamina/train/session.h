@@ -1,0 +1,74 @@
+// TrainSession: one training run from files to model, as the program and the desktop application do it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/nn/model.h"
+#include "lamina/train/checkpoint.h"
+#include "lamina/train/evaluate.h"
+#include "lamina/train/settings.h"
+
+namespace lamina {
+
+/// What came out of Run().
+struct TrainResult {
+  History history;
+  std::optional<Evaluation> test;  // on the test rows, if there are any, by the weights kept
+  double train_seconds = 0;        // steps only
+};
+
+class TrainSession {
+ public:
+  /// Validates the settings, checks that every output can be written, reads and splits the data, fits the
+  /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
+  explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {});
+
+  /// As above, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
+  /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
+  TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {});
+
+  /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
+  /// checkpoint (if settings.checkpoint is set) and the history, but no model. `callbacks.checkpoint` is ignored.
+  TrainResult Run(TrainCallbacks callbacks);
+
+  const TrainSettings& settings() const { return settings_; }
+  const Model& model() const { return model_; }
+  const Backend& backend() const { return *backend_; }
+  const Dataset& train() const { return train_; }
+  const Dataset& validation() const { return validation_; }
+  const Dataset& test() const { return test_; }
+  const EncodeReport& encode_report() const { return encode_report_; }
+  double load_seconds() const { return load_seconds_; }  // reading, splitting and encoding
+  int64_t first_epoch() const;                           // 1, or where a resumed run goes on
+
+ private:
+  void CheckOutputs() const;
+  void LoadData(const Preprocessor* fitted);
+  void FitPreprocessor(const Table& table, std::span<const int64_t> rows, const std::optional<std::string>& target);
+  void BuildNetwork();
+  void WriteFiles(const TrainResult& result);
+
+  TrainSettings settings_;
+  std::vector<Activation> custom_;
+  std::unique_ptr<Backend> backend_;
+  Model model_;
+  Dataset train_;
+  Dataset validation_;
+  Dataset test_;
+  EncodeReport encode_report_;
+  std::optional<TrainState> resume_state_;
+  OutputPlan output_{};
+  double load_seconds_ = 0;
+};
+
+/// The settings stored in a checkpoint. Throws Error(kNotFound | kIo | kBadModel).
+TrainSettings ResumeSettings(const std::string& checkpoint);
+
+}  // namespace lamina

@@ -1,0 +1,346 @@
+// From named settings to the options of each part of the library.
+#include "lamina/train/settings.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+template <class E>
+struct Choice {
+  std::string_view name;
+  E value;
+};
+
+// The value called `text`, or an error that names the flag and the choices.
+template <class E, size_t N>
+E Choose(const char* flag, const std::string& text, const Choice<E> (&choices)[N]) {
+  std::vector<std::string> names;
+  for (const Choice<E>& choice : choices) {
+    if (choice.name == text) {
+      return choice.value;
+    }
+    names.emplace_back(choice.name);
+  }
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("--{}: unknown choice", flag),
+              {.value = text, .remedy = fmt::format("{}Known: {}.", DidYouMean(text, names), fmt::join(names, ", "))});
+}
+
+constexpr Choice<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
+constexpr Choice<MissingPolicy> kMissing[] = {
+    {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
+constexpr Choice<UnseenPolicy> kUnseen[] = {{"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
+constexpr Choice<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
+constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
+                                         {"none", Scaling::kNone},
+                                         {"standardize", Scaling::kStandardize},
+                                         {"minmax", Scaling::kMinMax}};
+constexpr Choice<Task> kTasks[] = {
+    {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
+constexpr Choice<char> kSeparators[] = {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
+                                        {"pipe", '|'}};
+
+struct JsonWriter {
+  json node = json::object();
+  void Group(const char*) {}
+  template <class T>
+  void operator()(const char* name, const T& field, const char*) {
+    node[name] = field;
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& field, const char*) {
+    node[name] = field ? json(*field) : json(nullptr);
+  }
+};
+
+struct JsonReader {
+  const json& node;
+  void Group(const char*) {}
+  template <class T>
+  void operator()(const char* name, T& field, const char*) {
+    const auto it = node.find(name);
+    if (it == node.end() || it->is_null()) {
+      return;
+    }
+    try {
+      if constexpr (requires { field.reset(); }) {
+        field = it->template get<typename T::value_type>();
+      } else {
+        it->get_to(field);
+      }
+    } catch (const json::exception&) {
+      throw Error(ErrorCode::kBadModel, fmt::format("setting {} has the wrong type", name), {.value = it->dump()});
+    }
+  }
+};
+
+bool IsAuto(const std::string& text) { return text == "auto"; }
+
+bool IsBipolar(const Activation& activation) {
+  return activation.name() == formulas::BipolarSigmoid::kName ||
+         activation.name() == formulas::HyperbolicTangent::kName;
+}
+
+}  // namespace
+
+json ToJson(const TrainSettings& settings) {
+  JsonWriter writer;
+  VisitTrainSettings(settings, writer);
+  return writer.node;
+}
+
+TrainSettings TrainSettingsFromJson(const json& node) {
+  if (!node.is_object()) {
+    throw Error(ErrorCode::kBadModel, "the settings are not a JSON object");
+  }
+  TrainSettings settings;
+  JsonReader reader{node};
+  VisitTrainSettings(settings, reader);
+  return settings;
+}
+
+ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
+  ReadOptions options;
+  options.header = Choose("header", settings.header, kHeaders);
+  options.separator =
+      settings.separator.size() == 1 ? settings.separator[0] : Choose("separator", settings.separator, kSeparators);
+  options.text_columns = settings.text_columns;
+  return options;
+}
+
+PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Activation& output, bool single_output) {
+  PreprocessOptions options;
+  options.targets = settings.target;
+  options.drop_columns = settings.drop;
+  if (!settings.weight_column.empty()) {
+    options.drop_columns.push_back(settings.weight_column);
+  }
+  options.encoding = Choose("encode", settings.encode, kEncodings);
+  options.scaling = Choose("scale", settings.scale, kScalings);
+  options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
+  options.missing = Choose("missing", settings.missing, kMissing);
+  options.unseen = Choose("unseen", settings.unseen, kUnseen);
+  options.task = Choose("task", settings.task, kTasks);
+  options.single_output = single_output;
+  if (settings.target_values.size() == 2 && std::isfinite(settings.target_values[0]) &&
+      std::isfinite(settings.target_values[1]) && settings.target_values[0] < settings.target_values[1]) {
+    options.negative_target = settings.target_values[0];
+    options.positive_target = settings.target_values[1];
+  } else if (!settings.target_values.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--target-values takes two ascending numbers",
+                {.value = fmt::format("{}", fmt::join(settings.target_values, ","))});
+  } else if (IsBipolar(output)) {
+    options.negative_target = -1.0;
+  }
+  return options;
+}
+
+SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given) {
+  SplitOptions options;
+  options.seed = settings.seed;
+  options.stratify = settings.stratify;
+  std::vector<double> shares = settings.split;
+  if (shares.empty()) {
+    shares = test_given ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0} : std::vector<double>{0.6, 0.2, 0.2};
+    if (validation_given) {
+      shares[0] += std::exchange(shares[1], 0.0);
+    }
+  }
+  if (shares.size() != 3) {
+    throw Error(ErrorCode::kInvalidArgument, "--split takes three shares: training, validation, test",
+                {.value = fmt::format("{}", fmt::join(shares, ",")), .remedy = "For example 0.8,0.2,0."});
+  }
+  options.train = shares[0];
+  options.validation = shares[1];
+  options.test = shares[2];
+  return options;
+}
+
+TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
+  TrainOptions options;
+  options.epochs = settings.epochs;
+  options.batch = settings.batch;
+  options.loss = loss;
+  options.rule.kind = ParseUpdateKind(settings.optimizer);
+  options.rule.learning_rate =
+      settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
+  options.rule.momentum = settings.momentum;
+  options.rule.weight_decay = settings.weight_decay;
+  options.rule.beta1 = settings.beta1;
+  options.rule.beta2 = settings.beta2;
+  options.rule.epsilon = settings.epsilon;
+  options.schedule.kind = ParseScheduleKind(settings.schedule);
+  options.schedule.factor = settings.schedule_factor;
+  options.schedule.step_epochs = settings.schedule_epochs;
+  options.schedule.patience = settings.schedule_patience;
+  options.seed = settings.seed;
+  options.shuffle = settings.shuffle;
+  options.patience = settings.patience;
+  options.min_improvement = settings.min_improvement;
+  options.keep = ParseKeep(settings.keep);
+  options.checkpoint_epochs = settings.checkpoint_epochs;
+  options.Validate();
+  return options;
+}
+
+WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
+  WeightOptions options;
+  options.weight_column = settings.weight_column;
+  for (const std::string& entry : settings.class_weights) {
+    if (entry == "balanced") {
+      options.balanced_classes = true;
+      continue;
+    }
+    const size_t equals = entry.rfind('=');
+    const double weight = equals == std::string::npos ? std::nan("") : ParseNumber(entry.substr(equals + 1));
+    if (!std::isfinite(weight) || weight < 0) {
+      throw Error(ErrorCode::kInvalidArgument, "--class-weights takes balanced or name=weight", {.value = entry});
+    }
+    options.class_weights.emplace_back(entry.substr(0, equals), weight);
+  }
+  return options;
+}
+
+Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom) {
+  if (text != formulas::BipolarSigmoid::kName || (!settings.gain && !settings.threshold)) {
+    return Activation::Parse(text, custom);
+  }
+  const formulas::BipolarSigmoid defaults;
+  const double gain = settings.gain.value_or(defaults.gain);
+  const double threshold = settings.threshold.value_or(defaults.threshold);
+  if (!std::isfinite(gain) || gain == 0 || !std::isfinite(threshold)) {
+    throw Error(ErrorCode::kInvalidArgument, "--gain and --threshold must be finite, and the gain not 0",
+                {.value = fmt::format("{}, {}", gain, threshold)});
+  }
+  return Activation::Parse(fmt::format("{}(gain={},threshold={})", text, gain, threshold), custom);
+}
+
+OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom) {
+  int64_t given_outputs = 0;
+  OutputPlan plan{};
+  std::string given = settings.output_activation;
+  if (!settings.layers.empty()) {
+    const LayerSpec last = ParseLayers(settings.layers, 1, settings.bias, custom).back();
+    given = last.activation.Text();
+    given_outputs = last.outputs;
+  }
+  if (!IsAuto(settings.loss)) {
+    plan.loss = ParseLoss(settings.loss);
+  } else if (classes > 0 && given == formulas::Sigmoid::kName) {
+    plan.loss = Loss::kBinaryCrossEntropy;
+  } else {
+    plan.loss = classes > 0 && (IsAuto(given) || given == "softmax") ? Loss::kCrossEntropy : Loss::kMse;
+  }
+  if (classes == 0 && plan.loss == Loss::kCrossEntropy) {
+    throw Error(ErrorCode::kInvalidArgument, "cross_entropy needs classes, and the target is a number to predict",
+                {.remedy = "Use --loss mse, or --task classification."});
+  }
+  if (!IsAuto(given)) {
+    plan.activation = ActivationFrom(settings, given, custom);
+  } else if (plan.loss == Loss::kCrossEntropy) {
+    plan.activation = Activation::Parse("softmax");
+  } else if (plan.loss == Loss::kBinaryCrossEntropy) {
+    plan.activation = Activation::Parse(formulas::Sigmoid::kName);
+  } else {
+    plan.activation = classes > 0 ? ActivationFrom(settings, settings.activation, custom) : Activation();
+  }
+  if (const Verdict verdict = LossAccepts(plan.loss, plan.activation); !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+  }
+  plan.single_output = classes == 2 && (plan.loss == Loss::kBinaryCrossEntropy || given_outputs == 1);
+  return plan;
+}
+
+std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
+                                  int64_t outputs, std::span<const Activation> custom) {
+  std::vector<LayerSpec> layers;
+  if (!settings.layers.empty()) {
+    layers = ParseLayers(settings.layers, inputs, settings.bias, custom);
+    if (layers.back().outputs != outputs) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the output layer has {} neurons, the target needs {}", layers.back().outputs, outputs),
+                  {.value = settings.layers});
+    }
+    return layers;
+  }
+  int64_t width = inputs;
+  for (const int64_t neurons : settings.hidden) {
+    if (settings.hidden.size() == 1 && neurons == 0) {
+      break;
+    }
+    layers.push_back(
+        {width, neurons, Synapse::kDot, ActivationFrom(settings, settings.activation, custom), settings.bias});
+    width = neurons;
+  }
+  layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});
+  return layers;
+}
+
+Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers) {
+  if (!IsAuto(settings.init)) {
+    return ParseInitialization(settings.init);
+  }
+  const std::string& first = layers.front().activation.name();
+  const bool relu_family = first == formulas::Relu::kName || first == formulas::LeakyRelu::kName ||
+                           first == formulas::Gelu::kName;
+  return relu_family ? Initialization::kHeUniform : Initialization::kGlorotUniform;
+}
+
+void ValidateSettings(const TrainSettings& settings, std::span<const Activation> custom) {
+  if (settings.data.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "no training data", {.remedy = "Give --data FILE."});
+  }
+  if (settings.threads < 0 || settings.threads > 4096) {
+    throw Error(ErrorCode::kInvalidArgument, "threads must be from 0 to 4096",
+                {.value = fmt::format("{}", settings.threads)});
+  }
+  if (settings.samples < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "samples must be 0 (all) or positive",
+                {.value = fmt::format("{}", settings.samples)});
+  }
+  for (const int64_t neurons : settings.hidden) {
+    if (neurons < 0 || (neurons == 0 && settings.hidden.size() > 1)) {
+      throw Error(ErrorCode::kInvalidArgument, "a hidden layer needs at least 1 neuron",
+                  {.value = fmt::format("{}", fmt::join(settings.hidden, ","))});
+    }
+  }
+  const SplitOptions split = SplitOptionsFrom(settings, !settings.test.empty(), !settings.validation.empty());
+  const double sum = split.train + split.validation + split.test;
+  if (!(std::abs(sum - 1.0) <= 1e-6)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the shares of --split must sum to 1, not {:g}", sum),
+                {.value = fmt::format("{}", fmt::join(settings.split, ","))});
+  }
+  ReadOptionsFrom(settings);
+  PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
+  TrainOptionsFrom(settings, Loss::kMse);
+  WeightOptionsFrom(settings);
+  if (!settings.layers.empty()) {
+    ParseLayers(settings.layers, 1, settings.bias, custom);
+  }
+  if (!IsAuto(settings.output_activation)) {
+    ActivationFrom(settings, settings.output_activation, custom);
+  }
+  if (!IsAuto(settings.loss)) {
+    ParseLoss(settings.loss);
+  }
+  if (!IsAuto(settings.init)) {
+    ParseInitialization(settings.init);
+  }
+  const DType dtype = ParseDType(settings.dtype);
+  if (dtype != DType::kF32 && dtype != DType::kF64) {
+    throw Error(ErrorCode::kInvalidArgument, "--dtype must be f32 or f64", {.value = settings.dtype});
+  }
+  MakeBackend(settings.backend, {.threads = static_cast<int>(settings.threads)});
+}
+
+}  // namespace lamina
