@@ -82,9 +82,16 @@ void TrainSession::CheckOutputs() const {
       RequireWritableTarget(*path);
     }
   }
-  if (settings_.checkpoint_epochs > 0 && settings_.checkpoint.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE");
+  if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
+}
+
+std::string TrainSession::CheckpointPath() const {
+  if (!settings_.checkpoint.empty() || settings_.model.empty()) {
+    return settings_.checkpoint;
+  }
+  return settings_.model + ".checkpoint";
 }
 
 void TrainSession::FitPreprocessor(const Table& table, std::span<const int64_t> rows,
@@ -166,10 +173,10 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
   }
   callbacks.checkpoint = nullptr;
-  if (!settings_.checkpoint.empty()) {
-    const uint64_t fingerprint = DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_);
-    callbacks.checkpoint = [this, fingerprint](const TrainState& state) {
-      SaveCheckpoint(settings_.checkpoint, model_, state, fingerprint);
+  if (const std::string path = CheckpointPath(); !path.empty()) {
+    callbacks.checkpoint = [this, path](const TrainState& state) {
+      const uint64_t fingerprint = DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_);
+      SaveCheckpoint(path, model_, state, fingerprint);
     };
   }
   TrainResult result;

@@ -35,8 +35,11 @@ class TrainSession {
   TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {});
 
   /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
-  /// checkpoint (if settings.checkpoint is set) and the history, but no model. `callbacks.checkpoint` is ignored.
+  /// checkpoint to CheckpointPath() and the history, but no model. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
+
+  /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).
+  std::string CheckpointPath() const;
 
   const TrainSettings& settings() const { return settings_; }
   const Model& model() const { return model_; }

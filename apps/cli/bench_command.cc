@@ -1,0 +1,211 @@
+// lamina bench: verified measurements.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "interrupt.h"
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/report/fma_peak.h"
+#include "lamina/report/train_benchmark.h"
+
+namespace lamina::cli {
+namespace {
+
+struct BenchTrainCommand {
+  std::vector<std::string> nets{"784-1024-10"};
+  std::vector<int64_t> batches{16, 64, 128, 256, 1024};
+  std::vector<std::string> backends;
+  std::string problems;
+  int threads = 0;
+  std::string dtype = "f32";
+  std::string activation = "sigmoid";
+  double momentum = 0;
+  TrainBenchmarkOptions options;
+  JsonOutput json_output;
+};
+
+struct NetAndBatch {
+  std::string net;
+  int64_t batch;
+};
+
+std::vector<int64_t> ParseShape(const std::string& net) {
+  std::vector<int64_t> shape;
+  for (const std::string_view part : Split(net, '-')) {
+    shape.push_back(ParseInteger(part).value_or(0));
+  }
+  if (shape.size() < 2 || *std::min_element(shape.begin(), shape.end()) < 1) {
+    throw Error(ErrorCode::kInvalidArgument, "a network is written inputs-hidden-outputs, for example 784-1024-10",
+                {.value = net});
+  }
+  return shape;
+}
+
+// A problem list has a network and a batch size a line; # starts a comment.
+std::vector<NetAndBatch> ReadProblems(const std::string& path) {
+  const std::string content = ReadFile(path);
+  std::vector<NetAndBatch> problems;
+  int64_t number = 0;
+  for (const std::string_view raw : Split(content, '\n')) {
+    ++number;
+    const std::string_view line = Trim(raw.substr(0, raw.find('#')));
+    if (line.empty()) {
+      continue;
+    }
+    const size_t space = line.find(' ');
+    const auto batch =
+        space == std::string_view::npos ? std::nullopt : ParseInteger(Trim(line.substr(space)));
+    if (!batch || *batch < 1) {
+      throw Error(ErrorCode::kInvalidArgument, "a line is a network and a batch size, for example 784-1024-10 128",
+                  {.file = path, .line = number, .value = std::string(line)});
+    }
+    problems.push_back({std::string(line.substr(0, space)), *batch});
+  }
+  return problems;
+}
+
+std::vector<NetAndBatch> ProblemsOf(const BenchTrainCommand& command) {
+  if (!command.problems.empty()) {
+    return ReadProblems(command.problems);
+  }
+  std::vector<NetAndBatch> problems;
+  for (const std::string& net : command.nets) {
+    for (const int64_t batch : command.batches) {
+      problems.push_back({net, batch});
+    }
+  }
+  return problems;
+}
+
+// All that are available, slowest first, or those asked for.
+std::vector<std::string> BackendsOf(const BenchTrainCommand& command) {
+  if (!command.backends.empty()) {
+    return command.backends;
+  }
+  std::vector<std::string> names;
+  for (const BackendRow& row : BackendTable()) {
+    if (row.available()) {
+      names.insert(names.begin(), std::string(row.name));
+    }
+  }
+  return names;
+}
+
+nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult& result, double peak) {
+  return {{"network", work.ShapeText()},
+          {"batch", work.batch},
+          {"dtype", DTypeName(work.dtype)},
+          {"activation", work.activation.Text()},
+          {"momentum", work.momentum},
+          {"backend", work.backend},
+          {"backend_description", result.backend},
+          {"threads", result.threads},
+          {"verified", result.verified},
+          {"largest_error", std::isfinite(result.largest_error) ? nlohmann::json(result.largest_error) : nullptr},
+          {"error_bound", result.error_bound},
+          {"rounds", result.rounds},
+          {"seconds_per_60000_samples", result.median_seconds},
+          {"seconds_per_60000_samples_min", result.least_seconds},
+          {"seconds_per_60000_samples_max", result.most_seconds},
+          {"samples_per_second", result.samples_per_second},
+          {"gflops", result.gflops},
+          {"fma_peak_gflops", peak},
+          {"share_of_peak", result.gflops / peak}};
+}
+
+int RunBenchTrain(const BenchTrainCommand& command) {
+  command.json_output.Check();
+  const bool text = !command.json_output.to_stdout();
+  const DType dtype = ParseDType(command.dtype);
+  const std::string hardware = QueryHardware().OneLine();
+  if (text) {
+    fmt::print("{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
+               "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
+               hardware, command.dtype, command.activation,
+               command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
+    fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
+               "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
+  }
+  CatchInterrupts();
+  nlohmann::json rows = nlohmann::json::array();
+  std::map<int, double> peaks;  // by thread count
+  bool all_verified = true;
+  for (const NetAndBatch& problem : ProblemsOf(command)) {
+    for (const std::string& backend : BackendsOf(command)) {
+      if (Interrupted()) {
+        fmt::print(stderr, "lamina: interrupted\n");
+        return kExitInterrupted;
+      }
+      TrainBenchmarkCase work;
+      work.shape = ParseShape(problem.net);
+      work.batch = problem.batch;
+      work.backend = backend;
+      work.threads = command.threads;
+      work.dtype = dtype;
+      work.activation = Activation(command.activation);
+      work.momentum = command.momentum;
+      const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
+      if (!peaks.contains(result.threads)) {
+        peaks[result.threads] = MeasureFmaPeak_gflops(dtype, result.threads);
+      }
+      const double peak = peaks[result.threads];
+      all_verified = all_verified && result.verified;
+      rows.push_back(ToJson(work, result, peak));
+      if (text) {
+        fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14.4f} {:>17} {:>11} {:>9.1f} {:>7.1f} {:>9}\n", problem.net,
+                   work.batch, backend, result.threads, result.median_seconds,
+                   fmt::format("({:.3f}-{:.3f})", result.least_seconds, result.most_seconds),
+                   WithThousands(static_cast<int64_t>(result.samples_per_second)), result.gflops,
+                   100 * result.gflops / peak, result.verified ? "yes" : "WRONG");
+        std::fflush(stdout);
+      }
+    }
+  }
+  command.json_output.Write("bench train", {{"hardware", hardware}, {"results", std::move(rows)}});
+  if (!all_verified) {
+    fmt::print(stderr, "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
+    return kExitFailure;
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddBench(CLI::App& app) {
+  auto train = std::make_shared<BenchTrainCommand>();
+  CLI::App* bench = app.add_subcommand("bench", "Measure on this machine, results verified first");
+  bench->require_subcommand(1);
+  CLI::App* train_app = bench->add_subcommand("train", "Time the training step of a network");
+  train_app->add_option("--net", train->nets, "Networks, inputs-hidden-outputs")
+      ->delimiter(',')
+      ->default_str("784-1024-10");
+  train_app->add_option("--batch", train->batches, "Samples a step")
+      ->delimiter(',')
+      ->default_str("16,64,128,256,1024")
+      ->check(CLI::PositiveNumber);
+  train_app->add_option("--backend", train->backends, "Backends; default: all that are available")->delimiter(',');
+  train_app->add_option("--problems", train->problems, "Take networks and batch sizes from this file")
+      ->type_name("FILE");
+  train_app->add_option("--threads", train->threads, "Threads; 0: all cores")->capture_default_str()->check(CLI::Range(0, 4096));
+  train_app->add_option("--dtype", train->dtype, "f32 or f64")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+  train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
+  train_app->add_option("--momentum", train->momentum, "Of the updates")->capture_default_str()->check(CLI::Range(0.0, 0.999));
+  train_app->add_option("--rounds", train->options.rounds, "Measurements of which the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  train_app->add_option("--round-seconds", train->options.round_seconds, "Least length of one measurement")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  train->json_output.AddTo(*train_app);
+  train_app->footer("Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
+  return {bench, [train] { return RunBenchTrain(*train); }};
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,43 @@
+// What the commands of the program share.
+#include "command.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "lamina/base/file.h"
+#include "lamina/base/version.h"
+
+namespace lamina::cli {
+
+void JsonOutput::AddTo(CLI::App& app) {
+  app.add_option("--json", path, "Write the result for programs to this file; -: to standard output, instead of text")
+      ->type_name("FILE");
+}
+
+void JsonOutput::Check() const {
+  if (!path.empty() && !to_stdout()) {
+    RequireWritableTarget(path);
+  }
+}
+
+void JsonOutput::Write(const std::string& command, nlohmann::json result) const {
+  if (path.empty()) {
+    return;
+  }
+  result["command"] = command;
+  result["lamina_version"] = Version();
+  const std::string text = result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (to_stdout()) {
+    fmt::print("{}", text);
+  } else {
+    WriteFileAtomically(path, text);
+  }
+}
+
+int64_t PeakMemory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,44 @@
+// What the commands of the program share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace lamina::cli {
+
+// Exit codes, documented in docs/command-line.md.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;
+
+/// A command adds itself to `app` and returns what runs it (giving the exit code).
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Command AddDevices(CLI::App& app);
+Command AddTrain(CLI::App& app, int argc, const char* const* argv);
+Command AddEvaluate(CLI::App& app);
+Command AddPredict(CLI::App& app);
+Command AddData(CLI::App& app);
+Command AddBench(CLI::App& app);
+
+/// Where a command's JSON result goes: a file, "-" for standard output, "" for nowhere.
+struct JsonOutput {
+  std::string path;
+  void AddTo(CLI::App& app);
+  bool to_stdout() const { return path == "-"; }
+  /// Throws early where the file cannot be written.
+  void Check() const;
+  /// Adds "command" and "lamina_version", writes atomically.
+  void Write(const std::string& command, nlohmann::json result) const;
+};
+
+/// Largest resident memory of this process so far.
+int64_t PeakMemory_bytes();
+
+}  // namespace lamina::cli

@@ -1,0 +1,169 @@
+// TrainSettings as flags and as TOML, from the one list in settings.h.
+#include "config.h"
+
+#include <fmt/format.h>
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/text.h"
+
+namespace lamina::cli {
+namespace {
+
+template <class T>
+constexpr bool kIsVector = false;
+template <class T>
+constexpr bool kIsVector<std::vector<T>> = true;
+template <class T>
+constexpr bool kIsOptional = false;
+template <class T>
+constexpr bool kIsOptional<std::optional<T>> = true;
+
+struct FlagAdder {
+  CLI::App& app;
+  std::string group;
+  void Group(const char* title) { group = title; }
+  template <class T>
+  void operator()(const char* name, T& field, const char* help) {
+    CLI::Option* option = nullptr;
+    if constexpr (std::is_same_v<T, bool>) {
+      option = app.add_flag(fmt::format("--{},!--no-{}", name, name), field,
+                            fmt::format("{} (default: {})", help, field ? "yes" : "no"));
+    } else if constexpr (kIsVector<T>) {
+      option = app.add_option(fmt::format("--{}", name), field, help)->delimiter(',')->type_name("A,B,...");
+      if (!field.empty()) {
+        option->default_str(fmt::format("{}", fmt::join(field, ",")));
+      }
+    } else {
+      option = app.add_option(fmt::format("--{}", name), field, help);
+      if constexpr (std::is_same_v<T, std::string>) {
+        option->type_name("TEXT");
+        if (!field.empty()) {
+          option->default_str(field);
+        }
+      } else if constexpr (!kIsOptional<T>) {
+        option->default_str(fmt::format("{}", field));
+      }
+    }
+    option->group(group);
+  }
+};
+
+[[noreturn]] void ThrowAt(const std::string& path, const toml::source_region& where, const std::string& key,
+                          std::string message, std::string remedy = "") {
+  throw Error(ErrorCode::kInvalidArgument, std::move(message),
+              {.file = path, .line = static_cast<int64_t>(where.begin.line), .value = key, .remedy = std::move(remedy)});
+}
+
+template <class T>
+std::optional<T> ValueOf(const toml::node& node) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    const auto value = node.value<int64_t>();
+    return value && *value >= 0 ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return node.is_integer() ? node.value<int64_t>() : std::nullopt;
+  } else if constexpr (std::is_same_v<T, std::string>) {  // a column may be given by number
+    const auto number = node.is_integer() ? node.value<int64_t>() : std::nullopt;
+    return number ? std::optional<T>(std::to_string(*number)) : node.value<T>();
+  } else {
+    return node.value<T>();
+  }
+}
+
+struct TomlReader {
+  const std::string& path;
+  const toml::table& table;
+  std::set<std::string> known;
+  void Group(const char*) {}
+  template <class T>
+  void operator()(const char* name, T& field, const char*) {
+    known.insert(name);
+    const toml::node* node = table.get(name);
+    if (node == nullptr) {
+      return;
+    }
+    bool ok = true;
+    if constexpr (kIsVector<T>) {
+      field.clear();
+      const auto take = [&](const toml::node& element) {
+        const auto value = ValueOf<typename T::value_type>(element);
+        ok = ok && value.has_value();
+        if (value) {
+          field.push_back(*value);
+        }
+      };
+      if (const toml::array* array = node->as_array()) {
+        for (const toml::node& element : *array) {
+          take(element);
+        }
+      } else {
+        take(*node);
+      }
+    } else if constexpr (kIsOptional<T>) {
+      field = ValueOf<typename T::value_type>(*node);
+      ok = field.has_value();
+    } else {
+      const auto value = ValueOf<T>(*node);
+      ok = value.has_value();
+      field = value.value_or(field);
+    }
+    if (!ok) {
+      ThrowAt(path, node->source(), name, "the value has the wrong type for this setting");
+    }
+  }
+};
+
+struct TomlWriter {
+  std::string text;
+  void Group(const char* title) { text += fmt::format("\n# {}\n", title); }
+  template <class T>
+  void operator()(const char* name, const T& field, const char* help) {
+    text += fmt::format("\n# {}\n", help);
+    if constexpr (kIsOptional<T>) {
+      text += field ? fmt::format("{} = {}\n", name, *field) : fmt::format("# {} =\n", name);
+    } else {
+      text += fmt::format("{} = {}\n", name, nlohmann::json(field).dump());  // JSON values are TOML values
+    }
+  }
+};
+
+}  // namespace
+
+void AddSettingFlags(CLI::App& app, TrainSettings& settings) {
+  FlagAdder adder{app, ""};
+  VisitTrainSettings(settings, adder);
+}
+
+void ReadConfigFile(const std::string& path, TrainSettings& settings) {
+  const std::string content = ReadFile(path);
+  toml::table table;
+  try {
+    table = toml::parse(content);
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorCode::kInvalidArgument, std::string(error.description()),
+                {.file = path, .line = static_cast<int64_t>(error.source().begin.line)});
+  }
+  TomlReader reader{path, table, {}};
+  VisitTrainSettings(settings, reader);
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (!reader.known.contains(name)) {
+      const std::vector<std::string> names(reader.known.begin(), reader.known.end());
+      ThrowAt(path, key.source(), name, "unknown setting", DidYouMean(name, names));
+    }
+  }
+}
+
+std::string WriteConfig(const TrainSettings& settings) {
+  TomlWriter writer;
+  writer.text = "# Settings of lamina train; use with: lamina train --config FILE. Flags win over this file.\n";
+  VisitTrainSettings(settings, writer);
+  return writer.text;
+}
+
+}  // namespace lamina::cli

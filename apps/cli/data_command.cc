@@ -1,0 +1,173 @@
+// lamina data: download public data sets, look into files.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "interrupt.h"
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/data/fetch.h"
+#include "lamina/data/reader.h"
+#include "lamina/train/settings.h"
+
+namespace lamina::cli {
+namespace {
+
+constexpr size_t kShownColumns = 60;
+
+struct FetchCommand {
+  std::string name;
+  std::string folder;
+  std::string base_url;
+  JsonOutput json_output;
+};
+
+int RunFetch(const FetchCommand& command) {
+  command.json_output.Check();
+  const FetchSpec& spec = FindFetchSpec(command.name);
+  FetchOptions options;
+  options.folder = command.folder.empty() ? command.name : command.folder;
+  options.base_url = command.base_url;
+  const bool text = !command.json_output.to_stdout();
+  const bool terminal = text && isatty(STDOUT_FILENO) == 1;
+  if (text) {
+    fmt::print("{}: {} ({})\n", spec.name, spec.title, spec.licence);
+  }
+  CatchInterrupts();
+  options.progress = [&](const FetchProgress& progress) {
+    if (Interrupted()) {
+      throw Error(ErrorCode::kNetwork, "interrupted", {.remedy = "The same command goes on from here."});
+    }
+    if (text && progress.state != FetchProgress::State::kDownloading) {
+      fmt::print("{}{}: {}\n", terminal ? "\r\033[K" : "", progress.file->name,
+                 progress.state == FetchProgress::State::kPresent ? "already there" : "done");
+    } else if (terminal) {
+      fmt::print("\r\033[K{}: {} of {} bytes", progress.file->name, WithThousands(progress.done_bytes),
+                 WithThousands(progress.file->size_bytes));
+      std::fflush(stdout);
+    }
+  };
+  FetchResult result;
+  try {
+    result = Fetch(spec, options);
+  } catch (const Error&) {
+    if (terminal) {
+      fmt::print("\n");
+    }
+    if (Interrupted()) {
+      fmt::print(stderr, "lamina: interrupted; the same command goes on from here\n");
+      return kExitInterrupted;
+    }
+    throw;
+  }
+  command.json_output.Write("data fetch", {{"name", spec.name},
+                                           {"folder", options.folder},
+                                           {"paths", result.paths},
+                                           {"downloaded_files", result.downloaded_files}});
+  return kExitOk;
+}
+
+struct ShowCommand {
+  std::string path;
+  TrainSettings settings;
+  JsonOutput json_output;
+};
+
+nlohmann::json ColumnFacts(const Table& table, const Column& column) {
+  nlohmann::json node = {{"name", column.name}, {"kind", column.kind == ColumnKind::kText ? "text" : "number"}};
+  int64_t missing = 0;
+  double low = INFINITY;
+  double high = -INFINITY;
+  double mean = 0;
+  for (int64_t row = 0; row < table.rows; ++row) {
+    if (column.IsMissing(row)) {
+      ++missing;
+    } else if (column.kind == ColumnKind::kNumber) {
+      const double value = column.Number(row);
+      low = std::min(low, value);
+      high = std::max(high, value);
+      mean += value;
+    }
+  }
+  node["missing"] = missing;
+  if (column.kind == ColumnKind::kText) {
+    node["categories"] = column.categories.size();
+  } else if (missing < table.rows) {
+    node["minimum"] = low;
+    node["mean"] = mean / static_cast<double>(table.rows - missing);
+    node["maximum"] = high;
+  }
+  return node;
+}
+
+void PrintColumns(const nlohmann::json& columns) {
+  size_t width = 6;
+  for (const nlohmann::json& column : columns) {
+    width = std::max(width, column["name"].get_ref<const std::string&>().size());
+  }
+  fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", "no.", "column", width, "kind", "missing", "values");
+  for (size_t i = 0; i < std::min(kShownColumns, columns.size()); ++i) {
+    const nlohmann::json& column = columns[i];
+    std::string values = "none";
+    if (column.contains("categories")) {
+      values = fmt::format("{} different", column["categories"].get<int64_t>());
+    } else if (column.contains("minimum")) {
+      values = fmt::format("{:g} to {:g}, mean {:g}", column["minimum"].get<double>(),
+                           column["maximum"].get<double>(), column["mean"].get<double>());
+    }
+    fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, column["name"].get<std::string>(), width,
+               column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);
+  }
+  if (columns.size() > kShownColumns) {
+    fmt::print("... and {} more columns\n", columns.size() - kShownColumns);
+  }
+}
+
+int RunShow(const ShowCommand& command) {
+  command.json_output.Check();
+  const ReadResult result = ReadData(command.path, ReadOptionsFrom(command.settings));
+  nlohmann::json columns = nlohmann::json::array();
+  for (const Column& column : result.train.columns) {
+    columns.push_back(ColumnFacts(result.train, column));
+  }
+  if (!command.json_output.to_stdout()) {
+    fmt::print("{}: {} rows, {} columns{}\n", command.path, WithThousands(result.train.rows), columns.size(),
+               result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
+    PrintColumns(columns);
+  }
+  command.json_output.Write(
+      "data show", {{"data", command.path}, {"rows", result.train.rows}, {"columns", std::move(columns)}});
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddData(CLI::App& app) {
+  CLI::App* data = app.add_subcommand("data", "Download public data sets, look into a data file");
+  data->require_subcommand(1);
+  auto fetch = std::make_shared<FetchCommand>();
+  CLI::App* fetch_app = data->add_subcommand("fetch", "Download a public data set and check it");
+  std::string known;
+  for (const FetchSpec& spec : FetchTable()) {
+    known += (known.empty() ? "" : ", ") + spec.name;
+  }
+  fetch_app->add_option("name", fetch->name, "Which one: " + known)->required();
+  fetch_app->add_option("--folder", fetch->folder, "Where to put it; default: a folder of its name")->type_name("DIR");
+  fetch_app->add_option("--base-url", fetch->base_url, "Take the files from here instead of the usual places");
+  fetch->json_output.AddTo(*fetch_app);
+  auto show = std::make_shared<ShowCommand>();
+  CLI::App* show_app = data->add_subcommand("show", "Columns, types, missing values and ranges of a data file");
+  show_app->add_option("file", show->path, "CSV, .npy, IDX or a folder of IDX files")->required();
+  show_app->add_option("--header", show->settings.header, "auto, yes or no")->capture_default_str();
+  show_app->add_option("--separator", show->settings.separator, "auto, comma, semicolon, tab, pipe")
+      ->capture_default_str();
+  show->json_output.AddTo(*show_app);
+  return {data, [fetch, show, fetch_app] { return fetch_app->parsed() ? RunFetch(*fetch) : RunShow(*show); }};
+}
+
+}  // namespace lamina::cli

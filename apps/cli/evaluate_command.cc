@@ -1,0 +1,67 @@
+// lamina evaluate.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "model_input.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+struct EvaluateCommand {
+  ModelInput input;
+  JsonOutput json_output;
+};
+
+int RunEvaluate(const EvaluateCommand& command) {
+  command.json_output.Check();
+  const Model model = LoadModel(command.input.model);
+  const std::unique_ptr<Backend> backend = command.input.MakeBackend();
+  const Table table = command.input.ReadTableFor(model);
+  if (!model.preprocessor.HasTargets(table)) {
+    throw Error(ErrorCode::kBadData, "the data has no target column to compare with",
+                {.file = command.input.data,
+                 .value = fmt::format("{}", fmt::join(model.preprocessor.target_names(), ", ")),
+                 .remedy = "Use lamina predict for rows without an answer."});
+  }
+  EncodeReport report;
+  const std::vector<int64_t> rows = model.preprocessor.UsableRows(table, command.input.RowsOf(table), true);
+  const Dataset dataset =
+      model.preprocessor.Encode(table, rows, model.network.dtype(), &report);
+  if (dataset.size() == 0) {
+    throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = command.input.data});
+  }
+  const Evaluation evaluation = Evaluate(model, *backend, dataset);
+  if (!command.json_output.to_stdout()) {
+    PrintUnseen(report);
+    PrintEvaluation(command.input.data, evaluation, /*details=*/true);
+  }
+  nlohmann::json result = ToJson(evaluation);
+  result["model"] = command.input.model;
+  result["data"] = command.input.data;
+  result["backend"] = backend->name();
+  result["threads"] = backend->threads();
+  result["unseen_values"] = report.unseen_values;
+  command.json_output.Write("evaluate", std::move(result));
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddEvaluate(CLI::App& app) {
+  auto command = std::make_shared<EvaluateCommand>();
+  CLI::App* evaluate = app.add_subcommand("evaluate", "Measure a model on data with known answers");
+  command->input.AddTo(*evaluate);
+  command->json_output.AddTo(*evaluate);
+  evaluate->footer(
+      "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"
+      "Example: lamina evaluate --model digits.safetensors --data data/digits.csv.gz");
+  return {evaluate, [command] { return RunEvaluate(*command); }};
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,44 @@
+// The flags and the reading that evaluate and predict share.
+#include "model_input.h"
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/data/split.h"
+#include "lamina/train/settings.h"
+
+namespace lamina::cli {
+
+void ModelInput::AddTo(CLI::App& app) {
+  app.add_option("--model", model, "Model file written by lamina train")->required()->type_name("FILE");
+  app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files")->required()->type_name("FILE");
+  app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
+  app.add_option("--header", header, "CSV: is the first line names? auto, yes or no")->capture_default_str();
+  app.add_option("--separator", separator, "CSV: auto, comma, semicolon, tab, pipe or one character")
+      ->capture_default_str();
+  app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str();
+  app.add_option("--backend", backend, "auto, cpu, blas, threads or serial")->capture_default_str();
+  app.add_option("--threads", threads, "Threads to use; 0: all cores")->capture_default_str()->check(CLI::Range(0, 4096));
+}
+
+std::unique_ptr<Backend> ModelInput::MakeBackend() const {
+  return lamina::MakeBackend(backend, {.threads = threads});
+}
+
+Table ModelInput::ReadTableFor(const Model& model) const {
+  TrainSettings settings;
+  settings.header = header;
+  settings.separator = separator;
+  ReadOptions options = ReadOptionsFrom(settings);
+  options.text_columns = model.preprocessor.TextColumns();
+  ReadResult result = ReadData(data, options);
+  if (part != "test" && part != "train") {
+    throw Error(ErrorCode::kInvalidArgument, "--part: unknown choice", {.value = part, .remedy = "Known: test, train."});
+  }
+  return part == "test" && result.test ? std::move(*result.test) : std::move(result.train);
+}
+
+std::vector<int64_t> ModelInput::RowsOf(const Table& table) const {
+  return SelectRows(table.rows, samples, /*random=*/false, /*seed=*/0);
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,33 @@
+// The flags and the reading that evaluate and predict share: a model and raw rows for it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/data/reader.h"
+#include "lamina/nn/model.h"
+
+namespace lamina::cli {
+
+struct ModelInput {
+  std::string model;
+  std::string data;
+  std::string part = "test";
+  std::string header = "auto";
+  std::string separator = "auto";
+  int64_t samples = 0;
+  std::string backend = "auto";
+  int threads = 0;
+
+  void AddTo(CLI::App& app);
+  std::unique_ptr<Backend> MakeBackend() const;
+  /// The rows of `data`; of a folder of IDX files the part asked for. Columns that the model knows as text are read so.
+  Table ReadTableFor(const Model& model) const;
+  /// The first `samples` rows, or all.
+  std::vector<int64_t> RowsOf(const Table& table) const;
+};
+
+}  // namespace lamina::cli

@@ -1,0 +1,155 @@
+// lamina predict.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/timing.h"
+#include "lamina/data/npy_writer.h"
+#include "lamina/train/evaluate.h"
+#include "model_input.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+struct PredictCommand {
+  ModelInput input;
+  std::string out = "-";
+  bool probabilities = false;
+  JsonOutput json_output;
+};
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + '"';
+}
+
+// Names of the output columns: the prediction(s), then one output per class where asked.
+std::vector<std::string> HeaderOf(const Model& model, bool probabilities) {
+  const Preprocessor& preprocessor = model.preprocessor;
+  if (preprocessor.task() == Task::kRegression) {
+    return preprocessor.target_names();
+  }
+  std::vector<std::string> names = preprocessor.target_names();
+  if (probabilities) {
+    for (const std::string& name : preprocessor.class_names()) {
+      names.push_back("p_" + name);
+    }
+  }
+  return names;
+}
+
+// Outputs per class: a single output y gives the second class y and the first 1 - y.
+std::vector<double> ClassOutputs(const Model& model, const double* outputs) {
+  const size_t classes = model.preprocessor.class_names().size();
+  if (model.network.outputs() == 1) {
+    return {2 * model.preprocessor.class_threshold() - outputs[0], outputs[0]};
+  }
+  return {outputs, outputs + classes};
+}
+
+std::string ToCsv(const Model& model, const Matrix& outputs, bool probabilities) {
+  std::string text;
+  for (const std::string& name : HeaderOf(model, probabilities)) {
+    text += (text.empty() ? "" : ",") + CsvField(name);
+  }
+  text += '\n';
+  const bool classes = model.preprocessor.task() == Task::kClassification;
+  const std::vector<int32_t> predicted = classes ? ClassesOf(model, outputs) : std::vector<int32_t>{};
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    const double* row = outputs.Row<double>(i);
+    std::vector<double> numbers;
+    if (classes) {
+      text += CsvField(model.preprocessor.class_names()[static_cast<size_t>(predicted[static_cast<size_t>(i)])]);
+      numbers = probabilities ? ClassOutputs(model, row) : numbers;
+    } else {
+      numbers.assign(row, row + outputs.cols());
+    }
+    for (size_t j = 0; j < numbers.size(); ++j) {
+      text += fmt::format("{}{:.9g}", j == 0 && !classes ? "" : ",", numbers[j]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// Class numbers as i64, or outputs as f64.
+void ToNpy(const std::string& path, const Model& model, const Matrix& outputs, bool probabilities) {
+  if (model.preprocessor.task() == Task::kRegression || probabilities) {
+    WriteNpy(path, outputs.view());
+    return;
+  }
+  const std::vector<int32_t> predicted = ClassesOf(model, outputs);
+  const std::vector<int64_t> wide(predicted.begin(), predicted.end());
+  WriteNpy(path, ViewOf(wide.data(), outputs.rows(), 1));
+}
+
+int RunPredict(const PredictCommand& command) {
+  command.json_output.Check();
+  const bool to_stdout = command.out == "-";
+  if (to_stdout && command.json_output.to_stdout()) {
+    throw Error(ErrorCode::kInvalidArgument, "--json - and the predictions cannot both go to standard output",
+                {.remedy = "Give --out FILE."});
+  }
+  if (!to_stdout) {
+    RequireWritableTarget(command.out);
+  }
+  const Model model = LoadModel(command.input.model);
+  const std::unique_ptr<Backend> backend = command.input.MakeBackend();
+  const Table table = command.input.ReadTableFor(model);
+  EncodeReport report;
+  const Dataset dataset =
+      model.preprocessor.EncodeInputs(table, command.input.RowsOf(table), model.network.dtype(), &report);
+  const Stopwatch watch;
+  const Matrix outputs = PredictRows(model, *backend, dataset.features);
+  const double seconds = watch.Elapsed_seconds();
+  if (command.out.ends_with(".npy")) {
+    ToNpy(command.out, model, outputs, command.probabilities);
+  } else if (to_stdout) {
+    fmt::print("{}", ToCsv(model, outputs, command.probabilities));
+  } else {
+    WriteFileAtomically(command.out, ToCsv(model, outputs, command.probabilities));
+  }
+  if (!to_stdout && !command.json_output.to_stdout()) {
+    PrintUnseen(report);
+    fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
+  }
+  command.json_output.Write("predict", {{"model", command.input.model},
+                                        {"data", command.input.data},
+                                        {"out", command.out},
+                                        {"samples", outputs.rows()},
+                                        {"seconds", seconds},
+                                        {"unseen_values", report.unseen_values},
+                                        {"backend", backend->name()},
+                                        {"threads", backend->threads()}});
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddPredict(CLI::App& app) {
+  auto command = std::make_shared<PredictCommand>();
+  CLI::App* predict = app.add_subcommand("predict", "Answer raw rows with a model");
+  command->input.AddTo(*predict);
+  predict->add_option("--out", command->out, "Write here: .npy for an array, any other name for CSV; -: standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  predict->add_flag("--probabilities", command->probabilities, "Also every class's output (columns p_NAME)");
+  command->json_output.AddTo(*predict);
+  predict->footer(
+      "The rows need the columns that the model was trained on, by name or in the same order; a target column is not "
+      "needed.\nExample: lamina predict --model digits.safetensors --data new.csv --out answers.csv --probabilities");
+  return {predict, [command] { return RunPredict(*command); }};
+}
+
+}  // namespace lamina::cli

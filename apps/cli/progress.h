@@ -1,0 +1,30 @@
+// Training as it runs: a bar on a terminal, one plain line an epoch elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lamina/train/trainer.h"
+
+namespace lamina::cli {
+
+class ProgressPrinter {
+ public:
+  /// `terminal`: standard output is one.
+  ProgressPrinter(int64_t epochs, bool terminal) : epochs_(epochs), terminal_(terminal) {}
+
+  void Update(const TrainProgress& progress);
+  void EpochDone(const EpochRecord& record);
+  /// Clears the bar; call before printing anything else.
+  void Clear();
+
+ private:
+  int64_t epochs_;
+  bool terminal_;
+  bool bar_shown_ = false;
+};
+
+/// "1:02:03", "2:05" (minutes and seconds), "0.8 s".
+std::string DurationText(double seconds);
+
+}  // namespace lamina::cli

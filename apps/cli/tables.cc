@@ -1,0 +1,104 @@
+// Text for people: descriptions of models and tables of metrics.
+#include "tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lamina/base/text.h"
+
+namespace lamina::cli {
+namespace {
+
+constexpr size_t kMaxConfusionClasses = 30;
+
+std::string Percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f}", 100 * share); }
+
+void PrintClasses(const ClassificationMetrics& metrics) {
+  size_t width = 5;
+  for (const ClassMetrics& row : metrics.classes) {
+    width = std::max(width, row.name.size());
+  }
+  fmt::print("\n{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", "class", width, "rows", "precision %", "recall %", "F1 %");
+  for (const ClassMetrics& row : metrics.classes) {
+    fmt::print("{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", row.name, width, WithThousands(row.support),
+               Percent(row.precision), Percent(row.recall), Percent(row.f1));
+  }
+}
+
+void PrintConfusion(const ClassificationMetrics& metrics) {
+  const size_t classes = metrics.classes.size();
+  if (classes > kMaxConfusionClasses) {
+    fmt::print("\nThe confusion matrix has {} classes: see --json.\n", classes);
+    return;
+  }
+  size_t width = 4;
+  for (size_t c = 0; c < classes; ++c) {
+    width = std::max(width, std::min<size_t>(12, metrics.classes[c].name.size()));
+    for (const int64_t count : metrics.confusion[c]) {
+      width = std::max(width, fmt::formatted_size("{}", count));
+    }
+  }
+  fmt::print("\nconfusion matrix: a row is the true class, a column the predicted one\n{:>{}}", "", width);
+  for (const ClassMetrics& row : metrics.classes) {
+    fmt::print(" {:>{}.{}}", row.name, width, width);
+  }
+  fmt::print("\n");
+  for (size_t c = 0; c < classes; ++c) {
+    fmt::print("{:>{}.{}}", metrics.classes[c].name, width, width);
+    for (const int64_t count : metrics.confusion[c]) {
+      fmt::print(" {:>{}}", count, width);
+    }
+    fmt::print("\n");
+  }
+}
+
+}  // namespace
+
+std::string TargetText(const Model& model) {
+  const Preprocessor& preprocessor = model.preprocessor;
+  const std::string names = fmt::format("{}", fmt::join(preprocessor.target_names(), ", "));
+  return preprocessor.task() == Task::kClassification
+             ? fmt::format("{} classes of {}", preprocessor.class_names().size(), names)
+             : fmt::format("to predict: {}", names);
+}
+
+std::string ActivationsText(const Network& network) {
+  std::string text;
+  for (const LayerSpec& layer : network.layers()) {
+    text += (text.empty() ? "" : ", ") + layer.activation.Text();
+  }
+  return text;
+}
+
+void PrintUnseen(const EncodeReport& report) {
+  if (report.unseen_values > 0) {
+    fmt::print("note: {} values of categories that training did not see became zeros (columns: {})\n",
+               WithThousands(report.unseen_values), fmt::join(report.unseen_columns, ", "));
+  }
+}
+
+void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details) {
+  const std::string rows = WithThousands(evaluation.samples);
+  if (evaluation.classification) {
+    const ClassificationMetrics& metrics = *evaluation.classification;
+    fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, loss {:.5g}, {} rows\n", what, 100 * metrics.accuracy,
+               Percent(metrics.macro_f1), evaluation.loss, rows);
+    if (metrics.unknown_labels > 0) {
+      fmt::print("note: {} rows are of classes that training did not see; they count as wrong\n",
+                 WithThousands(metrics.unknown_labels));
+    }
+    if (details) {
+      PrintClasses(metrics);
+      PrintConfusion(metrics);
+    }
+    return;
+  }
+  for (const RegressionMetrics& metrics : evaluation.regression) {
+    fmt::print("{}: {}: MSE {:.6g}, RMSE {:.6g}, MAE {:.6g}, R2 {:.5f}, {} rows\n", what, metrics.name, metrics.mse,
+               metrics.rmse, metrics.mae, metrics.r2, rows);
+  }
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,21 @@
+// Text for people: descriptions of models and tables of metrics.
+#pragma once
+
+#include <string>
+
+#include "lamina/data/preprocessor.h"
+#include "lamina/nn/model.h"
+#include "lamina/train/evaluate.h"
+
+namespace lamina::cli {
+
+/// "10 classes of label", "price".
+std::string TargetText(const Model& model);
+/// "relu, softmax".
+std::string ActivationsText(const Network& network);
+/// One line about categories encoded as zeros, if there were any.
+void PrintUnseen(const EncodeReport& report);
+/// Accuracy or errors; with details also the metrics per class and the confusion matrix.
+void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details);
+
+}  // namespace lamina::cli

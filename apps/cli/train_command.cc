@@ -1,0 +1,193 @@
+// lamina train.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "config.h"
+#include "interrupt.h"
+#include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/train/session.h"
+#include "progress.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
+    "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.5\n"
+    "  lamina train --data houses.csv --target price --drop id --patience 10 --model houses.safetensors\n"
+    "  lamina train --config run.toml --seed 7\n"
+    "  lamina train --resume digits.safetensors.checkpoint";
+
+struct TrainCommand {
+  TrainSettings settings;
+  std::string config;
+  std::string resume;
+  bool print_config = false;
+  bool quiet = false;
+  JsonOutput json_output;
+};
+
+// The value of --flag in the raw arguments: files that give defaults are read before the flags are parsed.
+std::string ValueInArguments(int argc, const char* const* argv, const std::string& flag) {
+  std::string value;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == flag && i + 1 < argc) {
+      value = argv[i + 1];
+    } else if (argument.starts_with(flag + "=")) {
+      value = argument.substr(flag.size() + 1);
+    }
+  }
+  return value;
+}
+
+void PrintStart(const TrainSession& session) {
+  const Network& network = session.model().network;
+  fmt::print("{}: {} training, {} validation and {} test rows; {} inputs, {}; read in {}\n", session.settings().data,
+             WithThousands(session.train().size()), WithThousands(session.validation().size()),
+             WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
+             DurationText(session.load_seconds()));
+  PrintUnseen(session.encode_report());
+  fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
+             WithThousands(network.parameter_count()), DTypeName(network.dtype()), LossName(session.model().loss),
+             session.backend().Describe());
+  if (session.first_epoch() > 1) {
+    fmt::print("resumed in epoch {}\n", session.first_epoch());
+  }
+}
+
+json ResultJson(const TrainSession& session, const TrainResult& result) {
+  const Network& network = session.model().network;
+  const EpochRecord& last = result.history.epochs.empty() ? EpochRecord{} : result.history.epochs.back();
+  const double samples =
+      static_cast<double>(session.train().size()) * static_cast<double>(result.history.epochs.size());
+  json node = {{"network", network.ShapeText()},
+               {"parameters", network.parameter_count()},
+               {"dtype", DTypeName(network.dtype())},
+               {"loss", LossName(session.model().loss)},
+               {"backend", session.backend().name()},
+               {"threads", session.backend().threads()},
+               {"hardware", QueryHardware().OneLine()},
+               {"train_rows", session.train().size()},
+               {"validation_rows", session.validation().size()},
+               {"test_rows", session.test().size()},
+               {"inputs", network.inputs()},
+               {"outputs", network.outputs()},
+               {"load_seconds", session.load_seconds()},
+               {"train_seconds", result.train_seconds},
+               {"peak_memory_bytes", PeakMemory_bytes()},
+               {"train_loss", last.train_loss},
+               {"history", result.history.ToJson()},
+               {"settings", ToJson(session.settings())}};
+  if (samples > 0 && result.train_seconds > 0) {
+    node["samples_per_second"] = samples / result.train_seconds;
+    node["seconds_per_60000_samples"] = 60000.0 * result.train_seconds / samples;
+  }
+  if (result.test) {
+    node["test"] = ToJson(*result.test);
+    if (result.test->classification) {
+      node["accuracy"] = result.test->classification->accuracy;
+    }
+  } else if (session.validation().size() > 0 && !session.validation().labels.empty()) {
+    node["accuracy"] = last.validation_accuracy;
+  }
+  return node;
+}
+
+void PrintResult(const TrainSession& session, const TrainResult& result) {
+  const History& history = result.history;
+  std::string line = fmt::format("{} epochs in {}", history.epochs.size(), DurationText(result.train_seconds));
+  if (history.stop_reason == "early_stopping") {
+    line += ", stopped early";
+  }
+  if (history.best_epoch > 0) {
+    line += fmt::format("; best epoch {}", history.best_epoch);
+  }
+  fmt::print("{}\n", line);
+  if (result.test) {
+    PrintEvaluation("test", *result.test, /*details=*/false);
+  }
+  const TrainSettings& settings = session.settings();
+  for (const std::string* path : {&settings.model, &settings.history, &settings.history_json}) {
+    if (!path->empty()) {
+      fmt::print("wrote {}\n", *path);
+    }
+  }
+}
+
+int RunTrain(const TrainCommand& command) {
+  if (command.print_config) {
+    fmt::print("{}", WriteConfig(command.settings));
+    return kExitOk;
+  }
+  command.json_output.Check();
+  const bool text = !command.quiet && !command.json_output.to_stdout();
+  std::unique_ptr<TrainSession> session =
+      command.resume.empty() ? std::make_unique<TrainSession>(command.settings)
+                             : std::make_unique<TrainSession>(command.settings, command.resume);
+  ProgressPrinter printer(command.settings.epochs, isatty(STDOUT_FILENO) == 1);
+  TrainCallbacks callbacks;
+  callbacks.stop_requested = Interrupted;
+  if (text) {
+    PrintStart(*session);
+    callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
+    callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
+  }
+  CatchInterrupts();
+  TrainResult result;
+  try {
+    result = session->Run(callbacks);
+  } catch (...) {
+    printer.Clear();
+    throw;
+  }
+  printer.Clear();
+  if (result.history.stop_reason == "interrupted") {
+    const std::string path = session->CheckpointPath();
+    fmt::print(stderr, "lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
+               path.empty() ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                            : fmt::format("go on with: lamina train --resume {}", path));
+    return kExitInterrupted;
+  }
+  if (text) {
+    PrintResult(*session, result);
+  }
+  command.json_output.Write("train", ResultJson(*session, result));
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
+  auto command = std::make_shared<TrainCommand>();
+  CLI::App* train = app.add_subcommand("train", "Train a network on a data file and keep the model");
+  if (argc > 1 && std::string_view(argv[1]) == "train") {
+    if (const std::string path = ValueInArguments(argc, argv, "--resume"); !path.empty()) {
+      command->settings = ResumeSettings(path);
+    }
+    if (const std::string path = ValueInArguments(argc, argv, "--config"); !path.empty()) {
+      ReadConfigFile(path, command->settings);
+    }
+  }
+  AddSettingFlags(*train, command->settings);
+  train->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  train->add_option("--resume", command->resume, "Go on from this checkpoint with its settings; flags win")
+      ->type_name("FILE");
+  train->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
+  train->add_flag("-q,--quiet", command->quiet, "Print errors only");
+  command->json_output.AddTo(*train);
+  train->footer(kFooter);
+  return {train, [command] { return RunTrain(*command); }};
+}
+
+}  // namespace lamina::cli

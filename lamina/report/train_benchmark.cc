@@ -1,0 +1,183 @@
+// Verifies and times training steps.
+#include "lamina/report/train_benchmark.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/buffer.h"
+#include "lamina/base/random.h"
+#include "lamina/base/timing.h"
+#include "lamina/nn/executor.h"
+#include "lamina/nn/network.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRows = 60'000;
+constexpr int64_t kVerifyBatch = 32;  // the plain loops take it in milliseconds, and no sum differs in kind
+constexpr double kLearningRate = 0.1;
+
+// Random inputs in [0, 1), one-hot targets. Two types hold the same values (f32 rounded first).
+struct RandomData {
+  RandomData(const std::vector<int64_t>& shape, int64_t rows, DType dtype, uint64_t seed)
+      : x(rows, shape.front(), dtype), y(rows, shape.back(), dtype) {
+    Random random(seed);
+    DispatchFloat(dtype, [&]<class T>(T) {
+      for (int64_t i = 0; i < rows; ++i) {
+        T* row = x.Row<T>(i);
+        for (int64_t k = 0; k < x.cols(); ++k) {
+          row[k] = static_cast<T>(static_cast<float>(random.Uniform()));
+        }
+        y.Row<T>(i)[random.Below(static_cast<uint64_t>(y.cols()))] = T(1);
+      }
+    });
+  }
+  Matrix x;
+  Matrix y;
+};
+
+Network MakeNetwork(const TrainBenchmarkCase& work, DType dtype) {
+  std::vector<LayerSpec> layers;
+  for (size_t l = 0; l + 1 < work.shape.size(); ++l) {
+    layers.push_back({work.shape[l], work.shape[l + 1], Synapse::kDot, work.activation, true});
+  }
+  Network network(layers, dtype);
+  network.Initialize(Initialization::kGlorotUniform, 1);
+  return network;
+}
+
+UpdateRule RuleOf(const TrainBenchmarkCase& work) {
+  UpdateRule rule;
+  rule.learning_rate = kLearningRate;
+  rule.momentum = work.momentum;
+  return rule;
+}
+
+// The parameters after one step from the same start, as doubles.
+std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::string& backend_name, DType dtype,
+                                 int64_t batch) {
+  const std::unique_ptr<Backend> backend = MakeBackend(backend_name, {.threads = work.threads});
+  Network network = MakeNetwork(work, DType::kF32);
+  Network cast = MakeNetwork(work, dtype);
+  if (dtype == DType::kF64) {  // the f32 start, exactly
+    for (size_t l = 0; l < network.layers().size(); ++l) {
+      std::copy_n(network.Weights(l).Row<float>(0), network.layers()[l].weight_count(),
+                  cast.Weights(l).Row<double>(0));
+    }
+  }
+  const UpdateRule rule = RuleOf(work);
+  ExecutorOptions plan;
+  plan.max_batch = std::max(batch, work.batch);
+  plan.training = true;
+  plan.state_count = rule.StateCount();
+  Executor executor(cast, *backend, plan);
+  const RandomData data(work.shape, batch, dtype, 2);
+  LossSums sums;
+  executor.Step(data.x.view(), data.y.view(), nullptr, &rule, &sums);
+  executor.StoreParameters(cast);
+  std::vector<double> values;
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (size_t l = 0; l < cast.layers().size(); ++l) {
+      const T* w = cast.Weights(l).Row<T>(0);
+      values.insert(values.end(), w, w + cast.layers()[l].weight_count());
+      const T* bias = static_cast<const T*>(cast.Bias(l));
+      values.insert(values.end(), bias, bias + cast.layers()[l].outputs);
+    }
+  });
+  return values;
+}
+
+// Compares one step with the plain loops in double precision: the rounding of n-term sums in the type at hand, against
+// the largest parameter.
+void Verify(const TrainBenchmarkCase& work, TrainBenchmarkResult& result) {
+  const int64_t batch = std::min(work.batch, kVerifyBatch);
+  const std::vector<double> expected = AfterOneStep(work, "serial", DType::kF64, batch);
+  const std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, batch);
+  double scale = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    scale = std::max(scale, std::abs(expected[i]));
+    const double error = std::abs(expected[i] - got[i]);
+    result.largest_error = std::isnan(error) ? error : std::max(result.largest_error, error);
+    if (std::isnan(error)) {
+      break;
+    }
+  }
+  result.largest_error /= scale;
+  const double epsilon = work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon()
+                                                   : std::numeric_limits<float>::epsilon();
+  const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
+  result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
+  result.verified = result.largest_error <= result.error_bound;  // false for NaN
+}
+
+void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, TrainBenchmarkResult& result) {
+  const std::unique_ptr<Backend> backend = MakeBackend(work.backend, {.threads = work.threads});
+  result.backend = backend->Describe();
+  result.threads = backend->threads();
+  const UpdateRule rule = RuleOf(work);
+  ExecutorOptions plan;
+  plan.max_batch = work.batch;
+  plan.training = true;
+  plan.state_count = rule.StateCount();
+  Executor executor(MakeNetwork(work, work.dtype), *backend, plan);
+  const RandomData data(work.shape, kRows, work.dtype, 3);
+  std::vector<int64_t> order(static_cast<size_t>(kRows));
+  for (int64_t i = 0; i < kRows; ++i) {
+    order[static_cast<size_t>(i)] = i;
+  }
+  Random(4).Shuffle(std::span(order));
+  LossSums sums;
+  int64_t at = 0;
+  const auto step = [&] {
+    if (at + work.batch > kRows) {
+      at = 0;
+    }
+    backend->GatherRows(data.x.view(), order.data() + at, work.batch, executor.InputBatch(work.batch));
+    backend->GatherRows(data.y.view(), order.data() + at, work.batch, executor.TargetBatch(work.batch));
+    executor.Step(executor.InputBatch(work.batch), executor.TargetBatch(work.batch), nullptr, &rule, &sums);
+    at += work.batch;
+  };
+  step();  // first touch of all buffers
+  std::vector<double> seconds;
+  for (int round = 0; round < options.rounds; ++round) {
+    const Stopwatch watch;
+    int64_t steps = 0;
+    while (steps == 0 || watch.Elapsed_seconds() < options.round_seconds) {
+      step();
+      ++steps;
+    }
+    seconds.push_back(watch.Elapsed_seconds() * kRows / static_cast<double>(steps * work.batch));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  result.rounds = options.rounds;
+  result.median_seconds = seconds[seconds.size() / 2];
+  result.least_seconds = seconds.front();
+  result.most_seconds = seconds.back();
+  result.samples_per_second = kRows / result.median_seconds;
+  result.gflops = TrainFlopsPerSample(work.shape) * result.samples_per_second * 1e-9;
+}
+
+}  // namespace
+
+std::string TrainBenchmarkCase::ShapeText() const { return fmt::format("{}", fmt::join(shape, "-")); }
+
+double TrainFlopsPerSample(const std::vector<int64_t>& shape) {
+  double flops = 0;
+  for (size_t l = 0; l + 1 < shape.size(); ++l) {
+    flops += (l == 0 ? 4.0 : 6.0) * static_cast<double>(shape[l] * shape[l + 1]);
+  }
+  return flops;
+}
+
+TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {
+  TrainBenchmarkResult result;
+  Verify(work, result);
+  Time(work, options, result);
+  return result;
+}
+
+}  // namespace lamina
