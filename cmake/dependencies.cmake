@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/parts.cmake)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
-find_path(NLOHMANN_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
 find_path(FAST_FLOAT_INCLUDE fast_float/fast_float.h REQUIRED)
 lamina_find_hwy()
 
