@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <sched.h>
 
 #include <cmath>
 #include <cstring>
@@ -138,12 +137,6 @@ void ComputeLossOnHost(const LossArgs& args) noexcept {
   DispatchFloat(args.a.dtype, [&]<class T>(T) {
     VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) { LossLoop<T, L>(args); });
   });
-}
-
-int UsableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
 int ResolveThreads(int threads) { return threads > 0 ? threads : UsableCores(); }

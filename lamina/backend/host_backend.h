@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/hardware.h"
 
 namespace lamina {
 
@@ -34,8 +35,6 @@ class HostBackend : public Backend {
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 
-/// Cores this process may use (its affinity mask and cgroup-independent), at least 1.
-int UsableCores();
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
 

@@ -2,8 +2,10 @@
 #include "lamina/base/text.h"
 
 #include <fast_float/fast_float.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -50,7 +52,7 @@ std::string_view Trim(std::string_view text) {
 
 double ParseNumber(std::string_view text) {
   double value = 0;
-  if (!text.empty() && text.front() == '+') {
+  if (text.starts_with('+') && !text.starts_with("+-")) {
     text.remove_prefix(1);
   }
   const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
@@ -88,6 +90,18 @@ std::string WithThousands(int64_t value) {
     digits.insert(i, 1, ',');
   }
   return digits;
+}
+
+std::string BytesText(int64_t size_bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(size_bytes);
+  size_t unit = 0;
+  while (std::fabs(value) >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  const bool whole = std::fabs(value - std::round(value)) < 0.05;
+  return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kUnits[unit]);
 }
 
 }  // namespace lamina

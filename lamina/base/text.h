@@ -22,5 +22,7 @@ std::optional<int64_t> ParseInteger(std::string_view text);
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates);
 /// "1,234,567".
 std::string WithThousands(int64_t value);
+/// "512 B", "1 MiB", "23.5 GiB": at most one decimal.
+std::string BytesText(int64_t size_bytes);
 
 }  // namespace lamina

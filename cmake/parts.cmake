@@ -1,0 +1,32 @@
+# The parts that lamina links, as imported targets; used by the build and by the installed package (laminaConfig.cmake),
+# so that both look for them in the same way.
+
+# lamina_find_part(TARGET NAMES... HEADER header [SUFFIXES folders...] [FATAL]): makes TARGET from a library and its header.
+function(lamina_find_part target)
+  cmake_parse_arguments(PARSE_ARGV 1 part "FATAL" "HEADER" "NAMES;SUFFIXES")
+  if(TARGET ${target})
+    return()
+  endif()
+  string(MAKE_C_IDENTIFIER "LAMINA_${target}" cache)
+  find_library(${cache}_LIBRARY NAMES ${part_NAMES})
+  find_path(${cache}_INCLUDE ${part_HEADER} PATH_SUFFIXES ${part_SUFFIXES})
+  mark_as_advanced(${cache}_LIBRARY ${cache}_INCLUDE)
+  if(${cache}_LIBRARY AND ${cache}_INCLUDE)
+    add_library(${target} UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${${cache}_LIBRARY}
+                          INTERFACE_INCLUDE_DIRECTORIES ${${cache}_INCLUDE})
+  elseif(part_FATAL)
+    message(FATAL_ERROR "lamina needs ${part_HEADER} and the library ${part_NAMES}; see docs/dependencies.md")
+  endif()
+endfunction()
+
+macro(lamina_find_hwy)
+  lamina_find_part(lamina::hwy NAMES hwy HEADER hwy/highway.h FATAL)
+endmacro()
+# Not find_package(dnnl): Debian's package configuration insists on OpenCL's headers, which only its GPU part needs.
+macro(lamina_find_onednn)
+  lamina_find_part(lamina::onednn NAMES dnnl HEADER oneapi/dnnl/dnnl.hpp ${ARGN})
+endmacro()
+macro(lamina_find_cblas)
+  lamina_find_part(lamina::cblas NAMES openblas cblas HEADER cblas.h SUFFIXES openblas ${ARGN})
+endmacro()

@@ -1,0 +1,302 @@
+// Fetch: runs curl as a child process, without a shell. curl rather than a library: it brings TLS, proxies and
+// resuming, is on nearly every machine, and keeps lamina free of a dependency that only this needs.
+#include "lamina/data/fetch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/sha256.h"
+#include "lamina/base/text.h"
+
+extern char** environ;
+
+namespace lamina {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kAttempts = 4;  // at one address, as long as each is cut off with something gained
+constexpr auto kPoll = std::chrono::milliseconds(50);
+
+// Why one address did not give the file.
+struct Failure {
+  std::string reason;
+  bool wrong_content = false;
+};
+
+int64_t SizeOrZero(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : static_cast<int64_t>(size);
+}
+
+void Remove(const std::string& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+// A child process with its standard error in a pipe; ended and reaped whatever happens.
+class Child {
+ public:
+  // errno of the failure in start_error(), 0 if it runs.
+  explicit Child(const std::vector<std::string>& command) {
+    std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
+    for (const std::string& each : command) {
+      arguments.push_back(const_cast<char*>(each.c_str()));
+    }
+    arguments.push_back(nullptr);
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+      start_error_ = errno;
+      return;
+    }
+    errors_ = ends[0];
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    start_error_ = posix_spawnp(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (start_error_ != 0) {
+      pid_ = -1;
+    }
+  }
+  ~Child() {
+    if (pid_ > 0) {
+      kill(pid_, SIGTERM);
+      while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    if (errors_ >= 0) {
+      close(errors_);
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int start_error() const { return start_error_; }
+  const std::string& error_text() const { return error_text_; }
+
+  // True once it has ended; exit_status() is then its status, or 128 + the signal that ended it.
+  bool Poll() {
+    std::array<char, 1024> piece{};
+    for (ssize_t n = 0; (n = read(errors_, piece.data(), piece.size())) > 0;) {
+      error_text_.append(piece.data(), static_cast<size_t>(n));
+    }
+    if (pid_ > 0) {
+      int status = 0;
+      const pid_t ended = waitpid(pid_, &status, WNOHANG);
+      if (ended == 0 || (ended < 0 && errno == EINTR)) {
+        return false;
+      }
+      exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      pid_ = -1;
+      return Poll();  // once more for what it wrote last
+    }
+    return true;
+  }
+  int exit_status() const { return exit_status_; }
+
+ private:
+  pid_t pid_ = -1;
+  int errors_ = -1;
+  int start_error_ = 0;
+  int exit_status_ = -1;
+  std::string error_text_;
+};
+
+class Fetcher {
+ public:
+  Fetcher(const FetchSpec& spec, const FetchOptions& options) : spec_(spec), options_(options) {
+    urls_ = options.base_url.empty() ? spec.base_urls : std::vector<std::string>{options.base_url};
+    for (std::string& url : urls_) {
+      if (!url.ends_with('/')) {
+        url += '/';
+      }
+    }
+  }
+
+  FetchResult Run() {
+    std::error_code error;
+    fs::create_directories(options_.folder, error);
+    if (error) {
+      throw Error(ErrorCode::kIo, "cannot make the folder: " + error.message(), {.file = options_.folder});
+    }
+    FetchResult result;
+    for (const FetchFile& file : spec_.files) {
+      const std::string path = PathOf(file);
+      if (IsRight(file)) {
+        Report(file, FetchProgress::State::kPresent, file.size_bytes);
+      } else {
+        RequireWritableTarget(path);
+        Obtain(file, path);
+        ++result.downloaded_files;
+        Report(file, FetchProgress::State::kDone, file.size_bytes);
+      }
+      result.paths.push_back(path);
+    }
+    return result;
+  }
+
+ private:
+  std::string PathOf(const FetchFile& file) const { return (fs::path(options_.folder) / file.name).string(); }
+
+  bool IsRight(const FetchFile& file) const {
+    const std::string path = PathOf(file);
+    std::error_code error;
+    return fs::is_regular_file(path, error) && SizeOrZero(path) == file.size_bytes && Sha256OfFile(path) == file.sha256;
+  }
+
+  void Report(const FetchFile& file, FetchProgress::State state, int64_t done_bytes) const {
+    if (options_.progress) {
+      options_.progress({state, &file, &file - spec_.files.data(), done_bytes});
+    }
+  }
+
+  // Tries the addresses in order.
+  void Obtain(const FetchFile& file, const std::string& path) const {
+    std::string reasons;
+    bool wrong_content = false;
+    for (const std::string& base : urls_) {
+      const Failure failure = ObtainFrom(base + file.name, file, path + ".part");
+      if (failure.reason.empty()) {
+        fs::rename(path + ".part", path);
+        return;
+      }
+      wrong_content = wrong_content || failure.wrong_content;
+      reasons += fmt::format("{}{}{}: {}", reasons.empty() ? "" : "; ", base, file.name, failure.reason);
+    }
+    throw Error(wrong_content ? ErrorCode::kBadData : ErrorCode::kNetwork,
+                fmt::format("cannot download {}: {}", file.name, reasons), {.remedy = ByHand()});
+  }
+
+  // Downloads and verifies one file at one address. A download continued from an earlier one that then turns out wrong
+  // is started afresh once: what was there may have been from somewhere else.
+  Failure ObtainFrom(const std::string& url, const FetchFile& file, const std::string& part) const {
+    bool continued = SizeOrZero(part) > 0;
+    while (true) {
+      Failure failure = Download(url, file, part);
+      if (!failure.reason.empty()) {
+        return failure;
+      }
+      const std::string found = Sha256OfFile(part);
+      if (found == file.sha256) {
+        return {};
+      }
+      const int64_t size_bytes = SizeOrZero(part);
+      Remove(part);
+      if (!continued) {
+        return {fmt::format("wrong checksum: expected SHA-256 {} ({} bytes), found {} ({} bytes)", file.sha256,
+                            file.size_bytes, found, size_bytes),
+                true};
+      }
+      continued = false;
+    }
+  }
+
+  // Runs curl until the part is complete, it fails, or it stops gaining. Returns an empty reason for a complete part.
+  Failure Download(const std::string& url, const FetchFile& file, const std::string& part) const {
+    std::string reason;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (SizeOrZero(part) > file.size_bytes) {
+        Remove(part);
+      }
+      const int64_t before = SizeOrZero(part);
+      if (before == file.size_bytes) {
+        return {};
+      }
+      int status = 0;
+      reason = RunCurl(url, file, part, status);
+      if (status == 0) {
+        return {};
+      }
+      constexpr int kNoRanges = 33;  // the server cannot continue a download
+      if (status == kNoRanges) {
+        Remove(part);
+      } else if (SizeOrZero(part) <= before) {
+        break;
+      }
+    }
+    if (SizeOrZero(part) == 0) {
+      Remove(part);
+    }
+    return {reason};
+  }
+
+  std::string RunCurl(const std::string& url, const FetchFile& file, const std::string& part, int& status) const {
+    Child curl({"curl",
+                "--disable",
+                "--fail",
+                "--silent",
+                "--show-error",
+                "--location",
+                "--globoff",
+                "--proto",
+                "=http,https,file",
+                "--connect-timeout",
+                std::to_string(options_.connect_timeout_seconds),
+                "--speed-limit",
+                "1",
+                "--speed-time",
+                std::to_string(options_.stall_timeout_seconds),
+                "--continue-at",
+                "-",
+                "--output",
+                part,
+                "--url",
+                url});
+    if (curl.start_error() != 0) {
+      status = -1;
+      return curl.start_error() == ENOENT ? "the program curl is not installed (or not in PATH)"
+                                          : fmt::format("cannot run curl: {}", std::strerror(curl.start_error()));
+    }
+    while (!curl.Poll()) {
+      const int64_t size_bytes = SizeOrZero(part);
+      Report(file, FetchProgress::State::kDownloading, size_bytes);
+      if (size_bytes > file.size_bytes) {  // not our file, and it may be endless
+        break;
+      }
+      std::this_thread::sleep_for(kPoll);
+    }
+    status = SizeOrZero(part) > file.size_bytes ? 0 : curl.exit_status();
+    const std::string text(Trim(Split(curl.error_text(), '\n').front()));
+    return text.empty() ? fmt::format("curl ended with status {}", status) : text;
+  }
+
+  std::string ByHand() const {
+    std::string text = fmt::format("Try again later, or download by hand into the folder {}:", options_.folder);
+    for (const FetchFile& file : spec_.files) {
+      if (!IsRight(file)) {
+        text += fmt::format("\n  {}{}  (SHA-256 {})", urls_.empty() ? "" : urls_.front(), file.name, file.sha256);
+      }
+    }
+    return text;
+  }
+
+  const FetchSpec& spec_;
+  const FetchOptions& options_;
+  std::vector<std::string> urls_;
+};
+
+}  // namespace
+
+FetchResult Fetch(const FetchSpec& spec, const FetchOptions& options) { return Fetcher(spec, options).Run(); }
+
+}  // namespace lamina

@@ -1,0 +1,145 @@
+// Reading files, and writing them so that nobody ever sees half of one.
+#include "lamina/base/file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+
+#include "gtest/gtest.h"
+#include "lamina/base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace lamina {
+namespace {
+
+template <class Fn>
+ErrorCode CodeOf(Fn&& fn) {
+  try {
+    fn();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.context().file.empty()) << error.what();
+    return error.code();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorCode::kUnsupported;
+}
+
+TEST(File, WriteThenRead) {
+  const TemporaryFolder folder;
+  const std::string content = std::string("a\0b\n", 4) + std::string(3 << 20, 'x');
+  WriteFileAtomically(folder.Path("f"), content);
+  EXPECT_EQ(ReadFile(folder.Path("f")), content);
+  WriteFileAtomically(folder.Path("f"), "");
+  EXPECT_EQ(ReadFile(folder.Path("f")), "");
+  EXPECT_EQ(folder.Count(), 1);
+}
+
+TEST(File, ReadErrors) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(CodeOf([&] { ReadFile(folder.Path("none")); }), ErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf([&] { ReadFile(folder.Path()); }), ErrorCode::kIo);
+  EXPECT_EQ(CodeOf([&] { RequireReadableFile(folder.Path("none")); }), ErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf([&] { RequireReadableFile(folder.Path()); }), ErrorCode::kIo);
+  WriteFileAtomically(folder.Path("f"), "x");
+  RequireReadableFile(folder.Path("f"));
+  EXPECT_EQ(CodeOf([&] { ReadFile(folder.Path("f/g")); }), ErrorCode::kIo) << "a file is no folder";
+}
+
+TEST(File, ReadsFilesWithoutASize) { EXPECT_FALSE(ReadFile("/proc/self/status").empty()); }
+
+TEST(AtomicFile, WithoutCommitTheOldFileStays) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder.Path("f"), "old");
+  {
+    AtomicFile file(folder.Path("f"));
+    file.Write(std::string(2 << 20, 'n'));
+    EXPECT_EQ(ReadFile(folder.Path("f")), "old");
+  }
+  EXPECT_EQ(ReadFile(folder.Path("f")), "old");
+  EXPECT_EQ(folder.Count(), 1) << "nothing is left over";
+}
+
+TEST(AtomicFile, AKilledWriterLeavesTheOldFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("f");
+  WriteFileAtomically(path, "old");
+  std::array<int, 2> ready{};
+  ASSERT_EQ(pipe2(ready.data(), O_CLOEXEC), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    AtomicFile file(path);
+    file.Write(std::string(4 << 20, 'n'));  // larger than the buffer, so part of it is on the disk
+    (void)!write(ready[1], "x", 1);
+    pause();
+    _exit(0);
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(folder.Count(), 2) << "the writer was in the middle";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  EXPECT_EQ(ReadFile(path), "old");
+}
+
+TEST(AtomicFile, FullDisk) {
+  EXPECT_EQ(CodeOf([] { WriteFileAtomically("/dev/full", "x"); }), ErrorCode::kIo);
+  try {
+    WriteFileAtomically("/dev/full", std::string(3 << 20, 'x'));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("No space left"), std::string::npos) << error.what();
+    EXPECT_FALSE(error.context().remedy.empty());
+  }
+}
+
+// The limit on file sizes stands in for a disk that fills up in the middle of a regular file.
+TEST(AtomicFile, AFailedWriteLeavesTheOldFileAndNothingElse) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder.Path("f"), "old");
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit old_limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  const rlimit limit{1 << 20, old_limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_EQ(CodeOf([&] { WriteFileAtomically(folder.Path("f"), std::string(3 << 20, 'x')); }), ErrorCode::kIo);
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  signal(SIGXFSZ, old_handler);
+  EXPECT_EQ(ReadFile(folder.Path("f")), "old");
+  EXPECT_EQ(folder.Count(), 1);
+}
+
+TEST(AtomicFile, WritesIntoPipesAndDevicesInPlace) {
+  WriteFileAtomically("/dev/null", "x");
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  WriteFileAtomically(path, "through");
+  std::array<char, 16> text{};
+  EXPECT_EQ(read(reader, text.data(), text.size()), 7);
+  close(reader);
+  EXPECT_EQ(folder.Count(), 1);
+}
+
+TEST(AtomicFile, ImpossibleTargets) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(CodeOf([&] { WriteFileAtomically(folder.Path(), "x"); }), ErrorCode::kIo);
+  EXPECT_EQ(CodeOf([&] { RequireWritableTarget(folder.Path()); }), ErrorCode::kIo);
+  EXPECT_EQ(CodeOf([&] { WriteFileAtomically(folder.Path("none/f"), "x"); }), ErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf([&] { RequireWritableTarget(folder.Path("none/f")); }), ErrorCode::kNotFound);
+  RequireWritableTarget(folder.Path("new"));
+  EXPECT_EQ(folder.Count(), 0);
+}
+
+}  // namespace
+}  // namespace lamina

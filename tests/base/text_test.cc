@@ -1,0 +1,84 @@
+// Splitting, strict numbers, suggestions, and numbers for people.
+#include "lamina/base/text.h"
+
+#include <clocale>
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+
+namespace lamina {
+namespace {
+
+using Pieces = std::vector<std::string_view>;
+
+TEST(Text, Split) {
+  EXPECT_EQ(Split("", ','), Pieces{""});
+  EXPECT_EQ(Split("a", ','), Pieces{"a"});
+  EXPECT_EQ(Split(",a,,b,", ','), (Pieces{"", "a", "", "b", ""}));
+}
+
+TEST(Text, Trim) {
+  EXPECT_EQ(Trim(" \t a b\t "), "a b");
+  EXPECT_EQ(Trim(" \t "), "");
+  EXPECT_EQ(Trim(""), "");
+  EXPECT_EQ(Trim("a"), "a");
+}
+
+TEST(Text, ParseNumberTakesTheWholeText) {
+  EXPECT_EQ(ParseNumber("1.5"), 1.5);
+  EXPECT_EQ(ParseNumber("-2e3"), -2000.0);
+  EXPECT_EQ(ParseNumber("+7"), 7.0);
+  EXPECT_EQ(ParseNumber(".5"), 0.5);
+  EXPECT_EQ(ParseNumber("0.1"), 0.1);
+  EXPECT_EQ(ParseNumber("9007199254740993"), 9007199254740992.0) << "nearest, ties to even";
+  EXPECT_TRUE(std::isinf(ParseNumber("-inf")));
+  for (const char* bad : {"", "+", "-", "1,5", "1.5 ", " 1", "1x", "0x10", "1e", "abc", "+-1", "--1"}) {
+    EXPECT_TRUE(std::isnan(ParseNumber(bad))) << bad;
+  }
+}
+
+TEST(Text, ParseNumberIgnoresTheLocale) {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // where it is installed
+  EXPECT_EQ(ParseNumber("1.5"), 1.5);
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST(Text, ParseInteger) {
+  EXPECT_EQ(ParseInteger("0"), 0);
+  EXPECT_EQ(ParseInteger("-42"), -42);
+  EXPECT_EQ(ParseInteger("9223372036854775807"), std::numeric_limits<int64_t>::max());
+  for (const char* bad : {"", "-", "9223372036854775808", "1.0", " 1", "1 ", "0x1", "1e3"}) {
+    EXPECT_FALSE(ParseInteger(bad).has_value()) << bad;
+  }
+}
+
+TEST(Text, DidYouMean) {
+  const std::vector<std::string> names{"tanh", "sigmoid", "relu"};
+  EXPECT_EQ(DidYouMean("tnah", names), "Did you mean 'tanh'? ");
+  EXPECT_EQ(DidYouMean("sigmoids", names), "Did you mean 'sigmoid'? ");
+  EXPECT_EQ(DidYouMean("convolution", names), "");
+  EXPECT_EQ(DidYouMean("x", {}), "");
+}
+
+TEST(Text, WithThousands) {
+  EXPECT_EQ(WithThousands(0), "0");
+  EXPECT_EQ(WithThousands(999), "999");
+  EXPECT_EQ(WithThousands(1000), "1,000");
+  EXPECT_EQ(WithThousands(-1000), "-1,000");
+  EXPECT_EQ(WithThousands(-100), "-100");
+  EXPECT_EQ(WithThousands(1234567890), "1,234,567,890");
+}
+
+TEST(Text, BytesText) {
+  EXPECT_EQ(BytesText(0), "0 B");
+  EXPECT_EQ(BytesText(1023), "1023 B");
+  EXPECT_EQ(BytesText(1024), "1 KiB");
+  EXPECT_EQ(BytesText(1536), "1.5 KiB");
+  EXPECT_EQ(BytesText((1 << 20) - 1), "1 MiB");
+  EXPECT_EQ(BytesText(int64_t{24651776} * 1024), "23.5 GiB");
+}
+
+}  // namespace
+}  // namespace lamina
