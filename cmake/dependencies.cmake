@@ -25,8 +25,10 @@ endfunction()
 
 set(found FALSE)
 if(NOT LAMINA_ONEDNN STREQUAL "OFF")
-  find_package(dnnl QUIET)
-  if(TARGET DNNL::dnnl)
+  # Not find_package(dnnl): Debian's package file asks for OpenCL, which a CPU build does not need.
+  find_library(LAMINA_DNNL_LIBRARY dnnl)
+  find_path(LAMINA_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
+  if(LAMINA_DNNL_LIBRARY AND LAMINA_DNNL_INCLUDE)
     set(found TRUE)
   endif()
 endif()
