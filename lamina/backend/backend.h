@@ -1,5 +1,6 @@
-// The interface that every backend implements: memory, planned layers, and the few whole-batch operations that training
-// needs beside them. Backpropagation is written once over these calls (nn/executor.h); a backend knows no epochs.
+// The interface that every backend implements: memory, planned layers, and the few whole-batch operations
+// that training needs beside them. Backpropagation is written once over these calls (nn/executor.h); a
+// backend knows no epochs.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,12 @@ struct ForwardArgs {
   MatrixView z;                // batch × outputs, written where not empty
 };
 
-/// Input gradient: out = ∂E/∂x, times the slope of the layer before where there is one (then it is that layer's delta).
+/// Input gradient: out = ∂E/∂x, times the slope of the layer before where there is one (then it is that
+/// layer's delta).
 struct InputGradientArgs {
-  ConstMatrixView delta;                 // batch × outputs, ∂E/∂z of this layer
-  ConstMatrixView weights;               // outputs × inputs
-  ConstMatrixView x;                     // batch × inputs: this layer's input, the activation of the layer before
+  ConstMatrixView delta;    // batch × outputs, ∂E/∂z of this layer
+  ConstMatrixView weights;  // outputs × inputs
+  ConstMatrixView x;        // batch × inputs: this layer's input, the activation of the layer before
   const Activation* previous = nullptr;  // activation of the layer before, null: no slope
   ConstMatrixView previous_z;            // batch × inputs, only where previous->slope_needs_input()
   MatrixView out;                        // batch × inputs
@@ -51,8 +53,9 @@ struct ParameterArrays {
   void* state1 = nullptr;
 };
 
-/// Weight gradient: ∂E/∂w = synapse'(x, delta) and ∂E/∂bias = column sums of delta. With a rule the parameters are
-/// updated as well (a backend may fuse the two; the gradient arrays are then scratch of unspecified content).
+/// Weight gradient: ∂E/∂w = synapse'(x, delta) and ∂E/∂bias = column sums of delta. With a rule the
+/// parameters are updated as well (a backend may fuse the two; the gradient arrays are then scratch of
+/// unspecified content).
 struct WeightGradientArgs {
   ConstMatrixView x;      // batch × inputs
   ConstMatrixView delta;  // batch × outputs
@@ -61,8 +64,9 @@ struct WeightGradientArgs {
   const UpdateRule* rule = nullptr;  // null: only compute the gradients
 };
 
-/// A layer prepared on a backend for batches up to a size: kernels chosen, scratch allocated. The calls allocate nothing.
-/// Not thread-safe: one layer object serves one caller at a time. Outputs must not overlap inputs.
+/// A layer prepared on a backend for batches up to a size: kernels chosen, scratch allocated. The calls
+/// allocate nothing. Not thread-safe: one layer object serves one caller at a time. Outputs must not overlap
+/// inputs.
 class PreparedLayer {
  public:
   virtual ~PreparedLayer() = default;
@@ -83,9 +87,10 @@ struct LayerPlanRequest {
 
 /// Sums over the samples seen since they were last cleared. Kept in backend memory while training.
 struct LossSums {
-  double loss = 0;     // sum of sample weight × loss
-  double weight = 0;   // sum of sample weights
-  int64_t correct = 0; // samples whose largest output (one output: the side of the class threshold) is the target's
+  double loss = 0;    // sum of sample weight × loss
+  double weight = 0;  // sum of sample weights
+  int64_t correct =
+      0;  // samples whose largest output (one output: the side of the class threshold) is the target's
   int64_t samples = 0;
 };
 
@@ -104,6 +109,8 @@ struct LossArgs {
 
 struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
+  /// Of backend cpu: "auto" (the faster one for each problem), "own" or "onednn".
+  std::string kernel = "auto";
 };
 
 /// One device with one way of computing. Thread-compatible: no hidden global state.
@@ -128,7 +135,8 @@ class Backend {
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;
 
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
-  virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;
+  virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count,
+                          MatrixView to) const noexcept = 0;
   virtual void ComputeLoss(const LossArgs& args) const noexcept = 0;
 };
 

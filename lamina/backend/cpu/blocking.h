@@ -1,0 +1,81 @@
+// Block sizes of the packed product and the scratch they need, from the cache sizes of this machine.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lamina::cpu {
+
+/// The register tile of an instruction set: `rows` broadcast values × `vectors` vectors of `lanes`.
+struct TileShape {
+  int64_t rows = 0;
+  int64_t vectors = 0;
+  int64_t lanes = 0;
+
+  int64_t columns() const { return vectors * lanes; }
+};
+
+/// Limits in elements of one type.
+struct CacheBudget {
+  int64_t column_block = 0;  // packed columns kept in the second-level cache
+  int64_t depth = 0;         // longest sum computed in one go
+};
+
+/// A block: `columns` and `rows` of the result over `depth` terms of the sum.
+struct Blocking {
+  int64_t depth = 0;
+  int64_t columns = 0;
+  int64_t rows = 0;
+};
+
+constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
+
+/// Rows of a block where rows are packed or sums are split, so that scratch stays small; 2048 rows make
+/// packing the columns again for each block cost under 1 %.
+inline constexpr int64_t kMaxBlockRows = 2048;
+
+/// Equal parts of `count`, each at most `limit` (at least `unit`), rounded up to `unit`.
+constexpr int64_t EqualParts(int64_t count, int64_t limit, int64_t unit) {
+  const int64_t most = std::max(limit / unit, int64_t{1}) * unit;
+  const int64_t parts = std::max<int64_t>(1, CeilDivide(count, most));
+  return RoundUp(std::max<int64_t>(1, CeilDivide(count, parts)), unit);
+}
+
+inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape,
+                             CacheBudget budget) {
+  Blocking block;
+  block.depth = EqualParts(depth, budget.depth, 1);
+  block.columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
+  block.rows = EqualParts(rows, kMaxBlockRows, shape.rows);
+  return block;
+}
+
+/// Elements of scratch that no product of at most these sizes exceeds, whatever the blocking.
+struct ScratchSizes {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t partial = 0;
+};
+
+inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape,
+                               CacheBudget budget) {
+  const int64_t tile_columns = shape.columns();
+  const int64_t block_rows = RoundUp(std::min(rows, kMaxBlockRows), shape.rows);
+  const int64_t block_depth = std::min(depth, budget.depth);
+  ScratchSizes sizes;
+  sizes.rows = block_rows * block_depth;
+  sizes.columns = std::min(RoundUp(columns, tile_columns) * block_depth,
+                           std::max(budget.column_block, tile_columns * block_depth));
+  if (depth > budget.depth) {  // then a block is at least half the limit deep
+    const int64_t most_columns = std::max(2 * budget.column_block / budget.depth, tile_columns);
+    sizes.partial =
+        block_rows * std::min(RoundUp(columns, tile_columns), RoundUp(most_columns, tile_columns));
+  }
+  return sizes;
+}
+
+/// Budget for elements of `element_bytes` on this machine.
+CacheBudget MachineBudget(int64_t element_bytes);
+
+}  // namespace lamina::cpu

@@ -1,0 +1,143 @@
+// Forward for few samples or few outputs: dot products along the inputs, read where they are. Packing would
+// cost more than it saves, and a tile of 48 samples would be mostly empty.
+#if defined(LAMINA_BACKEND_CPU_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_DOTS_INL_H_
+#undef LAMINA_BACKEND_CPU_DOTS_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_DOTS_INL_H_
+#endif
+
+#include "lamina/backend/cpu/epilogue-inl.h"
+#include "lamina/backend/cpu/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+inline constexpr int kDotOutputs = 6;
+inline constexpr int kDotSamples = kTileVectors == 3 ? 4 : 2;
+
+template <class T>
+struct DotInput {
+  const T* weights;
+  int64_t weight_stride;
+  const T* x;
+  int64_t x_stride;
+  int64_t depth;
+  T* out;
+  int64_t out_stride;
+};
+
+/// out[s * out_stride + o] = sum over k of synapse(x[s][k], weights[o][k]).
+template <class Synapse, class T, int kOutputs, int kSamples>
+HWY_NOINLINE void DotTile(const DotInput<T>& in) {
+  const Tag<T> d;
+  VecOf<T> sum[kSamples][kOutputs];
+  HWY_UNROLL(8)
+  for (int s = 0; s < kSamples; ++s) {
+    HWY_UNROLL(8)
+    for (int o = 0; o < kOutputs; ++o) {
+      sum[s][o] = hn::Zero(d);
+    }
+  }
+  const T* w = in.weights;
+  const T* x = in.x;
+  const int64_t w_stride = in.weight_stride;
+  const int64_t x_stride = in.x_stride;
+  int64_t left = in.depth;
+  for (; left >= kLanes<T>; left -= kLanes<T>) {
+    VecOf<T> xs[kSamples];
+    HWY_UNROLL(8)
+    for (int s = 0; s < kSamples; ++s) {
+      xs[s] = hn::LoadU(d, x + s * x_stride);
+    }
+    HWY_UNROLL(8)
+    for (int o = 0; o < kOutputs; ++o) {
+      const auto wo = hn::LoadU(d, w + o * w_stride);
+      HWY_UNROLL(8)
+      for (int s = 0; s < kSamples; ++s) {
+        sum[s][o] = Synapse::Accumulate(xs[s], wo, sum[s][o]);
+      }
+    }
+    w += kLanes<T>;
+    x += kLanes<T>;
+  }
+  if (left > 0) {
+    VecOf<T> xs[kSamples];
+    HWY_UNROLL(8)
+    for (int s = 0; s < kSamples; ++s) {
+      xs[s] = LoadTail<T>(x + s * x_stride, left);
+    }
+    HWY_UNROLL(8)
+    for (int o = 0; o < kOutputs; ++o) {
+      const auto wo = LoadTail<T>(w + o * w_stride, left);
+      HWY_UNROLL(8)
+      for (int s = 0; s < kSamples; ++s) {
+        sum[s][o] = Synapse::Accumulate(xs[s], wo, sum[s][o]);
+      }
+    }
+  }
+  HWY_UNROLL(8)
+  for (int s = 0; s < kSamples; ++s) {
+    HWY_UNROLL(8)
+    for (int o = 0; o < kOutputs; ++o) {
+      in.out[s * in.out_stride + o] = hn::GetLane(hn::SumOfLanes(d, sum[s][o]));
+    }
+  }
+}
+
+template <class T>
+using DotFn = void (*)(const DotInput<T>&);
+
+template <class Synapse, class T, int kSamples>
+HWY_INLINE DotFn<T> DotFor(int64_t outputs) {
+  static constexpr auto kTable = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<DotFn<T>, sizeof...(I)>{&DotTile<Synapse, T, static_cast<int>(I) + 1, kSamples>...};
+  }
+  (std::make_index_sequence<static_cast<size_t>(kDotOutputs)>{});
+  return kTable[static_cast<size_t>(outputs - 1)];
+}
+
+/// Samples [s_begin, s_end) × outputs [o_begin, o_end): sums, bias and elementwise activation.
+template <class Synapse, class T>
+void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
+  const ForwardArgs& args = *task.args;
+  const MatrixView& to = args.z.empty() ? args.a : args.z;
+  const int64_t count = o_end - o_begin;
+  const int64_t groups = CeilDivide(count, kDotOutputs);
+  for (int64_t g = 0; g < groups; ++g) {
+    const int64_t o = o_begin + count * g / groups;
+    const int64_t outputs = o_begin + count * (g + 1) / groups - o;
+    DotInput<T> in{
+        args.weights.Row<T>(o), args.weights.stride, nullptr, args.x.stride, args.x.cols, nullptr, to.stride};
+    for (int64_t s = s_begin; s < s_end;) {
+      in.x = args.x.Row<T>(s);
+      in.out = to.Row<T>(s) + o;
+      if (s_end - s >= kDotSamples) {
+        DotFor<Synapse, T, kDotSamples>(outputs)(in);
+        s += kDotSamples;
+      } else if (s_end - s >= 2) {
+        DotFor<Synapse, T, 2>(outputs)(in);
+        s += 2;
+      } else {
+        DotFor<Synapse, T, 1>(outputs)(in);
+        s += 1;
+      }
+    }
+  }
+  const ValueFn<T> value = ValueFor<T>(*task.activation);
+  const auto* bias = static_cast<const T*>(args.bias);
+  for (int64_t s = s_begin; s < s_end; ++s) {
+    T* z = to.Row<T>(s) + o_begin;
+    if (bias != nullptr) {
+      Transform<T>(
+          count, z, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(z),
+          bias + o_begin);
+    }
+    value(*task.activation, z, args.a.Row<T>(s) + o_begin, count);
+  }
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,289 @@
+// What happens to results while they are hot: bias and activation, slope of the layer before, parameter
+// update.
+#if defined(LAMINA_BACKEND_CPU_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_EPILOGUE_INL_H_
+#undef LAMINA_BACKEND_CPU_EPILOGUE_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_EPILOGUE_INL_H_
+#endif
+
+#include "lamina/backend/cpu/pack-inl.h"
+#include "lamina/backend/cpu/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+/// a[i] = value(z[i]); in place is allowed.
+template <class T>
+using ValueFn = void (*)(const Activation&, const T* z, T* a, int64_t n);
+/// out[i] = g[i] * slope(z[i], a[i]); z may be null where the slope does not need it.
+template <class T>
+using SlopeFn = void (*)(const Activation&, const T* z, const T* a, const T* g, T* out, int64_t n);
+
+// The formula with the activation's parameters.
+template <class F>
+HWY_INLINE F FormulaOf(const Activation& activation) {
+  F formula{};
+  for (size_t i = 0; i < F::kParameters.size(); ++i) {
+    formula.*(F::kParameters[i].member) = activation.parameters()[i];
+  }
+  return formula;
+}
+
+template <class F, class T>
+void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+  const F formula = FormulaOf<F>(activation);
+  Transform<T>(
+      n, a, [&](VecOf<T> v) HWY_ATTR { return formula.Value(Pack<T>(v)).v; }, z);
+}
+
+template <class F, class T>
+void SlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
+  const F formula = FormulaOf<F>(activation);
+  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input) HWY_ATTR {
+    return hn::Mul(gradient, formula.Slope(Pack<T>(input), Pack<T>(value)).v);
+  };
+  if constexpr (F::kSlopeNeedsInput) {
+    Transform<T>(n, out, product, g, a, z);
+  } else {
+    Transform<T>(
+        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); },
+        g, a);
+  }
+}
+
+// A user's own activation: its scalar loops.
+template <class T>
+void CustomValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+  activation.Value(z, a, n);
+}
+
+template <class T>
+void CustomSlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
+  std::memmove(out, g, static_cast<size_t>(n) * sizeof(T));
+  activation.MultiplySlope(z, a, out, n);
+}
+
+/// Softmax is left to SoftmaxRows: identity.
+template <class T>
+ValueFn<T> ValueFor(const Activation& activation) {
+  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
+    return std::array<ValueFn<T>, sizeof...(F)>{&ValueSpan<F, T>...};
+  }(static_cast<formulas::BuiltinActivations*>(nullptr));
+  if (activation.kind() == Activation::kCustom) {
+    return &CustomValueSpan<T>;
+  }
+  return kTable[activation.is_softmax() ? 0 : static_cast<size_t>(activation.kind())];
+}
+
+/// No activation before (null): the slope of identity.
+template <class T>
+SlopeFn<T> SlopeFor(const Activation* activation) {
+  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
+    return std::array<SlopeFn<T>, sizeof...(F)>{&SlopeSpan<F, T>...};
+  }(static_cast<formulas::BuiltinActivations*>(nullptr));
+  if (activation->kind() == Activation::kCustom || activation->is_softmax()) {
+    return &CustomSlopeSpan<T>;
+  }
+  return kTable[static_cast<size_t>(activation->kind())];
+}
+
+/// Row-wise part of softmax for rows [begin, end), in place in a or from z.
+template <class T>
+void SoftmaxRows(const Activation& activation, const MatrixView& z, const MatrixView& a, int64_t begin,
+                 int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    activation.Value(z.empty() ? a.Row<T>(i) : z.Row<T>(i), a.Row<T>(i), a.cols);
+  }
+}
+
+/// Uses the gradient g of parameters [offset, offset + n).
+template <class T>
+using UpdateFn = void (*)(const UpdateConstants<T>&, const T* g, const ParameterArrays&, int64_t offset,
+                          int64_t n);
+
+template <class T>
+void StoreGradient(const UpdateConstants<T>&, const T* g, const ParameterArrays& to, int64_t offset,
+                   int64_t n) {
+  std::memcpy(static_cast<T*>(to.gradient) + offset, g, static_cast<size_t>(n) * sizeof(T));
+}
+
+template <class T>
+void UpdateSgd(const UpdateConstants<T>& c, const T* g, const ParameterArrays& to, int64_t offset,
+               int64_t n) {
+  const Tag<T> d;
+  T* w = static_cast<T*>(to.value) + offset;
+  const auto eta = hn::Set(d, c.eta);
+  const auto lambda = hn::Set(d, c.lambda);
+  Transform<T>(
+      n, w,
+      [&](VecOf<T> gv, VecOf<T> wv) HWY_ATTR { return hn::NegMulAdd(eta, hn::MulAdd(lambda, wv, gv), wv); },
+      g, static_cast<const T*>(w));
+}
+
+// v <- alpha v - eta (g + lambda w); w <- w + v, or with Nesterov's look-ahead w <- w + alpha v - eta (g +
+// lambda w).
+template <class T, bool kNesterov>
+void UpdateMomentum(const UpdateConstants<T>& c, const T* g, const ParameterArrays& to, int64_t offset,
+                    int64_t n) {
+  const Tag<T> d;
+  T* w = static_cast<T*>(to.value) + offset;
+  T* v = static_cast<T*>(to.state0) + offset;
+  const auto eta = hn::Set(d, c.eta);
+  const auto alpha = hn::Set(d, c.alpha);
+  const auto lambda = hn::Set(d, c.lambda);
+  const auto next = [&](VecOf<T> gv, VecOf<T> wv, VecOf<T>* vv) HWY_ATTR {
+    const auto step = hn::Mul(eta, hn::MulAdd(lambda, wv, gv));
+    *vv = hn::MulSub(alpha, *vv, step);
+    return kNesterov ? hn::Add(wv, hn::MulSub(alpha, *vv, step)) : hn::Add(wv, *vv);
+  };
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    auto state = hn::LoadU(d, v + i);
+    hn::StoreU(next(hn::LoadU(d, g + i), hn::LoadU(d, w + i), &state), d, w + i);
+    hn::StoreU(state, d, v + i);
+  }
+  if (i < n) {
+    auto state = LoadTail<T>(v + i, n - i);
+    StoreTail<T>(next(LoadTail<T>(g + i, n - i), LoadTail<T>(w + i, n - i), &state), w + i, n - i);
+    StoreTail<T>(state, v + i, n - i);
+  }
+}
+
+template <class T>
+void UpdateAdam(const UpdateConstants<T>& c, const T* g, const ParameterArrays& to, int64_t offset,
+                int64_t n) {
+  const Tag<T> d;
+  T* w = static_cast<T*>(to.value) + offset;
+  T* v = static_cast<T*>(to.state0) + offset;
+  T* s = static_cast<T*>(to.state1) + offset;
+  const auto one = hn::Set(d, static_cast<T>(1));
+  const auto beta1 = hn::Set(d, c.beta1);
+  const auto beta2 = hn::Set(d, c.beta2);
+  const auto next = [&](VecOf<T> gv, VecOf<T> wv, VecOf<T>* vv, VecOf<T>* sv) HWY_ATTR {
+    const auto gradient = hn::MulAdd(hn::Set(d, c.lambda), wv, gv);
+    *vv = hn::MulAdd(beta1, *vv, hn::Mul(hn::Sub(one, beta1), gradient));
+    *sv = hn::MulAdd(beta2, *sv, hn::Mul(hn::Sub(one, beta2), hn::Mul(gradient, gradient)));
+    const auto below = hn::MulAdd(hn::Sqrt(*sv), hn::Set(d, c.root), hn::Set(d, c.epsilon));
+    return hn::Sub(wv, hn::Div(hn::Mul(hn::Set(d, c.rate), *vv), below));
+  };
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    auto first = hn::LoadU(d, v + i);
+    auto second = hn::LoadU(d, s + i);
+    hn::StoreU(next(hn::LoadU(d, g + i), hn::LoadU(d, w + i), &first, &second), d, w + i);
+    hn::StoreU(first, d, v + i);
+    hn::StoreU(second, d, s + i);
+  }
+  if (i < n) {
+    auto first = LoadTail<T>(v + i, n - i);
+    auto second = LoadTail<T>(s + i, n - i);
+    StoreTail<T>(next(LoadTail<T>(g + i, n - i), LoadTail<T>(w + i, n - i), &first, &second), w + i, n - i);
+    StoreTail<T>(first, v + i, n - i);
+    StoreTail<T>(second, s + i, n - i);
+  }
+}
+
+template <class T>
+UpdateFn<T> UpdateFor(const UpdateRule* rule, const ParameterArrays& arrays) {
+  if (rule == nullptr) {
+    return &StoreGradient<T>;
+  }
+  if (rule->kind == UpdateKind::kAdam) {
+    return &UpdateAdam<T>;
+  }
+  if (arrays.state0 == nullptr) {
+    return &UpdateSgd<T>;
+  }
+  return rule->kind == UpdateKind::kNesterov ? &UpdateMomentum<T, true> : &UpdateMomentum<T, false>;
+}
+
+/// Where a tile of the result lies.
+struct TilePlace {
+  int64_t row, rows;
+  int64_t column, columns;
+  int64_t width;  // of a row of the tile in memory, in elements: columns rounded up to whole vectors
+};
+
+/// Forward: rows are outputs and columns samples, so the tile is turned as it leaves.
+template <class T>
+struct ForwardFinish {
+  const ForwardArgs* args;
+  const Activation* activation;
+  ValueFn<T> value;
+
+  void Prefetch(const TilePlace&) const {}
+  void operator()(T* tile, const TilePlace& at) const {
+    const auto* bias = static_cast<const T*>(args->bias);
+    const Tag<T> d;
+    for (int64_t i = 0; bias != nullptr && i < at.rows; ++i) {
+      const auto b = hn::Set(d, bias[at.row + i]);
+      for (int64_t j = 0; j < at.width; j += kLanes<T>) {
+        T* p = tile + i * at.width + j;
+        hn::Store(hn::Add(hn::Load(d, p), b), d, p);
+      }
+    }
+    if (!args->z.empty()) {
+      StoreTurned(tile, at, args->z);
+    }
+    value(*activation, tile, tile, at.rows * at.width);
+    StoreTurned(tile, at, args->a);
+  }
+
+ private:
+  static void StoreTurned(const T* tile, const TilePlace& at, const MatrixView& to) {
+    Transpose(tile, at.width, at.rows, at.columns, to.Row<T>(at.column) + at.row, to.stride);
+  }
+};
+
+/// Input gradient: rows are samples, columns inputs.
+template <class T>
+struct SlopeFinish {
+  const InputGradientArgs* args;
+  SlopeFn<T> slope;  // null: none
+
+  void Prefetch(const TilePlace&) const {}
+  void operator()(T* tile, const TilePlace& at) const {
+    for (int64_t i = 0; i < at.rows; ++i) {
+      const T* g = tile + i * at.width;
+      T* out = args->out.Row<T>(at.row + i) + at.column;
+      if (slope == nullptr) {
+        std::memcpy(out, g, static_cast<size_t>(at.columns) * sizeof(T));
+        continue;
+      }
+      const ConstMatrixView& z = args->previous_z;
+      slope(*args->previous, z.empty() ? nullptr : z.Row<T>(at.row + i) + at.column,
+            args->x.Row<T>(at.row + i) + at.column, g, out, at.columns);
+    }
+  }
+};
+
+/// Weight gradient: rows are outputs, columns inputs.
+template <class T>
+struct UpdateFinish {
+  const ParameterArrays* arrays;
+  const UpdateConstants<T>* constants;
+  UpdateFn<T> update;
+  int64_t inputs;
+
+  // Asks for the weights before the tile is computed: they come from the third-level cache or memory.
+  void Prefetch(const TilePlace& at) const {
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+    const T* value = static_cast<const T*>(arrays->value);
+    for (int64_t i = 0; value != nullptr && i < at.rows; ++i) {
+      for (int64_t j = 0; j < at.columns; j += kLine) {
+        __builtin_prefetch(value + (at.row + i) * inputs + at.column + j, 1);
+      }
+    }
+  }
+  void operator()(T* tile, const TilePlace& at) const {
+    for (int64_t i = 0; i < at.rows; ++i) {
+      update(*constants, tile + i * at.width, *arrays, (at.row + i) * inputs + at.column, at.columns);
+    }
+  }
+};
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,147 @@
+// The entry points of one instruction set: layer passes put onto the blocked product, and their table.
+#if defined(LAMINA_BACKEND_CPU_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_KERNELS_INL_H_
+#undef LAMINA_BACKEND_CPU_KERNELS_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_KERNELS_INL_H_
+#endif
+
+#include "lamina/backend/cpu/dots-inl.h"
+#include "lamina/backend/cpu/product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+// Rows of the product are outputs, columns samples: then only the (smaller) batch is packed, never the
+// weights, whose rows are broadcast from where they are.
+template <class T>
+void Forward(const ForwardTask<T>& task, Team team) noexcept {
+  const ForwardArgs& args = *task.args;
+  const ProductInput<T> input{
+      {static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
+      {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
+      args.x.cols,
+      task.scratch,
+      task.budget};
+  Product<DotSynapse>(input, ForwardFinish<T>{&args, task.activation, ValueFor<T>(*task.activation)}, team);
+  if (task.activation->is_softmax()) {
+    team.Barrier();
+    SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+  }
+}
+
+template <class T>
+void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
+  const ForwardArgs& args = *task.args;
+  const int64_t batch = args.x.rows;
+  const int64_t outputs = args.weights.rows;
+  if (batch >= outputs) {
+    DotsBlock<DotSynapse>(task, team.Begin(batch), team.End(batch), 0, outputs);
+  } else {
+    DotsBlock<DotSynapse>(task, 0, batch, team.Begin(outputs), team.End(outputs));
+  }
+  if (task.activation->is_softmax()) {
+    team.Barrier();
+    SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(batch), team.End(batch));
+  }
+}
+
+template <class T>
+void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
+  const InputGradientArgs& args = *task.args;
+  const ProductInput<T> input{
+      {static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
+      {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
+      args.delta.cols,
+      task.scratch,
+      task.budget};
+  Product<DotSynapse>(
+      input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)}, team);
+}
+
+// Gradient of the bias for outputs [begin, end): sums of the columns of delta, four vectors at a time.
+template <class T>
+void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end) {
+  const Tag<T> d;
+  const WeightGradientArgs& args = *task.args;
+  const UpdateFn<T> update = UpdateFor<T>(args.rule, args.bias);
+  constexpr int64_t kWidth = 4 * kLanes<T>;
+  HWY_ALIGN T sums[kWidth];
+  for (int64_t j = begin; j < end; j += kWidth) {
+    const int64_t count = std::min(kWidth, end - j);
+    if (count == kWidth) {
+      auto s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
+      for (int64_t i = 0; i < args.delta.rows; ++i) {
+        const T* row = args.delta.Row<T>(i) + j;
+        s0 = hn::Add(s0, hn::LoadU(d, row));
+        s1 = hn::Add(s1, hn::LoadU(d, row + kLanes<T>));
+        s2 = hn::Add(s2, hn::LoadU(d, row + 2 * kLanes<T>));
+        s3 = hn::Add(s3, hn::LoadU(d, row + 3 * kLanes<T>));
+      }
+      hn::Store(s0, d, sums);
+      hn::Store(s1, d, sums + kLanes<T>);
+      hn::Store(s2, d, sums + 2 * kLanes<T>);
+      hn::Store(s3, d, sums + 3 * kLanes<T>);
+    } else {
+      std::fill_n(sums, kWidth, T(0));
+      for (int64_t i = 0; i < args.delta.rows; ++i) {
+        Transform<T>(
+            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); },
+            static_cast<const T*>(sums), args.delta.Row<T>(i) + j);
+      }
+    }
+    update(task.bias_update, sums, args.bias, j, count);
+  }
+}
+
+template <class T>
+void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
+  const WeightGradientArgs& args = *task.args;
+  const int64_t outputs = args.delta.cols;
+  const int64_t inputs = args.x.cols;
+  const ProductInput<T> input{{static_cast<const T*>(args.delta.data), outputs, 1, args.delta.stride},
+                              {static_cast<const T*>(args.x.data), inputs, 1, args.x.stride},
+                              args.x.rows,
+                              task.scratch,
+                              task.budget};
+  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights),
+                               inputs};
+  Product<DotSynapse>(input, finish, team);
+  if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
+    BiasGradient(task, team.Begin(outputs), team.End(outputs));
+  }
+}
+
+template <class T>
+void Activate(const Activation& activation, const T* bias, MatrixView z, MatrixView a, Team team) noexcept {
+  const ValueFn<T> value = ValueFor<T>(activation);
+  for (int64_t i = team.Begin(a.rows); i < team.End(a.rows); ++i) {
+    T* row = z.empty() ? a.Row<T>(i) : z.Row<T>(i);
+    if (bias != nullptr) {
+      Transform<T>(
+          a.cols, row, [](VecOf<T> u, VecOf<T> v) HWY_ATTR { return hn::Add(u, v); },
+          static_cast<const T*>(row), bias);
+    }
+    value(activation, row, a.Row<T>(i), a.cols);
+  }
+  if (activation.is_softmax()) {
+    SoftmaxRows<T>(activation, z, a, team.Begin(a.rows), team.End(a.rows));
+  }
+}
+
+template <class T>
+const KernelTable<T>& Table() {
+  static const KernelTable<T> kTable{hwy::TargetName(HWY_TARGET),
+                                     {kTileRows, kTileVectors, kLanes<T>},
+                                     &Forward<T>,
+                                     &ForwardDots<T>,
+                                     &InputGradient<T>,
+                                     &WeightGradient<T>,
+                                     &Activate<T>};
+  return kTable;
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,90 @@
+// The border between the cpu backend and its vector kernels: tasks as plain values, and the table of entry
+// points that every instruction set fills (kernels_f32.cc, kernels_f64.cc).
+#pragma once
+
+#include <cstdint>
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cpu/blocking.h"
+
+namespace lamina::cpu {
+
+/// One thread of those that run a task together; all of them call the same entry point.
+struct Team {
+  int thread = 0;
+  int size = 1;
+
+  void Barrier() const noexcept {
+    if (size > 1) {
+#pragma omp barrier
+    }
+  }
+  /// This thread's part of [0, count).
+  int64_t Begin(int64_t count) const { return count * thread / size; }
+  int64_t End(int64_t count) const { return count * (thread + 1) / size; }
+};
+
+/// Memory for packed operands and partial sums, see ScratchSizes. 64-byte aligned.
+template <class T>
+struct Scratch {
+  T* rows = nullptr;
+  T* columns = nullptr;
+  T* partial = nullptr;
+};
+
+/// The constants of an UpdateRule in the element type, worked out once per call.
+template <class T>
+struct UpdateConstants {
+  T eta, alpha, lambda;
+  T beta1, beta2, rate, root, epsilon;  // Adam
+};
+
+template <class T>
+struct ForwardTask {
+  const ForwardArgs* args;
+  const Activation* activation;
+  Scratch<T> scratch;
+  CacheBudget budget;
+};
+
+template <class T>
+struct InputGradientTask {
+  const InputGradientArgs* args;
+  Scratch<T> scratch;
+  CacheBudget budget;
+};
+
+template <class T>
+struct WeightGradientTask {
+  const WeightGradientArgs* args;
+  UpdateConstants<T> weight_update;
+  UpdateConstants<T> bias_update;
+  Scratch<T> scratch;
+  CacheBudget budget;
+};
+
+/// The kernels of one instruction set. Whole-team calls: every thread of the team makes them with the same
+/// task.
+template <class T>
+struct KernelTable {
+  const char* target;
+  TileShape shape;
+  /// Blocked product over packed panels.
+  void (*forward)(const ForwardTask<T>&, Team) noexcept;
+  /// Dot products along the inputs, nothing packed: few samples or few outputs.
+  void (*forward_dots)(const ForwardTask<T>&, Team) noexcept;
+  void (*input_gradient)(const InputGradientTask<T>&, Team) noexcept;
+  void (*weight_gradient)(const WeightGradientTask<T>&, Team) noexcept;
+  /// a = activation(z) over whole rows of a (z where given, else in place in a); for backend blas and oneDNN.
+  void (*activate)(const Activation&, const T* bias, MatrixView z, MatrixView a, Team) noexcept;
+};
+
+/// The kernels for the best instruction set of this CPU.
+template <class T>
+const KernelTable<T>& Kernels();
+template <>
+const KernelTable<float>& Kernels<float>();
+template <>
+const KernelTable<double>& Kernels<double>();
+
+}  // namespace lamina::cpu

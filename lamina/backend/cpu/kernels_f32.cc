@@ -1,0 +1,39 @@
+// The f32 kernels, compiled once per instruction set.
+// SSSE3, SSE4 and AVX3_DL are left out to save compile time: few machines without AVX2 remain, and AVX3_DL
+// adds nothing that these kernels use.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lamina/backend/cpu/kernels_f32.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+//
+#include "lamina/backend/cpu/kernels-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+const KernelTable<float>& TableF32() { return Table<float>(); }
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "lamina/backend/cpu/cpu_backend.h"
+
+namespace lamina {
+
+std::vector<std::string> CpuTargets() {
+  std::vector<std::string> names;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    names.emplace_back(hwy::TargetName(target));
+  }
+  return names;
+}
+
+}  // namespace lamina
+
+namespace lamina::cpu {
+HWY_EXPORT(TableF32);
+template <>
+const KernelTable<float>& Kernels<float>() {
+  return HWY_DYNAMIC_DISPATCH(TableF32)();
+}
+}  // namespace lamina::cpu
+#endif

@@ -1,0 +1,168 @@
+// The blocked product: packs operands into panels, runs register tiles over them, and finishes each tile
+// while it is hot. One skeleton for all passes: result(r, c) = sum over k of synapse(rows(r, k), columns(c,
+// k)).
+#if defined(LAMINA_BACKEND_CPU_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_PRODUCT_INL_H_
+#undef LAMINA_BACKEND_CPU_PRODUCT_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_PRODUCT_INL_H_
+#endif
+
+#include "lamina/backend/cpu/epilogue-inl.h"
+#include "lamina/backend/cpu/pack-inl.h"
+#include "lamina/backend/cpu/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+/// Rows are read one value at a time (broadcast) and need packing only where they are not contiguous along k;
+/// columns are read as vectors.
+template <class T>
+struct ProductInput {
+  Operand<T> rows;
+  Operand<T> columns;
+  int64_t depth;
+  Scratch<T> scratch;
+  CacheBudget budget;
+};
+
+// Boundaries of equal parts: `parts` of `count` units.
+struct Split {
+  int64_t count;
+  int64_t parts;
+
+  Split(int64_t n, int64_t most) : count(n), parts(CeilDivide(n, most)) {}
+  int64_t Begin(int64_t i) const { return count * i / parts; }
+};
+
+/// One block of the product: its ranges, and the panels it is cut into (rows, and vectors of columns).
+template <class T>
+struct Block {
+  int64_t row, rows;
+  int64_t column, columns;
+  int64_t k, depth;
+  Split row_groups;
+  Split panels;
+  bool pack_rows;
+  bool direct_columns;  // whole panels are read where they are; only a ragged last one is packed
+
+  Block(const ProductInput<T>& in, const Blocking& size, int64_t r, int64_t c, int64_t k_begin)
+      : row(r),
+        rows(std::min(size.rows, in.rows.count - r)),
+        column(c),
+        columns(std::min(size.columns, in.columns.count - c)),
+        k(k_begin),
+        depth(std::min(size.depth, in.depth - k_begin)),
+        row_groups(rows, kTileRows),
+        panels(CeilDivide(columns, kLanes<T>), kTileVectors),
+        pack_rows(in.rows.k_stride != 1),
+        direct_columns(in.columns.stride == 1 && in.rows.count <= 2 * kTileRows) {}
+
+  int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
+  int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
+  bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
+};
+
+// Each thread packs its part of k.
+template <class T>
+void PackBlock(const ProductInput<T>& in, const Block<T>& block, Team team) {
+  const int64_t begin = team.Begin(block.depth);
+  const int64_t end = team.End(block.depth);
+  for (int64_t p = 0; p < block.panels.parts; ++p) {
+    if (block.IsDirect(p)) {
+      continue;
+    }
+    const int64_t first = block.PanelBegin(p);
+    const int64_t width = block.PanelVectors(p) * kLanes<T>;
+    PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width,
+              block.k + begin, block.k + end, in.scratch.columns + first * block.depth + begin * width);
+  }
+  for (int64_t g = 0; block.pack_rows && g < block.row_groups.parts; ++g) {
+    const int64_t first = block.row_groups.Begin(g);
+    const int64_t count = block.row_groups.Begin(g + 1) - first;
+    PackPanel(in.rows, block.row + first, count, count, block.k + begin, block.k + end,
+              in.scratch.rows + first * block.depth + begin * count);
+  }
+}
+
+// Computes tile (g, p) into `tile`.
+template <class Synapse, class T>
+void ComputeTile(const ProductInput<T>& in, const Block<T>& block, int64_t g, int64_t p, T* tile, bool add) {
+  const int64_t first_row = block.row_groups.Begin(g);
+  const int64_t rows = block.row_groups.Begin(g + 1) - first_row;
+  const int64_t vectors = block.PanelVectors(p);
+  TileInput<T> input;
+  input.depth = block.depth;
+  if (block.pack_rows) {
+    input.rows = in.scratch.rows + first_row * block.depth;
+    input.row_stride = 1;
+    input.row_k_stride = rows;
+  } else {
+    input.rows = in.rows.At(block.row + first_row, block.k);
+    input.row_stride = in.rows.stride;
+    input.row_k_stride = in.rows.k_stride;
+  }
+  if (block.IsDirect(p)) {
+    input.columns = in.columns.At(block.column + block.PanelBegin(p), block.k);
+    input.column_k_stride = in.columns.k_stride;
+  } else {
+    input.columns = in.scratch.columns + block.PanelBegin(p) * block.depth;
+    input.column_k_stride = vectors * kLanes<T>;
+  }
+  TileFor<Synapse, T>(rows, vectors)(input, tile, add);
+}
+
+/// Whole-team call. The sum of an element does not depend on the threads: each is one thread's work, in order
+/// of k.
+template <class Synapse, class T, class Finish>
+void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
+  const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth,
+                                     {kTileRows, kTileVectors, kLanes<T>}, in.budget);
+  HWY_ALIGN T local[kTileSize<T>];
+  bool packed_before = false;
+  const auto run = [&](const Block<T>& block) HWY_ATTR {
+    if (packed_before) {
+      team.Barrier();  // everybody is done with the panels
+    }
+    packed_before = true;
+    PackBlock(in, block, team);
+    team.Barrier();
+    const bool split_sum = size.depth < in.depth;
+    const bool last = block.k + block.depth >= in.depth;
+    const int64_t panels = block.panels.parts;
+    const int64_t groups = block.row_groups.parts;
+    const int64_t end = team.End(groups * panels);
+    for (int64_t t = team.Begin(groups * panels); t < end; ++t) {
+      // Row by row, as panels stay in the cache; panel by panel where they are read from memory.
+      const int64_t g = block.direct_columns ? t % groups : t / panels;
+      const int64_t p = block.direct_columns ? t / groups : t % panels;
+      const int64_t row = block.row_groups.Begin(g);
+      const int64_t column = block.PanelBegin(p);
+      const int64_t width = block.PanelVectors(p) * kLanes<T>;
+      const TilePlace at{block.row + row, block.row_groups.Begin(g + 1) - row, block.column + column,
+                         std::min(width, block.columns - column), width};
+      T* tile = split_sum ? in.scratch.partial + (g * panels + p) * kTileSize<T> : local;
+      if (last) {
+        finish.Prefetch(at);
+      }
+      ComputeTile<Synapse>(in, block, g, p, tile, block.k > 0);
+      if (last) {
+        finish(tile, at);
+      }
+    }
+  };
+  for (int64_t r = 0; r < in.rows.count; r += size.rows) {
+    for (int64_t c = 0; c < in.columns.count; c += size.columns) {
+      int64_t k = 0;
+      do {  // once for an empty sum, too
+        run(Block<T>(in, size, r, c, k));
+        k += size.depth;
+      } while (k < in.depth);
+    }
+  }
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
