@@ -38,7 +38,7 @@ struct NetAndBatch {
 
 std::vector<int64_t> ParseShape(const std::string& net) {
   std::vector<int64_t> shape;
-  for (const std::string_view part : Split(net, '-')) {
+  for (const std::string_view part : SplitText(net, '-')) {
     shape.push_back(ParseInteger(part).value_or(0));
   }
   if (shape.size() < 2 || *std::min_element(shape.begin(), shape.end()) < 1) {
@@ -53,7 +53,7 @@ std::vector<NetAndBatch> ReadProblems(const std::string& path) {
   const std::string content = ReadFile(path);
   std::vector<NetAndBatch> problems;
   int64_t number = 0;
-  for (const std::string_view raw : Split(content, '\n')) {
+  for (const std::string_view raw : SplitText(content, '\n')) {
     ++number;
     const std::string_view line = Trim(raw.substr(0, raw.find('#')));
     if (line.empty()) {

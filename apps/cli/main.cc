@@ -48,7 +48,7 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     for (int i = 1; i < argc; ++i) {
-      const std::string word(Split(argv[i], '=')[0]);
+      const std::string word(SplitText(argv[i], '=')[0]);
       if (message.find(word) != std::string::npos && std::find(names.begin(), names.end(), word) == names.end()) {
         if (const std::string hint = DidYouMean(word, names); !hint.empty()) {
           message += ". " + hint;

@@ -46,7 +46,7 @@ std::string ReadText(const std::string& path) {
 
 std::string FirstLine(const std::string& path) {
   const std::string text = ReadText(path);
-  return std::string(Trim(Split(text, '\n').front()));
+  return std::string(Trim(SplitText(text, '\n').front()));
 }
 
 // "1024K", "32M", "8388608".
@@ -95,7 +95,7 @@ void ReadCpuinfo(const std::string& text, HardwareInfo& info) {
   std::set<std::string> cores;
   std::string package;
   bool counted = true;
-  for (const std::string_view line : Split(text, '\n')) {
+  for (const std::string_view line : SplitText(text, '\n')) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) {
       continue;
@@ -164,7 +164,7 @@ int64_t MemoryLimit_bytes(const std::string& root) {
   };
   const std::string groups = ReadText(root + "proc/self/cgroup");
   for (const std::string_view line : Split(groups, '\n')) {
-    const auto fields = Split(line, ':');
+    const auto fields = SplitText(line, ':');
     if (fields.size() < 3) {
       continue;
     }
@@ -184,7 +184,7 @@ int64_t MemoryLimit_bytes(const std::string& root) {
 
 void ReadMemory(const std::string& root, HardwareInfo& info) {
   const std::string text = ReadText(root + "proc/meminfo");
-  for (const std::string_view line : Split(text, '\n')) {
+  for (const std::string_view line : SplitText(text, '\n')) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) {
       continue;

@@ -30,7 +30,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
+std::vector<std::string_view> SplitText(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   while (true) {
     const size_t at = text.find(separator);

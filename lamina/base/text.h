@@ -11,7 +11,7 @@
 namespace lamina {
 
 /// Pieces of `text` between `separator`s; one (empty) piece for an empty text.
-std::vector<std::string_view> Split(std::string_view text, char separator);
+std::vector<std::string_view> SplitText(std::string_view text, char separator);
 /// Without spaces and tabs at both ends.
 std::string_view Trim(std::string_view text);
 /// The whole of `text` as a finite or infinite number, or NaN if it is not one (strict, locale-free).

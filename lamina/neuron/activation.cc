@@ -102,7 +102,7 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
     throw Error(ErrorCode::kInvalidArgument, "an activation's parameters must end in ')'",
                 {.value = std::string(text)});
   }
-  for (std::string_view part : Split(text.substr(open + 1, text.size() - open - 2), ',')) {
+  for (std::string_view part : SplitText(text.substr(open + 1, text.size() - open - 2), ',')) {
     const size_t equals = part.find('=');
     bool known = false;
     for (size_t i = 0; i < result.parameter_count_; ++i) {

@@ -43,7 +43,7 @@ std::string Problem::Text() const {
 }
 
 Problem Problem::Parse(std::string_view text, std::span<const Activation> custom) {
-  const std::vector<std::string_view> parts = Split(text, ':');
+  const std::vector<std::string_view> parts = SplitText(text, ':');
   if (parts.size() != 4) {
     ThrowBad(text, "a problem has four parts: neuron, data type, pass, shape");
   }
@@ -68,7 +68,7 @@ Problem Problem::Parse(std::string_view text, std::span<const Activation> custom
     ThrowBad(text, "unknown pass");
   }
   problem.pass = static_cast<Pass>(pass);
-  const std::vector<std::string_view> shape = Split(parts[3], 'x');
+  const std::vector<std::string_view> shape = SplitText(parts[3], 'x');
   std::array<int64_t*, 3> sizes{&problem.batch, &problem.layer.outputs, &problem.layer.inputs};
   for (size_t i = 0; i < sizes.size(); ++i) {
     const auto value = shape.size() == 3 ? ParseInteger(shape[i]) : std::nullopt;

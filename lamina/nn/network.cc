@@ -141,7 +141,7 @@ std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool b
                                    std::span<const Activation> custom) {
   std::vector<LayerSpec> layers;
   std::string pending;  // commas inside an activation's parentheses do not separate layers
-  for (const std::string_view piece : Split(text, ',')) {
+  for (const std::string_view piece : SplitText(text, ',')) {
     pending += (pending.empty() ? "" : ",") + std::string(piece);
     if (std::count(pending.begin(), pending.end(), '(') != std::count(pending.begin(), pending.end(), ')')) {
       continue;

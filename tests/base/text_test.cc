@@ -13,9 +13,9 @@ namespace {
 using Pieces = std::vector<std::string_view>;
 
 TEST(Text, Split) {
-  EXPECT_EQ(Split("", ','), Pieces{""});
-  EXPECT_EQ(Split("a", ','), Pieces{"a"});
-  EXPECT_EQ(Split(",a,,b,", ','), (Pieces{"", "a", "", "b", ""}));
+  EXPECT_EQ(SplitText("", ','), Pieces{""});
+  EXPECT_EQ(SplitText("a", ','), Pieces{"a"});
+  EXPECT_EQ(SplitText(",a,,b,", ','), (Pieces{"", "a", "", "b", ""}));
 }
 
 TEST(Text, Trim) {
