@@ -1,5 +1,5 @@
-// From raw columns to the numbers a network sees: encoding, scaling and missing values, fitted on training rows only and
-// stored in the model file, so that prediction takes raw rows.
+// From raw columns to the numbers a network sees: encoding, scaling and missing values, fitted on training
+// rows only and stored in the model file, so that prediction takes raw rows.
 #pragma once
 
 #include <cstdint>
@@ -9,75 +9,87 @@
 #include <vector>
 
 #include "lamina/base/buffer.h"
+#include "lamina/data/fitted_column.h"
 #include "lamina/data/table.h"
 
 namespace lamina {
 
 enum class Encoding { kOneHot, kOrdinal };
-enum class Scaling { kAuto, kNone, kStandardize, kMinMax };  // kAuto: images value/255, other numbers standardized
+enum class Scaling {
+  kAuto,
+  kNone,
+  kStandardize,
+  kMinMax
+};  // kAuto: images value/255, other numbers standardized
 enum class MissingPolicy { kError, kDropRow, kMean };
 enum class UnseenPolicy { kError, kZero };
 enum class Task { kAuto, kClassification, kRegression };
 
 struct PreprocessOptions {
-  std::vector<std::string> targets;        // names or numbers; empty: the last column
-  std::vector<std::string> drop_columns;   // names or numbers, not used as inputs
-  Encoding encoding = Encoding::kOneHot;   // of text columns
-  Scaling scaling = Scaling::kAuto;        // of number columns
-  Scaling target_scaling = Scaling::kNone; // regression targets (kAuto: standardize)
+  std::vector<std::string> targets;         // names or numbers; empty: the last column
+  std::vector<std::string> drop_columns;    // names or numbers, not used as inputs
+  Encoding encoding = Encoding::kOneHot;    // of text columns
+  Scaling scaling = Scaling::kAuto;         // of number columns
+  Scaling target_scaling = Scaling::kNone;  // regression targets (kAuto: standardize)
   MissingPolicy missing = MissingPolicy::kError;
   UnseenPolicy unseen = UnseenPolicy::kError;
-  Task task = Task::kAuto;                 // kAuto: text target, or integers with at most 100 values: classification
-  double positive_target = 1.0;            // value of the true class in classification targets
-  double negative_target = 0.0;            // value of the others (-1 suits bipolar outputs)
-  bool single_output = false;              // two classes as one output (binary_cross_entropy) instead of two
+  Task task = Task::kAuto;       // kAuto: classification if the target is text, or integers with at
+                                 // most 100 values that occur twice or more on average (or 2 values)
+  double positive_target = 1.0;  // value of the true class in classification targets
+  double negative_target = 0.0;  // value of the others (-1 suits bipolar outputs)
+  bool single_output = false;    // two classes as one output (binary_cross_entropy) instead of two
 };
 
 /// Counted while encoding, for the caller to report.
 struct EncodeReport {
-  int64_t unseen_values = 0;   // categories not seen in training, encoded as zeros
+  int64_t unseen_values = 0;  // categories not seen in training, encoded as zeros
   std::vector<std::string> unseen_columns;
 };
 
 /// The encoded rows. Matrices are dense, rows × features.
 struct Dataset {
-  Matrix features;              // rows × inputs
-  Matrix targets;               // rows × outputs
-  std::vector<int32_t> labels;  // class index per row; classification only
-  std::vector<int64_t> rows;    // the table row each came from
+  Matrix features;                     // rows × inputs
+  Matrix targets;                      // rows × outputs
+  std::vector<int32_t> labels;         // class index per row; classification only
+  std::vector<int64_t> rows;           // the table row each came from
   std::vector<double> sample_weights;  // empty: all 1
   int64_t size() const { return features.rows(); }
 };
 
 class Preprocessor {
  public:
-  /// Learns columns, categories and statistics from the given rows of `table`. `target_hint`: the target column when
-  /// options.targets is empty and the format knows it. Throws Error for unknown columns, one class only, ...
-  static Preprocessor Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options);
+  /// Learns columns, categories and statistics from the given rows of `table`. `target_hint`: the target
+  /// column when options.targets is empty and the format knows it. Throws Error for unknown columns, one
+  /// class only, ...
+  static Preprocessor Fit(const Table& table, std::span<const int64_t> rows,
+                          const PreprocessOptions& options);
 
   /// Rows of `rows` that can be encoded (all, or without those with missing values under kDropRow).
   std::vector<int64_t> UsableRows(const Table& table, std::span<const int64_t> rows, bool with_targets) const;
 
-  /// Encodes inputs and targets. The table must have the fitted columns by name, in any order; a table without any of
-  /// the fitted names but with the right number of columns is taken by position. Errors name file, line, column, value.
-  Dataset Encode(const Table& table, std::span<const int64_t> rows, DType dtype, EncodeReport* report = nullptr) const;
+  /// Encodes inputs and targets. The table must have the fitted columns by name, in any order; a table
+  /// without any of the fitted names but with the right number of columns is taken by position. Errors name
+  /// file, line, column, value.
+  Dataset Encode(const Table& table, std::span<const int64_t> rows, DType dtype,
+                 EncodeReport* report = nullptr) const;
   /// Inputs only: the table may lack the target columns.
   Dataset EncodeInputs(const Table& table, std::span<const int64_t> rows, DType dtype,
                        EncodeReport* report = nullptr) const;
   /// True if `table` holds the target columns (so that evaluation is possible).
   bool HasTargets(const Table& table) const;
 
-  /// Network outputs (rows × outputs) back to units of the target: undoes target scaling; in place; regression only.
+  /// Network outputs (rows × outputs) back to units of the target: undoes target scaling; in place;
+  /// regression only.
   void UnscaleTargets(MatrixView outputs) const;
   /// Class index of one row of outputs: the largest; with a single output, which side of the middle.
   int32_t ClassOf(std::span<const double> outputs) const;
 
   Task task() const;
-  int64_t input_count() const;   // network inputs
-  int64_t output_count() const;  // network outputs
-  const std::vector<std::string>& class_names() const;      // classification
-  const std::vector<std::string>& target_names() const;     // column names of the targets
-  std::vector<std::string> InputNames() const;              // one per network input: "age", "protocol=tcp"
+  int64_t input_count() const;                           // network inputs
+  int64_t output_count() const;                          // network outputs
+  const std::vector<std::string>& class_names() const;   // classification
+  const std::vector<std::string>& target_names() const;  // column names of the targets
+  std::vector<std::string> InputNames() const;           // one per network input: "age", "protocol=tcp"
   bool is_image() const;
   int64_t image_height() const;
   int64_t image_width() const;
@@ -89,16 +101,52 @@ class Preprocessor {
   static Preprocessor FromJson(const nlohmann::json& json);
 
  private:
-  // (members are the implementer's choice)
+  struct Binding;
+  void FitInputs(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
+                 const PreprocessOptions& options);
+  void FitTargets(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
+                  const PreprocessOptions& options);
+  void FitClasses(const Table& table, const Column& column, std::span<const int64_t> rows);
+  void FinishFit();
+  bool BindsByPosition(const Table& table) const;
+  Binding Bind(const Table& table, bool with_targets) const;
+  Binding BindByPosition(const Table& table) const;
+  Dataset EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
+                     EncodeReport* report) const;
+  void EncodeFeatures(const Table& table, const Binding& binding, Dataset& dataset,
+                      EncodeReport& report) const;
+  void EncodeClasses(const Table& table, const Column& column, Dataset& dataset, EncodeReport& report) const;
+  void EncodeValues(const Table& table, const Binding& binding, Dataset& dataset) const;
+
+  Task task_ = Task::kRegression;
+  MissingPolicy missing_ = MissingPolicy::kError;
+  UnseenPolicy unseen_ = UnseenPolicy::kError;
+  double positive_target_ = 1;
+  double negative_target_ = 0;
+  bool single_output_ = false;
+  int64_t column_count_ = 0;  // of the table fitted on
+  int64_t image_height_ = 0;  // 0: not an image
+  int64_t image_width_ = 0;
+  std::vector<FittedColumn> inputs_;
+  std::vector<FittedColumn> targets_;
+  std::vector<std::string> class_names_;
+  std::vector<std::string> target_names_;  // those of targets_
+  int64_t input_count_ = 0;                // sum of the widths
 };
 
-/// Weight per training row: class weight ("balanced" or name -> weight) × sample weight column; normalised to mean 1.
+/// An Error(kBadData) about one cell, with the file, line, column and value filled in.
+[[noreturn]] void ThrowCell(const Table& table, int64_t row, const Column& column, const std::string& message,
+                            const std::string& remedy);
+
+/// Weight per training row: class weight ("balanced" or name -> weight) × sample weight column; normalised to
+/// mean 1.
 struct WeightOptions {
   bool balanced_classes = false;
   std::vector<std::pair<std::string, double>> class_weights;
-  std::string weight_column;  // name or number in the table; must then be in drop_columns as well (Fit does this)
+  std::string
+      weight_column;  // name or number in the table; must then be in drop_columns as well (Fit does this)
 };
-std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, const Preprocessor& preprocessor,
-                                  const WeightOptions& options);
+std::vector<double> SampleWeights(const Table& table, const Dataset& dataset,
+                                  const Preprocessor& preprocessor, const WeightOptions& options);
 
 }  // namespace lamina

@@ -15,22 +15,23 @@ namespace lamina {
 enum class Header { kAuto, kYes, kNo };
 
 struct ReadOptions {
-  Header header = Header::kAuto;         // CSV: is the first line column names?
-  char separator = 0;                    // CSV: 0 finds out (comma, semicolon, tab, |)
-  std::vector<std::string> text_columns; // CSV: read as text even if they look like numbers
-  std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
+  Header header = Header::kAuto;          // CSV: is the first line column names?
+  char separator = 0;                     // CSV: 0 finds out (comma, semicolon, tab, |)
+  std::vector<std::string> text_columns;  // CSV: read as text even if they look like numbers
+  std::vector<std::string> missing{"",    "NA",   "N/A", "nan",
+                                   "NaN", "null", "?"};  // CSV: fields that mean "missing"
 };
 
 /// A file or the pair of files that make a data set.
 struct ReadResult {
   Table train;
-  std::optional<Table> test;   // a folder of IDX files brings its own test set
+  std::optional<Table> test;          // a folder of IDX files brings its own test set
   std::optional<std::string> target;  // the label column's name where the format knows it (IDX)
 };
 
 /// Reads `path`: a file of any format in FormatTable(), gzip-compressed or not, or a folder holding
-/// {train,t10k}-images-idx3-ubyte[.gz] and labels (the labels become the last column, text categories "0".."9", named
-/// "label"). Throws Error(kNotFound | kIo | kBadData).
+/// {train,t10k}-images-idx3-ubyte[.gz] and labels (the labels become the last column, text categories
+/// "0".."9", named "label"). Throws Error(kNotFound | kIo | kBadData).
 ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
 
 /// One table from one file.

@@ -23,8 +23,8 @@ struct Split {
   std::vector<int64_t> test;
 };
 
-/// Splits `rows`. `strata`: a class per element of `rows`, or empty; used when options.stratify. Every part with a
-/// positive ratio gets at least one row or Error(kInvalidArgument) says how many rows are needed.
+/// Splits `rows`. `strata`: a class per element of `rows`, or empty; used when options.stratify. Every part
+/// with a positive ratio gets at least one row or Error(kInvalidArgument) says how many rows are needed.
 Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, const SplitOptions& options);
 
 /// `count` of 0..total-1: the first ones, or a seeded random choice in ascending order. count <= 0: all.

@@ -12,9 +12,9 @@ namespace lamina {
 
 enum class ColumnKind { kNumber, kText };
 
-/// One column. Numbers are a strided view of memory shared with the table (a CSV column is dense, an IDX or npy column is
-/// one element per row of a row-major block), so that 8-bit images stay 8-bit. A missing number is a NaN (f64 columns
-/// only); a missing text has code -1.
+/// One column. Numbers are a strided view of memory shared with the table (a CSV column is dense, an IDX or
+/// npy column is one element per row of a row-major block), so that 8-bit images stay 8-bit. A missing number
+/// is a NaN (f64 columns only); a missing text has code -1.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
@@ -42,8 +42,8 @@ struct Table {
   int64_t image_width = 0;
 
   std::vector<std::string> ColumnNames() const;
-  /// Index of the column called `name`, or numbered by it (0-based; negative from the end) when no column has that name.
-  /// Throws Error(kNotFound) offering the nearest name.
+  /// Index of the column called `name`, or numbered by it (0-based; negative from the end) when no column has
+  /// that name. Throws Error(kNotFound) offering the nearest name.
   int64_t FindColumn(std::string_view name) const;
   int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
 };

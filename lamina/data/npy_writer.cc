@@ -1,0 +1,75 @@
+// .npy writer (format: numpy.lib.format, version 1.0).
+#include "lamina/data/npy_writer.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "lamina/base/file.h"
+
+namespace lamina {
+namespace {
+
+std::string_view Descr(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return "<f8";
+    case DType::kF32:
+      return "<f4";
+    case DType::kBF16:
+      return "<f4";  // NumPy has none
+    case DType::kF16:
+      return "<f2";
+    case DType::kI64:
+      return "<i8";
+    case DType::kI32:
+      return "<i4";
+    case DType::kI16:
+      return "<i2";
+    case DType::kI8:
+      return "|i1";
+    case DType::kU8:
+      return "|u1";
+  }
+  return "";
+}
+
+std::string Header(ConstMatrixView matrix) {
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                       Descr(matrix.dtype), matrix.rows, matrix.cols);
+  while ((10 + dictionary.size() + 1) % 64 != 0) {  // the data start at a multiple of 64
+    dictionary += ' ';
+  }
+  dictionary += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(dictionary.size() & 0xFF);
+  header += static_cast<char>(dictionary.size() >> 8);
+  return header + dictionary;
+}
+
+}  // namespace
+
+void WriteNpy(const std::string& path, ConstMatrixView matrix) {
+  Check(matrix.space == Space::kHost, "WriteNpy: a host matrix expected");
+  AtomicFile file(path);
+  file.Write(Header(matrix));
+  const int64_t element_bytes = DTypeSize_bytes(matrix.dtype);
+  std::vector<uint32_t> widened(matrix.dtype == DType::kBF16 ? static_cast<size_t>(matrix.cols) : 0);
+  for (int64_t i = 0; i < matrix.rows; ++i) {
+    const auto* row = static_cast<const std::byte*>(matrix.data) + i * matrix.stride * element_bytes;
+    if (widened.empty()) {
+      file.Write(row, static_cast<size_t>(matrix.cols * element_bytes));
+      continue;
+    }
+    for (size_t j = 0; j < widened.size(); ++j) {
+      uint16_t bits = 0;
+      std::memcpy(&bits, row + j * sizeof(bits), sizeof(bits));
+      widened[j] = static_cast<uint32_t>(bits) << 16;
+    }
+    file.Write(widened.data(), widened.size() * sizeof(widened[0]));
+  }
+  file.Commit();
+}
+
+}  // namespace lamina

@@ -1,0 +1,14 @@
+// Writing matrices as NumPy .npy files.
+#pragma once
+
+#include <string>
+
+#include "lamina/base/matrix_view.h"
+
+namespace lamina {
+
+/// Writes a host matrix as version 1.0, C order, little-endian; whole or not at all. bf16 is written as f32.
+/// Throws Error(kIo).
+void WriteNpy(const std::string& path, ConstMatrixView matrix);
+
+}  // namespace lamina

@@ -1,0 +1,15 @@
+// The columns of one table that a Preprocessor uses. Private to the Preprocessor.
+#pragma once
+
+#include <vector>
+
+#include "lamina/data/preprocessor.h"
+
+namespace lamina {
+
+struct Preprocessor::Binding {
+  std::vector<const Column*> inputs;   // as inputs_
+  std::vector<const Column*> targets;  // as targets_, or empty
+};
+
+}  // namespace lamina

@@ -1,0 +1,307 @@
+// Encoding of rows: tiles of rows in parallel, column after column within a tile, so that strided sources and
+// targets stay in cache. Tiles only flag what is wrong; the error is worded afterwards, for the first cell in
+// row order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "lamina/base/error.h"
+#include "lamina/data/category_lookup.h"
+#include "lamina/data/column_access.h"
+#include "lamina/data/column_statistics.h"
+#include "lamina/data/preprocessor_binding.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRowTile = 64;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kMissingRemedy =
+    "Leave such rows out with --missing drop, or fill them in with --missing mean.";
+constexpr const char* kUnseenRemedy =
+    "Encode unseen values as zeros with --unseen zero, or train on rows that have it.";
+
+// One input column, ready to encode.
+struct Source {
+  const Column* column = nullptr;
+  const FittedColumn* fitted = nullptr;
+  double fill = kNan;          // missing numbers; NaN: an error
+  int32_t fill_category = -1;  // missing text; -1: an error
+  bool zero_unseen = false;
+  std::unique_ptr<CategoryView> view;  // text
+  std::vector<int32_t> index;          // category of the table -> fitted one
+  int64_t unseen = 0;
+};
+
+// Writes (x - offset) / scale to out[0], out[stride], ...; false if a result is not finite.
+template <class T, class Number>
+bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
+                   int64_t out_stride) {
+  const int64_t stride = source.column->stride;
+  const double offset = source.fitted->offset;
+  const double scale = source.fitted->scale;
+  const double fill = source.fill;
+  bool good = true;
+  for (const int64_t row : rows) {
+    auto value = static_cast<double>(numbers[row * stride]);
+    if constexpr (std::is_floating_point_v<Number>) {
+      value = value == value ? value : fill;
+    }
+    const T encoded = static_cast<T>((value - offset) / scale);
+    good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
+    *out = encoded;
+    out += out_stride;
+  }
+  return good;
+}
+
+// The fitted category of a row: -1 unseen, -2 missing.
+int32_t CategoryOf(const Source& source, int64_t row) {
+  const int32_t code = source.view->Code(row);
+  if (code < 0) {
+    return source.fill_category >= 0 ? source.fill_category : -2;
+  }
+  return source.index[static_cast<size_t>(code)];
+}
+
+// `out` is zero before; unseen categories stay zero.
+template <class T>
+bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride,
+                int64_t& unseen) {
+  const FittedColumn& fitted = *source.fitted;
+  bool good = true;
+  for (const int64_t row : rows) {
+    const int32_t category = CategoryOf(source, row);
+    if (category >= 0) {
+      if (fitted.one_hot) {
+        out[category] = T{1};
+      } else {
+        *out = static_cast<T>((category - fitted.offset) / fitted.scale);
+      }
+    } else {
+      good &= category == -1 && source.zero_unseen;
+      ++unseen;
+    }
+    out += out_stride;
+  }
+  return good;
+}
+
+template <class T>
+bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out, int64_t out_stride) {
+  bool good = true;
+  for (Source& source : sources) {
+    T* first = out + source.fitted->first_input;
+    if (source.view != nullptr) {
+      int64_t unseen = 0;
+      good &= EncodeText(source, rows, first, out_stride, unseen);
+      if (unseen > 0) {
+#pragma omp atomic
+        source.unseen += unseen;
+      }
+    } else {
+      good &= DispatchNumbers(*source.column, [&](const auto* numbers) {
+        return EncodeNumbers(numbers, source, rows, first, out_stride);
+      });
+    }
+  }
+  return good;
+}
+
+// Words the error for the first bad cell of `rows`.
+[[noreturn]] void ThrowFirstBad(const Table& table, std::span<const Source> sources,
+                                std::span<const int64_t> rows, DType dtype) {
+  for (const int64_t row : rows) {
+    for (const Source& source : sources) {
+      const Column& column = *source.column;
+      if (source.view != nullptr) {
+        const int32_t category = CategoryOf(source, row);
+        if (category == -2) {
+          ThrowCell(table, row, column, "missing value", kMissingRemedy);
+        }
+        if (category == -1 && !source.zero_unseen) {
+          ThrowCell(table, row, column, "category not seen in training", kUnseenRemedy);
+        }
+        continue;
+      }
+      if (column.IsMissing(row) && std::isnan(source.fill)) {
+        ThrowCell(table, row, column, "missing value", kMissingRemedy);
+      }
+      const double value = column.IsMissing(row) ? source.fill : column.Number(row);
+      const double encoded = (value - source.fitted->offset) / source.fitted->scale;
+      const double limit =
+          dtype == DType::kF32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+      if (!(std::abs(encoded) <= limit)) {
+        ThrowCell(table, row, column, fmt::format("number too large for {} after scaling", DTypeName(dtype)),
+                  "Correct the value.");
+      }
+    }
+  }
+  throw Error(ErrorCode::kBadData, "a value cannot be encoded", {.file = table.source});
+}
+
+void AddUnseen(EncodeReport& report, const std::string& column, int64_t count) {
+  report.unseen_values += count;
+  auto& names = report.unseen_columns;
+  if (count > 0 && std::find(names.begin(), names.end(), column) == names.end()) {
+    names.push_back(column);
+  }
+}
+
+Source MakeSource(const Table& table, const Column& column, const FittedColumn& fitted,
+                  std::span<const int64_t> rows, MissingPolicy missing, UnseenPolicy unseen) {
+  Source source{.column = &column, .fitted = &fitted};
+  source.zero_unseen = unseen == UnseenPolicy::kZero;
+  if (missing == MissingPolicy::kMean) {
+    source.fill = fitted.fill;
+    source.fill_category = fitted.fill_category;
+  }
+  if (fitted.kind == ColumnKind::kText) {
+    source.view = std::make_unique<CategoryView>(column, rows);
+    source.index = MatchNames(*source.view, fitted.categories);
+  } else if (column.kind == ColumnKind::kText) {
+    const auto text =
+        std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !column.IsMissing(row); });
+    if (text != rows.end()) {
+      ThrowCell(table, *text, column, "text in a column that held numbers in training", "Correct the value.");
+    }
+    if (!rows.empty()) {
+      ThrowCell(table, rows[0], column, "missing value", kMissingRemedy);
+    }
+  }
+  return source;
+}
+
+}  // namespace
+
+void Preprocessor::EncodeFeatures(const Table& table, const Binding& binding, Dataset& dataset,
+                                  EncodeReport& report) const {
+  const std::span<const int64_t> rows = dataset.rows;
+  std::vector<Source> sources;
+  sources.reserve(inputs_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    sources.push_back(MakeSource(table, *binding.inputs[i], inputs_[i], rows, missing_, unseen_));
+  }
+  const auto count = static_cast<int64_t>(rows.size());
+  const DType dtype = dataset.features.dtype();
+  int64_t first_bad = count;
+  DispatchFloat(dtype, [&](auto zero) {
+    using T = decltype(zero);
+#pragma omp parallel for schedule(static) reduction(min : first_bad)
+    for (int64_t begin = 0; begin < count; begin += kRowTile) {
+      const auto tile =
+          rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, count - begin)));
+      if (!EncodeTile(std::span(sources), tile, dataset.features.Row<T>(begin), input_count_)) {
+        first_bad = std::min(first_bad, begin);
+      }
+    }
+  });
+  if (first_bad < count) {
+    ThrowFirstBad(table, sources, rows.subspan(static_cast<size_t>(first_bad)), dtype);
+  }
+  for (const Source& source : sources) {
+    AddUnseen(report, source.fitted->name, source.unseen);
+  }
+}
+
+void Preprocessor::EncodeClasses(const Table& table, const Column& column, Dataset& dataset,
+                                 EncodeReport& report) const {
+  const CategoryView view(column, dataset.rows);
+  const std::vector<int32_t> index = MatchNames(view, class_names_);
+  dataset.labels.resize(dataset.rows.size());
+  int64_t unseen = 0;
+  for (size_t i = 0; i < dataset.rows.size(); ++i) {
+    const int32_t code = view.Code(dataset.rows[i]);
+    if (code < 0) {
+      ThrowCell(table, dataset.rows[i], column, "missing class", "Leave such rows out with --missing drop.");
+    }
+    const int32_t label = index[static_cast<size_t>(code)];
+    if (label < 0 && unseen_ == UnseenPolicy::kError) {
+      ThrowCell(table, dataset.rows[i], column, "class not seen in training",
+                "Count rows of unseen classes as wrong with --unseen zero, or train on rows that have it.");
+    }
+    unseen += label < 0 ? 1 : 0;
+    dataset.labels[i] = label;
+  }
+  AddUnseen(report, targets_[0].name, unseen);
+  DispatchFloat(dataset.targets.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* target = dataset.targets.Row<T>(0);
+    const int64_t outputs = output_count();
+    std::fill(target, target + std::ssize(dataset.rows) * outputs, static_cast<T>(negative_target_));
+    for (const int32_t label : dataset.labels) {
+      const int32_t output = single_output_ ? label - 1 : label;  // class 1 is the positive one
+      if (output >= 0) {
+        target[output] = static_cast<T>(positive_target_);
+      }
+      target += outputs;
+    }
+  });
+}
+
+void Preprocessor::EncodeValues(const Table& table, const Binding& binding, Dataset& dataset) const {
+  for (size_t j = 0; j < targets_.size(); ++j) {
+    const Column& column = *binding.targets[j];
+    const Source source =
+        MakeSource(table, column, targets_[j], dataset.rows, MissingPolicy::kError, unseen_);
+    const bool good = DispatchFloat(dataset.targets.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      return DispatchNumbers(column, [&](const auto* numbers) {
+        return EncodeNumbers(numbers, source, std::span<const int64_t>(dataset.rows),
+                             dataset.targets.Row<T>(0) + j, output_count());
+      });
+    });
+    if (!good) {
+      ThrowFirstBad(table, std::span(&source, 1), dataset.rows, dataset.targets.dtype());
+    }
+  }
+}
+
+Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets,
+                                 DType dtype, EncodeReport* report) const {
+  if (dtype != DType::kF32 && dtype != DType::kF64) {
+    throw Error(ErrorCode::kInvalidArgument, "rows are encoded as f32 or f64",
+                {.value = std::string(DTypeName(dtype))});
+  }
+  const Binding binding = Bind(table, with_targets);
+  Dataset dataset;
+  dataset.rows = UsableRows(table, rows, with_targets);
+  const int64_t count = std::ssize(dataset.rows);
+  dataset.features = Matrix(count, input_count_, dtype);
+  if (with_targets) {
+    dataset.targets = Matrix(count, output_count(), dtype);
+  }
+  if (count == 0) {
+    return dataset;
+  }
+  EncodeReport counted;
+  EncodeFeatures(table, binding, dataset, counted);
+  if (with_targets && task_ == Task::kClassification) {
+    EncodeClasses(table, *binding.targets[0], dataset, counted);
+  } else if (with_targets) {
+    EncodeValues(table, binding, dataset);
+  }
+  if (report != nullptr) {
+    for (const std::string& column : counted.unseen_columns) {
+      AddUnseen(*report, column, 1);
+      --report->unseen_values;
+    }
+    report->unseen_values += counted.unseen_values;
+  }
+  return dataset;
+}
+
+Dataset Preprocessor::Encode(const Table& table, std::span<const int64_t> rows, DType dtype,
+                             EncodeReport* report) const {
+  return EncodeRows(table, rows, true, dtype, report);
+}
+
+Dataset Preprocessor::EncodeInputs(const Table& table, std::span<const int64_t> rows, DType dtype,
+                                   EncodeReport* report) const {
+  return EncodeRows(table, rows, false, dtype, report);
+}
+
+}  // namespace lamina

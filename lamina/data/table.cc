@@ -1,0 +1,95 @@
+// Access to the cells and columns of a Table.
+#include "lamina/data/table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+template <class T>
+double At(const void* numbers, int64_t index) {
+  return static_cast<double>(static_cast<const T*>(numbers)[index]);
+}
+
+}  // namespace
+
+double Column::Number(int64_t row) const {
+  const int64_t index = row * stride;
+  if (kind == ColumnKind::kNumber) {
+    switch (dtype) {
+      case DType::kF64:
+        return At<double>(numbers, index);
+      case DType::kF32:
+        return At<float>(numbers, index);
+      case DType::kI64:
+        return At<int64_t>(numbers, index);
+      case DType::kI32:
+        return At<int32_t>(numbers, index);
+      case DType::kI16:
+        return At<int16_t>(numbers, index);
+      case DType::kI8:
+        return At<int8_t>(numbers, index);
+      case DType::kU8:
+        return At<uint8_t>(numbers, index);
+      case DType::kF16:
+      case DType::kBF16:
+        break;  // readers convert these to f32
+    }
+  }
+  Check(false, "Column::Number: not a column of numbers");
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+bool Column::IsMissing(int64_t row) const {
+  if (kind == ColumnKind::kText) {
+    return codes[static_cast<size_t>(row)] < 0;
+  }
+  return (dtype == DType::kF64 || dtype == DType::kF32) && std::isnan(Number(row));
+}
+
+std::vector<std::string> Table::ColumnNames() const {
+  std::vector<std::string> names;
+  names.reserve(columns.size());
+  for (const Column& column : columns) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+int64_t Table::FindColumn(std::string_view name) const {
+  const auto count = static_cast<int64_t>(columns.size());
+  for (int64_t i = 0; i < count; ++i) {
+    if (columns[static_cast<size_t>(i)].name == name) {
+      return i;
+    }
+  }
+  if (const auto number = ParseInteger(name)) {
+    if (*number >= -count && *number < count) {
+      return *number < 0 ? count + *number : *number;
+    }
+    throw Error(ErrorCode::kNotFound, "no such column",
+                {.file = source,
+                 .value = std::string(name),
+                 .remedy = fmt::format("Columns are numbered 0 to {}, or -1 to -{} from the end.", count - 1,
+                                       count)});
+  }
+  const auto names = ColumnNames();
+  std::string remedy = DidYouMean(name, names);
+  if (remedy.empty()) {
+    const size_t shown = std::min<size_t>(names.size(), 20);
+    remedy = fmt::format("The columns are: {}{}.", fmt::join(names.begin(), names.begin() + shown, ", "),
+                         shown < names.size() ? ", ..." : "");
+  } else {
+    remedy.pop_back();
+  }
+  throw Error(ErrorCode::kNotFound, "no such column",
+              {.file = source, .value = std::string(name), .remedy = remedy});
+}
+
+}  // namespace lamina
