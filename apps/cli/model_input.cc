@@ -29,7 +29,7 @@ Table ModelInput::ReadTableFor(const Model& model) const {
   settings.header = header;
   settings.separator = separator;
   ReadOptions options = ReadOptionsFrom(settings);
-  options.text_columns = model.preprocessor.TextColumns();
+  options.text_columns_if_present = model.preprocessor.TextColumns();
   ReadResult result = ReadData(data, options);
   if (part != "test" && part != "train") {
     throw Error(ErrorCode::kInvalidArgument, "--part: unknown choice", {.value = part, .remedy = "Known: test, train."});

@@ -163,7 +163,7 @@ int64_t MemoryLimit_bytes(const std::string& root) {
     }
   };
   const std::string groups = ReadText(root + "proc/self/cgroup");
-  for (const std::string_view line : Split(groups, '\n')) {
+  for (const std::string_view line : SplitText(groups, '\n')) {
     const auto fields = SplitText(line, ':');
     if (fields.size() < 3) {
       continue;
@@ -190,7 +190,7 @@ void ReadMemory(const std::string& root, HardwareInfo& info) {
       continue;
     }
     const std::string_view key = line.substr(0, colon);
-    const int64_t kib = ParseInteger(Split(Trim(line.substr(colon + 1)), ' ').front()).value_or(0);
+    const int64_t kib = ParseInteger(SplitText(Trim(line.substr(colon + 1)), ' ').front()).value_or(0);
     if (key == "MemTotal") {
       info.memory_total_bytes = kib * 1024;
     } else if (key == "MemAvailable") {
@@ -210,7 +210,7 @@ void ReadMemory(const std::string& root, HardwareInfo& info) {
 std::string OsName(const std::string& root) {
   std::string name;
   const std::string release = ReadText(root + "etc/os-release");
-  for (std::string_view line : Split(release, '\n')) {
+  for (std::string_view line : SplitText(release, '\n')) {
     constexpr std::string_view kKey = "PRETTY_NAME=";
     if (line.starts_with(kKey)) {
       line.remove_prefix(kKey.size());

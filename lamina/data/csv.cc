@@ -119,6 +119,12 @@ void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& 
   for (const std::string& name : options.text_columns) {
     kinds[static_cast<size_t>(table.FindColumn(name))] = FieldKind::kText;
   }
+  for (const std::string& name : options.text_columns_if_present) {
+    const auto it = std::find(names.begin(), names.end(), name);
+    if (it != names.end()) {
+      kinds[static_cast<size_t>(it - names.begin())] = FieldKind::kText;
+    }
+  }
 }
 
 [[noreturn]] void ThrowRagged(CsvCursor& cursor, size_t expected, size_t found, int64_t line,

@@ -276,7 +276,7 @@ class Fetcher {
       std::this_thread::sleep_for(kPoll);
     }
     status = SizeOrZero(part) > file.size_bytes ? 0 : curl.exit_status();
-    const std::string text(Trim(Split(curl.error_text(), '\n').front()));
+    const std::string text(Trim(SplitText(curl.error_text(), '\n').front()));
     return text.empty() ? fmt::format("curl ended with status {}", status) : text;
   }
 

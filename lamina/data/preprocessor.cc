@@ -205,6 +205,18 @@ int64_t Preprocessor::image_height() const { return image_height_; }
 int64_t Preprocessor::image_width() const { return image_width_; }
 double Preprocessor::class_threshold() const { return (positive_target_ + negative_target_) / 2; }
 
+std::vector<std::string> Preprocessor::TextColumns() const {
+  std::vector<std::string> names;
+  for (const std::vector<FittedColumn>* columns : {&inputs_, &targets_}) {
+    for (const FittedColumn& column : *columns) {
+      if (column.kind == ColumnKind::kText) {
+        names.push_back(column.name);
+      }
+    }
+  }
+  return names;
+}
+
 std::vector<std::string> Preprocessor::InputNames() const {
   std::vector<std::string> names;
   names.reserve(static_cast<size_t>(input_count_));

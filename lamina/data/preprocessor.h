@@ -95,6 +95,8 @@ class Preprocessor {
   int64_t image_width() const;
   /// The side of which a single output means class 1.
   double class_threshold() const;
+  /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
+  std::vector<std::string> TextColumns() const;
 
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel) naming the missing or wrong field.
