@@ -35,6 +35,9 @@ constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 /// packing the columns again for each block cost under 1 %.
 inline constexpr int64_t kMaxBlockRows = 2048;
 
+/// Row groups that are finished together, at most.
+inline constexpr int64_t kMaxRowTiles = 2;
+
 /// Equal parts of `count`, each at most `limit` (at least `unit`), rounded up to `unit`.
 constexpr int64_t EqualParts(int64_t count, int64_t limit, int64_t unit) {
   const int64_t most = std::max(limit / unit, int64_t{1}) * unit;
@@ -47,7 +50,7 @@ inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileS
   Blocking block;
   block.depth = EqualParts(depth, budget.depth, 1);
   block.columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
-  block.rows = EqualParts(rows, kMaxBlockRows, shape.rows);
+  block.rows = EqualParts(rows, kMaxBlockRows, kMaxRowTiles * shape.rows);
   return block;
 }
 
@@ -61,7 +64,7 @@ struct ScratchSizes {
 inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape,
                                CacheBudget budget) {
   const int64_t tile_columns = shape.columns();
-  const int64_t block_rows = RoundUp(std::min(rows, kMaxBlockRows), shape.rows);
+  const int64_t block_rows = RoundUp(std::min(rows, kMaxBlockRows), kMaxRowTiles * shape.rows);
   const int64_t block_depth = std::min(depth, budget.depth);
   ScratchSizes sizes;
   sizes.rows = block_rows * block_depth;

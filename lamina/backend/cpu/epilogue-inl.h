@@ -97,91 +97,112 @@ void SoftmaxRows(const Activation& activation, const MatrixView& z, const Matrix
   }
 }
 
-/// Uses the gradient g of parameters [offset, offset + n).
+/// A rows × n part of gradients: row i at g + i * g_stride belongs to the parameters from offset + i * stride
+/// on.
 template <class T>
-using UpdateFn = void (*)(const UpdateConstants<T>&, const T* g, const ParameterArrays&, int64_t offset,
-                          int64_t n);
+struct GradientPart {
+  const T* g;
+  int64_t g_stride;
+  int64_t offset;
+  int64_t stride;
+  int64_t rows;
+  int64_t n;
+};
+
+/// Uses a part of the gradients.
+template <class T>
+using UpdateFn = void (*)(const UpdateConstants<T>&, const GradientPart<T>&, const ParameterArrays&);
 
 template <class T>
-void StoreGradient(const UpdateConstants<T>&, const T* g, const ParameterArrays& to, int64_t offset,
-                   int64_t n) {
-  std::memcpy(static_cast<T*>(to.gradient) + offset, g, static_cast<size_t>(n) * sizeof(T));
+void StoreGradient(const UpdateConstants<T>&, const GradientPart<T>& part, const ParameterArrays& to) {
+  for (int64_t i = 0; i < part.rows; ++i) {
+    Transform<T>(
+        part.n, static_cast<T*>(to.gradient) + part.offset + i * part.stride,
+        [](VecOf<T> v) HWY_ATTR { return v; }, part.g + i * part.g_stride);
+  }
+}
+
+// Calls step(g, w, v, s) for whole vectors and row ends; w and the first kStates of v, s are loaded and
+// stored back.
+template <class T, int kStates, class Step>
+HWY_INLINE void UpdatePart(const GradientPart<T>& part, const ParameterArrays& to, const Step& step) {
+  const Tag<T> d;
+  for (int64_t row = 0; row < part.rows; ++row) {
+    const T* g = part.g + row * part.g_stride;
+    const int64_t offset = part.offset + row * part.stride;
+    T* w = static_cast<T*>(to.value) + offset;
+    T* v = kStates > 0 ? static_cast<T*>(to.state0) + offset : nullptr;
+    T* s = kStates > 1 ? static_cast<T*>(to.state1) + offset : nullptr;
+    int64_t i = 0;
+    for (; i + kLanes<T> <= part.n; i += kLanes<T>) {
+      auto wv = hn::LoadU(d, w + i);
+      auto vv = kStates > 0 ? hn::LoadU(d, v + i) : hn::Zero(d);
+      auto sv = kStates > 1 ? hn::LoadU(d, s + i) : hn::Zero(d);
+      step(hn::LoadU(d, g + i), &wv, &vv, &sv);
+      hn::StoreU(wv, d, w + i);
+      if constexpr (kStates > 0) {
+        hn::StoreU(vv, d, v + i);
+      }
+      if constexpr (kStates > 1) {
+        hn::StoreU(sv, d, s + i);
+      }
+    }
+    if (const int64_t left = part.n - i; left > 0) {
+      auto wv = LoadTail<T>(w + i, left);
+      auto vv = kStates > 0 ? LoadTail<T>(v + i, left) : hn::Zero(d);
+      auto sv = kStates > 1 ? LoadTail<T>(s + i, left) : hn::Zero(d);
+      step(LoadTail<T>(g + i, left), &wv, &vv, &sv);
+      StoreTail<T>(wv, w + i, left);
+      if constexpr (kStates > 0) {
+        StoreTail<T>(vv, v + i, left);
+      }
+      if constexpr (kStates > 1) {
+        StoreTail<T>(sv, s + i, left);
+      }
+    }
+  }
 }
 
 template <class T>
-void UpdateSgd(const UpdateConstants<T>& c, const T* g, const ParameterArrays& to, int64_t offset,
-               int64_t n) {
+void UpdateSgd(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
+  using V = VecOf<T>;
   const Tag<T> d;
-  T* w = static_cast<T*>(to.value) + offset;
   const auto eta = hn::Set(d, c.eta);
   const auto lambda = hn::Set(d, c.lambda);
-  Transform<T>(
-      n, w,
-      [&](VecOf<T> gv, VecOf<T> wv) HWY_ATTR { return hn::NegMulAdd(eta, hn::MulAdd(lambda, wv, gv), wv); },
-      g, static_cast<const T*>(w));
+  UpdatePart<T, 0>(
+      part, to, [&](V g, V* w, V*, V*) HWY_ATTR { *w = hn::NegMulAdd(eta, hn::MulAdd(lambda, *w, g), *w); });
 }
 
 // v <- alpha v - eta (g + lambda w); w <- w + v, or with Nesterov's look-ahead w <- w + alpha v - eta (g +
 // lambda w).
 template <class T, bool kNesterov>
-void UpdateMomentum(const UpdateConstants<T>& c, const T* g, const ParameterArrays& to, int64_t offset,
-                    int64_t n) {
+void UpdateMomentum(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
+  using V = VecOf<T>;
   const Tag<T> d;
-  T* w = static_cast<T*>(to.value) + offset;
-  T* v = static_cast<T*>(to.state0) + offset;
   const auto eta = hn::Set(d, c.eta);
   const auto alpha = hn::Set(d, c.alpha);
   const auto lambda = hn::Set(d, c.lambda);
-  const auto next = [&](VecOf<T> gv, VecOf<T> wv, VecOf<T>* vv) HWY_ATTR {
-    const auto step = hn::Mul(eta, hn::MulAdd(lambda, wv, gv));
-    *vv = hn::MulSub(alpha, *vv, step);
-    return kNesterov ? hn::Add(wv, hn::MulSub(alpha, *vv, step)) : hn::Add(wv, *vv);
-  };
-  int64_t i = 0;
-  for (; i + kLanes<T> <= n; i += kLanes<T>) {
-    auto state = hn::LoadU(d, v + i);
-    hn::StoreU(next(hn::LoadU(d, g + i), hn::LoadU(d, w + i), &state), d, w + i);
-    hn::StoreU(state, d, v + i);
-  }
-  if (i < n) {
-    auto state = LoadTail<T>(v + i, n - i);
-    StoreTail<T>(next(LoadTail<T>(g + i, n - i), LoadTail<T>(w + i, n - i), &state), w + i, n - i);
-    StoreTail<T>(state, v + i, n - i);
-  }
+  UpdatePart<T, 1>(part, to, [&](V g, V* w, V* v, V*) HWY_ATTR {
+    const auto step = hn::Mul(eta, hn::MulAdd(lambda, *w, g));
+    *v = hn::MulSub(alpha, *v, step);
+    *w = kNesterov ? hn::Add(*w, hn::MulSub(alpha, *v, step)) : hn::Add(*w, *v);
+  });
 }
 
 template <class T>
-void UpdateAdam(const UpdateConstants<T>& c, const T* g, const ParameterArrays& to, int64_t offset,
-                int64_t n) {
+void UpdateAdam(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
+  using V = VecOf<T>;
   const Tag<T> d;
-  T* w = static_cast<T*>(to.value) + offset;
-  T* v = static_cast<T*>(to.state0) + offset;
-  T* s = static_cast<T*>(to.state1) + offset;
   const auto one = hn::Set(d, static_cast<T>(1));
   const auto beta1 = hn::Set(d, c.beta1);
   const auto beta2 = hn::Set(d, c.beta2);
-  const auto next = [&](VecOf<T> gv, VecOf<T> wv, VecOf<T>* vv, VecOf<T>* sv) HWY_ATTR {
-    const auto gradient = hn::MulAdd(hn::Set(d, c.lambda), wv, gv);
-    *vv = hn::MulAdd(beta1, *vv, hn::Mul(hn::Sub(one, beta1), gradient));
-    *sv = hn::MulAdd(beta2, *sv, hn::Mul(hn::Sub(one, beta2), hn::Mul(gradient, gradient)));
-    const auto below = hn::MulAdd(hn::Sqrt(*sv), hn::Set(d, c.root), hn::Set(d, c.epsilon));
-    return hn::Sub(wv, hn::Div(hn::Mul(hn::Set(d, c.rate), *vv), below));
-  };
-  int64_t i = 0;
-  for (; i + kLanes<T> <= n; i += kLanes<T>) {
-    auto first = hn::LoadU(d, v + i);
-    auto second = hn::LoadU(d, s + i);
-    hn::StoreU(next(hn::LoadU(d, g + i), hn::LoadU(d, w + i), &first, &second), d, w + i);
-    hn::StoreU(first, d, v + i);
-    hn::StoreU(second, d, s + i);
-  }
-  if (i < n) {
-    auto first = LoadTail<T>(v + i, n - i);
-    auto second = LoadTail<T>(s + i, n - i);
-    StoreTail<T>(next(LoadTail<T>(g + i, n - i), LoadTail<T>(w + i, n - i), &first, &second), w + i, n - i);
-    StoreTail<T>(first, v + i, n - i);
-    StoreTail<T>(second, s + i, n - i);
-  }
+  UpdatePart<T, 2>(part, to, [&](V g, V* w, V* v, V* s) HWY_ATTR {
+    const auto gradient = hn::MulAdd(hn::Set(d, c.lambda), *w, g);
+    *v = hn::MulAdd(beta1, *v, hn::Mul(hn::Sub(one, beta1), gradient));
+    *s = hn::MulAdd(beta2, *s, hn::Mul(hn::Sub(one, beta2), hn::Mul(gradient, gradient)));
+    const auto below = hn::MulAdd(hn::Sqrt(*s), hn::Set(d, c.root), hn::Set(d, c.epsilon));
+    *w = hn::Sub(*w, hn::Div(hn::Mul(hn::Set(d, c.rate), *v), below));
+  });
 }
 
 template <class T>
@@ -208,6 +229,8 @@ struct TilePlace {
 /// Forward: rows are outputs and columns samples, so the tile is turned as it leaves.
 template <class T>
 struct ForwardFinish {
+  static constexpr int kRowTiles = 2;  // two tiles of 8 outputs fill a cache line of each sample
+
   const ForwardArgs* args;
   const Activation* activation;
   ValueFn<T> value;
@@ -239,6 +262,8 @@ struct ForwardFinish {
 /// Input gradient: rows are samples, columns inputs.
 template <class T>
 struct SlopeFinish {
+  static constexpr int kRowTiles = 1;
+
   const InputGradientArgs* args;
   SlopeFn<T> slope;  // null: none
 
@@ -261,6 +286,8 @@ struct SlopeFinish {
 /// Weight gradient: rows are outputs, columns inputs.
 template <class T>
 struct UpdateFinish {
+  static constexpr int kRowTiles = 1;
+
   const ParameterArrays* arrays;
   const UpdateConstants<T>* constants;
   UpdateFn<T> update;
@@ -277,9 +304,7 @@ struct UpdateFinish {
     }
   }
   void operator()(T* tile, const TilePlace& at) const {
-    for (int64_t i = 0; i < at.rows; ++i) {
-      update(*constants, tile + i * at.width, *arrays, (at.row + i) * inputs + at.column, at.columns);
-    }
+    update(*constants, {tile, at.width, at.row * inputs + at.column, inputs, at.rows, at.columns}, *arrays);
   }
 };
 

@@ -90,7 +90,7 @@ void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end)
             static_cast<const T*>(sums), args.delta.Row<T>(i) + j);
       }
     }
-    update(task.bias_update, sums, args.bias, j, count);
+    update(task.bias_update, {sums, 0, j, 0, 1, count}, args.bias);
   }
 }
 

@@ -66,26 +66,30 @@ HWY_INLINE void TransposeBlock(const double* HWY_RESTRICT from, int64_t from_str
 }
 #endif
 
-/// to[c * to_stride + r] = from[r * from_stride + c] for rows × cols elements.
+/// to[c * to_stride + r] = from[r * from_stride + c] for rows × cols elements. The side with the longer
+/// stride is walked in whole cache lines: with 4096-byte strides its lines share one set of the first-level
+/// cache, and walking them a quarter at a time cost the forward pass 15 %.
 template <class T>
 HWY_NOINLINE void Transpose(const T* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t cols,
                             T* HWY_RESTRICT to, int64_t to_stride) {
   constexpr int64_t kBlock = kSide<T>;
-  int64_t r = 0;
-  for (; r + kBlock <= rows; r += kBlock) {
-    const T* source = from + r * from_stride;
-    int64_t c = 0;
-    for (; c + kBlock <= cols; c += kBlock) {
-      TransposeBlock(source + c, from_stride, to + c * to_stride + r, to_stride);
+  const int64_t whole_rows = rows / kBlock * kBlock;
+  const int64_t whole_cols = cols / kBlock * kBlock;
+  if (to_stride > from_stride) {
+    for (int64_t c = 0; c < whole_cols; c += kBlock) {
+      for (int64_t r = 0; r < whole_rows; r += kBlock) {
+        TransposeBlock(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+      }
     }
-    for (; c < cols; ++c) {
-      for (int64_t i = 0; i < kBlock; ++i) {
-        to[c * to_stride + r + i] = source[i * from_stride + c];
+  } else {
+    for (int64_t r = 0; r < whole_rows; r += kBlock) {
+      for (int64_t c = 0; c < whole_cols; c += kBlock) {
+        TransposeBlock(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
       }
     }
   }
-  for (; r < rows; ++r) {
-    for (int64_t c = 0; c < cols; ++c) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = r < whole_rows ? whole_cols : 0; c < cols; ++c) {
       to[c * to_stride + r] = from[r * from_stride + c];
     }
   }

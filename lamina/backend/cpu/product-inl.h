@@ -63,6 +63,26 @@ struct Block {
   bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
 };
 
+// Packs k in [begin, end) of the rows. Groups of rows are narrower than a cache line of the source, so four
+// of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from the
+// next.
+template <class T>
+void PackRows(const ProductInput<T>& in, const Block<T>& block, int64_t begin, int64_t end) {
+  constexpr int64_t kTogether = 4;
+  for (int64_t group = 0; group < block.row_groups.parts; group += kTogether) {
+    const int64_t group_end = std::min(group + kTogether, block.row_groups.parts);
+    for (int64_t k = begin; k < end; ++k) {
+      for (int64_t g = group; g < group_end; ++g) {
+        const int64_t first = block.row_groups.Begin(g);
+        const int64_t count = block.row_groups.Begin(g + 1) - first;
+        Transform<T>(
+            count, in.scratch.rows + first * block.depth + k * count, [](VecOf<T> v) HWY_ATTR { return v; },
+            in.rows.At(block.row + first, block.k + k));
+      }
+    }
+  }
+}
+
 // Each thread packs its part of k.
 template <class T>
 void PackBlock(const ProductInput<T>& in, const Block<T>& block, Team team) {
@@ -77,11 +97,9 @@ void PackBlock(const ProductInput<T>& in, const Block<T>& block, Team team) {
     PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width,
               block.k + begin, block.k + end, in.scratch.columns + first * block.depth + begin * width);
   }
-  for (int64_t g = 0; block.pack_rows && g < block.row_groups.parts; ++g) {
-    const int64_t first = block.row_groups.Begin(g);
-    const int64_t count = block.row_groups.Begin(g + 1) - first;
-    PackPanel(in.rows, block.row + first, count, count, block.k + begin, block.k + end,
-              in.scratch.rows + first * block.depth + begin * count);
+  // Rows of an undivided sum stay packed for all blocks of columns.
+  if (block.pack_rows && (block.column == 0 || block.depth < in.depth)) {
+    PackRows(in, block, begin, end);
   }
 }
 
@@ -112,50 +130,60 @@ void ComputeTile(const ProductInput<T>& in, const Block<T>& block, int64_t g, in
   TileFor<Synapse, T>(rows, vectors)(input, tile, add);
 }
 
+// Tiles of this thread: strips of kRowTiles row groups × panels.
+template <class Synapse, class T, class Finish>
+void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish& finish, Team team) {
+  constexpr int64_t kStripSize = Finish::kRowTiles * kTileSize<T>;
+  HWY_ALIGN T local[kStripSize];
+  const bool split_sum = block.depth < in.depth;
+  const bool last = block.k + block.depth >= in.depth;
+  const int64_t panels = block.panels.parts;
+  const int64_t groups = block.row_groups.parts;
+  const int64_t strips = CeilDivide(groups, Finish::kRowTiles);
+  const int64_t end = team.End(strips * panels);
+  for (int64_t t = team.Begin(strips * panels); t < end; ++t) {
+    // Row by row, as panels stay in the cache; panel by panel where they are read from memory.
+    const int64_t strip = block.direct_columns ? t % strips : t / panels;
+    const int64_t p = block.direct_columns ? t / strips : t % panels;
+    const int64_t group = strip * Finish::kRowTiles;
+    const int64_t group_end = std::min(group + Finish::kRowTiles, groups);
+    const int64_t row = block.row_groups.Begin(group);
+    const int64_t column = block.PanelBegin(p);
+    const int64_t width = block.PanelVectors(p) * kLanes<T>;
+    const TilePlace at{block.row + row, block.row_groups.Begin(group_end) - row, block.column + column,
+                       std::min(width, block.columns - column), width};
+    T* tile = split_sum ? in.scratch.partial + t * kStripSize : local;
+    if (last) {
+      finish.Prefetch(at);
+    }
+    for (int64_t g = group; g < group_end; ++g) {
+      ComputeTile<Synapse>(in, block, g, p, tile + (block.row_groups.Begin(g) - row) * width, block.k > 0);
+    }
+    if (last) {
+      finish(tile, at);
+    }
+  }
+}
+
 /// Whole-team call. The sum of an element does not depend on the threads: each is one thread's work, in order
 /// of k.
 template <class Synapse, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
   const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth,
                                      {kTileRows, kTileVectors, kLanes<T>}, in.budget);
-  HWY_ALIGN T local[kTileSize<T>];
   bool packed_before = false;
-  const auto run = [&](const Block<T>& block) HWY_ATTR {
-    if (packed_before) {
-      team.Barrier();  // everybody is done with the panels
-    }
-    packed_before = true;
-    PackBlock(in, block, team);
-    team.Barrier();
-    const bool split_sum = size.depth < in.depth;
-    const bool last = block.k + block.depth >= in.depth;
-    const int64_t panels = block.panels.parts;
-    const int64_t groups = block.row_groups.parts;
-    const int64_t end = team.End(groups * panels);
-    for (int64_t t = team.Begin(groups * panels); t < end; ++t) {
-      // Row by row, as panels stay in the cache; panel by panel where they are read from memory.
-      const int64_t g = block.direct_columns ? t % groups : t / panels;
-      const int64_t p = block.direct_columns ? t / groups : t % panels;
-      const int64_t row = block.row_groups.Begin(g);
-      const int64_t column = block.PanelBegin(p);
-      const int64_t width = block.PanelVectors(p) * kLanes<T>;
-      const TilePlace at{block.row + row, block.row_groups.Begin(g + 1) - row, block.column + column,
-                         std::min(width, block.columns - column), width};
-      T* tile = split_sum ? in.scratch.partial + (g * panels + p) * kTileSize<T> : local;
-      if (last) {
-        finish.Prefetch(at);
-      }
-      ComputeTile<Synapse>(in, block, g, p, tile, block.k > 0);
-      if (last) {
-        finish(tile, at);
-      }
-    }
-  };
   for (int64_t r = 0; r < in.rows.count; r += size.rows) {
     for (int64_t c = 0; c < in.columns.count; c += size.columns) {
       int64_t k = 0;
       do {  // once for an empty sum, too
-        run(Block<T>(in, size, r, c, k));
+        const Block<T> block(in, size, r, c, k);
+        if (packed_before) {
+          team.Barrier();  // everybody is done with the panels
+        }
+        packed_before = true;
+        PackBlock(in, block, team);
+        team.Barrier();
+        ComputeBlock<Synapse>(in, block, finish, team);
         k += size.depth;
       } while (k < in.depth);
     }
