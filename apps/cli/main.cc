@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command.h"
+#include "help.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
@@ -68,7 +69,7 @@ int Main(int argc, const char* const* argv) {
   app.set_help_flag("-h,--help", "Print this help");
   app.footer(kFooter);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
+  app.formatter(MakeHelpFormatter());
   std::vector<Command> commands;
   try {
     commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app), AddDevices(app), AddData(app),
