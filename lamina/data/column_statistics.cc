@@ -13,12 +13,13 @@ namespace {
 
 constexpr int64_t kColumnBlock = 16;  // of bytes: a quarter of a cache line of each row
 constexpr int64_t kRowTile = 256;
+constexpr int64_t kParallelCells = 1 << 18;  // fewer are read before a second thread wakes up
 
 // Calls fn(column index, rows of the tile) for blocks of columns in parallel, all tiles of a block in order.
 template <class Fn>
 void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
   const auto count = static_cast<int64_t>(rows.size());
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (columns > kColumnBlock && count * columns > kParallelCells)
   for (int64_t block = 0; block < columns; block += kColumnBlock) {
     for (int64_t begin = 0; begin < count; begin += kRowTile) {
       const auto tile =

@@ -18,6 +18,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kRowTile = 64;
+constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kMissingRemedy =
     "Leave such rows out with --missing drop, or fill them in with --missing mean.";
@@ -190,7 +191,8 @@ void Preprocessor::EncodeFeatures(const Table& table, const Binding& binding, Da
   int64_t first_bad = count;
   DispatchFloat(dtype, [&](auto zero) {
     using T = decltype(zero);
-#pragma omp parallel for schedule(static) reduction(min : first_bad)
+#pragma omp parallel for schedule(static) reduction(min \
+                                                    : first_bad) if (count * input_count_ > kParallelCells)
     for (int64_t begin = 0; begin < count; begin += kRowTile) {
       const auto tile =
           rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, count - begin)));
