@@ -119,9 +119,12 @@ void HostBackend::Upload(void* to, const void* host, int64_t size_bytes) const {
   }
 }
 
-void HostBackend::Download(void* host, const void* from, int64_t size_bytes) const { Upload(host, from, size_bytes); }
+void HostBackend::Download(void* host, const void* from, int64_t size_bytes) const {
+  Upload(host, from, size_bytes);
+}
 
-void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept {
+void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count,
+                             MatrixView to) const noexcept {
   const int64_t element = DTypeSize_bytes(from.dtype);
   const auto* source = static_cast<const char*>(from.data);
   auto* target = static_cast<char*>(to.data);
@@ -143,6 +146,11 @@ int UsableCores() {
   CPU_ZERO(&set);
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
+
+ThreadCountScope::ThreadCountScope(int threads) : before_(omp_get_max_threads()) {
+  omp_set_num_threads(threads);
+}
+ThreadCountScope::~ThreadCountScope() { omp_set_num_threads(before_); }
 
 int ResolveThreads(int threads) { return threads > 0 ? threads : UsableCores(); }
 

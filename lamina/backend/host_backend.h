@@ -19,7 +19,8 @@ class HostBackend : public Backend {
   std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const override;
   void Upload(void* to, const void* host, int64_t size_bytes) const override;
   void Download(void* host, const void* from, int64_t size_bytes) const override;
-  void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override;
+  void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count,
+                  MatrixView to) const noexcept override;
   void ComputeLoss(const LossArgs& args) const noexcept override;
 
  protected:
@@ -35,10 +36,23 @@ int UsableCores();
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
 
+/// While it lives, OpenMP libraries called from this thread (OpenBLAS, oneDNN) use `threads` threads: they
+/// ask omp_get_max_threads() at every call.
+class ThreadCountScope {
+ public:
+  explicit ThreadCountScope(int threads);
+  ~ThreadCountScope();
+  ThreadCountScope(const ThreadCountScope&) = delete;
+  ThreadCountScope& operator=(const ThreadCountScope&) = delete;
+
+ private:
+  int before_;
+};
+
 /// Applies activation or softmax to `rows` rows of z in place or into a; scalar loops of Activation.
 template <class T>
-void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, int64_t cols, int64_t z_stride,
-                  int64_t a_stride) noexcept {
+void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, int64_t cols,
+                  int64_t z_stride, int64_t a_stride) noexcept {
   for (int64_t i = 0; i < rows; ++i) {
     activation.Value(z + i * z_stride, a + i * a_stride, cols);
   }
