@@ -72,8 +72,8 @@ int Main(int argc, const char* const* argv) {
   app.formatter(MakeHelpFormatter());
   std::vector<Command> commands;
   try {
-    commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app), AddDevices(app), AddData(app),
-                AddBench(app)};
+    commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app),
+                AddDevices(app),           AddData(app),     AddBench(app)};
     app.parse(argc, argv);
     for (const Command& command : commands) {
       if (command.app->parsed()) {

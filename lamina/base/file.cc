@@ -28,8 +28,7 @@ constexpr size_t kPending_bytes = 1 << 20;
   } else if (error == EACCES || error == EROFS) {
     remedy = "Check the permissions or write elsewhere.";
   }
-  throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)),
-              {.file = path, .remedy = remedy});
+  throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path, .remedy = remedy});
 }
 
 int OpenRegular(const std::string& path, struct stat& info) {

@@ -33,8 +33,7 @@ void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
 
 }  // namespace
 
-std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns,
-                                                std::span<const int64_t> rows) {
+std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<ColumnStatistics> all(columns.size());
   for (ColumnStatistics& s : all) {
     s.min = std::numeric_limits<double>::infinity();
@@ -77,21 +76,18 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
   return all;
 }
 
-std::optional<CellPosition> FindMissing(std::span<const Column* const> columns,
-                                        std::span<const int64_t> rows) {
+std::optional<CellPosition> FindMissing(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<int64_t> first(columns.size(), std::numeric_limits<int64_t>::max());
-  ForTiles(static_cast<int64_t>(columns.size()), rows,
-           [&](size_t j, std::span<const int64_t> tile, int64_t begin) {
-             const Column& column = *columns[j];
-             if (!CanBeMissing(column) || first[j] <= begin) {
-               return;
-             }
-             const auto found =
-                 std::find_if(tile.begin(), tile.end(), [&](int64_t row) { return column.IsMissing(row); });
-             if (found != tile.end()) {
-               first[j] = begin + (found - tile.begin());
-             }
-           });
+  ForTiles(static_cast<int64_t>(columns.size()), rows, [&](size_t j, std::span<const int64_t> tile, int64_t begin) {
+    const Column& column = *columns[j];
+    if (!CanBeMissing(column) || first[j] <= begin) {
+      return;
+    }
+    const auto found = std::find_if(tile.begin(), tile.end(), [&](int64_t row) { return column.IsMissing(row); });
+    if (found != tile.end()) {
+      first[j] = begin + (found - tile.begin());
+    }
+  });
   const auto earliest = std::min_element(first.begin(), first.end());
   if (earliest == first.end() || *earliest == std::numeric_limits<int64_t>::max()) {
     return std::nullopt;

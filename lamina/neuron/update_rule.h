@@ -41,8 +41,8 @@ struct UpdateRule {
 
 /// Applies `rule` to w[0..n); v and s may be null where StateCount() does not need them.
 template <class T>
-void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restrict g, T* __restrict w,
-                 T* __restrict v, T* __restrict s) noexcept {
+void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restrict g, T* __restrict w, T* __restrict v,
+                 T* __restrict s) noexcept {
   const T eta = static_cast<T>(rule.learning_rate);
   const T alpha = static_cast<T>(rule.momentum);
   const T lambda = static_cast<T>(decay ? rule.weight_decay : 0.0);

@@ -27,14 +27,10 @@ std::string RandomText(Random& random) {
 
 double RandomNumber(Random& random) {
   switch (random.Below(4)) {
-    case 0:
-      return static_cast<double>(random.Below(1000));
-    case 1:
-      return random.Normal();
-    case 2:
-      return std::ldexp(random.Uniform(-1, 1), static_cast<int>(random.Below(2000)) - 1000);
-    default:
-      return -static_cast<double>(random.Next() >> 20) / 128;
+    case 0: return static_cast<double>(random.Below(1000));
+    case 1: return random.Normal();
+    case 2: return std::ldexp(random.Uniform(-1, 1), static_cast<int>(random.Below(2000)) - 1000);
+    default: return -static_cast<double>(random.Next() >> 20) / 128;
   }
 }
 
@@ -118,15 +114,9 @@ TEST(CsvFuzzTest, SurvivesRandomDamage) {
           random.Below(4) == 0 ? static_cast<char>(random.Below(256)) : kBytes[random.Below(kBytes.size())];
       const size_t at = random.Below(bad.size());
       switch (random.Below(3)) {
-        case 0:
-          bad[at] = byte;
-          break;
-        case 1:
-          bad.insert(at, 1, byte);
-          break;
-        default:
-          bad.erase(at, 1 + random.Below(3));
-          break;
+        case 0: bad[at] = byte; break;
+        case 1: bad.insert(at, 1, byte); break;
+        default: bad.erase(at, 1 + random.Below(3)); break;
       }
     }
     ReadOptions options;

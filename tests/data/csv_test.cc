@@ -11,8 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-void ExpectBad(std::string content, std::initializer_list<std::string_view> parts,
-               const ReadOptions& options = {}) {
+void ExpectBad(std::string content, std::initializer_list<std::string_view> parts, const ReadOptions& options = {}) {
   ExpectError([&] { Csv(std::move(content), options); }, ErrorCode::kBadData, parts);
 }
 
@@ -111,8 +110,7 @@ TEST(CsvTest, DecidesLateColumns) {
 }
 
 TEST(CsvTest, ReadsDates) {
-  const Table table =
-      Csv("d,t\n1970-01-02,2000-03-01T12:00\n2013-02-08,2000-03-01 06:00:00\n1969-12-31,2000-02-29\n");
+  const Table table = Csv("d,t\n1970-01-02,2000-03-01T12:00\n2013-02-08,2000-03-01 06:00:00\n1969-12-31,2000-02-29\n");
   EXPECT_EQ(table.columns[0].Number(0), 1);
   EXPECT_EQ(table.columns[0].Number(1), 15744);
   EXPECT_EQ(table.columns[0].Number(2), -1);
@@ -120,9 +118,8 @@ TEST(CsvTest, ReadsDates) {
   EXPECT_EQ(table.columns[1].Number(1), 11017.25);
   EXPECT_EQ(table.columns[1].Number(2), 11016);
   double days = 0;
-  for (const char* bad :
-       {"2001-02-29", "1900-02-29", "2001-13-01", "2001-00-01", "2001-04-31", "2001-01-01T24:00",
-        "2001-01-01T1:00", "2001-01-01T10:60", "2001-1-1", "2001/01/01", "2001-01-01x", "20010101"}) {
+  for (const char* bad : {"2001-02-29", "1900-02-29", "2001-13-01", "2001-00-01", "2001-04-31", "2001-01-01T24:00",
+                          "2001-01-01T1:00", "2001-01-01T10:60", "2001-1-1", "2001/01/01", "2001-01-01x", "20010101"}) {
     EXPECT_FALSE(ParseDate(bad, days)) << bad;
   }
   ExpectBad("d\n2001-01-01\n2001-01-02\n2001-02-30\n", {"t.csv:4", "column 'd'", "not a date", "2001-02-30"});
@@ -133,8 +130,7 @@ TEST(CsvTest, NamesBadNumbers) {
   ExpectBad(text, {"t.csv:4:", "column 'b'", "not a number", "'x7'", "--text-columns b"});
   EXPECT_EQ(TextAt(Csv(text, {.text_columns = {"b"}}).columns[1], 2), "x7");
   EXPECT_EQ(TextAt(Csv(text, {.text_columns = {"-1"}}).columns[1], 2), "x7");
-  ExpectError([&] { Csv("alpha,beta\n1,2\n", {.text_columns = {"bata"}}); }, ErrorCode::kNotFound,
-              {"bata", "beta"});
+  ExpectError([&] { Csv("alpha,beta\n1,2\n", {.text_columns = {"bata"}}); }, ErrorCode::kNotFound, {"bata", "beta"});
   ExpectBad("a\n1\n2\n1e400\n", {"t.csv:4", "out of range", "1e400"});
   ExpectBad("a\n1\n2\n-inf\n", {"t.csv:4", "not a finite number", "-inf"});
   ExpectBad("a\n1\n2\n1,5\n", {"expected 1 field, found 2"}, {.separator = ','});
@@ -174,8 +170,7 @@ TEST(ReaderTest, DispatchesAndRefuses) {
   EXPECT_EQ(ReadData(dir.Write("kdd", "1,tcp\n2,udp\n")).train.rows, 2);
   ExpectError([&] { ReadData(dir.File("none.csv")); }, ErrorCode::kNotFound, {"none.csv"});
   ExpectError([&] { ReadTable(dir.path()); }, ErrorCode::kIo, {"is a directory"});
-  ExpectError([&] { ReadData(dir.Write("empty.csv", "")); }, ErrorCode::kBadData,
-              {"empty.csv", "file is empty"});
+  ExpectError([&] { ReadData(dir.Write("empty.csv", "")); }, ErrorCode::kBadData, {"empty.csv", "file is empty"});
   ExpectError([&] { ReadData(dir.Write("x.bin", std::string("ab\0\1\2", 5))); }, ErrorCode::kBadData,
               {"unknown format", "idx, npy, csv"});
   ExpectError([&] { ReadData(dir.Write("x.zip", std::string("PK\3\4\0\0", 6))); }, ErrorCode::kBadData,
@@ -191,8 +186,7 @@ TEST(TableTest, FindsColumns) {
   EXPECT_EQ(table.FindColumn("0"), 0);
   EXPECT_EQ(table.FindColumn("1"), 2);  // a name comes before a number
   EXPECT_EQ(table.FindColumn("-1"), 2);
-  ExpectError([&] { table.FindColumn("volme"); }, ErrorCode::kNotFound,
-              {"t.csv", "volme", "Did you mean 'volume'?"});
+  ExpectError([&] { table.FindColumn("volme"); }, ErrorCode::kNotFound, {"t.csv", "volme", "Did you mean 'volume'?"});
   ExpectError([&] { table.FindColumn("3"); }, ErrorCode::kNotFound, {"0 to 2"});
   ExpectError([&] { table.FindColumn("-4"); }, ErrorCode::kNotFound, {"-3"});
 }

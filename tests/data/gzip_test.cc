@@ -23,8 +23,7 @@ TEST(GzipTest, ReadsPlainAndCompressedFilesAlike) {
 }
 
 TEST(GzipTest, ReadsSeveralMembersAndPadding) {
-  EXPECT_EQ(Gunzip(Gzip("abc") + Gzip("") + Gzip(LongText()) + std::string(512, '\0'), "f"),
-            "abc" + LongText());
+  EXPECT_EQ(Gunzip(Gzip("abc") + Gzip("") + Gzip(LongText()) + std::string(512, '\0'), "f"), "abc" + LongText());
   ExpectError([] { Gunzip(Gzip("abc") + "junk", "f.gz"); }, ErrorCode::kBadData, {"f.gz", "4 bytes"});
 }
 
@@ -39,10 +38,8 @@ TEST(GzipTest, GrowsBeyondWrongClaims) {
 
 TEST(GzipTest, RefusesTruncatedAndDamagedData) {
   const std::string packed = Gzip(LongText());
-  for (const size_t size :
-       {size_t{2}, size_t{5}, size_t{10}, size_t{100}, packed.size() / 2, packed.size() - 1}) {
-    ExpectError([&] { Gunzip(packed.substr(0, size), "f.gz"); }, ErrorCode::kBadData,
-                {"f.gz", "truncated gzip"});
+  for (const size_t size : {size_t{2}, size_t{5}, size_t{10}, size_t{100}, packed.size() / 2, packed.size() - 1}) {
+    ExpectError([&] { Gunzip(packed.substr(0, size), "f.gz"); }, ErrorCode::kBadData, {"f.gz", "truncated gzip"});
   }
   std::string crc = packed;
   crc[crc.size() - 6] ^= 1;

@@ -45,9 +45,7 @@ TEST(IdxTest, ReadsImagesWithoutCopies) {
       EXPECT_EQ(table.columns[j].Number(i), static_cast<uint8_t>((i * 6 + static_cast<int64_t>(j)) * 37));
     }
   }
-  EXPECT_EQ(
-      static_cast<const char*>(table.columns[1].numbers) - static_cast<const char*>(table.columns[0].numbers),
-      1);
+  EXPECT_EQ(static_cast<const char*>(table.columns[1].numbers) - static_cast<const char*>(table.columns[0].numbers), 1);
 }
 
 TEST(IdxTest, ReadsAllElementTypes) {

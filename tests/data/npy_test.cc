@@ -29,9 +29,9 @@ std::string WithHeader(std::string dictionary, std::string_view data, int major 
 
 std::string Npy(std::string_view descr, std::string_view shape, std::string_view data, bool fortran = false,
                 int major = 1) {
-  return WithHeader(fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr,
-                                fortran ? "True" : "False", shape),
-                    data, major);
+  return WithHeader(
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr, fortran ? "True" : "False", shape),
+      data, major);
 }
 
 template <class T>
@@ -102,10 +102,8 @@ TEST(NpyTest, RefusesWhatItCannotRead) {
   expect(WithHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }", data), {"records"});
   expect(WithHeader("{'descr': '<f4', 'fortran_order': False}", data), {"broken .npy header"});
   expect(WithHeader("{'descr': '<f4', 'fortran_order': 0, 'shape': (4,)}", data), {"broken .npy header"});
-  expect(WithHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (-4,)}", data),
-         {"broken .npy header"});
-  expect(WithHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x", data),
-         {"broken .npy header"});
+  expect(WithHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (-4,)}", data), {"broken .npy header"});
+  expect(WithHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x", data), {"broken .npy header"});
   expect(Npy("<f4", "(2, 2)", Bytes<float>({1, 2, INFINITY, 4})),
          {"not a finite number in row 1", "column 'c0'", "inf"});
   expect(Npy("<f4", "(2, 2)", Bytes<float>({1, 2, -INFINITY, 4}), true), {"row 0", "column 'c1'", "-inf"});

@@ -103,12 +103,10 @@ TEST(PreprocessorTest, ConstantColumnsAreExactlyZero) {
 
 TEST(PreprocessorTest, EncodesOrdinals) {
   const Table table = Csv("k,y\nlow,0.5\nhigh,1.5\nmid,2.5\nhigh,9.5\n", {.header = Header::kYes});
-  EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.encoding = Encoding::kOrdinal, .scaling = Scaling::kNone}), table)
-                     .features),
+  EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.encoding = Encoding::kOrdinal, .scaling = Scaling::kNone}), table).features),
             (Values{{1}, {0}, {2}, {0}}));
   EXPECT_EQ(
-      Rows(EncodeAll(FitAll(table, {.encoding = Encoding::kOrdinal, .scaling = Scaling::kMinMax}), table)
-               .features),
+      Rows(EncodeAll(FitAll(table, {.encoding = Encoding::kOrdinal, .scaling = Scaling::kMinMax}), table).features),
       (Values{{0.5}, {0}, {1}, {0}}));
   const Dataset data = EncodeAll(FitAll(table, {.encoding = Encoding::kOrdinal}), table);
   EXPECT_NEAR(data.features.Row<double>(2)[0], (2 - 0.75) / std::sqrt(0.6875), 1e-15);
@@ -136,8 +134,7 @@ TEST(PreprocessorTest, RefusesWrongTargets) {
                           std::initializer_list<std::string_view> parts) {
     ExpectError([&] { FitAll(table, options); }, code, parts);
   };
-  expect({.targets = {"f"}, .task = Task::kClassification}, ErrorCode::kBadData,
-         {"t.csv:2", "column 'f'", "'0.5'"});
+  expect({.targets = {"f"}, .task = Task::kClassification}, ErrorCode::kBadData, {"t.csv:2", "column 'f'", "'0.5'"});
   expect({.targets = {"s"}, .task = Task::kClassification}, ErrorCode::kBadData, {"one class only", "'7'"});
   expect({.targets = {"t"}, .task = Task::kRegression}, ErrorCode::kInvalidArgument,
          {"column 't'", "must be numbers", "'a'"});
@@ -149,8 +146,8 @@ TEST(PreprocessorTest, RefusesWrongTargets) {
   expect({.drop_columns = {"x", "f", "s"}}, ErrorCode::kInvalidArgument, {"no input column"});
   expect({.positive_target = 1, .negative_target = 1}, ErrorCode::kInvalidArgument, {"must differ"});
   ExpectError([&] { Preprocessor::Fit(table, {}, {}); }, ErrorCode::kBadData, {"no training rows"});
-  ExpectError([&] { FitAll(Csv("x,y\n1,a\n2,b\n3,c\n"), {.single_output = true}); },
-              ErrorCode::kInvalidArgument, {"there are 3"});
+  ExpectError([&] { FitAll(Csv("x,y\n1,a\n2,b\n3,c\n"), {.single_output = true}); }, ErrorCode::kInvalidArgument,
+              {"there are 3"});
 }
 
 TEST(PreprocessorTest, TargetValuesAndSingleOutput) {
@@ -194,19 +191,16 @@ TEST(PreprocessorTest, MissingValues) {
   const Preprocessor strict = Preprocessor::Fit(table, complete, {});
   ExpectError([&] { EncodeAll(strict, table); }, ErrorCode::kBadData, {"t.csv:3", "column 'x'", "--missing"});
   const int64_t third[] = {2};
-  ExpectError([&] { strict.Encode(table, third, DType::kF32); }, ErrorCode::kBadData,
-              {"t.csv:4", "column 'k'"});
+  ExpectError([&] { strict.Encode(table, third, DType::kF32); }, ErrorCode::kBadData, {"t.csv:4", "column 'k'"});
 }
 
 TEST(PreprocessorTest, MissingTargetsAndEmptyColumns) {
   const Table table = Csv("x,z,y\n1,,1.5\n2,,\n3,,3.5\n");
-  ExpectError([&] { FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kMean}); },
-              ErrorCode::kBadData, {"t.csv:3", "column 'y'", "--missing drop"});
-  ExpectError(
-      [&] { FitAll(table, {.targets = {"x"}, .drop_columns = {"y"}, .missing = MissingPolicy::kMean}); },
-      ErrorCode::kBadData, {"column 'z'", "no values", "--drop-columns"});
-  ExpectError([&] { FitAll(table, {.missing = MissingPolicy::kDropRow}); }, ErrorCode::kBadData,
-              {"no training rows"});
+  ExpectError([&] { FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kMean}); }, ErrorCode::kBadData,
+              {"t.csv:3", "column 'y'", "--missing drop"});
+  ExpectError([&] { FitAll(table, {.targets = {"x"}, .drop_columns = {"y"}, .missing = MissingPolicy::kMean}); },
+              ErrorCode::kBadData, {"column 'z'", "no values", "--drop-columns"});
+  ExpectError([&] { FitAll(table, {.missing = MissingPolicy::kDropRow}); }, ErrorCode::kBadData, {"no training rows"});
   const Preprocessor drop = FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kDropRow});
   EXPECT_EQ(drop.UsableRows(table, AllRows(table), true).size(), 2U);
   EXPECT_EQ(drop.UsableRows(table, AllRows(table), false).size(), 3U);
@@ -223,8 +217,7 @@ TEST(PreprocessorTest, UnseenValues) {
               {"t.csv:4", "column 'y'", "class not seen", "'what'"});
   EncodeReport report;
   const Dataset data = EncodeAll(
-      FitAll(train, {.scaling = Scaling::kNone, .unseen = UnseenPolicy::kZero, .negative_target = -1}), test,
-      &report);
+      FitAll(train, {.scaling = Scaling::kNone, .unseen = UnseenPolicy::kZero, .negative_target = -1}), test, &report);
   EXPECT_EQ(Rows(data.features), (Values{{1, 0, 1}, {0, 0, 2}, {0, 1, 3}, {0, 0, 1}}));
   EXPECT_EQ(Rows(data.targets), (Values{{-1, 1}, {1, -1}, {-1, -1}, {1, -1}}));
   EXPECT_EQ(data.labels, (std::vector<int32_t>{1, 0, -1, 0}));
@@ -238,8 +231,7 @@ TEST(PreprocessorTest, MatchesColumnsByName) {
   const Table other = Csv("extra,b,a\nq,30,1\nr,10,3\n", {.header = Header::kYes});
   EXPECT_FALSE(fitted.HasTargets(other));
   EXPECT_TRUE(fitted.HasTargets(train));
-  EXPECT_EQ(Rows(fitted.EncodeInputs(other, AllRows(other), DType::kF64).features),
-            (Values{{-1, 1}, {1, -1}}));
+  EXPECT_EQ(Rows(fitted.EncodeInputs(other, AllRows(other), DType::kF64).features), (Values{{-1, 1}, {1, -1}}));
   ExpectError([&] { EncodeAll(fitted, other); }, ErrorCode::kNotFound, {"lacks 1 target column", "'y'"});
   const Table lacking = Csv("aa,y\n1,no\n2,yes\n");
   ExpectError([&] { EncodeAll(fitted, lacking); }, ErrorCode::kNotFound,
@@ -254,16 +246,13 @@ TEST(PreprocessorTest, MatchesColumnsByPosition) {
   EXPECT_EQ(Rows(EncodeAll(fitted, bare).features), (Values{{1, -1}, {-1, 1}}));
   const Table inputs = Csv("3,10\n1,30\n");
   EXPECT_FALSE(fitted.HasTargets(inputs));
-  EXPECT_EQ(Rows(fitted.EncodeInputs(inputs, AllRows(inputs), DType::kF64).features),
-            (Values{{1, -1}, {-1, 1}}));
-  ExpectError([&] { EncodeAll(fitted, Csv("1\n2\n")); }, ErrorCode::kBadData,
-              {"1 columns instead of 3 (or 2"});
+  EXPECT_EQ(Rows(fitted.EncodeInputs(inputs, AllRows(inputs), DType::kF64).features), (Values{{1, -1}, {-1, 1}}));
+  ExpectError([&] { EncodeAll(fitted, Csv("1\n2\n")); }, ErrorCode::kBadData, {"1 columns instead of 3 (or 2"});
 
   // Both without headers: c0 is the target in training and an input in the other table.
   const Preprocessor headless = FitAll(bare, {.targets = {"c0"}});
   EXPECT_FALSE(headless.HasTargets(inputs));
-  EXPECT_EQ(Rows(headless.EncodeInputs(inputs, AllRows(inputs), DType::kF64).features),
-            (Values{{1, -1}, {-1, 1}}));
+  EXPECT_EQ(Rows(headless.EncodeInputs(inputs, AllRows(inputs), DType::kF64).features), (Values{{1, -1}, {-1, 1}}));
 }
 
 TEST(PreprocessorTest, MatchesNumbersAndText) {
@@ -271,8 +260,7 @@ TEST(PreprocessorTest, MatchesNumbersAndText) {
   const Preprocessor fitted = FitAll(text);
   EXPECT_EQ(fitted.class_names(), (Names{"7", "08"}));
   EXPECT_EQ(EncodeAll(fitted, Csv("x,y\n1,8\n2,7\n")).labels, (std::vector<int32_t>{1, 0}));
-  ExpectError([&] { EncodeAll(fitted, Csv("x,y\n1,8.5\n")); }, ErrorCode::kBadData,
-              {"class not seen", "8.5"});
+  ExpectError([&] { EncodeAll(fitted, Csv("x,y\n1,8.5\n")); }, ErrorCode::kBadData, {"class not seen", "8.5"});
   ExpectError([&] { EncodeAll(fitted, Csv("x,y\nz,7\nw,7\n")); }, ErrorCode::kBadData,
               {"t.csv:2", "column 'x'", "held numbers in training", "'z'"});
 }
@@ -304,8 +292,7 @@ TEST(PreprocessorTest, ImagesBecomeFractions) {
   EXPECT_EQ(fitted.image_height(), 1);
   EXPECT_EQ(Rows(EncodeAll(fitted, table).features), (Values{{0, 1}, {0.2, 0.4}}));
   EXPECT_FALSE(FitAll(table, {.drop_columns = {"p0"}}).is_image());
-  EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.scaling = Scaling::kMinMax}), table).features),
-            (Values{{0, 1}, {1, 0}}));
+  EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.scaling = Scaling::kMinMax}), table).features), (Values{{0, 1}, {1, 0}}));
 }
 
 TEST(PreprocessorTest, JsonRoundTripIsExact) {
@@ -367,8 +354,8 @@ TEST(PreprocessorTest, StridedAndShuffledRowsAgreeWithTheDefinition) {
   Random random(9);
   std::string text = "a,b,k,y\n";
   for (int i = 0; i < 1000; ++i) {
-    text += fmt::format("{},{},{},{}\n", random.Normal() * 3 + 10, random.Below(100),
-                        random.Below(5) == 0 ? "p" : "q", random.Normal());
+    text += fmt::format("{},{},{},{}\n", random.Normal() * 3 + 10, random.Below(100), random.Below(5) == 0 ? "p" : "q",
+                        random.Normal());
   }
   const Table table = Csv(text);
   std::vector<int64_t> rows = AllRows(table);

@@ -91,8 +91,7 @@ TEST(RealDataTest, Stocks) {
   LAMINA_DATA_OR_SKIP(folder, "stocks");
   const Table kaggle = ReadTable(folder + "/all_stocks_5yr.csv.gz");
   EXPECT_EQ(kaggle.rows, 619040);
-  EXPECT_EQ(kaggle.ColumnNames(),
-            (std::vector<std::string>{"date", "open", "high", "low", "close", "volume", "Name"}));
+  EXPECT_EQ(kaggle.ColumnNames(), (std::vector<std::string>{"date", "open", "high", "low", "close", "volume", "Name"}));
   EXPECT_EQ(kaggle.columns[6].categories.size(), 505U);
   EXPECT_EQ(kaggle.columns[0].Number(0), 15744);  // 2013-02-08
   int64_t missing = 0;
@@ -102,9 +101,8 @@ TEST(RealDataTest, Stocks) {
     }
   }
   EXPECT_EQ(missing, 27);
-  const Preprocessor fitted =
-      Preprocessor::Fit(kaggle, AllRows(kaggle),
-                        {.targets = {"close"}, .drop_columns = {"Name"}, .missing = MissingPolicy::kDropRow});
+  const Preprocessor fitted = Preprocessor::Fit(
+      kaggle, AllRows(kaggle), {.targets = {"close"}, .drop_columns = {"Name"}, .missing = MissingPolicy::kDropRow});
   EXPECT_EQ(fitted.task(), Task::kRegression);
   EXPECT_EQ(fitted.UsableRows(kaggle, AllRows(kaggle), true).size(), 619040U - 11U);
   const Table google = ReadTable(folder + "/sp500_daily_2010_2017.csv.gz");

@@ -31,8 +31,7 @@ TEST(SampleWeightsTest, AreNormalisedToMeanOne) {
 
 TEST(SampleWeightsTest, RefusesBadWeights) {
   const Fitted fitted;
-  const auto expect = [&](const WeightOptions& options, ErrorCode code,
-                          std::initializer_list<std::string_view> parts) {
+  const auto expect = [&](const WeightOptions& options, ErrorCode code, std::initializer_list<std::string_view> parts) {
     ExpectError([&] { fitted.Weights(options); }, code, parts);
   };
   expect({.class_weights = {{"rar", 1}}}, ErrorCode::kNotFound, {"rar", "Did you mean 'rare'"});
@@ -47,8 +46,8 @@ TEST(SampleWeightsTest, RefusesBadColumnsAndRegression) {
   const Table table = Csv("x,w,y\n1,1,0.5\n2,,1.5\n3,-3,2.5\n");
   const Preprocessor preprocessor = Preprocessor::Fit(table, AllRows(table), {.drop_columns = {"w"}});
   const Dataset dataset = preprocessor.Encode(table, AllRows(table), DType::kF32);
-  ExpectError([&] { SampleWeights(table, dataset, preprocessor, {.weight_column = "w"}); },
-              ErrorCode::kBadData, {"t.csv:3", "missing weight"});
+  ExpectError([&] { SampleWeights(table, dataset, preprocessor, {.weight_column = "w"}); }, ErrorCode::kBadData,
+              {"t.csv:3", "missing weight"});
   ExpectError([&] { SampleWeights(table, dataset, preprocessor, {.balanced_classes = true}); },
               ErrorCode::kInvalidArgument, {"classification"});
   const int64_t last[] = {2};

@@ -58,8 +58,8 @@ TEST(SplitTest, Stratifies) {
     strata.push_back(row % 11 == 0 ? (row == 0 ? 2 : 1) : 0);  // 1010, 100 and 1
   }
   for (const bool shuffle : {true, false}) {
-    const Split split = SplitRows(
-        rows, strata, {.train = 0.6, .validation = 0.3, .test = 0.1, .shuffle = shuffle, .stratify = true});
+    const Split split =
+        SplitRows(rows, strata, {.train = 0.6, .validation = 0.3, .test = 0.1, .shuffle = shuffle, .stratify = true});
     ExpectPartition(split, rows);
     std::map<int32_t, int> train;
     for (const int64_t row : split.train) {

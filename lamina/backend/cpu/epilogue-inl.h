@@ -40,15 +40,13 @@ void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
 template <class F, class T>
 void SlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
   const F formula = FormulaOf<F>(activation);
-  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input) HWY_ATTR {
-    return hn::Mul(gradient, formula.Slope(Pack<T>(input), Pack<T>(value)).v);
-  };
+  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input)
+                           HWY_ATTR { return hn::Mul(gradient, formula.Slope(Pack<T>(input), Pack<T>(value)).v); };
   if constexpr (F::kSlopeNeedsInput) {
     Transform<T>(n, out, product, g, a, z);
   } else {
     Transform<T>(
-        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); },
-        g, a);
+        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); }, g, a);
   }
 }
 
@@ -90,8 +88,7 @@ SlopeFn<T> SlopeFor(const Activation* activation) {
 
 /// Row-wise part of softmax for rows [begin, end), in place in a or from z.
 template <class T>
-void SoftmaxRows(const Activation& activation, const MatrixView& z, const MatrixView& a, int64_t begin,
-                 int64_t end) {
+void SoftmaxRows(const Activation& activation, const MatrixView& z, const MatrixView& a, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     activation.Value(z.empty() ? a.Row<T>(i) : z.Row<T>(i), a.Row<T>(i), a.cols);
   }
@@ -117,8 +114,8 @@ template <class T>
 void StoreGradient(const UpdateConstants<T>&, const GradientPart<T>& part, const ParameterArrays& to) {
   for (int64_t i = 0; i < part.rows; ++i) {
     Transform<T>(
-        part.n, static_cast<T*>(to.gradient) + part.offset + i * part.stride,
-        [](VecOf<T> v) HWY_ATTR { return v; }, part.g + i * part.g_stride);
+        part.n, static_cast<T*>(to.gradient) + part.offset + i * part.stride, [](VecOf<T> v) HWY_ATTR { return v; },
+        part.g + i * part.g_stride);
   }
 }
 
@@ -169,8 +166,8 @@ void UpdateSgd(const UpdateConstants<T>& c, const GradientPart<T>& part, const P
   const Tag<T> d;
   const auto eta = hn::Set(d, c.eta);
   const auto lambda = hn::Set(d, c.lambda);
-  UpdatePart<T, 0>(
-      part, to, [&](V g, V* w, V*, V*) HWY_ATTR { *w = hn::NegMulAdd(eta, hn::MulAdd(lambda, *w, g), *w); });
+  UpdatePart<T, 0>(part, to,
+                   [&](V g, V* w, V*, V*) HWY_ATTR { *w = hn::NegMulAdd(eta, hn::MulAdd(lambda, *w, g), *w); });
 }
 
 // v <- alpha v - eta (g + lambda w); w <- w + v, or with Nesterov's look-ahead w <- w + alpha v - eta (g +
