@@ -141,6 +141,15 @@ TEST(CsvTest, NamesBadNumbers) {
   ExpectBad("a,b\n\"1\",\"2\"\n3,4\n\n5,oops\n", {"t.csv:5", "oops"});
 }
 
+TEST(CsvTest, CutsLongValuesBetweenCharacters) {
+  std::string value = "x";
+  for (int i = 0; i < 100; ++i) {
+    value += "\xC3\xA9";
+  }
+  const auto context = ExpectError([&] { Csv("a,b\n1,2\n1,2\n1," + value + "\n"); }, ErrorCode::kBadData, {"t.csv:4"});
+  EXPECT_EQ(context.value.size(), 59U + 3U);
+}
+
 TEST(CsvTest, RefusesRaggedRows) {
   ExpectBad("a,b,c\n1,2,3\n4,5\n", {"t.csv:3", "expected 3 fields, found 2"});
   ExpectBad("a,b,c\n1,2,3\n4,5,6,7,8\n", {"t.csv:3", "expected 3 fields, found 5"});
