@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "lamina/base/matrix_view.h"
 
@@ -14,6 +15,13 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(int64_t size_bytes);
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::move(other.data_)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_bytes_ = std::exchange(other.size_bytes_, 0);
+    return *this;
+  }
 
   void* data() const { return data_.get(); }
   int64_t size_bytes() const { return size_bytes_; }
@@ -24,6 +32,7 @@ class AlignedBuffer {
 
  private:
   struct Free {
+    int64_t mapped_bytes = 0;  // 0: from the heap
     void operator()(void* p) const noexcept;
   };
   std::unique_ptr<void, Free> data_;

@@ -79,13 +79,13 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
   }
   if (!std::isfinite(column.offset) || !std::isfinite(column.scale)) {
     throw Error(ErrorCode::kBadData, "values too large to scale",
-                {.file = source, .column = column.name, .remedy = "Check the values, or use --scaling none."});
+                {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
   }
 }
 
 [[noreturn]] void ThrowNoValues(const Table& table, const std::string& column) {
   throw Error(ErrorCode::kBadData, "has no values in the training rows",
-              {.file = table.source, .column = column, .remedy = "Drop the column with --drop-columns."});
+              {.file = table.source, .column = column, .remedy = "Drop the column with --drop."});
 }
 
 FittedColumn FitText(const Table& table, const Column& column, std::span<const int64_t> rows,

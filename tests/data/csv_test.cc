@@ -4,7 +4,7 @@
 
 #include "lamina/data/csv_columns.h"
 #include "tests/data/data_test_util.h"
-#include "tests/temp_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -174,11 +174,11 @@ TEST(CsvTest, RefusesBadFiles) {
 }
 
 TEST(ReaderTest, DispatchesAndRefuses) {
-  const TempDir dir;
+  const TemporaryFolder dir;
   EXPECT_EQ(ReadTable(dir.Write("noname", Gzip("a,b\n1,2\n"))).rows, 1);
   EXPECT_EQ(ReadData(dir.Write("kdd", "1,tcp\n2,udp\n")).train.rows, 2);
-  ExpectError([&] { ReadData(dir.File("none.csv")); }, ErrorCode::kNotFound, {"none.csv"});
-  ExpectError([&] { ReadTable(dir.path()); }, ErrorCode::kIo, {"is a directory"});
+  ExpectError([&] { ReadData(dir.Path("none.csv")); }, ErrorCode::kNotFound, {"none.csv"});
+  ExpectError([&] { ReadTable(dir.Path()); }, ErrorCode::kIo, {"is a directory"});
   ExpectError([&] { ReadData(dir.Write("empty.csv", "")); }, ErrorCode::kBadData, {"empty.csv", "file is empty"});
   ExpectError([&] { ReadData(dir.Write("x.bin", std::string("ab\0\1\2", 5))); }, ErrorCode::kBadData,
               {"unknown format", "idx, npy, csv"});
