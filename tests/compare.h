@@ -39,8 +39,8 @@ testing::AssertionResult MatchesOracle(const ConstMatrixView& got, const oracle:
                                        const oracle::Dense* bounds = nullptr) {
   if (got.rows != want.rows || got.cols != want.cols || got.dtype != DTypeOf<T>() ||
       (bounds != nullptr && (bounds->rows != want.rows || bounds->cols != want.cols))) {
-    return testing::AssertionFailure()
-           << "shape or type: " << got.rows << "x" << got.cols << " for " << want.rows << "x" << want.cols;
+    return testing::AssertionFailure() << "shape or type: " << got.rows << "x" << got.cols << " for " << want.rows
+                                       << "x" << want.cols;
   }
   int64_t wrong = 0;
   testing::AssertionResult result = testing::AssertionFailure();

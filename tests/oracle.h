@@ -18,8 +18,7 @@ struct Dense {
   std::vector<double> values;
 
   Dense() = default;
-  Dense(int64_t r, int64_t c, double value = 0)
-      : rows(r), cols(c), values(static_cast<size_t>(r * c), value) {}
+  Dense(int64_t r, int64_t c, double value = 0) : rows(r), cols(c), values(static_cast<size_t>(r * c), value) {}
   double& at(int64_t i, int64_t j) { return values[static_cast<size_t>(i * cols + j)]; }
   double at(int64_t i, int64_t j) const { return values[static_cast<size_t>(i * cols + j)]; }
 };

@@ -27,8 +27,7 @@ struct Configuration {
   int threads = 1;
 
   std::string Name() const {
-    std::string name =
-        backend + (kernel == "auto" ? "" : "_" + kernel) + (target.empty() ? "" : "_" + target);
+    std::string name = backend + (kernel == "auto" ? "" : "_" + kernel) + (target.empty() ? "" : "_" + target);
     return name + "_" + std::to_string(threads);
   }
   bool Supports(DType dtype) const { return kernel != "onednn" || dtype == DType::kF32; }
@@ -77,8 +76,7 @@ class Chosen {
     if (!configuration.target.empty()) {
       hwy::SetSupportedTargetsForTest(TargetBit(configuration.target));
     }
-    backend_ = MakeBackend(configuration.backend,
-                           {.threads = configuration.threads, .kernel = configuration.kernel});
+    backend_ = MakeBackend(configuration.backend, {.threads = configuration.threads, .kernel = configuration.kernel});
   }
   ~Chosen() { hwy::SetSupportedTargetsForTest(0); }
   Chosen(const Chosen&) = delete;
@@ -96,10 +94,7 @@ template <class T>
 class Guarded {
  public:
   Guarded(int64_t rows, int64_t cols, int64_t pad)
-      : rows_(rows),
-        cols_(cols),
-        stride_(cols + pad),
-        values_(static_cast<size_t>(rows * stride_ + 2), kGuard) {}
+      : rows_(rows), cols_(cols), stride_(cols + pad), values_(static_cast<size_t>(rows * stride_ + 2), kGuard) {}
   Guarded(const Dense& from, int64_t pad) : Guarded(from.rows, from.cols, pad) {
     for (int64_t i = 0; i < rows_; ++i) {
       for (int64_t j = 0; j < cols_; ++j) {

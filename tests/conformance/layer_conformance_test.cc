@@ -39,14 +39,13 @@ struct ForwardCase {
 
 template <class T>
 void CheckForward(const Chosen& backend, const ForwardCase& c, bool exact) {
-  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << c.activation.Text() << " "
-                                  << c.shape.batch << "x" << c.shape.outputs << "x" << c.shape.inputs
-                                  << " pad " << c.pad);
+  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << c.activation.Text() << " " << c.shape.batch
+                                  << "x" << c.shape.outputs << "x" << c.shape.inputs << " pad " << c.pad);
   Guarded<T> x(c.x, c.pad), w(c.w, c.pad), a(c.shape.batch, c.shape.outputs, c.pad), z = a;
   Guarded<T> bias(c.bias, 0);
   const auto layer = backend->Prepare(Request<T>(c.shape, c.activation, c.bias.cols > 0));
-  layer->Forward({x.view(), w.view(), c.bias.cols > 0 ? bias.data() : nullptr, a.view(),
-                  c.keep_z ? z.view() : MatrixView{}});
+  layer->Forward(
+      {x.view(), w.view(), c.bias.cols > 0 ? bias.data() : nullptr, a.view(), c.keep_z ? z.view() : MatrixView{}});
 
   const oracle::Sums sums = oracle::Forward(c.x, c.w, c.bias);
   const Dense z_bounds = SumBounds(1, c.shape.inputs, kEps<T>, sums.magnitude);
@@ -120,9 +119,8 @@ TEST_P(LayerConformance, ForwardOfEveryActivation) {
 template <class T>
 void CheckInputGradient(const Chosen& backend, const Shape& shape, const Activation* previous, bool integers,
                         int64_t pad) {
-  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << (previous ? previous->Text() : "none")
-                                  << " " << shape.batch << "x" << shape.outputs << "x" << shape.inputs
-                                  << " pad " << pad);
+  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << (previous ? previous->Text() : "none") << " "
+                                  << shape.batch << "x" << shape.outputs << "x" << shape.inputs << " pad " << pad);
   const auto fill = integers ? &Integers : &Reals;
   const Dense delta = fill(shape.batch, shape.outputs, 4);
   const Dense w = fill(shape.outputs, shape.inputs, 5);
@@ -176,8 +174,8 @@ TEST_P(LayerConformance, InputGradientOfEverySlope) {
 
 template <class T>
 void CheckWeightGradient(const Chosen& backend, const Shape& shape, bool bias, bool integers, int64_t pad) {
-  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << shape.batch << "x" << shape.outputs
-                                  << "x" << shape.inputs << " pad " << pad);
+  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << shape.batch << "x" << shape.outputs << "x"
+                                  << shape.inputs << " pad " << pad);
   const auto fill = integers ? &Integers : &Reals;
   const Dense x = fill(shape.batch, shape.inputs, 7);
   const Dense delta = fill(shape.batch, shape.outputs, 8);
@@ -238,8 +236,7 @@ TEST_P(LayerConformance, SmallerBatchThanPrepared) {
       layer->Forward({x_t.view(), w_t.view(), nullptr, a.view(), {}});
       EXPECT_TRUE(MatchesOracle<T>(a.view(), oracle::Forward(x, w, {}).value)) << batch;
       layer->WeightGradient({x_t.view(), a.view(), {w_t.data(), g.data()}, {}, nullptr});
-      EXPECT_TRUE(
-          MatchesOracle<T>(g.view(), oracle::WeightGradient(x, oracle::Forward(x, w, {}).value).value))
+      EXPECT_TRUE(MatchesOracle<T>(g.view(), oracle::WeightGradient(x, oracle::Forward(x, w, {}).value).value))
           << batch;
     }
   });
@@ -250,8 +247,7 @@ TEST_P(LayerConformance, SameThreadsSameBits) {
   ForTypes([&]<class T>(T) {
     const Shape shape{130, 120, 333};
     Guarded<T> x(Reals(shape.batch, shape.inputs, 11), 0), w(Reals(shape.outputs, shape.inputs, 12), 0);
-    Guarded<T> a(shape.batch, shape.outputs, 0), g(shape.outputs, shape.inputs, 0),
-        dx(shape.batch, shape.inputs, 0);
+    Guarded<T> a(shape.batch, shape.outputs, 0), g(shape.outputs, shape.inputs, 0), dx(shape.batch, shape.inputs, 0);
     std::vector<std::vector<T>> first;
     for (int run = 0; run < 3; ++run) {
       const auto layer = backend->Prepare(Request<T>(shape, "tanh", false));
@@ -261,8 +257,7 @@ TEST_P(LayerConformance, SameThreadsSameBits) {
       const std::vector<std::vector<T>> now{a.bytes(), g.bytes(), dx.bytes()};
       first = run == 0 ? now : first;
       for (size_t i = 0; i < now.size(); ++i) {
-        EXPECT_EQ(std::memcmp(now[i].data(), first[i].data(), now[i].size() * sizeof(T)), 0)
-            << "result " << i;
+        EXPECT_EQ(std::memcmp(now[i].data(), first[i].data(), now[i].size() * sizeof(T)), 0) << "result " << i;
       }
     }
   });
@@ -339,8 +334,7 @@ TEST_P(LayerConformance, ActivationsOverTheirWholeRange) {
           bounds.values[i] += 2 * kEps<T> * std::abs(z) * want.values[i];
         }
       }
-      EXPECT_TRUE(MatchesOracle<T>(a.view(), want, &bounds))
-          << activation.Text() << " " << DTypeName(DTypeOf<T>());
+      EXPECT_TRUE(MatchesOracle<T>(a.view(), want, &bounds)) << activation.Text() << " " << DTypeName(DTypeOf<T>());
     }
   });
 }

@@ -16,12 +16,10 @@ std::vector<NamedRule> Rules() {
   for (const double decay : {0.0, 0.03}) {
     rules.push_back(
         {{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .weight_decay = decay}, {"sgd", 0.05, 0, decay}});
-    rules.push_back(
-        {{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
-         {"sgd", 0.05, 0.8, decay}});
-    rules.push_back(
-        {{.kind = UpdateKind::kNesterov, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
-         {"nesterov", 0.05, 0.8, decay}});
+    rules.push_back({{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
+                     {"sgd", 0.05, 0.8, decay}});
+    rules.push_back({{.kind = UpdateKind::kNesterov, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
+                     {"nesterov", 0.05, 0.8, decay}});
     rules.push_back({{.kind = UpdateKind::kAdam, .learning_rate = 0.01, .weight_decay = decay, .step = 7},
                      {"adam", 0.01, 0, decay, 0.9, 0.999, 1e-8, 7}});
   }
@@ -61,8 +59,7 @@ struct Parameters {
     const double eps = std::numeric_limits<T>::epsilon();
     Dense value_bounds = value, state0_bounds = value, state1_bounds = value;
     for (size_t i = 0; i < value.values.size(); ++i) {
-      const double before =
-          std::abs(value.values[i]) + std::abs(state0.values[i]) + std::abs(gradient.values[i]);
+      const double before = std::abs(value.values[i]) + std::abs(state0.values[i]) + std::abs(gradient.values[i]);
       double unused0 = 0, unused1 = 0;
       step.Apply(gradient.values[i], &value.values[i], states > 0 ? &state0.values[i] : &unused0,
                  states > 1 ? &state1.values[i] : &unused1);
@@ -84,9 +81,9 @@ struct Parameters {
 
 template <class T>
 void CheckUpdate(const Chosen& backend, const NamedRule& named, const Shape& shape, bool bias) {
-  SCOPED_TRACE(testing::Message() << named.step.kind << " alpha " << named.step.alpha << " lambda "
-                                  << named.step.lambda << " " << DTypeName(DTypeOf<T>()) << " " << shape.batch
-                                  << "x" << shape.outputs << "x" << shape.inputs);
+  SCOPED_TRACE(testing::Message() << named.step.kind << " alpha " << named.step.alpha << " lambda " << named.step.lambda
+                                  << " " << DTypeName(DTypeOf<T>()) << " " << shape.batch << "x" << shape.outputs << "x"
+                                  << shape.inputs);
   const Dense x = Integers(shape.batch, shape.inputs, 4);
   const Dense delta = Integers(shape.batch, shape.outputs, 5);
   Guarded<T> x_t(x, 1), delta_t(delta, 2);
@@ -174,9 +171,7 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
     for (int64_t j = 0; j < outputs; ++j) {
       want.at(i, j) = weights.at(0, i) * sample.delta[static_cast<size_t>(j)] / static_cast<double>(batch);
     }
-    const auto largest = [](const std::vector<double>& v) {
-      return std::max_element(v.begin(), v.end()) - v.begin();
-    };
+    const auto largest = [](const std::vector<double>& v) { return std::max_element(v.begin(), v.end()) - v.begin(); };
     correct += outputs == 1 ? (a.at(i, 0) > 0.5) == (y.at(i, 0) > 0.5) : largest(row(a)) == largest(row(y));
   }
   EXPECT_TRUE(MatchesOracle<T>(delta.view(), want, &bounds));
