@@ -38,7 +38,7 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
     if (mapped == MAP_FAILED) {
       ThrowNoMemory(size_bytes);
     }
-    data_ = {mapped, Free{size_bytes}};
+    data_ = {mapped, FreeBuffer{size_bytes}};
     return;
   }
   const int64_t rounded = (size_bytes + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes;
@@ -49,7 +49,7 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
   std::memset(data_.get(), 0, static_cast<size_t>(rounded));
 }
 
-void AlignedBuffer::Free::operator()(void* p) const noexcept {
+void FreeBuffer::operator()(void* p) const noexcept {
   if (mapped_bytes > 0) {
     munmap(p, static_cast<size_t>(mapped_bytes));
   } else {

@@ -10,6 +10,12 @@
 
 namespace lamina {
 
+/// Gives back the memory of an AlignedBuffer.
+struct FreeBuffer {
+  int64_t mapped_bytes = 0;  // 0: from the heap
+  void operator()(void* p) const noexcept;
+};
+
 /// 64-byte aligned, zero-initialised host memory. Movable, not copyable. Throws Error(kResource) naming the need.
 class AlignedBuffer {
  public:
@@ -31,11 +37,7 @@ class AlignedBuffer {
   }
 
  private:
-  struct Free {
-    int64_t mapped_bytes = 0;  // 0: from the heap
-    void operator()(void* p) const noexcept;
-  };
-  std::unique_ptr<void, Free> data_;
+  std::unique_ptr<void, FreeBuffer> data_;
   int64_t size_bytes_ = 0;
 };
 
