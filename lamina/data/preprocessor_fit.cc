@@ -82,13 +82,13 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
   if (!std::isfinite(column.offset) || !std::isfinite(column.scale)) {
     throw Error(
         ErrorCode::kBadData, "values too large to scale",
-        {.file = source, .column = column.name, .remedy = "Check the values, or use --scaling none."});
+        {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
   }
 }
 
 [[noreturn]] void ThrowNoValues(const Table& table, const std::string& column) {
   throw Error(ErrorCode::kBadData, "has no values in the training rows",
-              {.file = table.source, .column = column, .remedy = "Drop the column with --drop-columns."});
+              {.file = table.source, .column = column, .remedy = "Leave the column out with --drop."});
 }
 
 FittedColumn FitText(const Table& table, const Column& column, std::span<const int64_t> rows,
@@ -209,7 +209,7 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   }
   if (rows.empty()) {
     throw Error(ErrorCode::kBadData,
-                "no training rows" + std::string(usable.empty() ? "" : " without missing values"),
+                "no training rows" + std::string(options.missing == MissingPolicy::kDropRow ? " without missing values" : ""),
                 {.file = table.source});
   }
   const bool mean = options.missing == MissingPolicy::kMean;  // targets are never made up
