@@ -34,6 +34,13 @@ void JsonOutput::Write(const std::string& command, nlohmann::json result) const 
   }
 }
 
+void AddSpeed(nlohmann::json& node, double samples, double seconds) {
+  if (samples > 0 && seconds > 0) {
+    node["samples_per_second"] = samples / seconds;
+    node["seconds_per_60000_samples"] = 60000.0 * seconds / samples;
+  }
+}
+
 int64_t PeakMemory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

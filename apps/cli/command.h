@@ -38,6 +38,9 @@ struct JsonOutput {
   void Write(const std::string& command, nlohmann::json result) const;
 };
 
+/// Adds "samples_per_second" and "seconds_per_60000_samples"; neither where nothing was measured.
+void AddSpeed(nlohmann::json& node, double samples, double seconds);
+
 /// Largest resident memory of this process so far.
 int64_t PeakMemory_bytes();
 

@@ -47,6 +47,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["backend"] = backend->name();
   result["threads"] = backend->threads();
   result["unseen_values"] = report.unseen_values;
+  AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   command.json_output.Write("evaluate", std::move(result));
   return kExitOk;
 }

@@ -89,10 +89,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"train_loss", last.train_loss},
                {"history", result.history.ToJson()},
                {"settings", ToJson(session.settings())}};
-  if (samples > 0 && result.train_seconds > 0) {
-    node["samples_per_second"] = samples / result.train_seconds;
-    node["seconds_per_60000_samples"] = 60000.0 * result.train_seconds / samples;
-  }
+  AddSpeed(node, samples, result.train_seconds);
   if (result.test) {
     node["test"] = ToJson(*result.test);
     if (result.test->classification) {
