@@ -40,7 +40,7 @@ struct FlagAdder {
         option->default_str(fmt::format("{}", fmt::join(field, ",")));
       }
     } else {
-      option = app.add_option(fmt::format("--{}", name), field, help);
+      option = app.add_option(fmt::format("--{}", name), field, help)->take_last();
       if constexpr (std::is_same_v<T, std::string>) {
         option->type_name("TEXT");
         if (!field.empty()) {
@@ -67,6 +67,8 @@ std::optional<T> ValueOf(const toml::node& node) {
     return value && *value >= 0 ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
   } else if constexpr (std::is_same_v<T, int64_t>) {
     return node.is_integer() ? node.value<int64_t>() : std::nullopt;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return node.is_boolean() ? node.value<bool>() : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::string>) {  // a column may be given by number
     const auto number = node.is_integer() ? node.value<int64_t>() : std::nullopt;
     return number ? std::optional<T>(std::to_string(*number)) : node.value<T>();
