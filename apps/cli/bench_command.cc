@@ -63,8 +63,7 @@ std::vector<NetAndBatch> ReadProblems(const std::string& path) {
       continue;
     }
     const size_t space = line.find(' ');
-    const auto batch =
-        space == std::string_view::npos ? std::nullopt : ParseInteger(Trim(line.substr(space)));
+    const auto batch = space == std::string_view::npos ? std::nullopt : ParseInteger(Trim(line.substr(space)));
     const std::string net(line.substr(0, space));
     const std::optional<std::vector<int64_t>> shape = ParseShape(net);
     if (!shape || !batch || *batch < 1) {
@@ -146,10 +145,11 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   }
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
-    fmt::print("{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
-               "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
-               hardware, command.dtype, command.activation,
-               command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
+    fmt::print(
+        "{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
+        "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
+        hardware, command.dtype, command.activation,
+        command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
     fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
                "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
   }
@@ -190,7 +190,8 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   }
   command.json_output.Write("bench train", {{"hardware", hardware}, {"results", std::move(rows)}});
   if (!all_verified) {
-    fmt::print(stderr, "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
+    fmt::print(stderr,
+               "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
     return kExitFailure;
   }
   return kExitOk;
@@ -213,10 +214,16 @@ Command AddBench(CLI::App& app) {
   train_app->add_option("--backend", train->backends, "Backends; default: all that are available")->delimiter(',');
   train_app->add_option("--problems", train->problems, "Take networks and batch sizes from this file")
       ->type_name("FILE");
-  train_app->add_option("--threads", train->threads, "Threads; 0: all cores")->capture_default_str()->check(CLI::Range(0, 4096));
-  train_app->add_option("--dtype", train->dtype, "f32 or f64")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+  train_app->add_option("--threads", train->threads, "Threads; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+  train_app->add_option("--dtype", train->dtype, "f32 or f64")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"f32", "f64"}));
   train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
-  train_app->add_option("--momentum", train->momentum, "Of the updates")->capture_default_str()->check(CLI::Range(0.0, 0.999));
+  train_app->add_option("--momentum", train->momentum, "Of the updates")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.999));
   train_app->add_option("--rounds", train->options.rounds, "Measurements of which the median counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
@@ -224,7 +231,8 @@ Command AddBench(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
   train->json_output.AddTo(*train_app);
-  train_app->footer("Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
+  train_app->footer(
+      "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
   return {bench, [train] { return RunBenchTrain(*train); }};
 }
 

@@ -56,8 +56,9 @@ struct FlagAdder {
 
 [[noreturn]] void ThrowAt(const std::string& path, const toml::source_region& where, const std::string& key,
                           std::string message, std::string remedy = "") {
-  throw Error(ErrorCode::kInvalidArgument, std::move(message),
-              {.file = path, .line = static_cast<int64_t>(where.begin.line), .value = key, .remedy = std::move(remedy)});
+  throw Error(
+      ErrorCode::kInvalidArgument, std::move(message),
+      {.file = path, .line = static_cast<int64_t>(where.begin.line), .value = key, .remedy = std::move(remedy)});
 }
 
 template <class T>

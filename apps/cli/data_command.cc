@@ -123,8 +123,8 @@ void PrintColumns(const nlohmann::json& columns) {
     if (column.contains("categories")) {
       values = fmt::format("{} different", column["categories"].get<int64_t>());
     } else if (column.contains("minimum")) {
-      values = fmt::format("{:g} to {:g}, mean {:g}", column["minimum"].get<double>(),
-                           column["maximum"].get<double>(), column["mean"].get<double>());
+      values = fmt::format("{:g} to {:g}, mean {:g}", column["minimum"].get<double>(), column["maximum"].get<double>(),
+                           column["mean"].get<double>());
     }
     fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, column["name"].get<std::string>(), width,
                column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);
@@ -146,8 +146,8 @@ int RunShow(const ShowCommand& command) {
                result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
     PrintColumns(columns);
   }
-  command.json_output.Write(
-      "data show", {{"data", command.path}, {"rows", result.train.rows}, {"columns", std::move(columns)}});
+  command.json_output.Write("data show",
+                            {{"data", command.path}, {"rows", result.train.rows}, {"columns", std::move(columns)}});
   return kExitOk;
 }
 

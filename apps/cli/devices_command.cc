@@ -18,8 +18,9 @@ std::string SizeText(int64_t size_bytes) {
     return "unknown";
   }
   const double kib = static_cast<double>(size_bytes) / 1024.0;
-  return kib < 1024 ? fmt::format("{:g} KiB", kib)
-                    : (kib < 1048576 ? fmt::format("{:.4g} MiB", kib / 1024) : fmt::format("{:.4g} GiB", kib / 1048576));
+  return kib < 1024
+             ? fmt::format("{:g} KiB", kib)
+             : (kib < 1048576 ? fmt::format("{:.4g} MiB", kib / 1024) : fmt::format("{:.4g} GiB", kib / 1048576));
 }
 
 std::string WhyNoGpu() {

@@ -31,8 +31,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   }
   EncodeReport report;
   const std::vector<int64_t> rows = model.preprocessor.UsableRows(table, command.input.RowsOf(table), true);
-  const Dataset dataset =
-      model.preprocessor.Encode(table, rows, model.network.dtype(), &report);
+  const Dataset dataset = model.preprocessor.Encode(table, rows, model.network.dtype(), &report);
   if (dataset.size() == 0) {
     throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = command.input.data});
   }

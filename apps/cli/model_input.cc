@@ -17,12 +17,12 @@ void ModelInput::AddTo(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str();
   app.add_option("--backend", backend, "auto, cpu, blas, threads or serial")->capture_default_str();
-  app.add_option("--threads", threads, "Threads to use; 0: all cores")->capture_default_str()->check(CLI::Range(0, 4096));
+  app.add_option("--threads", threads, "Threads to use; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
 }
 
-std::unique_ptr<Backend> ModelInput::MakeBackend() const {
-  return lamina::MakeBackend(backend, {.threads = threads});
-}
+std::unique_ptr<Backend> ModelInput::MakeBackend() const { return lamina::MakeBackend(backend, {.threads = threads}); }
 
 Table ModelInput::ReadTableFor(const Model& model) const {
   TrainSettings settings;
@@ -32,7 +32,8 @@ Table ModelInput::ReadTableFor(const Model& model) const {
   options.text_columns_if_present = model.preprocessor.TextColumns();
   ReadResult result = ReadData(data, options);
   if (part != "test" && part != "train") {
-    throw Error(ErrorCode::kInvalidArgument, "--part: unknown choice", {.value = part, .remedy = "Known: test, train."});
+    throw Error(ErrorCode::kInvalidArgument, "--part: unknown choice",
+                {.value = part, .remedy = "Known: test, train."});
   }
   return part == "test" && result.test ? std::move(*result.test) : std::move(result.train);
 }

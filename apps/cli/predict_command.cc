@@ -159,7 +159,8 @@ Command AddPredict(CLI::App& app) {
   auto command = std::make_shared<PredictCommand>();
   CLI::App* predict = app.add_subcommand("predict", "Answer raw rows with a model");
   command->input.AddTo(*predict);
-  predict->add_option("--out", command->out, "Write here: .npy for an array, any other name for CSV; -: standard output")
+  predict
+      ->add_option("--out", command->out, "Write here: .npy for an array, any other name for CSV; -: standard output")
       ->type_name("FILE")
       ->capture_default_str();
   predict->add_flag("--probabilities", command->probabilities, "Also every class's output (columns p_NAME)");

@@ -46,12 +46,11 @@ void ProgressPrinter::Update(const TrainProgress& progress) {
     return;
   }
   const int filled = static_cast<int>(kBarCells * progress.step / std::max<int64_t>(1, progress.steps));
-  std::string line = fmt::format("epoch {}/{} [{}{}] {}  {} samples/s  {} left", progress.epoch, progress.epochs,
-                                 std::string(static_cast<size_t>(filled), '#'),
-                                 std::string(static_cast<size_t>(kBarCells - filled), '.'),
-                                 Metric("loss", progress.mean_loss, progress.accuracy),
-                                 WithThousands(std::llround(progress.samples_per_second)),
-                                 DurationText(progress.seconds_left));
+  std::string line = fmt::format(
+      "epoch {}/{} [{}{}] {}  {} samples/s  {} left", progress.epoch, progress.epochs,
+      std::string(static_cast<size_t>(filled), '#'), std::string(static_cast<size_t>(kBarCells - filled), '.'),
+      Metric("loss", progress.mean_loss, progress.accuracy), WithThousands(std::llround(progress.samples_per_second)),
+      DurationText(progress.seconds_left));
   line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
   fmt::print("\r\033[K{}", line);
   std::fflush(stdout);
@@ -60,8 +59,8 @@ void ProgressPrinter::Update(const TrainProgress& progress) {
 
 void ProgressPrinter::EpochDone(const EpochRecord& record) {
   Clear();
-  std::string line = fmt::format("epoch {}/{}  {}", record.epoch, epochs_,
-                                 Metric("loss", record.train_loss, record.train_accuracy));
+  std::string line =
+      fmt::format("epoch {}/{}  {}", record.epoch, epochs_, Metric("loss", record.train_loss, record.train_accuracy));
   if (!std::isnan(record.validation_loss)) {
     line += "  " + Metric("validation", record.validation_loss, record.validation_accuracy);
   }

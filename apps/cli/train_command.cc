@@ -129,9 +129,9 @@ int RunTrain(const TrainCommand& command) {
   }
   command.json_output.Check();
   const bool text = !command.quiet && !command.json_output.to_stdout();
-  std::unique_ptr<TrainSession> session =
-      command.resume.empty() ? std::make_unique<TrainSession>(command.settings)
-                             : std::make_unique<TrainSession>(command.settings, command.resume);
+  std::unique_ptr<TrainSession> session = command.resume.empty()
+                                              ? std::make_unique<TrainSession>(command.settings)
+                                              : std::make_unique<TrainSession>(command.settings, command.resume);
   ProgressPrinter printer(command.settings.epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;

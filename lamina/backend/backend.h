@@ -37,9 +37,9 @@ struct ForwardArgs {
 /// Input gradient: out = ∂E/∂x, times the slope of the layer before where there is one (then it is that
 /// layer's delta).
 struct InputGradientArgs {
-  ConstMatrixView delta;    // batch × outputs, ∂E/∂z of this layer
-  ConstMatrixView weights;  // outputs × inputs
-  ConstMatrixView x;        // batch × inputs: this layer's input, the activation of the layer before
+  ConstMatrixView delta;                 // batch × outputs, ∂E/∂z of this layer
+  ConstMatrixView weights;               // outputs × inputs
+  ConstMatrixView x;                     // batch × inputs: this layer's input, the activation of the layer before
   const Activation* previous = nullptr;  // activation of the layer before, null: no slope
   ConstMatrixView previous_z;            // batch × inputs, only where previous->slope_needs_input()
   MatrixView out;                        // batch × inputs
@@ -87,10 +87,9 @@ struct LayerPlanRequest {
 
 /// Sums over the samples seen since they were last cleared. Kept in backend memory while training.
 struct LossSums {
-  double loss = 0;    // sum of sample weight × loss
-  double weight = 0;  // sum of sample weights
-  int64_t correct =
-      0;  // samples whose largest output (one output: the side of the class threshold) is the target's
+  double loss = 0;      // sum of sample weight × loss
+  double weight = 0;    // sum of sample weights
+  int64_t correct = 0;  // samples whose largest output (one output: the side of the class threshold) is the target's
   int64_t samples = 0;
 };
 
@@ -135,8 +134,7 @@ class Backend {
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;
 
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
-  virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count,
-                          MatrixView to) const noexcept = 0;
+  virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;
   virtual void ComputeLoss(const LossArgs& args) const noexcept = 0;
 };
 

@@ -61,8 +61,8 @@ void SampleDelta(const LossArgs& args, int64_t i, T scale) {
 template <class T, class L>
 void LossLoop(const LossArgs& args) {
   const int64_t outputs = args.a.cols;
-  const T floor = args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon()
-                                                         : std::numeric_limits<T>::min();
+  const T floor =
+      args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon() : std::numeric_limits<T>::min();
   const T mean = T(1) / static_cast<T>(std::max<int64_t>(1, args.a.rows));
   const auto* weights = static_cast<const T*>(args.sample_weights);
   LossSums sums;
@@ -91,8 +91,8 @@ void LossLoop(const LossArgs& args) {
 
 Verdict HostBackend::Supports(const Problem& problem) const {
   if (problem.dtype != DType::kF32 && problem.dtype != DType::kF64) {
-    return Verdict::No(fmt::format("backend {} computes dot layers in f32 and f64, not {}", name(),
-                                   DTypeName(problem.dtype)));
+    return Verdict::No(
+        fmt::format("backend {} computes dot layers in f32 and f64, not {}", name(), DTypeName(problem.dtype)));
   }
   return Verdict::Yes();
 }
@@ -138,6 +138,9 @@ void ComputeLossOnHost(const LossArgs& args) noexcept {
     VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) { LossLoop<T, L>(args); });
   });
 }
+
+ThreadCountScope::ThreadCountScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+ThreadCountScope::~ThreadCountScope() { omp_set_num_threads(before_); }
 
 int ResolveThreads(int threads) { return threads > 0 ? threads : UsableCores(); }
 

@@ -38,6 +38,19 @@ void ComputeLossOnHost(const LossArgs& args) noexcept;
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
 
+/// While it lives, OpenMP libraries called from this thread (OpenBLAS, oneDNN) use `threads` threads: they
+/// ask omp_get_max_threads() at every call.
+class ThreadCountScope {
+ public:
+  explicit ThreadCountScope(int threads);
+  ~ThreadCountScope();
+  ThreadCountScope(const ThreadCountScope&) = delete;
+  ThreadCountScope& operator=(const ThreadCountScope&) = delete;
+
+ private:
+  int before_;
+};
+
 /// Applies activation or softmax to `rows` rows of z in place or into a; scalar loops of Activation.
 template <class T>
 void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, int64_t cols, int64_t z_stride,

@@ -28,8 +28,7 @@ constexpr size_t kPending_bytes = 1 << 20;
   } else if (error == EACCES || error == EROFS) {
     remedy = "Check the permissions or write elsewhere.";
   }
-  throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)),
-              {.file = path, .remedy = remedy});
+  throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path, .remedy = remedy});
 }
 
 int OpenRegular(const std::string& path, struct stat& info) {
@@ -66,11 +65,12 @@ std::string ReadFile(const std::string& path) {
   struct stat info {};
   const int descriptor = OpenRegular(path, info);
   std::string content;
-  content.resize(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0);
+  // Room for one byte more than the file has, so that its end is seen without growing.
+  content.resize(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kPending_bytes);
   size_t used = 0;
   while (true) {
     if (used == content.size()) {
-      content.resize(content.size() + (S_ISREG(info.st_mode) ? 1 : kPending_bytes));
+      content.resize(content.size() + kPending_bytes);
     }
     const ssize_t n = read(descriptor, content.data() + used, content.size() - used);
     if (n < 0 && errno == EINTR) {

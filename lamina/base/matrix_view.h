@@ -78,8 +78,7 @@ struct BasicMatrixView {
   }
 
   operator BasicMatrixView<true>() const  // NOLINT(google-explicit-constructor): mutable to const is safe
-    requires(!kConst)
-  {
+      requires(!kConst) {
     return {data, rows, cols, stride, dtype, space};
   }
 };

@@ -55,12 +55,11 @@ std::vector<std::string> SortedNames(const CategoryView& view, std::span<const i
     }
   }
   std::sort(names.begin(), names.end());
-  const bool numeric = std::all_of(names.begin(), names.end(),
-                                   [](const std::string& name) { return !std::isnan(ParseNumber(name)); });
+  const bool numeric =
+      std::all_of(names.begin(), names.end(), [](const std::string& name) { return !std::isnan(ParseNumber(name)); });
   if (numeric) {
-    std::stable_sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-      return ParseNumber(a) < ParseNumber(b);
-    });
+    std::stable_sort(names.begin(), names.end(),
+                     [](const std::string& a, const std::string& b) { return ParseNumber(a) < ParseNumber(b); });
   }
   return names;
 }

@@ -13,12 +13,13 @@ namespace {
 
 constexpr int64_t kColumnBlock = 16;  // of bytes: a quarter of a cache line of each row
 constexpr int64_t kRowTile = 256;
+constexpr int64_t kParallelCells = 1 << 18;  // fewer are read before a second thread wakes up
 
 // Calls fn(column index, rows of the tile) for blocks of columns in parallel, all tiles of a block in order.
 template <class Fn>
 void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
   const auto count = static_cast<int64_t>(rows.size());
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (columns > kColumnBlock && count * columns > kParallelCells)
   for (int64_t block = 0; block < columns; block += kColumnBlock) {
     for (int64_t begin = 0; begin < count; begin += kRowTile) {
       const auto tile =
@@ -32,8 +33,7 @@ void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
 
 }  // namespace
 
-std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns,
-                                                std::span<const int64_t> rows) {
+std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<ColumnStatistics> all(columns.size());
   for (ColumnStatistics& s : all) {
     s.min = std::numeric_limits<double>::infinity();
@@ -76,21 +76,18 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
   return all;
 }
 
-std::optional<CellPosition> FindMissing(std::span<const Column* const> columns,
-                                        std::span<const int64_t> rows) {
+std::optional<CellPosition> FindMissing(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<int64_t> first(columns.size(), std::numeric_limits<int64_t>::max());
-  ForTiles(static_cast<int64_t>(columns.size()), rows,
-           [&](size_t j, std::span<const int64_t> tile, int64_t begin) {
-             const Column& column = *columns[j];
-             if (!CanBeMissing(column) || first[j] <= begin) {
-               return;
-             }
-             const auto found =
-                 std::find_if(tile.begin(), tile.end(), [&](int64_t row) { return column.IsMissing(row); });
-             if (found != tile.end()) {
-               first[j] = begin + (found - tile.begin());
-             }
-           });
+  ForTiles(static_cast<int64_t>(columns.size()), rows, [&](size_t j, std::span<const int64_t> tile, int64_t begin) {
+    const Column& column = *columns[j];
+    if (!CanBeMissing(column) || first[j] <= begin) {
+      return;
+    }
+    const auto found = std::find_if(tile.begin(), tile.end(), [&](int64_t row) { return column.IsMissing(row); });
+    if (found != tile.end()) {
+      first[j] = begin + (found - tile.begin());
+    }
+  });
   const auto earliest = std::min_element(first.begin(), first.end());
   if (earliest == first.end() || *earliest == std::numeric_limits<int64_t>::max()) {
     return std::nullopt;

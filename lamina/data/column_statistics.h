@@ -20,8 +20,7 @@ struct ColumnStatistics {
 
 /// Of each of the number columns, over `rows`. Two passes, so that large offsets cost no digits; the same
 /// bits for any number of threads.
-std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns,
-                                                std::span<const int64_t> rows);
+std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows);
 
 /// A cell: position in `rows`, and in `columns`.
 struct CellPosition {
@@ -30,8 +29,7 @@ struct CellPosition {
 };
 
 /// The first missing cell in row order, if there is one.
-std::optional<CellPosition> FindMissing(std::span<const Column* const> columns,
-                                        std::span<const int64_t> rows);
+std::optional<CellPosition> FindMissing(std::span<const Column* const> columns, std::span<const int64_t> rows);
 
 /// The rows without a missing cell.
 std::vector<int64_t> CompleteRows(std::span<const Column* const> columns, std::span<const int64_t> rows);

@@ -16,11 +16,10 @@
 namespace lamina {
 namespace {
 
-[[noreturn]] void ThrowAt(std::string_view content, size_t offset, const std::string& source,
-                          std::string message, std::string remedy) {
+[[noreturn]] void ThrowAt(std::string_view content, size_t offset, const std::string& source, std::string message,
+                          std::string remedy) {
   const auto line = 1 + std::count(content.begin(), content.begin() + static_cast<ptrdiff_t>(offset), '\n');
-  throw Error(ErrorCode::kBadData, std::move(message),
-              {.file = source, .line = line, .remedy = std::move(remedy)});
+  throw Error(ErrorCode::kBadData, std::move(message), {.file = source, .line = line, .remedy = std::move(remedy)});
 }
 
 // Bytes of the UTF-8 sequence at p, 0 if it is not one (RFC 3629: no overlong forms, no surrogates).
@@ -38,8 +37,7 @@ size_t SequenceLength(const unsigned char* p, const unsigned char* end) {
     return follows(1, p[0] == 0xE0 ? 0xA0 : 0x80, p[0] == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
   }
   if (p[0] >= 0xF0 && p[0] <= 0xF4) {
-    return follows(1, p[0] == 0xF0 ? 0x90 : 0x80, p[0] == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3) ? 4
-                                                                                                          : 0;
+    return follows(1, p[0] == 0xF0 ? 0x90 : 0x80, p[0] == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3) ? 4 : 0;
   }
   return 0;
 }
@@ -58,8 +56,7 @@ void CheckUtf8(std::string_view content, const std::string& source) {
   for (const auto* p = begin; p < end;) {
     const size_t length = SequenceLength(p, end);
     if (length == 0) {
-      ThrowAt(content, static_cast<size_t>(p - begin), source,
-              fmt::format("not UTF-8 text: byte 0x{:02x}", *p),
+      ThrowAt(content, static_cast<size_t>(p - begin), source, fmt::format("not UTF-8 text: byte 0x{:02x}", *p),
               "Convert it, for instance with: iconv -f LATIN1 -t UTF-8.");
     }
     p += length;
@@ -90,8 +87,7 @@ void Normalise(std::string& content, const std::string& source) {
   }
 }
 
-std::vector<std::string> ColumnNames(const std::vector<std::string>& first, bool header,
-                                     const std::string& source) {
+std::vector<std::string> ColumnNames(const std::vector<std::string>& first, bool header, const std::string& source) {
   std::vector<std::string> names;
   std::unordered_set<std::string_view> seen;
   for (size_t j = 0; j < first.size(); ++j) {
@@ -100,16 +96,15 @@ std::vector<std::string> ColumnNames(const std::vector<std::string>& first, bool
   }
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      throw Error(
-          ErrorCode::kBadData, "two columns have the same name",
-          {.file = source, .line = 1, .column = name, .remedy = "Rename one of them in the header line."});
+      throw Error(ErrorCode::kBadData, "two columns have the same name",
+                  {.file = source, .line = 1, .column = name, .remedy = "Rename one of them in the header line."});
     }
   }
   return names;
 }
 
-void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& options,
-                      const std::string& source, std::vector<FieldKind>& kinds) {
+void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& options, const std::string& source,
+                      std::vector<FieldKind>& kinds) {
   Table table;  // for its look-up by name or number
   table.source = source;
   table.columns.resize(names.size());
@@ -133,11 +128,9 @@ void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& 
     cursor.NextField();
     ++found;
   }
-  throw Error(ErrorCode::kBadData,
-              fmt::format("expected {} field{}, found {}", expected, expected == 1 ? "" : "s", found),
-              {.file = source,
-               .line = line,
-               .remedy = "Correct the line; fields that contain the separator must be quoted."});
+  throw Error(
+      ErrorCode::kBadData, fmt::format("expected {} field{}, found {}", expected, expected == 1 ? "" : "s", found),
+      {.file = source, .line = line, .remedy = "Correct the line; fields that contain the separator must be quoted."});
 }
 
 // Reads all records at the cursor into `builders`; their lines into table.lines.
@@ -209,8 +202,8 @@ Table ReadCsv(std::string content, const std::string& source, const ReadOptions&
   const char separator = options.separator != 0 ? options.separator : DetectSeparator(text);
   CheckSeparator(separator);
   const CsvSample sample = TakeSample(text, separator, source);
-  const bool header = options.header == Header::kYes ||
-                      (options.header == Header::kAuto && DetectHeader(sample, options.missing));
+  const bool header =
+      options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, options.missing));
   const std::vector<std::string> names = ColumnNames(sample.records.front(), header, source);
   std::vector<FieldKind> kinds = DecideKinds(sample, header, options.missing);
   ApplyTextColumns(names, options, source, kinds);

@@ -109,25 +109,22 @@ FieldKind DecideKind(std::span<const FieldKind> sample) {
   const auto numbers = count(FieldKind::kNumber);
   const auto dates = count(FieldKind::kDate);
   const auto texts = count(FieldKind::kText);
-  const auto first =
-      std::find_if(sample.begin(), sample.end(), [](FieldKind k) { return k != FieldKind::kMissing; });
+  const auto first = std::find_if(sample.begin(), sample.end(), [](FieldKind k) { return k != FieldKind::kMissing; });
   if (first == sample.end()) {
     return FieldKind::kMissing;
   }
   if (texts > numbers + dates || (texts == numbers + dates && *first == FieldKind::kText)) {
     return FieldKind::kText;
   }
-  return dates > numbers || (dates == numbers && *first == FieldKind::kDate) ? FieldKind::kDate
-                                                                             : FieldKind::kNumber;
+  return dates > numbers || (dates == numbers && *first == FieldKind::kDate) ? FieldKind::kDate : FieldKind::kNumber;
 }
 
 CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const std::string& source,
                                    std::span<const std::string> missing)
     : name_(std::move(name)), kind_(kind), source_(source), missing_(missing) {
   double value = 0;
-  numeric_missing_ = std::any_of(missing.begin(), missing.end(), [&](const std::string& word) {
-    return ParseWhole(word, value) && !IsNan(word);
-  });
+  numeric_missing_ = std::any_of(missing.begin(), missing.end(),
+                                 [&](const std::string& word) { return ParseWhole(word, value) && !IsNan(word); });
 }
 
 void CsvColumnBuilder::Reserve(size_t rows) {
@@ -156,8 +153,7 @@ void CsvColumnBuilder::Read(CsvCursor& cursor) {
         return;
       }
       break;
-    case FieldKind::kMissing:
-      break;
+    case FieldKind::kMissing: break;
   }
   ReadSlow(cursor);
 }
@@ -243,9 +239,8 @@ double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) const 
               {.file = source_,
                .line = line,
                .column = name_,
-               .value = std::string(field.substr(0, 80)),
-               .remedy = fmt::format("Correct the value, or read the column as text with --text-columns {}.",
-                                     name_)});
+               .value = Excerpt(field),
+               .remedy = fmt::format("Correct the value, or read the column as text with --text-columns {}.", name_)});
 }
 
 bool CsvColumnBuilder::IsMissing(std::string_view field) const {

@@ -28,8 +28,7 @@ FieldKind DecideKind(std::span<const FieldKind> sample);
 /// Builds one column, field after field.
 class CsvColumnBuilder {
  public:
-  CsvColumnBuilder(std::string name, FieldKind kind, const std::string& source,
-                   std::span<const std::string> missing);
+  CsvColumnBuilder(std::string name, FieldKind kind, const std::string& source, std::span<const std::string> missing);
 
   void Reserve(size_t rows);
   /// Reads the next field. Throws Error(kBadData) for a value that does not fit the column.

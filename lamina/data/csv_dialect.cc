@@ -122,8 +122,7 @@ bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing)
   return all_text && distinct && !again;
 }
 
-std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header,
-                                   std::span<const std::string> missing) {
+std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing) {
   std::vector<FieldKind> kinds;
   for (size_t j = 0; j < sample.records.front().size(); ++j) {
     kinds.push_back(DecideKind(SampleColumn(sample, j, header ? 1 : 0, missing)));

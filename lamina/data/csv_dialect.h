@@ -23,7 +23,6 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
 bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing);
 
 /// Kind of each column, from the records after the header.
-std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header,
-                                   std::span<const std::string> missing);
+std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing);
 
 }  // namespace lamina

@@ -59,10 +59,9 @@ size_t FirstGuess_bytes(std::string_view content) {
 
 void Grow(std::string& out, size_t limit_bytes, const std::string& source) {
   if (out.size() >= limit_bytes) {
-    throw Error(
-        ErrorCode::kResource,
-        fmt::format("decompresses to more than the {} MiB of memory of this machine", limit_bytes >> 20),
-        {.file = source, .remedy = "Use a smaller file or a machine with more memory."});
+    throw Error(ErrorCode::kResource,
+                fmt::format("decompresses to more than the {} MiB of memory of this machine", limit_bytes >> 20),
+                {.file = source, .remedy = "Use a smaller file or a machine with more memory."});
   }
   out.resize(std::min(limit_bytes, out.size() + out.size() / 2));
 }
@@ -98,9 +97,7 @@ void InflateMember(z_stream& stream, std::string_view content, size_t& at, std::
 
 }  // namespace
 
-bool IsGzip(std::string_view content) {
-  return content.size() >= 2 && content[0] == '\x1f' && content[1] == '\x8b';
-}
+bool IsGzip(std::string_view content) { return content.size() >= 2 && content[0] == '\x1f' && content[1] == '\x8b'; }
 
 std::string Gunzip(std::string_view content, const std::string& source) try {
   Inflater inflater;

@@ -36,11 +36,9 @@ struct IdxHeader {
 
 uint8_t Byte(std::string_view content, size_t i) { return static_cast<uint8_t>(content[i]); }
 
-[[noreturn]] void ThrowBad(const std::string& source, const std::string& message,
-                           const std::string& value = {}) {
-  throw Error(
-      ErrorCode::kBadData, message,
-      {.file = source, .value = value, .remedy = "Fetch the file again, or check that it is an IDX file."});
+[[noreturn]] void ThrowBad(const std::string& source, const std::string& message, const std::string& value = {}) {
+  throw Error(ErrorCode::kBadData, message,
+              {.file = source, .value = value, .remedy = "Fetch the file again, or check that it is an IDX file."});
 }
 
 const ElementRow* FindElement(uint8_t code) {
@@ -212,13 +210,12 @@ ReadResult ReadIdxFolder(const std::string& folder, const ReadOptions& options) 
   const std::string images = FindPart(path, "train", "images");
   const std::string labels = FindPart(path, "train", "labels");
   if (images.empty() || labels.empty()) {
-    throw Error(
-        ErrorCode::kNotFound,
-        fmt::format("no {} in this folder",
-                    images.empty() ? "train-images-idx3-ubyte[.gz]" : "train-labels-idx1-ubyte[.gz]"),
-        {.file = folder,
-         .remedy = "Name a data file, or a folder with the IDX files {train,t10k}-images-idx3-ubyte[.gz] and "
-                   "{train,t10k}-labels-idx1-ubyte[.gz]."});
+    throw Error(ErrorCode::kNotFound,
+                fmt::format("no {} in this folder",
+                            images.empty() ? "train-images-idx3-ubyte[.gz]" : "train-labels-idx1-ubyte[.gz]"),
+                {.file = folder,
+                 .remedy = "Name a data file, or a folder with the IDX files {train,t10k}-images-idx3-ubyte[.gz] and "
+                           "{train,t10k}-labels-idx1-ubyte[.gz]."});
   }
   ReadResult result;
   result.train = ReadPair(images, labels, options);

@@ -34,8 +34,7 @@ struct NpyHeader {
 // shape.
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& source)
-      : text_(text), rest_(text), source_(source) {}
+  HeaderParser(std::string_view text, const std::string& source) : text_(text), rest_(text), source_(source) {}
 
   NpyHeader Parse() {
     NpyHeader header;
@@ -148,8 +147,7 @@ NpyHeader ParseHeader(std::string_view content, const std::string& source) {
   }
   const size_t start = 8 + length_bytes;
   if (length > content.size() - start) {
-    ThrowBad(source,
-             fmt::format("truncated: header of {} bytes, file holds {}", length, content.size() - start));
+    ThrowBad(source, fmt::format("truncated: header of {} bytes, file holds {}", length, content.size() - start));
   }
   NpyHeader header = HeaderParser(content.substr(start, length), source).Parse();
   header.data_offset = start + length;
@@ -224,8 +222,7 @@ const TypeRow& FindType(const std::string& descr, const std::string& source) {
 
 // Bytes of the data, after checking the shape against the file.
 size_t CheckSize(const NpyHeader& header, const TypeRow& type, size_t held_bytes, const std::string& source) {
-  std::string shape =
-      fmt::format("({}{})", fmt::join(header.shape, ", "), header.shape.size() == 1 ? "," : "");
+  std::string shape = fmt::format("({}{})", fmt::join(header.shape, ", "), header.shape.size() == 1 ? "," : "");
   if (header.shape.empty() || header.shape.size() > 2) {
     ThrowBad(source, "an array of one or two dimensions was expected, this one has the shape", shape,
              "Reshape it, for instance with a.reshape(len(a), -1).");
@@ -241,8 +238,8 @@ size_t CheckSize(const NpyHeader& header, const TypeRow& type, size_t held_bytes
   }
   if (static_cast<uint64_t>(need_bytes) != held_bytes) {
     ThrowBad(source, fmt::format("{}: shape {} of {} needs {} bytes, file holds {}",
-                                 held_bytes < static_cast<uint64_t>(need_bytes) ? "truncated" : "too long",
-                                 shape, header.descr, need_bytes, held_bytes));
+                                 held_bytes < static_cast<uint64_t>(need_bytes) ? "truncated" : "too long", shape,
+                                 header.descr, need_bytes, held_bytes));
   }
   return static_cast<size_t>(need_bytes);
 }
@@ -254,8 +251,8 @@ void SwapBytes(char* data, size_t size_bytes, size_t element_bytes) {
 }
 
 // The elements in native form: `content` itself where its bytes will do.
-std::shared_ptr<const void> NativeElements(std::string content, size_t offset, size_t size_bytes,
-                                           const TypeRow& type, const void*& data) {
+std::shared_ptr<const void> NativeElements(std::string content, size_t offset, size_t size_bytes, const TypeRow& type,
+                                           const void*& data) {
   auto owner = std::make_shared<std::string>(std::move(content));
   const char* in = owner->data() + offset;
   const bool aligned = reinterpret_cast<uintptr_t>(in) % static_cast<size_t>(type.size_bytes) == 0;
@@ -279,8 +276,7 @@ std::shared_ptr<const void> NativeElements(std::string content, size_t offset, s
 template <class T>
 size_t FindInfinite(const void* data, size_t count) {
   const auto* values = static_cast<const T*>(data);
-  return static_cast<size_t>(std::find_if(values, values + count, [](T v) { return std::isinf(v); }) -
-                             values);
+  return static_cast<size_t>(std::find_if(values, values + count, [](T v) { return std::isinf(v); }) - values);
 }
 
 // Infinities are refused here, where row and column are known.
@@ -312,8 +308,7 @@ Table ReadNpy(std::string content, const std::string& source, const ReadOptions&
   const NpyHeader header = ParseHeader(content, source);
   const TypeRow& type = FindType(header.descr, source);
   const size_t size_bytes = CheckSize(header, type, content.size() - header.data_offset, source);
-  const bool big =
-      header.descr[0] == '>' || (header.descr[0] == '=' && std::endian::native == std::endian::big);
+  const bool big = header.descr[0] == '>' || (header.descr[0] == '=' && std::endian::native == std::endian::big);
   if (big != (std::endian::native == std::endian::big) && type.size_bytes > 1) {
     SwapBytes(content.data() + header.data_offset, size_bytes, static_cast<size_t>(type.size_bytes));
   }

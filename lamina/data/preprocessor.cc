@@ -45,12 +45,11 @@ std::unordered_map<std::string_view, const Column*> ByName(const Table& table) {
   if (lacking.size() > kShown) {
     list += fmt::format(" and {} more", lacking.size() - kShown);
   }
-  throw Error(
-      ErrorCode::kNotFound,
-      fmt::format("the table lacks {} {} column{}", lacking.size(), what, lacking.size() == 1 ? "" : "s"),
-      {.file = table.source,
-       .value = list,
-       .remedy = remedy + "Columns are matched by name with those of the training data."});
+  throw Error(ErrorCode::kNotFound,
+              fmt::format("the table lacks {} {} column{}", lacking.size(), what, lacking.size() == 1 ? "" : "s"),
+              {.file = table.source,
+               .value = list,
+               .remedy = remedy + "Columns are matched by name with those of the training data."});
 }
 
 }  // namespace
@@ -64,8 +63,7 @@ void ThrowCell(const Table& table, int64_t row, const Column& column, const std:
                 : NumberName(column.Number(row));
   }
   const int64_t line = table.LineOf(row);
-  throw Error(ErrorCode::kBadData,
-              line > 0 ? message : fmt::format("{} in row {} (counted from 0)", message, row),
+  throw Error(ErrorCode::kBadData, line > 0 ? message : fmt::format("{} in row {} (counted from 0)", message, row),
               {.file = table.source, .line = line, .column = column.name, .value = value, .remedy = remedy});
 }
 
@@ -75,8 +73,8 @@ bool Preprocessor::BindsByPosition(const Table& table) const {
   if (std::all_of(inputs_.begin(), inputs_.end(), known)) {
     return false;
   }
-  const bool any = std::any_of(inputs_.begin(), inputs_.end(), known) ||
-                   std::any_of(targets_.begin(), targets_.end(), known);
+  const bool any =
+      std::any_of(inputs_.begin(), inputs_.end(), known) || std::any_of(targets_.begin(), targets_.end(), known);
   return !any || IsAutoNamed(table);
 }
 
@@ -87,9 +85,8 @@ Preprocessor::Binding Preprocessor::BindByPosition(const Table& table) const {
   if (count != column_count_ && count != without_targets && !inputs_only) {
     throw Error(
         ErrorCode::kBadData,
-        fmt::format(
-            "none of the training columns by name, and {} columns instead of {} (or {} without targets)",
-            count, column_count_, without_targets),
+        fmt::format("none of the training columns by name, and {} columns instead of {} (or {} without targets)", count,
+                    column_count_, without_targets),
         {.file = table.source, .remedy = "Give the columns of the training data."});
   }
   Binding binding;
@@ -98,9 +95,8 @@ Preprocessor::Binding Preprocessor::BindByPosition(const Table& table) const {
     if (inputs_only) {
       position = static_cast<int64_t>(i);
     } else if (count != column_count_) {
-      position -= std::count_if(targets_.begin(), targets_.end(), [&](const FittedColumn& target) {
-        return target.position < inputs_[i].position;
-      });
+      position -= std::count_if(targets_.begin(), targets_.end(),
+                                [&](const FittedColumn& target) { return target.position < inputs_[i].position; });
     }
     binding.inputs.push_back(&table.columns[static_cast<size_t>(position)]);
   }

@@ -15,12 +15,7 @@
 namespace lamina {
 
 enum class Encoding { kOneHot, kOrdinal };
-enum class Scaling {
-  kAuto,
-  kNone,
-  kStandardize,
-  kMinMax
-};  // kAuto: images value/255, other numbers standardized
+enum class Scaling { kAuto, kNone, kStandardize, kMinMax };  // kAuto: images value/255, other numbers standardized
 enum class MissingPolicy { kError, kDropRow, kMean };
 enum class UnseenPolicy { kError, kZero };
 enum class Task { kAuto, kClassification, kRegression };
@@ -61,8 +56,7 @@ class Preprocessor {
   /// Learns columns, categories and statistics from the given rows of `table`. `target_hint`: the target
   /// column when options.targets is empty and the format knows it. Throws Error for unknown columns, one
   /// class only, ...
-  static Preprocessor Fit(const Table& table, std::span<const int64_t> rows,
-                          const PreprocessOptions& options);
+  static Preprocessor Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options);
 
   /// Rows of `rows` that can be encoded (all, or without those with missing values under kDropRow).
   std::vector<int64_t> UsableRows(const Table& table, std::span<const int64_t> rows, bool with_targets) const;
@@ -70,8 +64,7 @@ class Preprocessor {
   /// Encodes inputs and targets. The table must have the fitted columns by name, in any order; a table
   /// without any of the fitted names but with the right number of columns is taken by position. Errors name
   /// file, line, column, value.
-  Dataset Encode(const Table& table, std::span<const int64_t> rows, DType dtype,
-                 EncodeReport* report = nullptr) const;
+  Dataset Encode(const Table& table, std::span<const int64_t> rows, DType dtype, EncodeReport* report = nullptr) const;
   /// Inputs only: the table may lack the target columns.
   Dataset EncodeInputs(const Table& table, std::span<const int64_t> rows, DType dtype,
                        EncodeReport* report = nullptr) const;
@@ -115,8 +108,7 @@ class Preprocessor {
   Binding BindByPosition(const Table& table) const;
   Dataset EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
                      EncodeReport* report) const;
-  void EncodeFeatures(const Table& table, const Binding& binding, Dataset& dataset,
-                      EncodeReport& report) const;
+  void EncodeFeatures(const Table& table, const Binding& binding, Dataset& dataset, EncodeReport& report) const;
   void EncodeClasses(const Table& table, const Column& column, Dataset& dataset, EncodeReport& report) const;
   void EncodeValues(const Table& table, const Binding& binding, Dataset& dataset) const;
 
@@ -145,10 +137,9 @@ class Preprocessor {
 struct WeightOptions {
   bool balanced_classes = false;
   std::vector<std::pair<std::string, double>> class_weights;
-  std::string
-      weight_column;  // name or number in the table; must then be in drop_columns as well (Fit does this)
+  std::string weight_column;  // name or number in the table; must then be in drop_columns as well (Fit does this)
 };
-std::vector<double> SampleWeights(const Table& table, const Dataset& dataset,
-                                  const Preprocessor& preprocessor, const WeightOptions& options);
+std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, const Preprocessor& preprocessor,
+                                  const WeightOptions& options);
 
 }  // namespace lamina

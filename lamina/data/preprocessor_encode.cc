@@ -18,9 +18,9 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kRowTile = 64;
+constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* kMissingRemedy =
-    "Leave such rows out with --missing drop, or fill them in with --missing mean.";
+constexpr const char* kMissingRemedy = "Leave such rows out with --missing drop, or fill them in with --missing mean.";
 constexpr const char* kUnseenRemedy =
     "Encode unseen values as zeros with --unseen zero, or train on rows that have it.";
 
@@ -69,8 +69,7 @@ int32_t CategoryOf(const Source& source, int64_t row) {
 
 // `out` is zero before; unseen categories stay zero.
 template <class T>
-bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride,
-                int64_t& unseen) {
+bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, int64_t& unseen) {
   const FittedColumn& fitted = *source.fitted;
   bool good = true;
   for (const int64_t row : rows) {
@@ -103,17 +102,16 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
         source.unseen += unseen;
       }
     } else {
-      good &= DispatchNumbers(*source.column, [&](const auto* numbers) {
-        return EncodeNumbers(numbers, source, rows, first, out_stride);
-      });
+      good &= DispatchNumbers(
+          *source.column, [&](const auto* numbers) { return EncodeNumbers(numbers, source, rows, first, out_stride); });
     }
   }
   return good;
 }
 
 // Words the error for the first bad cell of `rows`.
-[[noreturn]] void ThrowFirstBad(const Table& table, std::span<const Source> sources,
-                                std::span<const int64_t> rows, DType dtype) {
+[[noreturn]] void ThrowFirstBad(const Table& table, std::span<const Source> sources, std::span<const int64_t> rows,
+                                DType dtype) {
   for (const int64_t row : rows) {
     for (const Source& source : sources) {
       const Column& column = *source.column;
@@ -151,8 +149,8 @@ void AddUnseen(EncodeReport& report, const std::string& column, int64_t count) {
   }
 }
 
-Source MakeSource(const Table& table, const Column& column, const FittedColumn& fitted,
-                  std::span<const int64_t> rows, MissingPolicy missing, UnseenPolicy unseen) {
+Source MakeSource(const Table& table, const Column& column, const FittedColumn& fitted, std::span<const int64_t> rows,
+                  MissingPolicy missing, UnseenPolicy unseen) {
   Source source{.column = &column, .fitted = &fitted};
   source.zero_unseen = unseen == UnseenPolicy::kZero;
   if (missing == MissingPolicy::kMean) {
@@ -163,8 +161,7 @@ Source MakeSource(const Table& table, const Column& column, const FittedColumn& 
     source.view = std::make_unique<CategoryView>(column, rows);
     source.index = MatchNames(*source.view, fitted.categories);
   } else if (column.kind == ColumnKind::kText) {
-    const auto text =
-        std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !column.IsMissing(row); });
+    const auto text = std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !column.IsMissing(row); });
     if (text != rows.end()) {
       ThrowCell(table, *text, column, "text in a column that held numbers in training", "Correct the value.");
     }
@@ -190,7 +187,7 @@ void Preprocessor::EncodeFeatures(const Table& table, const Binding& binding, Da
   int64_t first_bad = count;
   DispatchFloat(dtype, [&](auto zero) {
     using T = decltype(zero);
-#pragma omp parallel for schedule(static) reduction(min : first_bad)
+#pragma omp parallel for schedule(static) reduction(min : first_bad) if (count * input_count_ > kParallelCells)
     for (int64_t begin = 0; begin < count; begin += kRowTile) {
       const auto tile =
           rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, count - begin)));
@@ -245,13 +242,12 @@ void Preprocessor::EncodeClasses(const Table& table, const Column& column, Datas
 void Preprocessor::EncodeValues(const Table& table, const Binding& binding, Dataset& dataset) const {
   for (size_t j = 0; j < targets_.size(); ++j) {
     const Column& column = *binding.targets[j];
-    const Source source =
-        MakeSource(table, column, targets_[j], dataset.rows, MissingPolicy::kError, unseen_);
+    const Source source = MakeSource(table, column, targets_[j], dataset.rows, MissingPolicy::kError, unseen_);
     const bool good = DispatchFloat(dataset.targets.dtype(), [&](auto zero) {
       using T = decltype(zero);
       return DispatchNumbers(column, [&](const auto* numbers) {
-        return EncodeNumbers(numbers, source, std::span<const int64_t>(dataset.rows),
-                             dataset.targets.Row<T>(0) + j, output_count());
+        return EncodeNumbers(numbers, source, std::span<const int64_t>(dataset.rows), dataset.targets.Row<T>(0) + j,
+                             output_count());
       });
     });
     if (!good) {
@@ -260,8 +256,8 @@ void Preprocessor::EncodeValues(const Table& table, const Binding& binding, Data
   }
 }
 
-Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets,
-                                 DType dtype, EncodeReport* report) const {
+Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
+                                 EncodeReport* report) const {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     throw Error(ErrorCode::kInvalidArgument, "rows are encoded as f32 or f64",
                 {.value = std::string(DTypeName(dtype))});

@@ -52,12 +52,11 @@ Roles FindRoles(const Table& table, const PreprocessOptions& options) {
     }
   }
   if (roles.inputs.empty() || roles.targets.empty()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("no {} column is left", roles.targets.empty() ? "target" : "input"),
-        {.file = table.source,
-         .remedy = fmt::format("The table has {} column(s); targets and dropped columns take them all.",
-                               table.columns.size())});
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("no {} column is left", roles.targets.empty() ? "target" : "input"),
+                {.file = table.source,
+                 .remedy = fmt::format("The table has {} column(s); targets and dropped columns take them all.",
+                                       table.columns.size())});
   }
   return roles;
 }
@@ -70,8 +69,7 @@ std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> col
   return picked;
 }
 
-void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics,
-              const std::string& source) {
+void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto) {
     column.offset = statistics.mean;
     column.scale = statistics.deviation > 0 ? statistics.deviation : 1;
@@ -80,15 +78,14 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
     column.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
   }
   if (!std::isfinite(column.offset) || !std::isfinite(column.scale)) {
-    throw Error(
-        ErrorCode::kBadData, "values too large to scale",
-        {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
+    throw Error(ErrorCode::kBadData, "values too large to scale",
+                {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
   }
 }
 
 [[noreturn]] void ThrowNoValues(const Table& table, const std::string& column) {
   throw Error(ErrorCode::kBadData, "has no values in the training rows",
-              {.file = table.source, .column = column, .remedy = "Leave the column out with --drop."});
+              {.file = table.source, .column = column, .remedy = "Drop the column with --drop."});
 }
 
 FittedColumn FitText(const Table& table, const Column& column, std::span<const int64_t> rows,
@@ -109,8 +106,7 @@ FittedColumn FitText(const Table& table, const Column& column, std::span<const i
       ++counts[static_cast<size_t>(index[static_cast<size_t>(view.Code(row))])];
     }
   }
-  fitted.fill_category =
-      static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  fitted.fill_category = static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   if (!fitted.one_hot) {
     ColumnStatistics statistics;
     double total = 0;
@@ -151,13 +147,11 @@ bool LooksLikeClasses(const Column& column, std::span<const int64_t> rows) {
   return values.size() <= 2 || values.size() * 2 <= rows.size();
 }
 
-Task ResolveTask(const Table& table, std::span<const Column* const> targets, std::span<const int64_t> rows,
-                 Task task) {
+Task ResolveTask(const Table& table, std::span<const Column* const> targets, std::span<const int64_t> rows, Task task) {
   const auto is_text = [](const Column* column) { return column->kind == ColumnKind::kText; };
   const auto text = std::find_if(targets.begin(), targets.end(), is_text);
   if (task == Task::kAuto && targets.size() == 1) {
-    task = is_text(targets[0]) || LooksLikeClasses(*targets[0], rows) ? Task::kClassification
-                                                                      : Task::kRegression;
+    task = is_text(targets[0]) || LooksLikeClasses(*targets[0], rows) ? Task::kClassification : Task::kRegression;
   }
   if (task == Task::kClassification && targets.size() > 1) {
     throw Error(ErrorCode::kInvalidArgument, "classification takes one target column",
@@ -177,19 +171,17 @@ Task ResolveTask(const Table& table, std::span<const Column* const> targets, std
 
 [[noreturn]] void ThrowMissing(const Table& table, std::span<const Column* const> columns,
                                std::span<const int64_t> rows, CellPosition cell, const char* remedy) {
-  ThrowCell(table, rows[static_cast<size_t>(cell.row)], *columns[static_cast<size_t>(cell.column)],
-            "missing value", remedy);
+  ThrowCell(table, rows[static_cast<size_t>(cell.row)], *columns[static_cast<size_t>(cell.column)], "missing value",
+            remedy);
 }
 
 }  // namespace
 
-Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows,
-                               const PreprocessOptions& options) {
+Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options) {
   const Roles roles = FindRoles(table, options);
   if (options.positive_target == options.negative_target || !std::isfinite(options.positive_target) ||
       !std::isfinite(options.negative_target)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the target values of the true and the other classes must differ",
+    throw Error(ErrorCode::kInvalidArgument, "the target values of the true and the other classes must differ",
                 {.value = fmt::format("{}, {}", options.positive_target, options.negative_target)});
   }
   Preprocessor fitted;
@@ -208,8 +200,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
     rows = usable;
   }
   if (rows.empty()) {
-    throw Error(ErrorCode::kBadData,
-                "no training rows" + std::string(options.missing == MissingPolicy::kDropRow ? " without missing values" : ""),
+    const bool dropped = options.missing == MissingPolicy::kDropRow;
+    throw Error(ErrorCode::kBadData, fmt::format("no training rows{}", dropped ? " without missing values" : ""),
                 {.file = table.source});
   }
   const bool mean = options.missing == MissingPolicy::kMean;  // targets are never made up
@@ -230,8 +222,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   return fitted;
 }
 
-void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows,
-                             std::span<const int64_t> columns, const PreprocessOptions& options) {
+void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
+                             const PreprocessOptions& options) {
   std::vector<const Column*> measured;  // the columns whose statistics are needed
   std::vector<size_t> measured_input;
   for (const int64_t position : columns) {
@@ -263,8 +255,8 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows,
   }
 }
 
-void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows,
-                              std::span<const int64_t> columns, const PreprocessOptions& options) {
+void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
+                              const PreprocessOptions& options) {
   const std::vector<const Column*> targets = Pick(table, columns);
   task_ = ResolveTask(table, targets, rows, options.task);
   for (const int64_t position : columns) {
@@ -290,9 +282,8 @@ void Preprocessor::FitClasses(const Table& table, const Column& column, std::spa
     const auto fraction =
         std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !IsWhole(column.Number(row)); });
     if (fraction != rows.end()) {
-      ThrowCell(
-          table, *fraction, column, "a class must be a whole number or text",
-          "For numbers to be predicted use --task regression; for classes read them with --text-columns.");
+      ThrowCell(table, *fraction, column, "a class must be a whole number or text",
+                "For numbers to be predicted use --task regression; for classes read them with --text-columns.");
     }
   }
   class_names_ = SortedNames(CategoryView(column, rows), rows);

@@ -18,8 +18,7 @@ using nlohmann::json;
 template <class T, size_t n>
 using Names = std::array<std::pair<T, const char*>, n>;
 
-constexpr Names<Task, 2> kTasks{
-    {{Task::kClassification, "classification"}, {Task::kRegression, "regression"}}};
+constexpr Names<Task, 2> kTasks{{{Task::kClassification, "classification"}, {Task::kRegression, "regression"}}};
 constexpr Names<MissingPolicy, 3> kMissing{
     {{MissingPolicy::kError, "error"}, {MissingPolicy::kDropRow, "drop"}, {MissingPolicy::kMean, "mean"}}};
 constexpr Names<UnseenPolicy, 2> kUnseen{{{UnseenPolicy::kError, "error"}, {UnseenPolicy::kZero, "zero"}}};
@@ -36,10 +35,8 @@ const char* NameOf(const Names<T, n>& names, T value) {
   return "";
 }
 
-[[noreturn]] void ThrowField(const std::string& field, const std::string& message,
-                             const std::string& value = {}) {
-  throw Error(ErrorCode::kBadModel, fmt::format("preprocessor: field '{}' {}", field, message),
-              {.value = value});
+[[noreturn]] void ThrowField(const std::string& field, const std::string& message, const std::string& value = {}) {
+  throw Error(ErrorCode::kBadModel, fmt::format("preprocessor: field '{}' {}", field, message), {.value = value});
 }
 
 // json[field] as T, or Error naming the field.
@@ -65,8 +62,7 @@ T Get(const json& object, const char* field) {
     }
   }
   if (!fits) {
-    ThrowField(field, "has a wrong value",
-               value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80));
+    ThrowField(field, "has a wrong value", value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80));
   }
   return value.get<T>();
 }
@@ -178,8 +174,7 @@ Preprocessor Preprocessor::FromJson(const json& object) {
   if (fitted.targets_.empty() || (classes && fitted.targets_.size() != 1)) {
     ThrowField("targets", "has a wrong number of columns");
   }
-  if (classes &&
-      (fitted.class_names_.size() < 2 || (fitted.single_output_ && fitted.class_names_.size() != 2))) {
+  if (classes && (fitted.class_names_.size() < 2 || (fitted.single_output_ && fitted.class_names_.size() != 2))) {
     ThrowField("classes", "has a wrong number of names", std::to_string(fitted.class_names_.size()));
   }
   for (const auto* columns : {&fitted.inputs_, &fitted.targets_}) {

@@ -18,9 +18,7 @@ namespace {
 constexpr size_t kStart_bytes = 4096;  // what `matches` may look at
 
 constexpr std::array<FormatRow, 3> kFormats{{
-    {"idx", LooksLikeIdx, ReadIdx},
-    {"npy", LooksLikeNpy, ReadNpy},
-    {"csv", LooksLikeCsv, ReadCsv},  // last: any text
+    {"idx", LooksLikeIdx, ReadIdx}, {"npy", LooksLikeNpy, ReadNpy}, {"csv", LooksLikeCsv, ReadCsv},  // last: any text
 }};
 
 // Files people try that only need a step before.
@@ -68,9 +66,8 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
     }
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
   }
-  throw Error(
-      ErrorCode::kBadData, fmt::format("is {}", NameOfKnownBinary(start)),
-      {.file = path, .remedy = fmt::format("Convert it to one of: {} (gzip-compressed or not).", known)});
+  throw Error(ErrorCode::kBadData, fmt::format("is {}", NameOfKnownBinary(start)),
+              {.file = path, .remedy = fmt::format("Convert it to one of: {} (gzip-compressed or not).", known)});
 }
 
 ReadResult ReadData(const std::string& path, const ReadOptions& options) {

@@ -15,12 +15,11 @@ namespace lamina {
 enum class Header { kAuto, kYes, kNo };
 
 struct ReadOptions {
-  Header header = Header::kAuto;          // CSV: is the first line column names?
-  char separator = 0;                     // CSV: 0 finds out (comma, semicolon, tab, |)
-  std::vector<std::string> text_columns;  // CSV: read as text even if they look like numbers
+  Header header = Header::kAuto;                     // CSV: is the first line column names?
+  char separator = 0;                                // CSV: 0 finds out (comma, semicolon, tab, |)
+  std::vector<std::string> text_columns;             // CSV: read as text even if they look like numbers
   std::vector<std::string> text_columns_if_present;  // the same, without an error where a name does not exist
-  std::vector<std::string> missing{"",    "NA",   "N/A", "nan",
-                                   "NaN", "null", "?"};  // CSV: fields that mean "missing"
+  std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
 };
 
 /// A file or the pair of files that make a data set.

@@ -46,9 +46,9 @@ std::vector<double> ClassWeights(const Dataset& dataset, const Preprocessor& pre
   for (const auto& [name, weight] : options.class_weights) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw Error(ErrorCode::kNotFound, "a weight for an unknown class",
-                  {.value = name,
-                   .remedy = DidYouMean(name, names) + fmt::format("There are {} classes.", names.size())});
+      throw Error(
+          ErrorCode::kNotFound, "a weight for an unknown class",
+          {.value = name, .remedy = DidYouMean(name, names) + fmt::format("There are {} classes.", names.size())});
     }
     RequireWeight(weight, name);
     weights[static_cast<size_t>(found - names.begin())] *= weight;
@@ -60,8 +60,7 @@ void MultiplyByColumn(const Table& table, const Dataset& dataset, const std::str
                       std::vector<double>& weights) {
   const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
   if (column.kind == ColumnKind::kText) {
-    throw Error(ErrorCode::kBadData, "the weight column holds text",
-                {.file = table.source, .column = column.name});
+    throw Error(ErrorCode::kBadData, "the weight column holds text", {.file = table.source, .column = column.name});
   }
   for (size_t i = 0; i < weights.size(); ++i) {
     const double weight = column.Number(dataset.rows[i]);
@@ -76,8 +75,8 @@ void MultiplyByColumn(const Table& table, const Dataset& dataset, const std::str
 
 }  // namespace
 
-std::vector<double> SampleWeights(const Table& table, const Dataset& dataset,
-                                  const Preprocessor& preprocessor, const WeightOptions& options) {
+std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, const Preprocessor& preprocessor,
+                                  const WeightOptions& options) {
   std::vector<double> weights(dataset.rows.size(), 1);
   if (options.balanced_classes || !options.class_weights.empty()) {
     if (preprocessor.task() != Task::kClassification) {

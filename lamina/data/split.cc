@@ -25,8 +25,7 @@ Ratios CheckedRatios(const SplitOptions& options) {
   const Ratios ratios{options.train, options.validation, options.test};
   for (const double ratio : ratios) {
     if (!(ratio >= 0 && ratio <= 1)) {  // also NaN
-      throw Error(ErrorCode::kInvalidArgument, "a ratio must lie in 0 to 1",
-                  {.value = fmt::format("{}", ratio)});
+      throw Error(ErrorCode::kInvalidArgument, "a ratio must lie in 0 to 1", {.value = fmt::format("{}", ratio)});
     }
   }
   const double sum = ratios[0] + ratios[1] + ratios[2];
@@ -47,8 +46,7 @@ Counts Apportion(int64_t count, const Ratios& ratios) {
     counts[p] = static_cast<int64_t>(quota + 1e-6);  // 0.7 × 10 must not become 6
     remainder[p] = quota - static_cast<double>(counts[p]);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return remainder[a] > remainder[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return remainder[a] > remainder[b]; });
   int64_t left = count - std::accumulate(counts.begin(), counts.end(), int64_t{0});
   for (size_t i = 0; left > 0; i = (i + 1) % 3) {
     if (ratios[order[i]] > 0) {
@@ -85,11 +83,9 @@ void Deal(std::span<const int64_t> rows, const Ratios& ratios, Split& split) {
 
 Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, const SplitOptions& options) {
   const Ratios ratios = CheckedRatios(options);
-  const auto parts =
-      static_cast<size_t>(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 0; }));
+  const auto parts = static_cast<size_t>(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 0; }));
   if (rows.size() < parts) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} rows cannot be split into {} parts", rows.size(), parts),
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} rows cannot be split into {} parts", rows.size(), parts),
                 {.remedy = fmt::format("At least {} rows are needed.", parts)});
   }
   Random random(options.seed, kSplitStream);
@@ -131,8 +127,7 @@ std::vector<int64_t> SelectRows(int64_t total, int64_t count, bool random, uint6
     std::iota(rows.begin(), rows.end(), int64_t{0});
     return rows;
   }
-  Random generator(
-      seed, kSelectStream);  // selection sampling (Knuth, TAOCP 3.4.2, algorithm S): ascending by itself
+  Random generator(seed, kSelectStream);  // selection sampling (Knuth, TAOCP 3.4.2, algorithm S): ascending by itself
   for (int64_t i = 0; count > 0; ++i) {
     if (generator.Below(static_cast<uint64_t>(total - i)) < static_cast<uint64_t>(count)) {
       rows.push_back(i);

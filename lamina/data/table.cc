@@ -23,23 +23,15 @@ double Column::Number(int64_t row) const {
   const int64_t index = row * stride;
   if (kind == ColumnKind::kNumber) {
     switch (dtype) {
-      case DType::kF64:
-        return At<double>(numbers, index);
-      case DType::kF32:
-        return At<float>(numbers, index);
-      case DType::kI64:
-        return At<int64_t>(numbers, index);
-      case DType::kI32:
-        return At<int32_t>(numbers, index);
-      case DType::kI16:
-        return At<int16_t>(numbers, index);
-      case DType::kI8:
-        return At<int8_t>(numbers, index);
-      case DType::kU8:
-        return At<uint8_t>(numbers, index);
+      case DType::kF64: return At<double>(numbers, index);
+      case DType::kF32: return At<float>(numbers, index);
+      case DType::kI64: return At<int64_t>(numbers, index);
+      case DType::kI32: return At<int32_t>(numbers, index);
+      case DType::kI16: return At<int16_t>(numbers, index);
+      case DType::kI8: return At<int8_t>(numbers, index);
+      case DType::kU8: return At<uint8_t>(numbers, index);
       case DType::kF16:
-      case DType::kBF16:
-        break;  // readers convert these to f32
+      case DType::kBF16: break;  // readers convert these to f32
     }
   }
   Check(false, "Column::Number: not a column of numbers");
@@ -76,8 +68,7 @@ int64_t Table::FindColumn(std::string_view name) const {
     throw Error(ErrorCode::kNotFound, "no such column",
                 {.file = source,
                  .value = std::string(name),
-                 .remedy = fmt::format("Columns are numbered 0 to {}, or -1 to -{} from the end.", count - 1,
-                                       count)});
+                 .remedy = fmt::format("Columns are numbered 0 to {}, or -1 to -{} from the end.", count - 1, count)});
   }
   const auto names = ColumnNames();
   std::string remedy = DidYouMean(name, names);
@@ -88,8 +79,7 @@ int64_t Table::FindColumn(std::string_view name) const {
   } else {
     remedy.pop_back();
   }
-  throw Error(ErrorCode::kNotFound, "no such column",
-              {.file = source, .value = std::string(name), .remedy = remedy});
+  throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
 }
 
 }  // namespace lamina

@@ -107,8 +107,7 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
     bool known = false;
     for (size_t i = 0; i < result.parameter_count_; ++i) {
       if (part.substr(0, equals) == result.parameter_names_[i]) {
-        result.parameters_[i] =
-            equals == std::string_view::npos ? std::nan("") : ParseNumber(part.substr(equals + 1));
+        result.parameters_[i] = equals == std::string_view::npos ? std::nan("") : ParseNumber(part.substr(equals + 1));
         known = std::isfinite(result.parameters_[i]);
       }
     }

@@ -24,7 +24,7 @@ class Activation {
 
   /// Identity.
   Activation();
-  Activation(std::string_view text);  // NOLINT(google-explicit-constructor): Parse
+  Activation(std::string_view text);                                    // NOLINT(google-explicit-constructor): Parse
   Activation(const char* text) : Activation(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
 
   /// Parses the text form. `custom` holds the user's own activations, found by name. Unknown names throw

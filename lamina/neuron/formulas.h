@@ -20,7 +20,7 @@ namespace lamina {
 template <class F>
 struct ActivationParameter {
   const char* name;
-  double F::* member;
+  double F::*member;
 };
 
 namespace formulas {
@@ -52,7 +52,7 @@ LAMINA_HD inline double Log(double x) { return std::log(x); }
 /// Calls fn(F{}) for the index-th type of the tuple `List`. The index must be in range.
 template <class List, class Fn>
 decltype(auto) VisitFormula(size_t index, Fn&& fn) {
-  return [&]<size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+  return [&]<size_t... I>(std::index_sequence<I...>)->decltype(auto) {
     using Result = decltype(fn(std::tuple_element_t<0, List>{}));
     if constexpr (std::is_void_v<Result>) {
       (void)((index == I ? (fn(std::tuple_element_t<I, List>{}), true) : false) || ...);
@@ -61,7 +61,8 @@ decltype(auto) VisitFormula(size_t index, Fn&& fn) {
       (void)((index == I ? (result = fn(std::tuple_element_t<I, List>{}), true) : false) || ...);
       return result;
     }
-  }(std::make_index_sequence<std::tuple_size_v<List>>{});
+  }
+  (std::make_index_sequence<std::tuple_size_v<List>>{});
 }
 
 }  // namespace lamina

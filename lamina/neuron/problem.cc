@@ -31,8 +31,7 @@ Synapse ParseSynapse(std::string_view name) {
       return static_cast<Synapse>(i);
     }
   }
-  throw Error(ErrorCode::kInvalidArgument, "unknown synapse",
-              {.value = std::string(name), .remedy = "Known: dot."});
+  throw Error(ErrorCode::kInvalidArgument, "unknown synapse", {.value = std::string(name), .remedy = "Known: dot."});
 }
 
 std::string_view PassName(Pass pass) { return kPassNames[static_cast<size_t>(pass)]; }

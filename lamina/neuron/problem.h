@@ -1,4 +1,5 @@
-// LayerSpec: what a layer computes. Problem: one pass of one layer on one batch, the unit of plans, tests and benchmarks.
+// LayerSpec: what a layer computes. Problem: one pass of one layer on one batch, the unit of plans, tests and
+// benchmarks.
 #pragma once
 
 #include <cstdint>

@@ -74,8 +74,8 @@ ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
     auto* base = static_cast<char*>(parameters_->data());
     ForwardArgs args;
     args.x = x;
-    args.weights = {base + offsets_[l].weights * element, spec.outputs, spec.inputs, spec.inputs, dtype_,
-                    backend_.space()};
+    args.weights = {
+        base + offsets_[l].weights * element, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
     args.bias = spec.bias ? base + offsets_[l].bias * element : nullptr;
     args.a = View(layers_[l].a, x.rows, spec.outputs);
     args.z = View(layers_[l].z, x.rows, spec.outputs);

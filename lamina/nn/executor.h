@@ -14,9 +14,9 @@ namespace lamina {
 struct ExecutorOptions {
   int64_t max_batch = 1;
   bool training = false;
-  Loss loss = Loss::kMse;       // for Evaluate and training
-  int state_count = 0;          // optimiser state arrays, UpdateRule::StateCount()
-  double class_threshold = 0.5; // of a single output, for counting correct answers
+  Loss loss = Loss::kMse;        // for Evaluate and training
+  int state_count = 0;           // optimiser state arrays, UpdateRule::StateCount()
+  double class_threshold = 0.5;  // of a single output, for counting correct answers
 };
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.

@@ -67,8 +67,7 @@ void RequireTensors(const SafetensorsFile& file, const json& node) {
 void CopyTensors(const SafetensorsFile& file, Network& network) {
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
-    const TensorView& weights =
-        file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
+    const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
     std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
     if (layer.bias) {
       const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "lamina/data/preprocessor.h"
+#include "lamina/neuron/loss.h"
 #include "lamina/nn/network.h"
 #include "lamina/nn/safetensors.h"
-#include "lamina/neuron/loss.h"
 
 namespace lamina {
 

@@ -37,8 +37,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 9> kTypes{{{"F64", DTyp
 }
 
 // Bytes that a tensor of this shape needs; throws where the product overflows.
-int64_t ByteCount(const std::string& source, const std::string& name, const std::vector<int64_t>& shape,
-                  DType dtype) {
+int64_t ByteCount(const std::string& source, const std::string& name, const std::vector<int64_t>& shape, DType dtype) {
   int64_t count = DTypeSize_bytes(dtype);
   for (const int64_t size : shape) {
     if (size < 0 || __builtin_mul_overflow(count, size, &count)) {
@@ -107,9 +106,7 @@ void RequireExactCover(const std::string& source, const std::map<std::string, Te
 
 }  // namespace
 
-int64_t TensorView::element_count() const {
-  return static_cast<int64_t>(bytes.size()) / DTypeSize_bytes(dtype);
-}
+int64_t TensorView::element_count() const { return static_cast<int64_t>(bytes.size()) / DTypeSize_bytes(dtype); }
 
 SafetensorsFile SafetensorsFile::Read(const std::string& path) { return Parse(ReadFile(path), path); }
 
@@ -168,8 +165,8 @@ void WriteSafetensors(const std::string& path, const std::map<std::string, std::
   header["__metadata__"] = metadata;
   int64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    const auto type = std::find_if(kTypes.begin(), kTypes.end(),
-                                   [&](const auto& row) { return row.second == tensor.dtype; });
+    const auto type =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& row) { return row.second == tensor.dtype; });
     const auto size_bytes = static_cast<int64_t>(tensor.bytes.size());
     header[name] = {{"dtype", type->first}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + size_bytes}}};
     offset += size_bytes;

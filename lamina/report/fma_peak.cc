@@ -65,9 +65,9 @@ double MeasureFmaPeak_gflops(DType dtype, int threads) {
 #pragma omp parallel num_threads(threads) reduction(+ : sink)
     {
       const int64_t start = omp_get_thread_num();
-      sink += dtype == DType::kF64 ? HWY_DYNAMIC_DISPATCH(ChainsF64)(kRounds, static_cast<double>(start))
-                                   : static_cast<double>(HWY_DYNAMIC_DISPATCH(ChainsF32)(kRounds,
-                                                                                       static_cast<float>(start)));
+      sink += dtype == DType::kF64
+                  ? HWY_DYNAMIC_DISPATCH(ChainsF64)(kRounds, static_cast<double>(start))
+                  : static_cast<double>(HWY_DYNAMIC_DISPATCH(ChainsF32)(kRounds, static_cast<float>(start)));
     }
     best_seconds = std::min(best_seconds, watch.Elapsed_seconds());
   }

@@ -65,8 +65,7 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::stri
   Network cast = MakeNetwork(work, dtype);
   if (dtype == DType::kF64) {  // the f32 start, exactly
     for (size_t l = 0; l < network.layers().size(); ++l) {
-      std::copy_n(network.Weights(l).Row<float>(0), network.layers()[l].weight_count(),
-                  cast.Weights(l).Row<double>(0));
+      std::copy_n(network.Weights(l).Row<float>(0), network.layers()[l].weight_count(), cast.Weights(l).Row<double>(0));
     }
   }
   const UpdateRule rule = RuleOf(work);
@@ -107,8 +106,8 @@ void Verify(const TrainBenchmarkCase& work, TrainBenchmarkResult& result) {
     }
   }
   result.largest_error /= scale;
-  const double epsilon = work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon()
-                                                   : std::numeric_limits<float>::epsilon();
+  const double epsilon =
+      work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
   result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
   result.verified = result.largest_error <= result.error_bound;  // false for NaN

@@ -26,9 +26,10 @@ struct TrainBenchmarkCase {
 };
 
 struct TrainBenchmarkResult {
-  std::string backend;      // as described by itself
+  std::string backend;  // as described by itself
   int threads = 0;
-  double largest_error = 0;  // of a parameter after one step, relative to the largest step; verified below `error_bound`
+  double largest_error =
+      0;  // of a parameter after one step, relative to the largest step; verified below `error_bound`
   double error_bound = 0;
   bool verified = false;
   double median_seconds = 0;  // per 60,000 samples

@@ -142,8 +142,8 @@ uint64_t DataFingerprint(const Dataset& train, const Dataset* validation) {
     for (const Matrix* matrix : {&set->features, &set->targets}) {
       hash = HashBytes(hash, matrix->data(), matrix->rows() * matrix->cols() * DTypeSize_bytes(matrix->dtype()));
     }
-    hash = HashBytes(hash, set->sample_weights.data(),
-                     static_cast<int64_t>(set->sample_weights.size() * sizeof(double)));
+    hash =
+        HashBytes(hash, set->sample_weights.data(), static_cast<int64_t>(set->sample_weights.size() * sizeof(double)));
   }
   return hash;
 }

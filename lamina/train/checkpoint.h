@@ -12,7 +12,7 @@
 namespace lamina {
 
 struct Checkpoint {
-  Model model;            // its network holds the running weights
+  Model model;  // its network holds the running weights
   TrainState state;
   uint64_t data_fingerprint = 0;
 };

@@ -68,8 +68,7 @@ Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& fea
 std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs) {
   std::vector<int32_t> classes;
   for (int64_t i = 0; i < outputs.rows(); ++i) {
-    classes.push_back(
-        model.preprocessor.ClassOf({outputs.Row<double>(i), static_cast<size_t>(outputs.cols())}));
+    classes.push_back(model.preprocessor.ClassOf({outputs.Row<double>(i), static_cast<size_t>(outputs.cols())}));
   }
   return classes;
 }
@@ -82,8 +81,7 @@ Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& d
   evaluation.seconds = watch.Elapsed_seconds();
   const Matrix outputs = InTargetUnits(model, raw);
   const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
-  evaluation.loss =
-      unknown ? std::numeric_limits<double>::quiet_NaN() : LossOf(model, raw, dataset.targets);
+  evaluation.loss = unknown ? std::numeric_limits<double>::quiet_NaN() : LossOf(model, raw, dataset.targets);
   if (model.preprocessor.task() == Task::kClassification) {
     evaluation.classification =
         MeasureClassification(dataset.labels, ClassesOf(model, outputs), model.preprocessor.class_names());
@@ -98,8 +96,7 @@ Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& d
 }
 
 nlohmann::json ToJson(const Evaluation& evaluation) {
-  nlohmann::json node =
-      evaluation.classification ? ToJson(*evaluation.classification) : nlohmann::json::object();
+  nlohmann::json node = evaluation.classification ? ToJson(*evaluation.classification) : nlohmann::json::object();
   if (!evaluation.classification) {
     nlohmann::json targets = nlohmann::json::array();
     for (const RegressionMetrics& metrics : evaluation.regression) {

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 struct Field {
   const char* name;
-  double EpochRecord::* member;
+  double EpochRecord::*member;
 };
 
 constexpr std::array<Field, 8> kFields{{{"learning_rate", &EpochRecord::learning_rate},

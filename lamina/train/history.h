@@ -23,8 +23,8 @@ struct EpochRecord {
 
 struct History {
   std::vector<EpochRecord> epochs;
-  int64_t best_epoch = 0;       // by validation loss (train loss without validation); 0: none yet
-  std::string stop_reason;      // "epochs", "early_stopping", "interrupted"
+  int64_t best_epoch = 0;   // by validation loss (train loss without validation); 0: none yet
+  std::string stop_reason;  // "epochs", "early_stopping", "interrupted"
 
   /// One line an epoch, header first; NaN fields are empty.
   std::string ToCsv() const;

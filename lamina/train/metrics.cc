@@ -92,9 +92,12 @@ json ToJson(const ClassificationMetrics& metrics) {
                        {"recall", NumberOrNull(row.recall)},
                        {"f1", NumberOrNull(row.f1)}});
   }
-  return {{"samples", metrics.samples},   {"accuracy", NumberOrNull(metrics.accuracy)},
-          {"macro_f1", NumberOrNull(metrics.macro_f1)}, {"unknown_labels", metrics.unknown_labels},
-          {"classes", classes},           {"confusion", metrics.confusion}};
+  return {{"samples", metrics.samples},
+          {"accuracy", NumberOrNull(metrics.accuracy)},
+          {"macro_f1", NumberOrNull(metrics.macro_f1)},
+          {"unknown_labels", metrics.unknown_labels},
+          {"classes", classes},
+          {"confusion", metrics.confusion}};
 }
 
 json ToJson(const RegressionMetrics& metrics) {

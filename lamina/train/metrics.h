@@ -41,8 +41,7 @@ struct RegressionMetrics {
 };
 
 /// One target. All in its own units.
-RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<const double> predicted,
-                                    std::string name);
+RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<const double> predicted, std::string name);
 
 nlohmann::json ToJson(const ClassificationMetrics& metrics);
 nlohmann::json ToJson(const RegressionMetrics& metrics);

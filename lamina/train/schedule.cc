@@ -40,8 +40,7 @@ double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t ep
       const double t = static_cast<double>(epoch) / static_cast<double>(std::max<int64_t>(1, epochs - 1));
       return low + 0.5 * (learning_rate - low) * (1.0 + std::cos(std::numbers::pi * std::min(1.0, t)));
     }
-    case ScheduleKind::kPlateau:
-      return learning_rate * std::pow(schedule.factor, static_cast<double>(reductions));
+    case ScheduleKind::kPlateau: return learning_rate * std::pow(schedule.factor, static_cast<double>(reductions));
   }
   return learning_rate;
 }

@@ -60,8 +60,7 @@ TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation
   BuildNetwork();
 }
 
-TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint,
-                           std::vector<Activation> custom)
+TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
@@ -74,8 +73,8 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
                 {.file = checkpoint, .remedy = "Resume without flags that change the network."});
   }
   if (saved.data_fingerprint != DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_)) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data", {.file = checkpoint,
-                .remedy = "Resume with the same data, split and seed."});
+    throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
+                {.file = checkpoint, .remedy = "Resume with the same data, split and seed."});
   }
   resume_state_ = std::move(saved.state);
 }
@@ -110,8 +109,8 @@ void TrainSession::FitPreprocessor(const Table& table, std::span<const int64_t> 
   PreprocessOptions options = PreprocessOptionsFrom(settings, Activation(), false);
   model_.preprocessor = Preprocessor::Fit(table, rows, options);
   const bool classes = model_.preprocessor.task() == Task::kClassification;
-  output_ = PlanOutput(settings_, classes ? static_cast<int64_t>(model_.preprocessor.class_names().size()) : 0,
-                       custom_);
+  output_ =
+      PlanOutput(settings_, classes ? static_cast<int64_t>(model_.preprocessor.class_names().size()) : 0, custom_);
   const PreprocessOptions planned = PreprocessOptionsFrom(settings, output_.activation, output_.single_output);
   if (planned.negative_target != options.negative_target || planned.single_output) {
     model_.preprocessor = Preprocessor::Fit(table, rows, planned);  // other target values
@@ -136,10 +135,8 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
   if (!settings_.validation.empty()) {
     validation_table = ReadTable(settings_.validation, read_others);
   }
-  std::vector<int64_t> rows =
-      SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
-  SplitOptions split_options =
-      SplitOptionsFrom(settings_, result.test.has_value(), validation_table.has_value());
+  std::vector<int64_t> rows = SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
+  SplitOptions split_options = SplitOptionsFrom(settings_, result.test.has_value(), validation_table.has_value());
   std::vector<int32_t> strata;
   if (settings_.stratify) {
     std::string target = settings_.target.empty() ? result.target.value_or("-1") : settings_.target.front();
@@ -150,8 +147,8 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
   if (fitted != nullptr) {
     model_.preprocessor = *fitted;
     output_ = PlanOutput(
-        settings_,
-        fitted->task() == Task::kClassification ? static_cast<int64_t>(fitted->class_names().size()) : 0, custom_);
+        settings_, fitted->task() == Task::kClassification ? static_cast<int64_t>(fitted->class_names().size()) : 0,
+        custom_);
   } else {
     FitPreprocessor(table, split.train, result.target);
   }
@@ -160,7 +157,8 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
     return preprocessor.Encode(from, preprocessor.UsableRows(from, chosen, true), dtype, &encode_report_);
   };
   train_ = encode(table, split.train);
-  validation_ = validation_table ? encode(*validation_table, AllRows(*validation_table)) : encode(table, split.validation);
+  validation_ =
+      validation_table ? encode(*validation_table, AllRows(*validation_table)) : encode(table, split.validation);
   test_ = result.test ? encode(*result.test, AllRows(*result.test)) : encode(table, split.test);
   const WeightOptions weights = WeightOptionsFrom(settings_);
   if (weights.balanced_classes || !weights.class_weights.empty() || !weights.weight_column.empty()) {
@@ -170,8 +168,8 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
 }
 
 void TrainSession::BuildNetwork() {
-  const std::vector<LayerSpec> layers = LayersFrom(settings_, output_, model_.preprocessor.input_count(),
-                                                   model_.preprocessor.output_count(), custom_);
+  const std::vector<LayerSpec> layers =
+      LayersFrom(settings_, output_, model_.preprocessor.input_count(), model_.preprocessor.output_count(), custom_);
   model_.network = Network(layers, ParseDType(settings_.dtype));
   model_.network.Initialize(InitializationFrom(settings_, layers), settings_.seed);
   model_.loss = output_.loss;

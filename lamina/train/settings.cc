@@ -47,8 +47,8 @@ constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                          {"minmax", Scaling::kMinMax}};
 constexpr Choice<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
-constexpr Choice<char> kSeparators[] = {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
-                                        {"pipe", '|'}};
+constexpr Choice<char> kSeparators[] = {
+    {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
 struct JsonWriter {
   json node = json::object();
@@ -172,8 +172,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.batch = settings.batch;
   options.loss = loss;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
-  options.rule.learning_rate =
-      settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
+  options.rule.learning_rate = settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
   options.rule.momentum = settings.momentum;
   options.rule.weight_decay = settings.weight_decay;
   options.rule.beta1 = settings.beta1;
@@ -291,8 +290,8 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
     return ParseInitialization(settings.init);
   }
   const std::string& first = layers.front().activation.name();
-  const bool relu_family = first == formulas::Relu::kName || first == formulas::LeakyRelu::kName ||
-                           first == formulas::Gelu::kName;
+  const bool relu_family =
+      first == formulas::Relu::kName || first == formulas::LeakyRelu::kName || first == formulas::Gelu::kName;
   return relu_family ? Initialization::kHeUniform : Initialization::kGlorotUniform;
 }
 

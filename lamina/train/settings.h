@@ -148,7 +148,8 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit("model", s.model, "Write the trained model to this file");
   visit("history", s.history, "Write the history to this file as CSV");
   visit("history-json", s.history_json, "Write the history to this file as JSON");
-  visit("checkpoint", s.checkpoint, "Keep a checkpoint in this file, written at Ctrl-C and as --checkpoint-epochs says");
+  visit("checkpoint", s.checkpoint,
+        "Keep a checkpoint in this file, written at Ctrl-C and as --checkpoint-epochs says");
   visit("checkpoint-epochs", s.checkpoint_epochs, "Epochs from one checkpoint to the next; 0: only at Ctrl-C");
 }
 
@@ -167,8 +168,8 @@ WeightOptions WeightOptionsFrom(const TrainSettings& settings);
 /// The network's shape besides its inputs and outputs, resolved from loss, activations and task.
 struct OutputPlan {
   Loss loss;
-  Activation activation;   // of the output layer
-  bool single_output;      // two classes, one output
+  Activation activation;  // of the output layer
+  bool single_output;     // two classes, one output
 };
 /// `classes`: how many there are, 0 for regression.
 OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom);
@@ -179,7 +180,8 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
 
-/// Throws Error(kInvalidArgument) for settings that contradict each other or cannot be parsed, without reading any data.
+/// Throws Error(kInvalidArgument) for settings that contradict each other or cannot be parsed, without reading any
+/// data.
 void ValidateSettings(const TrainSettings& settings, std::span<const Activation> custom = {});
 
 }  // namespace lamina

@@ -207,10 +207,9 @@ void Trainer::Run_::ReportProgress(double epoch_seconds) {
   progress.mean_loss = sums.loss / sums.weight;
   progress.accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.samples);
   progress.samples_per_second = static_cast<double>(sums.samples) / epoch_seconds;
-  const double epochs_left = static_cast<double>(options.epochs - state.epoch) -
-                             static_cast<double>(state.step) / static_cast<double>(steps);
-  const double validation_seconds =
-      state.history.epochs.empty() ? 0.0 : state.history.epochs.back().validation_seconds;
+  const double epochs_left =
+      static_cast<double>(options.epochs - state.epoch) - static_cast<double>(state.step) / static_cast<double>(steps);
+  const double validation_seconds = state.history.epochs.empty() ? 0.0 : state.history.epochs.back().validation_seconds;
   progress.seconds_left =
       epochs_left * (static_cast<double>(train.rows()) / progress.samples_per_second + validation_seconds);
   callbacks.progress(progress);
@@ -222,8 +221,8 @@ bool Trainer::Run_::TrainEpoch() {
   Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
   owner.backend_.Upload(device_order->data(), order.data(), train.rows() * static_cast<int64_t>(sizeof(int64_t)));
   UpdateRule rule = options.rule;
-  rule.learning_rate = LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs,
-                                      state.reductions);
+  rule.learning_rate =
+      LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
   WriteSums(state.sums);
   const double seconds_before = state.epoch_seconds;
   const Stopwatch watch;
@@ -359,12 +358,12 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
     }
     EpochRecord record;
     record.epoch = state_.epoch + 1;
-    record.learning_rate = LearningRateAt(options_.schedule, options_.rule.learning_rate, state_.epoch,
-                                          options_.epochs, state_.reductions);
+    record.learning_rate = LearningRateAt(options_.schedule, options_.rule.learning_rate, state_.epoch, options_.epochs,
+                                          state_.reductions);
     record.train_loss = state_.sums.loss / state_.sums.weight;
-    record.train_accuracy = run.train.is_classification() ? static_cast<double>(state_.sums.correct) /
-                                                                static_cast<double>(state_.sums.samples)
-                                                          : kNaN;
+    record.train_accuracy = run.train.is_classification()
+                                ? static_cast<double>(state_.sums.correct) / static_cast<double>(state_.sums.samples)
+                                : kNaN;
     record.train_seconds = state_.epoch_seconds;
     record.samples_per_second = static_cast<double>(state_.sums.samples) / state_.epoch_seconds;
     run.Validate(record);
@@ -384,8 +383,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
   }
   run.executor.StoreParameters(network_);
   if (run.KeepsBest() && state_.best_parameters.size_bytes() > 0) {
-    std::memcpy(network_.parameters(), state_.best_parameters.data(),
-                static_cast<size_t>(network_.parameter_bytes()));
+    std::memcpy(network_.parameters(), state_.best_parameters.data(), static_cast<size_t>(network_.parameter_bytes()));
   }
   return state_.history;
 }

@@ -29,9 +29,9 @@ struct TrainOptions {
   UpdateRule rule;
   Schedule schedule;
   uint64_t seed = 0;
-  bool shuffle = true;            // a new order every epoch
-  int64_t patience = 0;           // epochs without improvement of the validation loss before stopping; 0: never
-  double min_improvement = 0.0;   // what counts as one
+  bool shuffle = true;           // a new order every epoch
+  int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
+  double min_improvement = 0.0;  // what counts as one
   Keep keep = Keep::kAuto;
   int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
   double class_threshold = 0.5;   // of a single output
@@ -47,13 +47,13 @@ struct TrainState {
   LossSums sums;      // of those steps
   double epoch_seconds = 0;
   int64_t updates = 0;
-  int64_t reductions = 0;          // of the plateau schedule
+  int64_t reductions = 0;  // of the plateau schedule
   int64_t epochs_since_best = 0;
   int64_t epochs_since_reduction = 0;
-  double best_loss = 0;            // meaningful once history.best_epoch > 0
+  double best_loss = 0;  // meaningful once history.best_epoch > 0
   History history;
-  AlignedBuffer parameters;        // as Network::parameters(), of the running network
-  AlignedBuffer best_parameters;   // empty before the first epoch ends, or when not kept
+  AlignedBuffer parameters;       // as Network::parameters(), of the running network
+  AlignedBuffer best_parameters;  // empty before the first epoch ends, or when not kept
   std::vector<AlignedBuffer> optimiser;
 };
 
@@ -62,18 +62,18 @@ struct TrainProgress {
   int64_t epochs = 0;
   int64_t step = 0;  // done in this epoch
   int64_t steps = 0;
-  double mean_loss = 0;      // of this epoch so far
+  double mean_loss = 0;  // of this epoch so far
   double accuracy = 0;
   double samples_per_second = 0;
-  double seconds_left = 0;   // estimate for all remaining epochs
+  double seconds_left = 0;  // estimate for all remaining epochs
 };
 
 /// All optional; called from the training thread.
 struct TrainCallbacks {
   std::function<void(const TrainProgress&)> progress;  // at most ten times a second
   std::function<void(const EpochRecord&)> epoch_done;
-  std::function<bool()> stop_requested;                // asked after every step; true ends with "interrupted"
-  std::function<void(const TrainState&)> checkpoint;   // every checkpoint_epochs and when stopped
+  std::function<bool()> stop_requested;               // asked after every step; true ends with "interrupted"
+  std::function<void(const TrainState&)> checkpoint;  // every checkpoint_epochs and when stopped
 };
 
 class Trainer {
@@ -85,8 +85,8 @@ class Trainer {
   /// Goes on from a saved state of the same network, data and options. Throws Error(kBadModel) where it does not fit.
   void Resume(TrainState state);
 
-  /// Trains to the end, an early stop or stop_requested. `validation` may be null. The history's stop_reason says which.
-  /// Throws Error(kDiverged) at the first step whose loss is not finite, naming epoch and step.
+  /// Trains to the end, an early stop or stop_requested. `validation` may be null. The history's stop_reason says
+  /// which. Throws Error(kDiverged) at the first step whose loss is not finite, naming epoch and step.
   const History& Run(const Dataset& train, const Dataset* validation, const TrainCallbacks& callbacks);
 
  private:

@@ -1,6 +1,189 @@
+// Backend "blas": each pass is one CBLAS product; bias, activation and slopes are passes of their own. Plain
+// SGD goes into the product itself: weights = (1 - eta lambda) weights - eta delta^T x.
 #include "lamina/backend/blas/blas_backend.h"
+
+#include "lamina/backend/host_backend.h"
+
+#ifdef LAMINA_HAVE_BLAS
+#include <cblas.h>
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <limits>
+
+#include "lamina/backend/serial/plain_loops.h"
+#include "lamina/base/buffer.h"
+
+// There in OpenBLAS only; null where another CBLAS is linked.
+extern "C" {
+char* openblas_get_config() __attribute__((weak));
+char* openblas_get_corename() __attribute__((weak));
+}
+#endif
+
 namespace lamina {
-Verdict BlasAvailable() { return Verdict::No("built without CBLAS"); }
-std::unique_ptr<Backend> MakeBlasBackend(const BackendOptions&) { return nullptr; }
+
+#ifndef LAMINA_HAVE_BLAS
+
+Verdict BlasAvailable() { return Verdict::No("this lamina was built without CBLAS (LAMINA_BLAS=OFF or not found)"); }
+
+std::unique_ptr<Backend> MakeBlasBackend(const BackendOptions&) {
+  throw Error(ErrorCode::kUnsupported, BlasAvailable().reason);
+}
+
 std::string BlasDescription() { return ""; }
+
+#else
+
+namespace {
+
+// Elementwise passes pay for a parallel region from about this many elements on.
+constexpr int64_t kParallelElements = 16384;
+
+int Leading(int64_t stride) { return static_cast<int>(std::max<int64_t>(1, stride)); }
+
+/// c (m × n) = alpha op(a) op(b) + beta c; k is the common length. A dimension of a product by its views'
+/// strides.
+struct Product {
+  CBLAS_TRANSPOSE transpose_a, transpose_b;
+  int64_t m, n, k;
+};
+
+void Gemm(const Product& p, float alpha, ConstMatrixView a, ConstMatrixView b, float beta, MatrixView c) {
+  cblas_sgemm(CblasRowMajor, p.transpose_a, p.transpose_b, static_cast<int>(p.m), static_cast<int>(p.n),
+              static_cast<int>(p.k), alpha, static_cast<const float*>(a.data), Leading(a.stride),
+              static_cast<const float*>(b.data), Leading(b.stride), beta, static_cast<float*>(c.data),
+              Leading(c.stride));
+}
+
+void Gemm(const Product& p, double alpha, ConstMatrixView a, ConstMatrixView b, double beta, MatrixView c) {
+  cblas_dgemm(CblasRowMajor, p.transpose_a, p.transpose_b, static_cast<int>(p.m), static_cast<int>(p.n),
+              static_cast<int>(p.k), alpha, static_cast<const double*>(a.data), Leading(a.stride),
+              static_cast<const double*>(b.data), Leading(b.stride), beta, static_cast<double*>(c.data),
+              Leading(c.stride));
+}
+
+template <class T>
+class BlasLayer final : public PreparedLayer {
+ public:
+  BlasLayer(const LayerPlanRequest& request, int threads) : request_(request), threads_(threads) {}
+
+  void Forward(const ForwardArgs& args) noexcept override {
+    const MatrixView z = args.z.empty() ? args.a : args.z;
+    const ThreadCountScope scope(threads_);
+    Gemm({CblasNoTrans, CblasTrans, z.rows, z.cols, args.x.cols}, T(1), args.x, args.weights, T(0), z);
+    const auto* bias = static_cast<const T*>(args.bias);
+#pragma omp parallel for num_threads(threads_) schedule(static) if (z.rows * z.cols > kParallelElements)
+    for (int64_t i = 0; i < z.rows; ++i) {
+      T* row = z.Row<T>(i);
+      for (int64_t j = 0; bias != nullptr && j < z.cols; ++j) {
+        row[j] += bias[j];
+      }
+      request_.layer.activation.Value(row, args.a.Row<T>(i), z.cols);
+    }
+  }
+
+  void InputGradient(const InputGradientArgs& args) noexcept override {
+    const ThreadCountScope scope(threads_);
+    const MatrixView& out = args.out;
+    Gemm({CblasNoTrans, CblasNoTrans, out.rows, out.cols, args.delta.cols}, T(1), args.delta, args.weights, T(0), out);
+    if (args.previous == nullptr) {
+      return;
+    }
+#pragma omp parallel for num_threads(threads_) schedule(static) if (out.rows * out.cols > kParallelElements)
+    for (int64_t i = 0; i < out.rows; ++i) {
+      args.previous->MultiplySlope(args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i),
+                                   out.Row<T>(i), out.cols);
+    }
+  }
+
+  void WeightGradient(const WeightGradientArgs& args) noexcept override {
+    const ThreadCountScope scope(threads_);
+    const bool fused = args.rule != nullptr && args.rule->kind == UpdateKind::kSgd && args.weights.state0 == nullptr;
+    const T eta = fused ? static_cast<T>(args.rule->learning_rate) : T(-1);
+    const T keep = fused ? T(1) - eta * static_cast<T>(args.rule->weight_decay) : T(0);
+    const int64_t outputs = args.delta.cols;
+    const int64_t inputs = args.x.cols;
+    const MatrixView to = ViewOf(static_cast<T*>(fused ? args.weights.value : args.weights.gradient), outputs, inputs);
+    Gemm({CblasTrans, CblasNoTrans, outputs, inputs, args.x.rows}, -eta, args.delta, args.x, keep, to);
+    if (T* bias = static_cast<T*>(fused ? args.bias.value : args.bias.gradient); bias != nullptr) {
+      AddColumnSums(args.delta, -eta, fused ? T(1) : T(0), bias);
+    }
+    if (args.rule == nullptr || fused) {
+      return;
+    }
+#pragma omp parallel num_threads(threads_) if (outputs * inputs > kParallelElements)
+    {
+      const int64_t count = outputs * inputs;
+      const int64_t thread = omp_get_thread_num();
+      const int64_t size = omp_get_num_threads();
+      plain_loops::Update<T>(*args.rule, true, args.weights, count * thread / size, count * (thread + 1) / size);
+    }
+    if (args.bias.value != nullptr) {
+      plain_loops::Update<T>(*args.rule, false, args.bias, 0, outputs);
+    }
+  }
+
+  std::string Describe() const override { return fmt::format("blas: gemm, {} threads", threads_); }
+
+ private:
+  // to = keep to + scale (sums of the columns of delta).
+  static void AddColumnSums(ConstMatrixView delta, T scale, T keep, T* to) {
+    for (int64_t j = 0; j < delta.cols; ++j) {
+      to[j] = keep == T(0) ? T(0) : keep * to[j];
+    }
+    for (int64_t i = 0; i < delta.rows; ++i) {
+      const T* row = delta.Row<T>(i);
+      for (int64_t j = 0; j < delta.cols; ++j) {
+        to[j] += scale * row[j];
+      }
+    }
+  }
+
+  LayerPlanRequest request_;
+  int threads_;
+};
+
+class BlasBackend final : public HostBackend {
+ public:
+  explicit BlasBackend(int threads) : HostBackend(threads) {}
+  std::string_view name() const override { return "blas"; }
+  std::string Describe() const override { return fmt::format("blas: {}, {} threads", BlasDescription(), threads()); }
+
+  Verdict Supports(const Problem& problem) const override {
+    constexpr int64_t kMost = std::numeric_limits<int>::max();
+    if (problem.layer.inputs > kMost || problem.layer.outputs > kMost || problem.batch > kMost) {
+      return Verdict::No("backend blas counts rows and columns in 32 bits");
+    }
+    return HostBackend::Supports(problem);
+  }
+
+  std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
+    RequireSupport(request);
+    return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
+      return std::make_unique<BlasLayer<T> >(request, threads());
+    });
+  }
+};
+
+}  // namespace
+
+Verdict BlasAvailable() { return Verdict::Yes(); }
+
+std::unique_ptr<Backend> MakeBlasBackend(const BackendOptions& options) {
+  return std::make_unique<BlasBackend>(ResolveThreads(options.threads));
+}
+
+std::string BlasDescription() {
+  if (openblas_get_config == nullptr || openblas_get_corename == nullptr) {
+    return "CBLAS";
+  }
+  // "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY ...": the first two words.
+  const std::string config = openblas_get_config();
+  const size_t end = config.find(' ', config.find(' ') + 1);
+  return fmt::format("{} ({} kernels)", config.substr(0, end), openblas_get_corename());
+}
+
+#endif
+
 }  // namespace lamina

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "lamina/backend/cpu/kernels.h"
+#include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/text.h"
@@ -34,8 +35,7 @@ void RunTeam(int threads, const Fn& fn) noexcept {
 template <class T>
 class ScratchBuffer {
  public:
-  ScratchBuffer(const LayerPlanRequest& request, const cpu::KernelTable<T>& kernels,
-                cpu::CacheBudget budget) {
+  ScratchBuffer(const LayerPlanRequest& request, const cpu::KernelTable<T>& kernels, cpu::CacheBudget budget) {
     const int64_t batch = request.max_batch;
     const int64_t inputs = request.layer.inputs;
     const int64_t outputs = request.layer.outputs;
@@ -47,8 +47,7 @@ class ScratchBuffer {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
     sizes_.rows = cpu::RoundUp(sizes_.rows, kLine);
     sizes_.columns = cpu::RoundUp(sizes_.columns, kLine);
-    buffer_ =
-        AlignedBuffer((sizes_.rows + sizes_.columns + sizes_.partial) * static_cast<int64_t>(sizeof(T)));
+    buffer_ = AlignedBuffer((sizes_.rows + sizes_.columns + sizes_.partial) * static_cast<int64_t>(sizeof(T)));
   }
 
   cpu::Scratch<T> get() const {
@@ -80,6 +79,8 @@ cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
     const auto step = static_cast<double>(rule->step);
     constants.beta1 = static_cast<T>(rule->beta1);
     constants.beta2 = static_cast<T>(rule->beta2);
+    constants.rest1 = static_cast<T>(1.0 - rule->beta1);
+    constants.rest2 = static_cast<T>(1.0 - rule->beta2);
     constants.rate = static_cast<T>(rule->learning_rate / (1.0 - std::pow(rule->beta1, step)));
     constants.root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(rule->beta2, step)));
     constants.epsilon = static_cast<T>(rule->epsilon);
@@ -88,7 +89,7 @@ cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
 }
 
 template <class T>
-class OwnLayer final : public PreparedLayer {
+class OwnLayer : public PreparedLayer {
  public:
   OwnLayer(const LayerPlanRequest& request, int threads)
       : request_(request),
@@ -98,19 +99,18 @@ class OwnLayer final : public PreparedLayer {
         scratch_(request, kernels_, budget_) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
-    const cpu::ForwardTask<T> task{&args, &request_.layer.activation, scratch_.get(), budget_};
+    const cpu::ForwardTask<T> task = TaskOf(args);
     const auto kernel = UsesDots(args.x.rows) ? kernels_.forward_dots : kernels_.forward;
     RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernel(task, team); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
-    const cpu::InputGradientTask<T> task{&args, scratch_.get(), budget_};
+    const cpu::InputGradientTask<T> task = TaskOf(args);
     RunTeam(ThreadsFor(args.delta.rows), [&](Team team) { kernels_.input_gradient(task, team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
-    const cpu::WeightGradientTask<T> task{&args, ConstantsOf<T>(args.rule, true),
-                                          ConstantsOf<T>(args.rule, false), scratch_.get(), budget_};
+    const cpu::WeightGradientTask<T> task = TaskOf(args);
     RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernels_.weight_gradient(task, team); });
   }
 
@@ -120,7 +120,7 @@ class OwnLayer final : public PreparedLayer {
                        ThreadsFor(request_.max_batch));
   }
 
- private:
+ protected:
   bool UsesDots(int64_t batch) const { return batch < 12 || request_.layer.outputs < 24; }
 
   int ThreadsFor(int64_t batch) const {
@@ -128,11 +128,71 @@ class OwnLayer final : public PreparedLayer {
     return static_cast<int>(std::clamp<int64_t>(work / kWorkPerThread, 1, threads_));
   }
 
+  cpu::ForwardTask<T> TaskOf(const ForwardArgs& args) const {
+    return {&args, &request_.layer.activation, scratch_.get(), budget_};
+  }
+  cpu::InputGradientTask<T> TaskOf(const InputGradientArgs& args) const { return {&args, scratch_.get(), budget_}; }
+  cpu::WeightGradientTask<T> TaskOf(const WeightGradientArgs& args) const {
+    return {&args, ConstantsOf<T>(args.rule, true), ConstantsOf<T>(args.rule, false), scratch_.get(), budget_};
+  }
+
   LayerPlanRequest request_;
   int threads_;
   const cpu::KernelTable<T>& kernels_;
   cpu::CacheBudget budget_;
   ScratchBuffer<T> scratch_;
+};
+
+// oneDNN for the products where it takes them; own kernels for the rest.
+class OnednnLayer final : public OwnLayer<float> {
+ public:
+  OnednnLayer(const LayerPlanRequest& request, int threads)
+      : OwnLayer<float>(request, threads), fuses_(cpu::OnednnMatmul::Fuses(request.layer.activation)) {}
+
+  void Forward(const ForwardArgs& args) noexcept override {
+    const bool fused = fuses_ && args.z.empty();
+    const MatrixView& z = args.z.empty() ? args.a : args.z;
+    if (!Run(args.x.rows, DenseOf(args.x), TurnedOf(args.weights), fused ? args.bias : nullptr,
+             fused ? &request_.layer.activation : nullptr, z)) {
+      OwnLayer<float>::Forward(args);
+    } else if (!fused) {
+      RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernels_.activate(TaskOf(args), team); });
+    }
+  }
+
+  void InputGradient(const InputGradientArgs& args) noexcept override {
+    if (!Run(args.delta.rows, DenseOf(args.delta), DenseOf(args.weights), nullptr, nullptr, args.out)) {
+      OwnLayer<float>::InputGradient(args);
+      return;
+    }
+    RunTeam(ThreadsFor(args.delta.rows), [&](Team team) { kernels_.multiply_slope(TaskOf(args), team); });
+  }
+
+  void WeightGradient(const WeightGradientArgs& args) noexcept override {
+    const MatrixView gradient = ViewOf(static_cast<float*>(args.weights.gradient), args.delta.cols, args.x.cols);
+    if (!Run(args.x.rows, TurnedOf(args.delta), DenseOf(args.x), nullptr, nullptr, gradient)) {
+      OwnLayer<float>::WeightGradient(args);
+      return;
+    }
+    RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernels_.update(TaskOf(args), team); });
+  }
+
+  std::string Describe() const override {
+    return fmt::format("cpu: {}, {} threads", OnednnDescription(), ThreadsFor(request_.max_batch));
+  }
+
+ private:
+  static cpu::DnnMatrix DenseOf(const ConstMatrixView& m) { return {m.data, m.rows, m.cols, m.stride, 1}; }
+  static cpu::DnnMatrix TurnedOf(const ConstMatrixView& m) { return {m.data, m.cols, m.rows, 1, m.stride}; }
+
+  bool Run(int64_t batch, const cpu::DnnMatrix& a, const cpu::DnnMatrix& b, const void* bias,
+           const Activation* activation, const MatrixView& to) noexcept {
+    const ThreadCountScope scope(ThreadsFor(batch));
+    return matmul_.Run(a, b, bias, activation, to);
+  }
+
+  cpu::OnednnMatmul matmul_;
+  bool fuses_;
 };
 
 class CpuBackend final : public HostBackend {
@@ -148,8 +208,21 @@ class CpuBackend final : public HostBackend {
                        onednn.empty() ? "" : ", " + onednn);
   }
 
+  Verdict Supports(const Problem& problem) const override {
+    if (kernel_ == "onednn" && !cpu::OnednnMatmul::Available()) {
+      return Verdict::No("this lamina was built without oneDNN");
+    }
+    if (kernel_ == "onednn" && problem.dtype != DType::kF32) {
+      return Verdict::No("the oneDNN kernel computes in f32 only");
+    }
+    return HostBackend::Supports(problem);
+  }
+
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(request);
+    if (kernel_ == "onednn") {
+      return std::make_unique<OnednnLayer>(request, threads());
+    }
     return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
       return std::make_unique<OwnLayer<T>>(request, threads());
     });
@@ -164,9 +237,8 @@ class CpuBackend final : public HostBackend {
 std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options) {
   const std::vector<std::string> known{"auto", "own", "onednn"};
   if (std::find(known.begin(), known.end(), options.kernel) == known.end()) {
-    throw Error(
-        ErrorCode::kInvalidArgument, "unknown kernel of backend cpu",
-        {.value = options.kernel, .remedy = DidYouMean(options.kernel, known) + "Known: auto, own, onednn."});
+    throw Error(ErrorCode::kInvalidArgument, "unknown kernel of backend cpu",
+                {.value = options.kernel, .remedy = DidYouMean(options.kernel, known) + "Known: auto, own, onednn."});
   }
   return std::make_unique<CpuBackend>(options);
 }

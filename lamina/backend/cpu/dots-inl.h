@@ -97,6 +97,25 @@ HWY_INLINE DotFn<T> DotFor(int64_t outputs) {
   return kTable[static_cast<size_t>(outputs - 1)];
 }
 
+/// Bias and elementwise activation over sums that stand in z (a where z is empty).
+template <class T>
+void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
+  const ForwardArgs& args = *task.args;
+  const MatrixView& to = args.z.empty() ? args.a : args.z;
+  const int64_t count = o_end - o_begin;
+  const ValueFn<T> value = ValueFor<T>(*task.activation);
+  const auto* bias = static_cast<const T*>(args.bias);
+  for (int64_t s = s_begin; s < s_end; ++s) {
+    T* z = to.Row<T>(s) + o_begin;
+    if (bias != nullptr) {
+      Transform<T>(
+          count, z, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(z),
+          bias + o_begin);
+    }
+    value(*task.activation, z, args.a.Row<T>(s) + o_begin, count);
+  }
+}
+
 /// Samples [s_begin, s_end) × outputs [o_begin, o_end): sums, bias and elementwise activation.
 template <class Synapse, class T>
 void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
@@ -124,17 +143,7 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
       }
     }
   }
-  const ValueFn<T> value = ValueFor<T>(*task.activation);
-  const auto* bias = static_cast<const T*>(args.bias);
-  for (int64_t s = s_begin; s < s_end; ++s) {
-    T* z = to.Row<T>(s) + o_begin;
-    if (bias != nullptr) {
-      Transform<T>(
-          count, z, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(z),
-          bias + o_begin);
-    }
-    value(*task.activation, z, args.a.Row<T>(s) + o_begin, count);
-  }
+  FinishDots(task, s_begin, s_end, o_begin, o_end);
 }
 
 }  // namespace lamina::cpu::HWY_NAMESPACE

@@ -40,15 +40,13 @@ void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
 template <class F, class T>
 void SlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
   const F formula = FormulaOf<F>(activation);
-  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input) HWY_ATTR {
-    return hn::Mul(gradient, formula.Slope(Pack<T>(input), Pack<T>(value)).v);
-  };
+  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input)
+                           HWY_ATTR { return hn::Mul(gradient, formula.Slope(Pack<T>(input), Pack<T>(value)).v); };
   if constexpr (F::kSlopeNeedsInput) {
     Transform<T>(n, out, product, g, a, z);
   } else {
     Transform<T>(
-        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); },
-        g, a);
+        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); }, g, a);
   }
 }
 
@@ -90,8 +88,7 @@ SlopeFn<T> SlopeFor(const Activation* activation) {
 
 /// Row-wise part of softmax for rows [begin, end), in place in a or from z.
 template <class T>
-void SoftmaxRows(const Activation& activation, const MatrixView& z, const MatrixView& a, int64_t begin,
-                 int64_t end) {
+void SoftmaxRows(const Activation& activation, const MatrixView& z, const MatrixView& a, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     activation.Value(z.empty() ? a.Row<T>(i) : z.Row<T>(i), a.Row<T>(i), a.cols);
   }
@@ -117,8 +114,8 @@ template <class T>
 void StoreGradient(const UpdateConstants<T>&, const GradientPart<T>& part, const ParameterArrays& to) {
   for (int64_t i = 0; i < part.rows; ++i) {
     Transform<T>(
-        part.n, static_cast<T*>(to.gradient) + part.offset + i * part.stride,
-        [](VecOf<T> v) HWY_ATTR { return v; }, part.g + i * part.g_stride);
+        part.n, static_cast<T*>(to.gradient) + part.offset + i * part.stride, [](VecOf<T> v) HWY_ATTR { return v; },
+        part.g + i * part.g_stride);
   }
 }
 
@@ -169,8 +166,8 @@ void UpdateSgd(const UpdateConstants<T>& c, const GradientPart<T>& part, const P
   const Tag<T> d;
   const auto eta = hn::Set(d, c.eta);
   const auto lambda = hn::Set(d, c.lambda);
-  UpdatePart<T, 0>(
-      part, to, [&](V g, V* w, V*, V*) HWY_ATTR { *w = hn::NegMulAdd(eta, hn::MulAdd(lambda, *w, g), *w); });
+  UpdatePart<T, 0>(part, to,
+                   [&](V g, V* w, V*, V*) HWY_ATTR { *w = hn::NegMulAdd(eta, hn::MulAdd(lambda, *w, g), *w); });
 }
 
 // v <- alpha v - eta (g + lambda w); w <- w + v, or with Nesterov's look-ahead w <- w + alpha v - eta (g +
@@ -193,13 +190,14 @@ template <class T>
 void UpdateAdam(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
   using V = VecOf<T>;
   const Tag<T> d;
-  const auto one = hn::Set(d, static_cast<T>(1));
+  const auto rest1 = hn::Set(d, c.rest1);
+  const auto rest2 = hn::Set(d, c.rest2);
   const auto beta1 = hn::Set(d, c.beta1);
   const auto beta2 = hn::Set(d, c.beta2);
   UpdatePart<T, 2>(part, to, [&](V g, V* w, V* v, V* s) HWY_ATTR {
     const auto gradient = hn::MulAdd(hn::Set(d, c.lambda), *w, g);
-    *v = hn::MulAdd(beta1, *v, hn::Mul(hn::Sub(one, beta1), gradient));
-    *s = hn::MulAdd(beta2, *s, hn::Mul(hn::Sub(one, beta2), hn::Mul(gradient, gradient)));
+    *v = hn::MulAdd(beta1, *v, hn::Mul(rest1, gradient));
+    *s = hn::MulAdd(beta2, *s, hn::Mul(rest2, hn::Mul(gradient, gradient)));
     const auto below = hn::MulAdd(hn::Sqrt(*s), hn::Set(d, c.root), hn::Set(d, c.epsilon));
     *w = hn::Sub(*w, hn::Div(hn::Mul(hn::Set(d, c.rate), *v), below));
   });

@@ -17,12 +17,11 @@ namespace lamina::cpu::HWY_NAMESPACE {
 template <class T>
 void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const ProductInput<T> input{
-      {static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
-      {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
-      args.x.cols,
-      task.scratch,
-      task.budget};
+  const ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
+                              {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
+                              args.x.cols,
+                              task.scratch,
+                              task.budget};
   Product<DotSynapse>(input, ForwardFinish<T>{&args, task.activation, ValueFor<T>(*task.activation)}, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
@@ -49,14 +48,13 @@ void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
 template <class T>
 void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
   const InputGradientArgs& args = *task.args;
-  const ProductInput<T> input{
-      {static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
-      {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
-      args.delta.cols,
-      task.scratch,
-      task.budget};
-  Product<DotSynapse>(
-      input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)}, team);
+  const ProductInput<T> input{{static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
+                              {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
+                              args.delta.cols,
+                              task.scratch,
+                              task.budget};
+  Product<DotSynapse>(input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)},
+                      team);
 }
 
 // Gradient of the bias for outputs [begin, end): sums of the columns of delta, four vectors at a time.
@@ -86,8 +84,8 @@ void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end)
       std::fill_n(sums, kWidth, T(0));
       for (int64_t i = 0; i < args.delta.rows; ++i) {
         Transform<T>(
-            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); },
-            static_cast<const T*>(sums), args.delta.Row<T>(i) + j);
+            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(sums),
+            args.delta.Row<T>(i) + j);
       }
     }
     update(task.bias_update, {sums, 0, j, 0, 1, count}, args.bias);
@@ -104,8 +102,7 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                               args.x.rows,
                               task.scratch,
                               task.budget};
-  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights),
-                               inputs};
+  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights), inputs};
   Product<DotSynapse>(input, finish, team);
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));
@@ -113,19 +110,40 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
 }
 
 template <class T>
-void Activate(const Activation& activation, const T* bias, MatrixView z, MatrixView a, Team team) noexcept {
-  const ValueFn<T> value = ValueFor<T>(activation);
-  for (int64_t i = team.Begin(a.rows); i < team.End(a.rows); ++i) {
-    T* row = z.empty() ? a.Row<T>(i) : z.Row<T>(i);
-    if (bias != nullptr) {
-      Transform<T>(
-          a.cols, row, [](VecOf<T> u, VecOf<T> v) HWY_ATTR { return hn::Add(u, v); },
-          static_cast<const T*>(row), bias);
-    }
-    value(activation, row, a.Row<T>(i), a.cols);
+void Activate(const ForwardTask<T>& task, Team team) noexcept {
+  const ForwardArgs& args = *task.args;
+  FinishDots<T>(task, team.Begin(args.a.rows), team.End(args.a.rows), 0, args.a.cols);
+  if (task.activation->is_softmax()) {
+    SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
-  if (activation.is_softmax()) {
-    SoftmaxRows<T>(activation, z, a, team.Begin(a.rows), team.End(a.rows));
+}
+
+template <class T>
+void MultiplySlope(const InputGradientTask<T>& task, Team team) noexcept {
+  const InputGradientArgs& args = *task.args;
+  if (args.previous == nullptr) {
+    return;
+  }
+  const SlopeFn<T> slope = SlopeFor<T>(args.previous);
+  for (int64_t i = team.Begin(args.out.rows); i < team.End(args.out.rows); ++i) {
+    T* g = args.out.Row<T>(i);
+    slope(*args.previous, args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i), g, g,
+          args.out.cols);
+  }
+}
+
+template <class T>
+void Update(const WeightGradientTask<T>& task, Team team) noexcept {
+  const WeightGradientArgs& args = *task.args;
+  const int64_t count = args.delta.cols * args.x.cols;
+  if (args.rule != nullptr) {
+    const int64_t begin = team.Begin(count);
+    const T* g = static_cast<const T*>(args.weights.gradient) + begin;
+    UpdateFor<T>(args.rule, args.weights)(task.weight_update, {g, 0, begin, 0, 1, team.End(count) - begin},
+                                          args.weights);
+  }
+  if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
+    BiasGradient(task, team.Begin(args.delta.cols), team.End(args.delta.cols));
   }
 }
 
@@ -137,7 +155,9 @@ const KernelTable<T>& Table() {
                                      &ForwardDots<T>,
                                      &InputGradient<T>,
                                      &WeightGradient<T>,
-                                     &Activate<T>};
+                                     &Activate<T>,
+                                     &MultiplySlope<T>,
+                                     &Update<T>};
   return kTable;
 }
 

@@ -36,7 +36,7 @@ struct Scratch {
 template <class T>
 struct UpdateConstants {
   T eta, alpha, lambda;
-  T beta1, beta2, rate, root, epsilon;  // Adam
+  T beta1, beta2, rest1, rest2, rate, root, epsilon;  // Adam; rest is 1 - beta
 };
 
 template <class T>
@@ -75,8 +75,13 @@ struct KernelTable {
   void (*forward_dots)(const ForwardTask<T>&, Team) noexcept;
   void (*input_gradient)(const InputGradientTask<T>&, Team) noexcept;
   void (*weight_gradient)(const WeightGradientTask<T>&, Team) noexcept;
-  /// a = activation(z) over whole rows of a (z where given, else in place in a); for backend blas and oneDNN.
-  void (*activate)(const Activation&, const T* bias, MatrixView z, MatrixView a, Team) noexcept;
+  // The parts around a product that somebody else computed.
+  /// z += bias (null: none), then a = activation(z); an empty z stands for a itself.
+  void (*activate)(const ForwardTask<T>&, Team) noexcept;
+  /// out *= slope of the layer before.
+  void (*multiply_slope)(const InputGradientTask<T>&, Team) noexcept;
+  /// Follows the rule with the gradients in args.weights.gradient; computes and uses the bias gradient.
+  void (*update)(const WeightGradientTask<T>&, Team) noexcept;
 };
 
 /// The kernels for the best instruction set of this CPU.

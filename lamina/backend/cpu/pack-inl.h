@@ -98,8 +98,8 @@ HWY_NOINLINE void Transpose(const T* HWY_RESTRICT from, int64_t from_stride, int
 /// panel[k * width + r] for rows [begin, begin + count) and k in [k_begin, k_end); zeros in columns [count,
 /// width). `panel` is that of k = k_begin.
 template <class T>
-void PackPanel(const Operand<T>& operand, int64_t begin, int64_t count, int64_t width, int64_t k_begin,
-               int64_t k_end, T* HWY_RESTRICT panel) {
+void PackPanel(const Operand<T>& operand, int64_t begin, int64_t count, int64_t width, int64_t k_begin, int64_t k_end,
+               T* HWY_RESTRICT panel) {
   const int64_t depth = k_end - k_begin;
   if (operand.stride == 1) {
     for (int64_t k = 0; k < depth; ++k) {

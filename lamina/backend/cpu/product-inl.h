@@ -94,8 +94,8 @@ void PackBlock(const ProductInput<T>& in, const Block<T>& block, Team team) {
     }
     const int64_t first = block.PanelBegin(p);
     const int64_t width = block.PanelVectors(p) * kLanes<T>;
-    PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width,
-              block.k + begin, block.k + end, in.scratch.columns + first * block.depth + begin * width);
+    PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width, block.k + begin,
+              block.k + end, in.scratch.columns + first * block.depth + begin * width);
   }
   // Rows of an undivided sum stay packed for all blocks of columns.
   if (block.pack_rows && (block.column == 0 || block.depth < in.depth)) {
@@ -169,8 +169,8 @@ void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish
 /// of k.
 template <class Synapse, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
-  const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth,
-                                     {kTileRows, kTileVectors, kLanes<T>}, in.budget);
+  const Blocking size =
+      MakeBlocking(in.rows.count, in.columns.count, in.depth, {kTileRows, kTileVectors, kLanes<T>}, in.budget);
   bool packed_before = false;
   for (int64_t r = 0; r < in.rows.count; r += size.rows) {
     for (int64_t c = 0; c < in.columns.count; c += size.columns) {

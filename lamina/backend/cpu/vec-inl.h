@@ -113,9 +113,9 @@ struct ExpConstants<double> {
   static constexpr double kTanhEnd = 44.0;
   static constexpr int kBias = 1023, kMantissa = 52;
   // Taylor to r^13: the first term left out is 4e-18 of e^r.
-  static constexpr std::array<double, 12> kPolynomial{
-      1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-      1.0 / 5040,       1.0 / 720,       1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2};
+  static constexpr std::array<double, 12> kPolynomial{1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                                                      1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
+                                                      1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};
 };
 
 /// x = n ln 2 + r: `p` is e^r - 1 and `n` the integer, as one.

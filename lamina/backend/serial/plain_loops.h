@@ -47,8 +47,8 @@ void InputGradient(const InputGradientArgs& args, int64_t begin, int64_t end) no
       }
     }
     if (args.previous != nullptr) {
-      args.previous->MultiplySlope(args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i),
-                                   out, inputs);
+      args.previous->MultiplySlope(args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i), out,
+                                   inputs);
     }
   }
 }
@@ -84,8 +84,7 @@ void WeightGradient(ConstMatrixView x_view, ConstMatrixView delta_view, int64_t 
 template <class T>
 void Update(const UpdateRule& rule, bool decay, const ParameterArrays& arrays, int64_t begin, int64_t end) noexcept {
   const auto at = [begin](void* p) { return p == nullptr ? nullptr : static_cast<T*>(p) + begin; };
-  ApplyUpdate<T>(rule, decay, end - begin, at(arrays.gradient), at(arrays.value), at(arrays.state0),
-                 at(arrays.state1));
+  ApplyUpdate<T>(rule, decay, end - begin, at(arrays.gradient), at(arrays.value), at(arrays.state0), at(arrays.state1));
 }
 
 }  // namespace lamina::plain_loops

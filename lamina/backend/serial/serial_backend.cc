@@ -12,9 +12,8 @@ class SerialLayer final : public PreparedLayer {
   explicit SerialLayer(const LayerPlanRequest& request) : request_(request) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
-    DispatchFloat(request_.dtype, [&]<class T>(T) {
-      plain_loops::Forward<T>(args, request_.layer.activation, 0, args.x.rows);
-    });
+    DispatchFloat(request_.dtype,
+                  [&]<class T>(T) { plain_loops::Forward<T>(args, request_.layer.activation, 0, args.x.rows); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {

@@ -17,9 +17,7 @@ struct Range {
   int64_t end;
 };
 
-Range Shard(int64_t count, int shards, int index) {
-  return {count * index / shards, count * (index + 1) / shards};
-}
+Range Shard(int64_t count, int shards, int index) { return {count * index / shards, count * (index + 1) / shards}; }
 
 class ThreadsLayer final : public PreparedLayer {
  public:
