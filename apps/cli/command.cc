@@ -14,8 +14,10 @@ void JsonOutput::AddTo(CLI::App& app) {
       ->type_name("FILE");
 }
 
-void JsonOutput::Check() const {
+void JsonOutput::Check(std::span<const NamedPath> others) const {
   if (!path.empty() && !to_stdout()) {
+    const NamedPath json[] = {{"--json", path}};
+    RequireSeparateFiles(json, others);
     RequireWritableTarget(path);
   }
 }

@@ -110,6 +110,10 @@ void RefuseGaps(const Table& table, const std::vector<int64_t>& rows, const Data
 }
 
 int RunPredict(const PredictCommand& command) {
+  const NamedPath read[] = {{"--model", command.input.model}, {"--data", command.input.data}};
+  const NamedPath written[] = {{"--out", command.out == "-" ? "" : command.out},
+                               {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
+  RequireSeparateFiles(written, read);
   command.json_output.Check();
   const bool to_stdout = command.out == "-";
   if (to_stdout && command.json_output.to_stdout()) {

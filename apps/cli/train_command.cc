@@ -127,7 +127,17 @@ int RunTrain(const TrainCommand& command) {
     fmt::print("{}", WriteConfig(command.settings));
     return kExitOk;
   }
-  command.json_output.Check();
+  const TrainSettings& settings = command.settings;
+  const NamedPath others[] = {{"--data", settings.data},
+                              {"--test", settings.test},
+                              {"--validation", settings.validation},
+                              {"--config", command.config},
+                              {"--resume", command.resume},
+                              {"--model", settings.model},
+                              {"--history", settings.history},
+                              {"--history-json", settings.history_json},
+                              {"--checkpoint", settings.checkpoint}};
+  command.json_output.Check(others);
   const bool text = !command.quiet && !command.json_output.to_stdout();
   std::unique_ptr<TrainSession> session = command.resume.empty()
                                               ? std::make_unique<TrainSession>(command.settings)

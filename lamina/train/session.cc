@@ -88,6 +88,13 @@ void TrainSession::CheckOutputs() const {
       RequireWritableTarget(*path);
     }
   }
+  const NamedPath written[] = {{"--model", settings_.model},
+                               {"--history", settings_.history},
+                               {"--history-json", settings_.history_json},
+                               {"--checkpoint", CheckpointPath()}};
+  const NamedPath read[] = {
+      {"--data", settings_.data}, {"--test", settings_.test}, {"--validation", settings_.validation}};
+  RequireSeparateFiles(written, read);
   if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
