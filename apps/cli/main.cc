@@ -162,5 +162,6 @@ void LimitSpinning(char** argv) {
 
 int main(int argc, char** argv) {
   LimitSpinning(argv);
-   return lamina::cli::Main(argc, argv);
+  lamina::cli::OccupyStandardStreams();
+  return lamina::cli::CheckOutput(lamina::cli::Main(argc, argv));
 }
