@@ -72,7 +72,7 @@ class ConfigTest(CliTest):
 
     def test_values_are_checked_like_flags(self):
         self.write("run.toml", f'data = "{DIGITS}"\nlearning-rate = nan\n')
-        self.refuse("train", "--config", "run.toml", code=2, says="learning_rate")
+        self.refuse("train", "--config", "run.toml", code=2, says="--learning-rate")
         self.write("run.toml", f'data = "{DIGITS}"\nepochs = -3\n')
         self.refuse("train", "--config", "run.toml", code=2, says=("epochs", "-3"))
         self.write("run.toml", f'data = "{DIGITS}"\nthreads = 99999999999\n')
