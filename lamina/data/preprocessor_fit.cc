@@ -200,7 +200,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
     rows = usable;
   }
   if (rows.empty()) {
-    throw Error(ErrorCode::kBadData, "no training rows" + std::string(usable.empty() ? "" : " without missing values"),
+    const bool dropped = options.missing == MissingPolicy::kDropRow;
+    throw Error(ErrorCode::kBadData, fmt::format("no training rows{}", dropped ? " without missing values" : ""),
                 {.file = table.source});
   }
   const bool mean = options.missing == MissingPolicy::kMean;  // targets are never made up
