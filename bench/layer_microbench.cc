@@ -46,8 +46,7 @@ Matrix RandomMatrix(int64_t rows, int64_t cols, double scale) {
 // One layer with everything its three passes touch.
 struct LayerData {
   LayerData(const Backend& backend, int64_t batch, int64_t outputs, int64_t inputs, const char* activation)
-      : layer(
-            backend.Prepare({{inputs, outputs, Synapse::kDot, activation, true}, DType::kF32, batch, true})),
+      : layer(backend.Prepare({{inputs, outputs, Synapse::kDot, activation, true}, DType::kF32, batch, true})),
         x(RandomMatrix(batch, inputs, 1)),
         w(RandomMatrix(outputs, inputs, 0.05)),
         bias(RandomMatrix(1, outputs, 1)),
@@ -62,11 +61,8 @@ struct LayerData {
     layer->InputGradient({delta.view(), w.view(), input.view(), previous, {}, out->view()});
   }
   void WeightGradient(const Matrix& input) {
-    layer->WeightGradient({input.view(),
-                           delta.view(),
-                           {w.data(), w_gradient.data()},
-                           {bias.data(), bias_gradient.data()},
-                           &rule});
+    layer->WeightGradient(
+        {input.view(), delta.view(), {w.data(), w_gradient.data()}, {bias.data(), bias_gradient.data()}, &rule});
   }
 
   std::unique_ptr<PreparedLayer> layer;
@@ -74,8 +70,7 @@ struct LayerData {
   UpdateRule rule{.learning_rate = 1e-6};
 };
 
-void RegisterPass(const Way& way, Pass pass, int64_t batch, int64_t outputs, int64_t inputs,
-                  const char* activation) {
+void RegisterPass(const Way& way, Pass pass, int64_t batch, int64_t outputs, int64_t inputs, const char* activation) {
   const std::string name =
       fmt::format("dot-{}:f32:{}:{}x{}x{}/{}", activation, PassName(pass), batch, outputs, inputs, way.name);
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
@@ -97,24 +92,23 @@ void RegisterPass(const Way& way, Pass pass, int64_t batch, int64_t outputs, int
 
 // The layer calls of one step of 784-1024-10; the counter is seconds for 60,000 samples.
 void RegisterStep(const Way& way, int64_t batch) {
-  benchmark::RegisterBenchmark(
-      fmt::format("step:784-1024-10:{}/{}", batch, way.name).c_str(),
-      [=](benchmark::State& state) {
-        const auto backend = MakeBackend(way.backend, {.kernel = way.kernel});
-        LayerData hidden(*backend, batch, 1024, 784, "sigmoid");
-        LayerData output(*backend, batch, 10, 1024, "sigmoid");
-        const Activation sigmoid("sigmoid");
-        for (auto _ : state) {
-          hidden.Forward(hidden.x);
-          output.Forward(hidden.a);
-          output.WeightGradient(hidden.a);
-          output.InputGradient(&sigmoid, hidden.a, &hidden.delta);
-          hidden.WeightGradient(hidden.x);
-        }
-        state.counters["s_per_60000"] =
-            benchmark::Counter(60000.0 / static_cast<double>(batch),
-                               benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-      })
+  benchmark::RegisterBenchmark(fmt::format("step:784-1024-10:{}/{}", batch, way.name).c_str(),
+                               [=](benchmark::State& state) {
+                                 const auto backend = MakeBackend(way.backend, {.kernel = way.kernel});
+                                 LayerData hidden(*backend, batch, 1024, 784, "sigmoid");
+                                 LayerData output(*backend, batch, 10, 1024, "sigmoid");
+                                 const Activation sigmoid("sigmoid");
+                                 for (auto _ : state) {
+                                   hidden.Forward(hidden.x);
+                                   output.Forward(hidden.a);
+                                   output.WeightGradient(hidden.a);
+                                   output.InputGradient(&sigmoid, hidden.a, &hidden.delta);
+                                   hidden.WeightGradient(hidden.x);
+                                 }
+                                 state.counters["s_per_60000"] = benchmark::Counter(
+                                     60000.0 / static_cast<double>(batch),
+                                     benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+                               })
       ->UseRealTime();
 }
 

@@ -49,8 +49,7 @@ constexpr int64_t EqualParts(int64_t count, int64_t limit, int64_t unit) {
   return RoundUp(std::max<int64_t>(1, CeilDivide(count, parts)), unit);
 }
 
-inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape,
-                             CacheBudget budget) {
+inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
   Blocking block;
   block.depth = EqualParts(depth, budget.depth, 1);
   block.cache_columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
@@ -69,18 +68,17 @@ struct ScratchSizes {
   int64_t partial = 0;
 };
 
-inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape,
-                               CacheBudget budget) {
+inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
   const int64_t tile_columns = shape.columns();
   const int64_t block_rows = RoundUp(std::min(rows, kMaxBlockRows), kMaxRowTiles * shape.rows);
   const int64_t block_depth = std::min(depth, budget.depth);
   ScratchSizes sizes;
   sizes.rows = block_rows * block_depth;
-  sizes.columns = std::min(RoundUp(columns, tile_columns) * block_depth,
-                           std::max(budget.packed, tile_columns * block_depth));
+  sizes.columns =
+      std::min(RoundUp(columns, tile_columns) * block_depth, std::max(budget.packed, tile_columns * block_depth));
   if (depth > budget.depth) {
-    sizes.partial = std::min(block_rows * RoundUp(columns, tile_columns),
-                             std::max(budget.packed, block_rows * tile_columns));
+    sizes.partial =
+        std::min(block_rows * RoundUp(columns, tile_columns), std::max(budget.packed, block_rows * tile_columns));
   }
   return sizes;
 }

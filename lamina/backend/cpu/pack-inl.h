@@ -71,8 +71,7 @@ HWY_INLINE void LoadTurned(D d, const double* HWY_RESTRICT from, int64_t stride,
 
 /// to[c * to_stride + r] = from[r * from_stride + c] for a kSide × kSide block.
 template <class T>
-HWY_INLINE void TransposeBlock(const T* HWY_RESTRICT from, int64_t from_stride, T* HWY_RESTRICT to,
-                               int64_t to_stride) {
+HWY_INLINE void TransposeBlock(const T* HWY_RESTRICT from, int64_t from_stride, T* HWY_RESTRICT to, int64_t to_stride) {
   const hn::FixedTag<T, kSide<T>> d;
   hn::Vec<decltype(d)> turned[kSide<T>];
   LoadTurned(d, from, from_stride, turned);
@@ -153,8 +152,8 @@ HWY_NOINLINE void Transpose(const T* HWY_RESTRICT from, int64_t from_stride, int
   TransposeTiled<kLanes<T>>(from, from_stride, square_rows, square_cols, to, to_stride);
   TransposeTiled<kSide<T>>(from + square_cols, from_stride, square_rows, whole_cols - square_cols,
                            to + square_cols * to_stride, to_stride);
-  TransposeTiled<kSide<T>>(from + square_rows * from_stride, from_stride, whole_rows - square_rows,
-                           whole_cols, to + square_rows, to_stride);
+  TransposeTiled<kSide<T>>(from + square_rows * from_stride, from_stride, whole_rows - square_rows, whole_cols,
+                           to + square_rows, to_stride);
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = r < whole_rows ? whole_cols : 0; c < cols; ++c) {
       to[c * to_stride + r] = from[r * from_stride + c];
