@@ -6,147 +6,144 @@
 #include <cstring>
 
 #include "lamina/base/error.h"
-<<<<<<< HEAD
 #include "lamina/base/text.h"
-    =======
 #include "lamina/nn/checked_json.h"
-    >>>>>>> traintests
 
-    namespace lamina {
-  namespace {
+namespace lamina {
+namespace {
 
-  using nlohmann::json;
+using nlohmann::json;
 
-  constexpr const char* kMetadataKey = "lamina";
+constexpr const char* kMetadataKey = "lamina";
 
-  json ToJson(const Network& network) {
-    json layers = json::array();
-    for (const LayerSpec& layer : network.layers()) {
-      layers.push_back({{"inputs", layer.inputs},
-                        {"outputs", layer.outputs},
-                        {"synapse", SynapseName(layer.synapse)},
-                        {"activation", layer.activation.Text()},
-                        {"bias", layer.bias}});
-    }
-    return {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
+json ToJson(const Network& network) {
+  json layers = json::array();
+  for (const LayerSpec& layer : network.layers()) {
+    layers.push_back({{"inputs", layer.inputs},
+                      {"outputs", layer.outputs},
+                      {"synapse", SynapseName(layer.synapse)},
+                      {"activation", layer.activation.Text()},
+                      {"bias", layer.bias}});
   }
+  return {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
+}
 
-  Network NetworkFrom(const json& node, std::span<const Activation> custom) {
-    std::vector<LayerSpec> layers;
-    for (const json& entry : node.at("layers")) {
-      LayerSpec layer;
-      layer.inputs = IntegerAt(entry, "inputs");
-      layer.outputs = IntegerAt(entry, "outputs");
-      layer.synapse = ParseSynapse(entry.at("synapse").get<std::string>());
-      layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
-      layer.bias = entry.at("bias").get<bool>();
-      layers.push_back(layer);
-    }
-    return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()));
+Network NetworkFrom(const json& node, std::span<const Activation> custom) {
+  std::vector<LayerSpec> layers;
+  for (const json& entry : node.at("layers")) {
+    LayerSpec layer;
+    layer.inputs = IntegerAt(entry, "inputs");
+    layer.outputs = IntegerAt(entry, "outputs");
+    layer.synapse = ParseSynapse(entry.at("synapse").get<std::string>());
+    layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
+    layer.bias = entry.at("bias").get<bool>();
+    layers.push_back(layer);
   }
+  return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()));
+}
 
-  std::string TensorName(size_t layer, const char* what) { return fmt::format("layer.{}.{}", layer + 1, what); }
+std::string TensorName(size_t layer, const char* what) { return fmt::format("layer.{}.{}", layer + 1, what); }
 
-  TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
-    int64_t size_bytes = DTypeSize_bytes(dtype);
-    for (const int64_t size : shape) {
-      size_bytes *= size;
-    }
-    return {dtype, std::move(shape), {static_cast<const char*>(data), static_cast<size_t>(size_bytes)}};
+TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
+  int64_t size_bytes = DTypeSize_bytes(dtype);
+  for (const int64_t size : shape) {
+    size_bytes *= size;
   }
+  return {dtype, std::move(shape), {static_cast<const char*>(data), static_cast<size_t>(size_bytes)}};
+}
 
-  // The file must hold as much as the layers claim before any memory is taken for them.
-  void RequireTensors(const SafetensorsFile& file, const json& node) {
-    const DType dtype = ParseDType(node.at("dtype").get<std::string>());
-    size_t l = 0;
-    for (const json& entry : node.at("layers")) {
-      const int64_t outputs = IntegerAt(entry, "outputs");
-      file.Require(TensorName(l, "weight"), dtype, {outputs, IntegerAt(entry, "inputs")});
-      if (entry.at("bias").get<bool>()) {
-        file.Require(TensorName(l, "bias"), dtype, {outputs});
-      }
-      ++l;
+// The file must hold as much as the layers claim before any memory is taken for them.
+void RequireTensors(const SafetensorsFile& file, const json& node) {
+  const DType dtype = ParseDType(node.at("dtype").get<std::string>());
+  size_t l = 0;
+  for (const json& entry : node.at("layers")) {
+    const int64_t outputs = IntegerAt(entry, "outputs");
+    file.Require(TensorName(l, "weight"), dtype, {outputs, IntegerAt(entry, "inputs")});
+    if (entry.at("bias").get<bool>()) {
+      file.Require(TensorName(l, "bias"), dtype, {outputs});
     }
+    ++l;
   }
+}
 
-  void CopyTensors(const SafetensorsFile& file, Network& network) {
-    for (size_t l = 0; l < network.layers().size(); ++l) {
-      const LayerSpec& layer = network.layers()[l];
-      const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
-      std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
-      if (layer.bias) {
-        const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
-        std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
-      }
+void CopyTensors(const SafetensorsFile& file, Network& network) {
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    const LayerSpec& layer = network.layers()[l];
+    const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
+    std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
+    if (layer.bias) {
+      const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
+      std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
     }
   }
+}
 
-  }  // namespace
+}  // namespace
 
-  void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
-    const json node = {{"format_version", kModelFormatVersion},
-                       {"network", ToJson(model.network)},
-                       {"loss", LossName(model.loss)},
-                       {"preprocessor", model.preprocessor.ToJson()},
-                       {"training", model.training}};
-    std::map<std::string, std::string> metadata = extras.metadata;
-    metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
-    std::map<std::string, TensorView> tensors = extras.tensors;
-    const Network& network = model.network;
-    for (size_t l = 0; l < network.layers().size(); ++l) {
-      const LayerSpec& layer = network.layers()[l];
-      tensors[TensorName(l, "weight")] =
-          ViewOfArray(network.Weights(l).data, network.dtype(), {layer.outputs, layer.inputs});
-      if (layer.bias) {
-        tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {layer.outputs});
-      }
-    }
-    WriteSafetensors(path, metadata, tensors);
-  }
-
-  Model LoadModel(const std::string& path, std::span<const Activation> custom) {
-    return ModelFrom(SafetensorsFile::Read(path), path, custom);
-  }
-
-  Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
-    const auto entry = file.metadata().find(kMetadataKey);
-    if (entry == file.metadata().end()) {
-      throw Error(ErrorCode::kBadModel, "a safetensors file, but not a lamina model (no 'lamina' metadata)",
-                  {.file = source});
-    }
-    try {
-      const json node = ParseUntrustedJson(entry->second, source);
-      const int64_t version = IntegerAt(node, "format_version");
-      if (version < 1) {
-        throw Error(ErrorCode::kBadModel, fmt::format("model format {} does not exist", version), {.file = source});
-      }
-      if (version > kModelFormatVersion) {
-        throw Error(ErrorCode::kBadModel,
-                    fmt::format("model format {}, this lamina reads up to {}", version, kModelFormatVersion),
-                    {.file = source, .remedy = "Use a newer lamina."});
-      }
-      Model model;
-      RequireTensors(file, node.at("network"));
-      model.network = NetworkFrom(node.at("network"), custom);
-      CopyTensors(file, model.network);
-      model.loss = ParseLoss(node.at("loss").get<std::string>());
-      model.preprocessor = Preprocessor::FromJson(node.at("preprocessor"));
-      model.training = node.at("training");
-      if (model.preprocessor.input_count() != model.network.inputs() ||
-          model.preprocessor.output_count() != model.network.outputs()) {
-        throw Error(ErrorCode::kBadModel, "the preprocessing does not fit the network", {.file = source});
-      }
-      return model;
-    } catch (const json::exception& error) {
-      throw Error(ErrorCode::kBadModel, fmt::format("the model description is wrong: {}", WithoutTag(error.what())),
-                  {.file = source});
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::kBadModel && !error.context().file.empty()) {
-        throw;
-      }
-      throw Error(ErrorCode::kBadModel, error.message(),
-                  {.file = source, .value = error.context().value, .remedy = error.context().remedy});
+void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
+  const json node = {{"format_version", kModelFormatVersion},
+                     {"network", ToJson(model.network)},
+                     {"loss", LossName(model.loss)},
+                     {"preprocessor", model.preprocessor.ToJson()},
+                     {"training", model.training}};
+  std::map<std::string, std::string> metadata = extras.metadata;
+  metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::map<std::string, TensorView> tensors = extras.tensors;
+  const Network& network = model.network;
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    const LayerSpec& layer = network.layers()[l];
+    tensors[TensorName(l, "weight")] =
+        ViewOfArray(network.Weights(l).data, network.dtype(), {layer.outputs, layer.inputs});
+    if (layer.bias) {
+      tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {layer.outputs});
     }
   }
+  WriteSafetensors(path, metadata, tensors);
+}
+
+Model LoadModel(const std::string& path, std::span<const Activation> custom) {
+  return ModelFrom(SafetensorsFile::Read(path), path, custom);
+}
+
+Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
+  const auto entry = file.metadata().find(kMetadataKey);
+  if (entry == file.metadata().end()) {
+    throw Error(ErrorCode::kBadModel, "a safetensors file, but not a lamina model (no 'lamina' metadata)",
+                {.file = source});
+  }
+  try {
+    const json node = ParseUntrustedJson(entry->second, source);
+    const int64_t version = IntegerAt(node, "format_version");
+    if (version < 1) {
+      throw Error(ErrorCode::kBadModel, fmt::format("model format {} does not exist", version), {.file = source});
+    }
+    if (version > kModelFormatVersion) {
+      throw Error(ErrorCode::kBadModel,
+                  fmt::format("model format {}, this lamina reads up to {}", version, kModelFormatVersion),
+                  {.file = source, .remedy = "Use a newer lamina."});
+    }
+    Model model;
+    RequireTensors(file, node.at("network"));
+    model.network = NetworkFrom(node.at("network"), custom);
+    CopyTensors(file, model.network);
+    model.loss = ParseLoss(node.at("loss").get<std::string>());
+    model.preprocessor = Preprocessor::FromJson(node.at("preprocessor"));
+    model.training = node.at("training");
+    if (model.preprocessor.input_count() != model.network.inputs() ||
+        model.preprocessor.output_count() != model.network.outputs()) {
+      throw Error(ErrorCode::kBadModel, "the preprocessing does not fit the network", {.file = source});
+    }
+    return model;
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::kBadModel, fmt::format("the model description is wrong: {}", WithoutTag(error.what())),
+                {.file = source});
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kBadModel && !error.context().file.empty()) {
+      throw;
+    }
+    throw Error(ErrorCode::kBadModel, error.message(),
+                {.file = source, .value = error.context().value, .remedy = error.context().remedy});
+  }
+}
 
 }  // namespace lamina
