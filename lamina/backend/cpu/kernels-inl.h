@@ -17,11 +17,12 @@ namespace lamina::cpu::HWY_NAMESPACE {
 template <class T>
 void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
-                              {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
-                              args.x.cols,
-                              task.scratch,
-                              task.budget};
+  const ProductInput<T> input{
+      {static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
+      {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
+      args.x.cols,
+      task.scratch,
+      task.budget};
   Product<DotSynapse>(input, ForwardFinish<T>{&args, task.activation, ValueFor<T>(*task.activation)}, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
@@ -48,13 +49,14 @@ void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
 template <class T>
 void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
   const InputGradientArgs& args = *task.args;
-  const ProductInput<T> input{{static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
-                              {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
-                              args.delta.cols,
-                              task.scratch,
-                              task.budget};
-  Product<DotSynapse>(input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)},
-                      team);
+  const ProductInput<T> input{
+      {static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
+      {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
+      args.delta.cols,
+      task.scratch,
+      task.budget};
+  Product<DotSynapse>(
+      input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)}, team);
 }
 
 // Gradient of the bias for outputs [begin, end): sums of the columns of delta, four vectors at a time.
@@ -84,11 +86,45 @@ void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end)
       std::fill_n(sums, kWidth, T(0));
       for (int64_t i = 0; i < args.delta.rows; ++i) {
         Transform<T>(
-            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(sums),
-            args.delta.Row<T>(i) + j);
+            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); },
+            static_cast<const T*>(sums), args.delta.Row<T>(i) + j);
       }
     }
     update(task.bias_update, {sums, 0, j, 0, 1, count}, args.bias);
+  }
+}
+
+// Up to how many samples WeightGradientByRows is the faster one (1024 x 784, one thread, against tiles: 1
+// sample 50 to 82 us, 2 samples 72 to 88, 4 samples 118 to 100).
+inline constexpr int64_t kFewSamples = 2;
+
+// Weight gradient of one or two samples for outputs [begin, end): row after row of the weights, as they lie
+// in memory. Tiles of 8 rows × 48 columns are 8 broken streams from the cache.
+template <class Synapse, class T>
+void WeightGradientByRows(const WeightGradientTask<T>& task, int64_t begin, int64_t end) {
+  const Tag<T> d;
+  const WeightGradientArgs& args = *task.args;
+  const UpdateFn<T> update = UpdateFor<T>(args.rule, args.weights);
+  const int64_t inputs = args.x.cols;
+  constexpr int64_t kPart = 32 * kLanes<T>;
+  HWY_ALIGN T g[kPart];
+  for (int64_t j = begin; j < end; ++j) {
+    for (int64_t k = 0; k < inputs; k += kPart) {
+      const int64_t n = std::min(kPart, inputs - k);
+      for (int64_t i = 0; i < args.x.rows; ++i) {
+        const auto delta = hn::Set(d, args.delta.Row<T>(i)[j]);
+        const T* x = args.x.Row<T>(i) + k;
+        if (i == 0) {
+          Transform<T>(
+              n, g, [&](VecOf<T> xv) HWY_ATTR { return Synapse::Accumulate(delta, xv, hn::Zero(d)); }, x);
+        } else {
+          Transform<T>(
+              n, g, [&](VecOf<T> xv, VecOf<T> sum) HWY_ATTR { return Synapse::Accumulate(delta, xv, sum); },
+              x, static_cast<const T*>(g));
+        }
+      }
+      update(task.weight_update, {g, 0, j * inputs + k, 0, 1, n}, args.weights);
+    }
   }
 }
 
@@ -102,8 +138,13 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                               args.x.rows,
                               task.scratch,
                               task.budget};
-  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights), inputs};
-  Product<DotSynapse>(input, finish, team);
+  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights),
+                               inputs};
+  if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
+    WeightGradientByRows<DotSynapse>(task, team.Begin(outputs), team.End(outputs));
+  } else {
+    Product<DotSynapse>(input, finish, team);
+  }
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));
   }
@@ -127,8 +168,8 @@ void MultiplySlope(const InputGradientTask<T>& task, Team team) noexcept {
   const SlopeFn<T> slope = SlopeFor<T>(args.previous);
   for (int64_t i = team.Begin(args.out.rows); i < team.End(args.out.rows); ++i) {
     T* g = args.out.Row<T>(i);
-    slope(*args.previous, args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i), g, g,
-          args.out.cols);
+    slope(*args.previous, args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i), g,
+          g, args.out.cols);
   }
 }
 
