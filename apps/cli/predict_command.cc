@@ -101,12 +101,12 @@ void RefuseGaps(const Table& table, const std::vector<int64_t>& rows, const Data
     return;
   }
   const auto gap = std::mismatch(dataset.rows.begin(), dataset.rows.end(), rows.begin()).second;
-  throw Error(ErrorCode::kBadData,
-              fmt::format("{} of {} rows miss a value, the first of them here", rows.size() - dataset.rows.size(),
-                          rows.size()),
-              {.file = table.source,
-               .line = table.LineOf(*gap),
-               .remedy = "Take them out; the model fills gaps only when it is trained with --missing mean."});
+  throw Error(
+      ErrorCode::kBadData,
+      fmt::format("{} of {} rows miss a value, the first of them here", rows.size() - dataset.rows.size(), rows.size()),
+      {.file = table.source,
+       .line = table.LineOf(*gap),
+       .remedy = "Take them out; the model fills gaps only when it is trained with --missing mean."});
 }
 
 int RunPredict(const PredictCommand& command) {
@@ -144,14 +144,10 @@ int RunPredict(const PredictCommand& command) {
     PrintUnseen(report);
     fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
-  nlohmann::json result = {{"model", command.input.model},
-                           {"data", command.input.data},
-                           {"out", command.out},
-                           {"samples", outputs.rows()},
-                           {"seconds", seconds},
-                           {"unseen_values", report.unseen_values},
-                           {"backend", backend->name()},
-                           {"threads", backend->threads()}};
+  nlohmann::json result = {{"model", command.input.model}, {"data", command.input.data},
+                           {"out", command.out},           {"samples", outputs.rows()},
+                           {"seconds", seconds},           {"unseen_values", report.unseen_values},
+                           {"backend", backend->name()},   {"threads", backend->threads()}};
   AddSpeed(result, static_cast<double>(outputs.rows()), seconds);
   command.json_output.Write("predict", std::move(result));
   return kExitOk;

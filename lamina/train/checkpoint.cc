@@ -129,7 +129,8 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
       checkpoint.state.optimiser.push_back(FlatFrom(file, StateTensor(i), network));
     }
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())), {.file = path});
+    throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())),
+                {.file = path});
   }
   return checkpoint;
 }
