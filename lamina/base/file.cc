@@ -135,7 +135,7 @@ void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const Na
       if (!other.path.empty() && canonical(other) == canonical(written[i])) {
         throw Error(ErrorCode::kInvalidArgument,
                     fmt::format("{} would overwrite the file of {}", written[i].name, other.name),
-                    {.value = written[i].path, .remedy = "Give it another name."});
+                    {.file = written[i].path, .remedy = "Give it another name."});
       }
     };
     std::for_each(read.begin(), read.end(), clashes);
