@@ -5,6 +5,7 @@
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -26,6 +27,11 @@ constexpr bool kIsOptional<std::optional<T>> = true;
 
 std::string CheckInteger(const std::string& text) {
   return ParseInteger(text) ? "" : fmt::format("'{}' is not a whole number, or too large", text);
+}
+
+std::string CheckNumber(const std::string& text) {
+  const bool nan = text == "nan";  // refused by name later
+  return nan || !std::isnan(ParseNumber(text)) ? "" : fmt::format("'{}' is not a number, or too large", text);
 }
 
 std::string CheckCount(const std::string& text) {
@@ -63,6 +69,8 @@ struct FlagAdder {
         }
       } else if constexpr (!kIsOptional<T>) {
         option->default_str(fmt::format("{}", field));
+      } else {
+        option->check(CheckNumber);  // CLI11 takes an empty text for "not given"
       }
     }
     option->group(group);

@@ -64,6 +64,7 @@ void PrintStart(const TrainSession& session) {
   if (session.first_epoch() > 1) {
     fmt::print("resumed in epoch {}\n", session.first_epoch());
   }
+  std::fflush(stdout);  // a reader of the pipe sees it before the first epoch ends
 }
 
 json ResultJson(const TrainSession& session, const TrainResult& result) {

@@ -54,6 +54,8 @@ std::filesystem::path FolderOf(const std::string& path) {
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
+std::string PartName(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
+
 // /dev/full, pipes and the like cannot be renamed over: they are written in place.
 bool IsSpecialFile(const std::string& path) {
   struct stat info {};
@@ -108,6 +110,14 @@ void RequireWritableTarget(const std::string& path) {
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     ThrowErrno(folder.string(), "write into the folder", errno);
   }
+  // The permissions do not tell of read-only file systems, of /proc, nor of names that are too long.
+  const std::string probe = PartName(path);
+  const int descriptor = open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    ThrowErrno(path, "create", errno);
+  }
+  close(descriptor);
+  unlink(probe.c_str());
 }
 
 void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const NamedPath> read) {
@@ -125,7 +135,7 @@ void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const Na
       if (!other.path.empty() && canonical(other) == canonical(written[i])) {
         throw Error(ErrorCode::kInvalidArgument,
                     fmt::format("{} would overwrite the file of {}", written[i].name, other.name),
-                    {.value = written[i].path, .remedy = "Give it another name."});
+                    {.file = written[i].path, .remedy = "Give it another name."});
       }
     };
     std::for_each(read.begin(), read.end(), clashes);
@@ -136,7 +146,7 @@ void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const Na
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   RequireWritableTarget(path_);
   const bool in_place = IsSpecialFile(path_);
-  temporary_path_ = in_place ? std::string() : fmt::format("{}.{}.part", path_, getpid());
+  temporary_path_ = in_place ? std::string() : PartName(path_);
   descriptor_ = in_place ? open(path_.c_str(), O_WRONLY | O_CLOEXEC)
                          : open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {

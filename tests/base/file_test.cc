@@ -10,6 +10,7 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "lamina/base/error.h"
@@ -139,6 +140,23 @@ TEST(AtomicFile, ImpossibleTargets) {
   EXPECT_EQ(CodeOf([&] { RequireWritableTarget(folder.Path("none/f")); }), ErrorCode::kNotFound);
   RequireWritableTarget(folder.Path("new"));
   EXPECT_EQ(folder.Count(), 0);
+}
+
+TEST(RequireSeparateFiles, NamesBothAndTheFile) {
+  const TemporaryFolder folder;
+  const NamedPath data{"--data", folder.Path("x")};
+  const auto code = [&](std::vector<NamedPath> written) {
+    return CodeOf([&] { RequireSeparateFiles(written, std::span(&data, 1)); });
+  };
+  EXPECT_EQ(code({{"--model", folder.Path("x")}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({{"--model", folder.Path("./x")}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({{"--model", folder.Path("m")}, {"--history", folder.Path("m")}}), ErrorCode::kInvalidArgument);
+  const std::vector<NamedPath> fine{{"--model", folder.Path("m")},
+                                    {"--history", ""},
+                                    {"--json", ""},
+                                    {"--checkpoint", "/dev/null"},
+                                    {"--history-json", "/dev/null"}};
+  EXPECT_NO_THROW(RequireSeparateFiles(fine, std::span(&data, 1)));
 }
 
 }  // namespace

@@ -80,5 +80,11 @@ TEST(Text, BytesText) {
   EXPECT_EQ(BytesText(int64_t{24651776} * 1024), "23.5 GiB");
 }
 
+TEST(Text, WithoutTag) {
+  EXPECT_EQ(WithoutTag("[json.exception.out_of_range.403] key 'x' not found"), "key 'x' not found");
+  EXPECT_EQ(WithoutTag("[1, 2]"), "[1, 2]");
+  EXPECT_EQ(WithoutTag(""), "");
+}
+
 }  // namespace
 }  // namespace lamina

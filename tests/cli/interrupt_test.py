@@ -52,6 +52,7 @@ class InterruptTest(CliTest):
         self.assertIn("--resume c.checkpoint", result.err)
         self.succeed("train", "--resume=c.checkpoint", "--quiet")
         self.assertEqual(self.tensors("m.safetensors"), self.tensors("whole.safetensors"))
+        self.assertNoPartFiles()
 
     def test_interrupt_without_a_place_for_the_checkpoint_says_so(self):
         result = self.interrupt(signal.SIGINT, *LONG, "--epochs", "100000")

@@ -41,7 +41,7 @@ class OutputTest(CliTest):
                 self.assertEqual(result.out, "")
 
     def test_same_file_for_two_outputs(self):
-        self.refuse(*NEVER_ENDING, "--model", "x", "--history", "x", code=2, says="'x'")
+        self.refuse(*NEVER_ENDING, "--model", "x", "--history", "x", code=2, says="x: --model would overwrite the file of --history")
         self.refuse(*NEVER_ENDING, "--model", "x", "--checkpoint", "./x", code=2, says="x")
         self.refuse(*NEVER_ENDING, "--history", "x", "--json", "x", code=2, says="x")
 
