@@ -79,6 +79,22 @@ bool IsBipolar(const Activation& activation) {
          activation.name() == formulas::HyperbolicTangent::kName;
 }
 
+void ValidateSplit(const TrainSettings& settings) {
+  const SplitOptions split = SplitOptionsFrom(settings, !settings.test.empty(), !settings.validation.empty());
+  for (const double share : {split.train, split.validation, split.test}) {
+    if (!(share >= 0 && share <= 1) || split.train == 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the shares of --split must be from 0 to 1, and that of training above 0",
+                  {.value = fmt::format("{}", fmt::join(settings.split, ","))});
+    }
+  }
+  const double sum = split.train + split.validation + split.test;
+  if (!(std::abs(sum - 1.0) <= 1e-6)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the shares of --split must sum to 1, not {:g}", sum),
+                {.value = fmt::format("{}", fmt::join(settings.split, ","))});
+  }
+}
+
 }  // namespace
 
 ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
@@ -286,19 +302,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
                   {.value = fmt::format("{}", fmt::join(settings.hidden, ","))});
     }
   }
-  const SplitOptions split = SplitOptionsFrom(settings, !settings.test.empty(), !settings.validation.empty());
-  for (const double share : {split.train, split.validation, split.test}) {
-    if (!(share >= 0 && share <= 1) || split.train == 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the shares of --split must be from 0 to 1, and that of training above 0",
-                  {.value = fmt::format("{}", fmt::join(settings.split, ","))});
-    }
-  }
-  const double sum = split.train + split.validation + split.test;
-  if (!(std::abs(sum - 1.0) <= 1e-6)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("the shares of --split must sum to 1, not {:g}", sum),
-                {.value = fmt::format("{}", fmt::join(settings.split, ","))});
-  }
+  ValidateSplit(settings);
   ReadOptionsFrom(settings);
   PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
   TrainOptionsFrom(settings, Loss::kMse);

@@ -75,10 +75,12 @@ struct Trainer::Run_ {
   /// False when stopped in the middle.
   bool TrainEpoch();
   void Step(const UpdateRule& rule);
+  EpochRecord TrainRecord() const;
   void Validate(EpochRecord& record);
   void FinishEpoch(EpochRecord& record);
   [[noreturn]] void ThrowDiverged(double value, const char* which) const;
   void RequireFinite(const AlignedBuffer& parameters) const;
+  void StoreKept();
   void ReportProgress(double epoch_seconds);
   bool Stopped() const { return callbacks.stop_requested && callbacks.stop_requested(); }
   TrainState Snapshot() const;
@@ -180,6 +182,14 @@ void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
   });
 }
 
+// Only now does the owner's network change.
+void Trainer::Run_::StoreKept() {
+  const bool best = options.KeepsBest() && state.best_parameters.size_bytes() > 0;
+  const AlignedBuffer kept = best ? CopyOf(state.best_parameters) : DownloadOf(executor.parameters());
+  RequireFinite(kept);
+  std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
+}
+
 void Trainer::Run_::ReportProgress(double epoch_seconds) {
   if (!callbacks.progress || (since_progress.Elapsed_seconds() < kProgressInterval_seconds && state.step != steps)) {
     return;
@@ -229,6 +239,20 @@ bool Trainer::Run_::TrainEpoch() {
   }
   state.sums = ReadSums();
   return true;
+}
+
+EpochRecord Trainer::Run_::TrainRecord() const {
+  EpochRecord record;
+  record.epoch = state.epoch + 1;
+  record.learning_rate =
+      LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
+  record.train_loss = state.sums.loss / state.sums.weight;
+  record.train_accuracy = train.is_classification()
+                              ? static_cast<double>(state.sums.correct) / static_cast<double>(state.sums.samples)
+                              : kNaN;
+  record.train_seconds = state.epoch_seconds;
+  record.samples_per_second = static_cast<double>(state.sums.samples) / state.epoch_seconds;
+  return record;
 }
 
 void Trainer::Run_::Validate(EpochRecord& record) {
@@ -341,16 +365,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       run.SaveCheckpoint();
       break;
     }
-    EpochRecord record;
-    record.epoch = state_.epoch + 1;
-    record.learning_rate = LearningRateAt(options_.schedule, options_.rule.learning_rate, state_.epoch, options_.epochs,
-                                          state_.reductions);
-    record.train_loss = state_.sums.loss / state_.sums.weight;
-    record.train_accuracy = run.train.is_classification()
-                                ? static_cast<double>(state_.sums.correct) / static_cast<double>(state_.sums.samples)
-                                : kNaN;
-    record.train_seconds = state_.epoch_seconds;
-    record.samples_per_second = static_cast<double>(state_.sums.samples) / state_.epoch_seconds;
+    EpochRecord record = run.TrainRecord();
     run.Validate(record);
     run.FinishEpoch(record);
     if (callbacks.epoch_done) {
@@ -366,10 +381,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       break;
     }
   }
-  run.executor.StoreParameters(network_);
-  if (options_.KeepsBest() && state_.best_parameters.size_bytes() > 0) {
-    std::memcpy(network_.parameters(), state_.best_parameters.data(), static_cast<size_t>(network_.parameter_bytes()));
-  }
+  run.StoreKept();
   return state_.history;
 }
 

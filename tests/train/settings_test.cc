@@ -242,97 +242,98 @@ struct BadRow {
   const char* mention;
 };
 
+const BadRow kBadRows[] = {
+    {[](TrainSettings& s) { s.data = ""; }, "--data"},
+    {[](TrainSettings& s) { s.learning_rate = NAN; }, "learning_rate"},
+    {[](TrainSettings& s) { s.learning_rate = 0; }, "learning_rate"},
+    {[](TrainSettings& s) { s.learning_rate = -1; }, "learning_rate"},
+    {[](TrainSettings& s) { s.learning_rate = INFINITY; }, "learning_rate"},
+    {[](TrainSettings& s) { s.momentum = 1; }, "momentum"},
+    {[](TrainSettings& s) { s.momentum = -0.1; }, "momentum"},
+    {[](TrainSettings& s) { s.momentum = NAN; }, "momentum"},
+    {[](TrainSettings& s) { s.weight_decay = -1; }, "weight_decay"},
+    {[](TrainSettings& s) { s.beta1 = 1; }, "beta1"},
+    {[](TrainSettings& s) { s.beta2 = NAN; }, "beta2"},
+    {[](TrainSettings& s) { s.epsilon = 0; }, "epsilon"},
+    {[](TrainSettings& s) { s.batch = 0; }, "batch"},
+    {[](TrainSettings& s) { s.batch = -5; }, "batch"},
+    {[](TrainSettings& s) { s.epochs = 0; }, "epochs"},
+    {[](TrainSettings& s) { s.patience = -1; }, "patience"},
+    {[](TrainSettings& s) { s.min_improvement = NAN; }, "min_improvement"},
+    {[](TrainSettings& s) { s.checkpoint_epochs = -1; }, "checkpoint_epochs"},
+    {[](TrainSettings& s) { s.schedule_factor = 0; }, "schedule_factor"},
+    {[](TrainSettings& s) { s.schedule_epochs = 0; }, "schedule_epochs"},
+    {[](TrainSettings& s) { s.schedule_patience = 0; }, "schedule_patience"},
+    {[](TrainSettings& s) {
+       s.split = {0.5, 0.2, 0.2};
+     },
+     "0.9"},
+    {[](TrainSettings& s) { s.split = {0.9}; }, "three shares"},
+    {[](TrainSettings& s) {
+       s.split = {NAN, 0.5, 0.5};
+     },
+     "split"},
+    {[](TrainSettings& s) {
+       s.split = {1.5, -0.5, 0};
+     },
+     "split"},
+    {[](TrainSettings& s) {
+       s.split = {0, 0.5, 0.5};
+     },
+     "split"},
+    {[](TrainSettings& s) {
+       s.hidden = {8, 0};
+     },
+     "hidden"},
+    {[](TrainSettings& s) { s.hidden = {-1}; }, "hidden"},
+    {[](TrainSettings& s) { s.threads = -1; }, "threads"},
+    {[](TrainSettings& s) { s.threads = int64_t{1} << 32; }, "threads"},
+    {[](TrainSettings& s) { s.samples = -1; }, "samples"},
+    {[](TrainSettings& s) { s.task = "clasification"; }, "Did you mean 'classification'?"},
+    {[](TrainSettings& s) { s.header = "maybe"; }, "--header"},
+    {[](TrainSettings& s) { s.separator = "comm"; }, "Did you mean 'comma'?"},
+    {[](TrainSettings& s) { s.separator = ""; }, "--separator"},
+    {[](TrainSettings& s) { s.missing = "means"; }, "Did you mean 'mean'?"},
+    {[](TrainSettings& s) { s.unseen = "zeros"; }, "Did you mean 'zero'?"},
+    {[](TrainSettings& s) { s.encode = "one-hot"; }, "Did you mean 'onehot'?"},
+    {[](TrainSettings& s) { s.scale = "standard"; }, "--scale"},
+    {[](TrainSettings& s) { s.target_scale = "min-max"; }, "--target-scale"},
+    {[](TrainSettings& s) { s.target_values = {1}; }, "--target-values"},
+    {[](TrainSettings& s) {
+       s.target_values = {1, 0};
+     },
+     "--target-values"},
+    {[](TrainSettings& s) {
+       s.target_values = {0, NAN};
+     },
+     "--target-values"},
+    {[](TrainSettings& s) { s.class_weights = {"a"}; }, "--class-weights"},
+    {[](TrainSettings& s) { s.class_weights = {"a=-1"}; }, "--class-weights"},
+    {[](TrainSettings& s) { s.activation = "rellu"; }, "Did you mean 'relu'?"},
+    {[](TrainSettings& s) { s.output_activation = "softmaxx"; }, "Did you mean 'softmax'?"},
+    {[](TrainSettings& s) { s.layers = "dot-tanh"; }, "dot-tanh"},
+    {[](TrainSettings& s) { s.activation = "bipolar_sigmoid", s.gain = 0; }, "gain"},
+    {[](TrainSettings& s) { s.activation = "bipolar_sigmoid", s.threshold = NAN; }, "threshold"},
+    {[](TrainSettings& s) { s.init = "glorot"; }, "initialisation"},
+    {[](TrainSettings& s) { s.dtype = "f16"; }, "--dtype"},
+    {[](TrainSettings& s) { s.dtype = "float"; }, "f32"},
+    {[](TrainSettings& s) { s.loss = "mce"; }, "Did you mean 'mse'?"},
+    {[](TrainSettings& s) { s.optimizer = "Adam"; }, "Did you mean 'adam'?"},
+    {[](TrainSettings& s) { s.schedule = "cosin"; }, "Did you mean 'cosine'?"},
+    {[](TrainSettings& s) { s.keep = "first"; }, "best"},
+    {[](TrainSettings& s) { s.backend = "cpuu"; }, "Did you mean 'cpu'?"},
+};
+
 TEST(Settings, ValidationErrors) {
-  const BadRow rows[] = {
-      {[](TrainSettings& s) { s.data = ""; }, "--data"},
-      {[](TrainSettings& s) { s.learning_rate = NAN; }, "learning_rate"},
-      {[](TrainSettings& s) { s.learning_rate = 0; }, "learning_rate"},
-      {[](TrainSettings& s) { s.learning_rate = -1; }, "learning_rate"},
-      {[](TrainSettings& s) { s.learning_rate = INFINITY; }, "learning_rate"},
-      {[](TrainSettings& s) { s.momentum = 1; }, "momentum"},
-      {[](TrainSettings& s) { s.momentum = -0.1; }, "momentum"},
-      {[](TrainSettings& s) { s.momentum = NAN; }, "momentum"},
-      {[](TrainSettings& s) { s.weight_decay = -1; }, "weight_decay"},
-      {[](TrainSettings& s) { s.beta1 = 1; }, "beta1"},
-      {[](TrainSettings& s) { s.beta2 = NAN; }, "beta2"},
-      {[](TrainSettings& s) { s.epsilon = 0; }, "epsilon"},
-      {[](TrainSettings& s) { s.batch = 0; }, "batch"},
-      {[](TrainSettings& s) { s.batch = -5; }, "batch"},
-      {[](TrainSettings& s) { s.epochs = 0; }, "epochs"},
-      {[](TrainSettings& s) { s.patience = -1; }, "patience"},
-      {[](TrainSettings& s) { s.min_improvement = NAN; }, "min_improvement"},
-      {[](TrainSettings& s) { s.checkpoint_epochs = -1; }, "checkpoint_epochs"},
-      {[](TrainSettings& s) { s.schedule_factor = 0; }, "schedule_factor"},
-      {[](TrainSettings& s) { s.schedule_epochs = 0; }, "schedule_epochs"},
-      {[](TrainSettings& s) { s.schedule_patience = 0; }, "schedule_patience"},
-      {[](TrainSettings& s) {
-         s.split = {0.5, 0.2, 0.2};
-       },
-       "0.9"},
-      {[](TrainSettings& s) { s.split = {0.9}; }, "three shares"},
-      {[](TrainSettings& s) {
-         s.split = {NAN, 0.5, 0.5};
-       },
-       "split"},
-      {[](TrainSettings& s) {
-         s.split = {1.5, -0.5, 0};
-       },
-       "split"},
-      {[](TrainSettings& s) {
-         s.split = {0, 0.5, 0.5};
-       },
-       "split"},
-      {[](TrainSettings& s) {
-         s.hidden = {8, 0};
-       },
-       "hidden"},
-      {[](TrainSettings& s) { s.hidden = {-1}; }, "hidden"},
-      {[](TrainSettings& s) { s.threads = -1; }, "threads"},
-      {[](TrainSettings& s) { s.threads = int64_t{1} << 32; }, "threads"},
-      {[](TrainSettings& s) { s.samples = -1; }, "samples"},
-      {[](TrainSettings& s) { s.task = "clasification"; }, "Did you mean 'classification'?"},
-      {[](TrainSettings& s) { s.header = "maybe"; }, "--header"},
-      {[](TrainSettings& s) { s.separator = "comm"; }, "Did you mean 'comma'?"},
-      {[](TrainSettings& s) { s.separator = ""; }, "--separator"},
-      {[](TrainSettings& s) { s.missing = "means"; }, "Did you mean 'mean'?"},
-      {[](TrainSettings& s) { s.unseen = "zeros"; }, "Did you mean 'zero'?"},
-      {[](TrainSettings& s) { s.encode = "one-hot"; }, "Did you mean 'onehot'?"},
-      {[](TrainSettings& s) { s.scale = "standard"; }, "--scale"},
-      {[](TrainSettings& s) { s.target_scale = "min-max"; }, "--target-scale"},
-      {[](TrainSettings& s) { s.target_values = {1}; }, "--target-values"},
-      {[](TrainSettings& s) {
-         s.target_values = {1, 0};
-       },
-       "--target-values"},
-      {[](TrainSettings& s) {
-         s.target_values = {0, NAN};
-       },
-       "--target-values"},
-      {[](TrainSettings& s) { s.class_weights = {"a"}; }, "--class-weights"},
-      {[](TrainSettings& s) { s.class_weights = {"a=-1"}; }, "--class-weights"},
-      {[](TrainSettings& s) { s.activation = "rellu"; }, "Did you mean 'relu'?"},
-      {[](TrainSettings& s) { s.output_activation = "softmaxx"; }, "Did you mean 'softmax'?"},
-      {[](TrainSettings& s) { s.layers = "dot-tanh"; }, "dot-tanh"},
-      {[](TrainSettings& s) { s.activation = "bipolar_sigmoid", s.gain = 0; }, "gain"},
-      {[](TrainSettings& s) { s.activation = "bipolar_sigmoid", s.threshold = NAN; }, "threshold"},
-      {[](TrainSettings& s) { s.init = "glorot"; }, "initialisation"},
-      {[](TrainSettings& s) { s.dtype = "f16"; }, "--dtype"},
-      {[](TrainSettings& s) { s.dtype = "float"; }, "f32"},
-      {[](TrainSettings& s) { s.loss = "mce"; }, "Did you mean 'mse'?"},
-      {[](TrainSettings& s) { s.optimizer = "Adam"; }, "Did you mean 'adam'?"},
-      {[](TrainSettings& s) { s.schedule = "cosin"; }, "Did you mean 'cosine'?"},
-      {[](TrainSettings& s) { s.keep = "first"; }, "best"},
-      {[](TrainSettings& s) { s.backend = "cpuu"; }, "Did you mean 'cpu'?"},
-  };
   TrainSettings good;
   good.data = "data.csv";
   EXPECT_NO_THROW(ValidateSettings(good));
-  for (size_t i = 0; i < std::size(rows); ++i) {
+  for (size_t i = 0; i < std::size(kBadRows); ++i) {
     TrainSettings settings = good;
-    rows[i].edit(settings);
+    kBadRows[i].edit(settings);
     const Error error = CaughtError([&] { ValidateSettings(settings); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << i;
-    EXPECT_TRUE(Mentions(error.what(), rows[i].mention)) << i;
+    EXPECT_TRUE(Mentions(error.what(), kBadRows[i].mention)) << i;
   }
 }
 

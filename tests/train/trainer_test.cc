@@ -261,16 +261,18 @@ TEST(Trainer, DivergenceInTheLastStepIsNoticed) {
   const Network start = NetworkFor(data, 4, "identity");
   TrainOptions options = OptionsFor(Loss::kMse, UpdateKind::kSgd, 1e300);
   options.epochs = 1;
-  options.checkpoint_epochs = 1;
+  TrainCallbacks callbacks;
+  callbacks.checkpoint = [](const TrainState&) { ADD_FAILURE() << "a checkpoint of infinite weights"; };
   for (const std::unique_ptr<Backend>& backend : AllBackends(1)) {
-    Network network = CopyOf(start);
-    TrainCallbacks callbacks;
-    callbacks.checkpoint = [](const TrainState&) { ADD_FAILURE() << "a checkpoint of infinite weights"; };
-    Trainer trainer(network, *backend, options);
-    const Error error = CaughtError([&] { trainer.Run(data, nullptr, callbacks); });
-    EXPECT_EQ(error.code(), ErrorCode::kDiverged);
-    EXPECT_TRUE(Mentions(error.what(), "epoch 1, step 1 of 1"));
-    EXPECT_EQ(ParameterBytes(network), ParameterBytes(start));
+    for (const int64_t checkpoint_epochs : {0, 1}) {
+      options.checkpoint_epochs = checkpoint_epochs;
+      Network network = CopyOf(start);
+      Trainer trainer(network, *backend, options);
+      const Error error = CaughtError([&] { trainer.Run(data, nullptr, callbacks); });
+      EXPECT_EQ(error.code(), ErrorCode::kDiverged);
+      EXPECT_TRUE(Mentions(error.what(), "epoch 1, step 1 of 1"));
+      EXPECT_EQ(ParameterBytes(network), ParameterBytes(start));
+    }
   }
 }
 
