@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "gtest/gtest.h"
@@ -26,6 +28,11 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   std::string Path(const std::string& name = "") const { return name.empty() ? path_ : path_ + "/" + name; }
+  /// Writes a file and gives its path.
+  std::string Write(const std::string& name, std::string_view content) const {
+    std::ofstream(Path(name), std::ios::binary) << content;
+    return Path(name);
+  }
   /// How many files and folders are in it.
   int Count() const {
     int count = 0;

@@ -1,9 +1,12 @@
 // lamina bench: verified measurements.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
 #include "interrupt.h"
@@ -33,17 +36,17 @@ struct BenchTrainCommand {
 
 struct NetAndBatch {
   std::string net;
+  std::vector<int64_t> shape;
   int64_t batch;
 };
 
-std::vector<int64_t> ParseShape(const std::string& net) {
+std::optional<std::vector<int64_t>> ParseShape(const std::string& net) {
   std::vector<int64_t> shape;
   for (const std::string_view part : SplitText(net, '-')) {
     shape.push_back(ParseInteger(part).value_or(0));
   }
   if (shape.size() < 2 || *std::min_element(shape.begin(), shape.end()) < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "a network is written inputs-hidden-outputs, for example 784-1024-10",
-                {.value = net});
+    return std::nullopt;
   }
   return shape;
 }
@@ -61,11 +64,17 @@ std::vector<NetAndBatch> ReadProblems(const std::string& path) {
     }
     const size_t space = line.find(' ');
     const auto batch = space == std::string_view::npos ? std::nullopt : ParseInteger(Trim(line.substr(space)));
-    if (!batch || *batch < 1) {
+    const std::string net(line.substr(0, space));
+    const std::optional<std::vector<int64_t>> shape = ParseShape(net);
+    if (!shape || !batch || *batch < 1) {
       throw Error(ErrorCode::kInvalidArgument, "a line is a network and a batch size, for example 784-1024-10 128",
                   {.file = path, .line = number, .value = std::string(line)});
     }
-    problems.push_back({std::string(line.substr(0, space)), *batch});
+    problems.push_back({net, *shape, *batch});
+  }
+  if (problems.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "holds no problems",
+                {.file = path, .remedy = "A line is a network and a batch size, for example 784-1024-10 128."});
   }
   return problems;
 }
@@ -76,8 +85,13 @@ std::vector<NetAndBatch> ProblemsOf(const BenchTrainCommand& command) {
   }
   std::vector<NetAndBatch> problems;
   for (const std::string& net : command.nets) {
+    const std::optional<std::vector<int64_t>> shape = ParseShape(net);
+    if (!shape) {
+      throw Error(ErrorCode::kInvalidArgument, "a network is written inputs-hidden-outputs, for example 784-1024-10",
+                  {.value = net});
+    }
     for (const int64_t batch : command.batches) {
-      problems.push_back({net, batch});
+      problems.push_back({net, *shape, batch});
     }
   }
   return problems;
@@ -123,6 +137,12 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   command.json_output.Check();
   const bool text = !command.json_output.to_stdout();
   const DType dtype = ParseDType(command.dtype);
+  const Activation activation(command.activation);
+  const std::vector<NetAndBatch> problems = ProblemsOf(command);
+  const std::vector<std::string> backends = BackendsOf(command);
+  for (const std::string& backend : backends) {
+    MakeBackend(backend, {.threads = command.threads});  // throws where it cannot be had
+  }
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
     fmt::print(
@@ -137,19 +157,19 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   nlohmann::json rows = nlohmann::json::array();
   std::map<int, double> peaks;  // by thread count
   bool all_verified = true;
-  for (const NetAndBatch& problem : ProblemsOf(command)) {
-    for (const std::string& backend : BackendsOf(command)) {
+  for (const NetAndBatch& problem : problems) {
+    for (const std::string& backend : backends) {
       if (Interrupted()) {
         fmt::print(stderr, "lamina: interrupted\n");
         return kExitInterrupted;
       }
       TrainBenchmarkCase work;
-      work.shape = ParseShape(problem.net);
+      work.shape = problem.shape;
       work.batch = problem.batch;
       work.backend = backend;
       work.threads = command.threads;
       work.dtype = dtype;
-      work.activation = Activation(command.activation);
+      work.activation = activation;
       work.momentum = command.momentum;
       const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
       if (!peaks.contains(result.threads)) {

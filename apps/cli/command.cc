@@ -14,8 +14,10 @@ void JsonOutput::AddTo(CLI::App& app) {
       ->type_name("FILE");
 }
 
-void JsonOutput::Check() const {
+void JsonOutput::Check(std::span<const NamedPath> others) const {
   if (!path.empty() && !to_stdout()) {
+    const NamedPath json[] = {{"--json", path}};
+    RequireSeparateFiles(json, others);
     RequireWritableTarget(path);
   }
 }
@@ -31,6 +33,13 @@ void JsonOutput::Write(const std::string& command, nlohmann::json result) const 
     fmt::print("{}", text);
   } else {
     WriteFileAtomically(path, text);
+  }
+}
+
+void AddSpeed(nlohmann::json& node, double samples, double seconds) {
+  if (samples > 0 && seconds > 0) {
+    node["samples_per_second"] = samples / seconds;
+    node["seconds_per_60000_samples"] = 60000.0 * seconds / samples;
   }
 }
 

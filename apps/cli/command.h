@@ -4,7 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+
+#include "lamina/base/file.h"
 
 namespace lamina::cli {
 
@@ -32,11 +35,14 @@ struct JsonOutput {
   std::string path;
   void AddTo(CLI::App& app);
   bool to_stdout() const { return path == "-"; }
-  /// Throws early where the file cannot be written.
-  void Check() const;
+  /// Throws early where the file cannot be written or is one of `others`, the files of the command.
+  void Check(std::span<const NamedPath> others = {}) const;
   /// Adds "command" and "lamina_version", writes atomically.
   void Write(const std::string& command, nlohmann::json result) const;
 };
+
+/// Adds "samples_per_second" and "seconds_per_60000_samples"; neither where nothing was measured.
+void AddSpeed(nlohmann::json& node, double samples, double seconds);
 
 /// Largest resident memory of this process so far.
 int64_t PeakMemory_bytes();

@@ -24,6 +24,15 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
+std::string CheckInteger(const std::string& text) {
+  return ParseInteger(text) ? "" : fmt::format("'{}' is not a whole number, or too large", text);
+}
+
+std::string CheckCount(const std::string& text) {
+  const std::optional<int64_t> value = ParseInteger(text);
+  return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
+}
+
 struct FlagAdder {
   CLI::App& app;
   std::string group;
@@ -36,11 +45,17 @@ struct FlagAdder {
                             fmt::format("{} (default: {})", help, field ? "yes" : "no"));
     } else if constexpr (kIsVector<T>) {
       option = app.add_option(fmt::format("--{}", name), field, help)->delimiter(',')->type_name("A,B,...");
+      if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+        option->check(CheckInteger);
+      }
       if (!field.empty()) {
         option->default_str(fmt::format("{}", fmt::join(field, ",")));
       }
     } else {
-      option = app.add_option(fmt::format("--{}", name), field, help);
+      option = app.add_option(fmt::format("--{}", name), field, help)->take_last();
+      if constexpr (std::is_integral_v<T>) {  // CLI11 takes the nearest number for what does not fit
+        option->check(std::is_unsigned_v<T> ? CheckCount : CheckInteger);
+      }
       if constexpr (std::is_same_v<T, std::string>) {
         option->type_name("TEXT");
         if (!field.empty()) {
@@ -68,6 +83,8 @@ std::optional<T> ValueOf(const toml::node& node) {
     return value && *value >= 0 ? std::optional<T>(static_cast<T>(*value)) : std::nullopt;
   } else if constexpr (std::is_same_v<T, int64_t>) {
     return node.is_integer() ? node.value<int64_t>() : std::nullopt;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return node.is_boolean() ? node.value<bool>() : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::string>) {  // a column may be given by number
     const auto number = node.is_integer() ? node.value<int64_t>() : std::nullopt;
     return number ? std::optional<T>(std::to_string(*number)) : node.value<T>();

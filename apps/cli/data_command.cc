@@ -65,6 +65,12 @@ int RunFetch(const FetchCommand& command) {
     }
     throw;
   }
+  if (text) {
+    // A folder of IDX files is read as one data set.
+    const bool folder = result.paths.front().find("-idx") != std::string::npos;
+    fmt::print("next: lamina {} {}\n", folder ? "train --data" : "data show",
+               folder ? options.folder : result.paths.front());
+  }
   command.json_output.Write("data fetch", {{"name", spec.name},
                                            {"folder", options.folder},
                                            {"paths", result.paths},

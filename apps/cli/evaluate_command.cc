@@ -19,7 +19,8 @@ struct EvaluateCommand {
 };
 
 int RunEvaluate(const EvaluateCommand& command) {
-  command.json_output.Check();
+  const NamedPath read[] = {{"--model", command.input.model}, {"--data", command.input.data}};
+  command.json_output.Check(read);
   const Model model = LoadModel(command.input.model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   const Table table = command.input.ReadTableFor(model);
@@ -46,6 +47,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["backend"] = backend->name();
   result["threads"] = backend->threads();
   result["unseen_values"] = report.unseen_values;
+  AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   command.json_output.Write("evaluate", std::move(result));
   return kExitOk;
 }

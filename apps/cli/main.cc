@@ -1,6 +1,11 @@
 // The program "lamina": commands, errors and exit codes.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <new>
 #include <vector>
 
@@ -34,33 +39,75 @@ int PrintError(const std::string& message, int code) {
   return code;
 }
 
-// CLI11 says which argument it did not expect; add the nearest one that exists.
-int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
-  std::string message = error.what();
-  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+// "train" or "data fetch": the command that the arguments named before they went wrong.
+const CLI::App* NamedCommand(const CLI::App& app, std::string& path) {
+  const CLI::App* command = &app;
+  path = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  return command;
+}
+
+// What the command knows: its flags, or where it needs one its subcommands.
+std::vector<std::string> KnownWords(const CLI::App& command, bool flags) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : command->get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
-    }
-  }
-  for (const CLI::App* sub : command->get_subcommands({})) {
-    names.push_back(sub->get_name());
-  }
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    for (int i = 1; i < argc; ++i) {
-      const std::string word(SplitText(argv[i], '=')[0]);
-      if (message.find(word) != std::string::npos && std::find(names.begin(), names.end(), word) == names.end()) {
-        if (const std::string hint = DidYouMean(word, names); !hint.empty()) {
-          message += ". " + hint;
-          break;
-        }
+  if (flags) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back("--" + name);
       }
     }
+    return names;
   }
-  const std::string who = command == &app ? "lamina" : "lamina " + command->get_name();
-  fmt::print(stderr, "lamina: error: {}\nTry '{} --help'.\n", message, who);
+  for (const CLI::App* sub : command.get_subcommands({})) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// CLI11 says which argument it did not expect; add the nearest one that exists.
+int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  std::string path;
+  const CLI::App* command = NamedCommand(app, path);
+  std::string message = error.what();
+  const bool wants_command = command->get_require_subcommand_min() > 0;
+  const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const std::string named = path + " ";
+  for (int i = 1; i < argc && (wants_command || extras); ++i) {
+    const std::string word(SplitText(argv[i], '=')[0]);
+    const bool flag = word.starts_with("--");
+    const std::vector<std::string> known = KnownWords(*command, flag);
+    if (flag ? message.find(word) == std::string::npos || std::find(known.begin(), known.end(), word) != known.end()
+             : !wants_command || named.find(" " + word + " ") != std::string::npos) {
+      continue;
+    }
+    message = flag ? message + ". " + DidYouMean(word, known)
+                   : fmt::format("unknown command: '{}'. {}", word, DidYouMean(word, known));
+    break;
+  }
+  fmt::print(stderr, "lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
   return kExitUsage;
+}
+
+// A closed standard stream must not become the descriptor of a file that is opened later: what is printed would land
+// in it. Opened for reading, so that writing still fails.
+void OccupyStandardStreams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) < 0) {
+      open("/dev/null", O_RDONLY);
+    }
+  }
+}
+
+// Output that never arrived (a full disk, a closed pipe) is a failure.
+int CheckOutput(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) {
+    return code;
+  }
+  return code == kExitOk ? PrintError("cannot write to standard output", kExitFailure) : code;
 }
 
 int Main(int argc, const char* const* argv) {
@@ -90,11 +137,31 @@ int Main(int argc, const char* const* argv) {
   } catch (const std::bad_alloc&) {
     return PrintError("out of memory. Use fewer samples or a smaller network.", kExitFailure);
   } catch (const std::exception& error) {
-    return PrintError(error.what(), kExitFailure);
+    return PrintError(std::ferror(stdout) != 0 ? fmt::format("standard output: {}", error.what()) : error.what(),
+                      kExitFailure);
   }
 }
 
 }  // namespace
 }  // namespace lamina::cli
 
-int main(int argc, char** argv) { return lamina::cli::Main(argc, argv); }
+namespace {
+
+// Threads of libgomp spin for milliseconds at every barrier before they sleep, and the setting is read before main().
+// Where another process wants the cores a training step of 1 ms then takes 100 ms; 20,000 rounds (about 0.2 ms) cost
+// nothing on idle cores. See docs/decisions/0003-spinning-threads.md.
+void LimitSpinning(char** argv) {
+  constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
+  if (std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
+    setenv(kSpinCount, "20000", 0);
+    execv("/proc/self/exe", argv);  // comes back only where it is not possible: then as before
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  LimitSpinning(argv);
+  lamina::cli::OccupyStandardStreams();
+  return lamina::cli::CheckOutput(lamina::cli::Main(argc, argv));
+}

@@ -15,7 +15,9 @@ void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--header", header, "CSV: is the first line names? auto, yes or no")->capture_default_str();
   app.add_option("--separator", separator, "CSV: auto, comma, semicolon, tab, pipe or one character")
       ->capture_default_str();
-  app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str();
+  app.add_option("--samples", samples, "Use only the first rows; 0: all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--backend", backend, "auto, cpu, blas, threads or serial")->capture_default_str();
   app.add_option("--threads", threads, "Threads to use; 0: all cores")
       ->capture_default_str()

@@ -1,6 +1,7 @@
 // lamina predict.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -94,7 +95,25 @@ void ToNpy(const std::string& path, const Model& model, const Matrix& outputs, b
   WriteNpy(path, ViewOf(wide.data(), outputs.rows(), 1));
 }
 
+// Answers stand in the order of the rows: one that is left out would shift those after it unseen.
+void RefuseGaps(const Table& table, const std::vector<int64_t>& rows, const Dataset& dataset) {
+  if (dataset.rows.size() == rows.size()) {
+    return;
+  }
+  const auto gap = std::mismatch(dataset.rows.begin(), dataset.rows.end(), rows.begin()).second;
+  throw Error(
+      ErrorCode::kBadData,
+      fmt::format("{} of {} rows miss a value, the first of them here", rows.size() - dataset.rows.size(), rows.size()),
+      {.file = table.source,
+       .line = table.LineOf(*gap),
+       .remedy = "Take them out; the model fills gaps only when it is trained with --missing mean."});
+}
+
 int RunPredict(const PredictCommand& command) {
+  const NamedPath read[] = {{"--model", command.input.model}, {"--data", command.input.data}};
+  const NamedPath written[] = {{"--out", command.out == "-" ? "" : command.out},
+                               {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
+  RequireSeparateFiles(written, read);
   command.json_output.Check();
   const bool to_stdout = command.out == "-";
   if (to_stdout && command.json_output.to_stdout()) {
@@ -108,8 +127,9 @@ int RunPredict(const PredictCommand& command) {
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   const Table table = command.input.ReadTableFor(model);
   EncodeReport report;
-  const Dataset dataset =
-      model.preprocessor.EncodeInputs(table, command.input.RowsOf(table), model.network.dtype(), &report);
+  const std::vector<int64_t> rows = command.input.RowsOf(table);
+  const Dataset dataset = model.preprocessor.EncodeInputs(table, rows, model.network.dtype(), &report);
+  RefuseGaps(table, rows, dataset);
   const Stopwatch watch;
   const Matrix outputs = PredictRows(model, *backend, dataset.features);
   const double seconds = watch.Elapsed_seconds();
@@ -124,14 +144,12 @@ int RunPredict(const PredictCommand& command) {
     PrintUnseen(report);
     fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
-  command.json_output.Write("predict", {{"model", command.input.model},
-                                        {"data", command.input.data},
-                                        {"out", command.out},
-                                        {"samples", outputs.rows()},
-                                        {"seconds", seconds},
-                                        {"unseen_values", report.unseen_values},
-                                        {"backend", backend->name()},
-                                        {"threads", backend->threads()}});
+  nlohmann::json result = {{"model", command.input.model}, {"data", command.input.data},
+                           {"out", command.out},           {"samples", outputs.rows()},
+                           {"seconds", seconds},           {"unseen_values", report.unseen_values},
+                           {"backend", backend->name()},   {"threads", backend->threads()}};
+  AddSpeed(result, static_cast<double>(outputs.rows()), seconds);
+  command.json_output.Write("predict", std::move(result));
   return kExitOk;
 }
 

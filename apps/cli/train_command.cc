@@ -89,10 +89,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"train_loss", last.train_loss},
                {"history", result.history.ToJson()},
                {"settings", ToJson(session.settings())}};
-  if (samples > 0 && result.train_seconds > 0) {
-    node["samples_per_second"] = samples / result.train_seconds;
-    node["seconds_per_60000_samples"] = 60000.0 * result.train_seconds / samples;
-  }
+  AddSpeed(node, samples, result.train_seconds);
   if (result.test) {
     node["test"] = ToJson(*result.test);
     if (result.test->classification) {
@@ -130,7 +127,17 @@ int RunTrain(const TrainCommand& command) {
     fmt::print("{}", WriteConfig(command.settings));
     return kExitOk;
   }
-  command.json_output.Check();
+  const TrainSettings& settings = command.settings;
+  const NamedPath others[] = {{"--data", settings.data},
+                              {"--test", settings.test},
+                              {"--validation", settings.validation},
+                              {"--config", command.config},
+                              {"--resume", command.resume},
+                              {"--model", settings.model},
+                              {"--history", settings.history},
+                              {"--history-json", settings.history_json},
+                              {"--checkpoint", settings.checkpoint}};
+  command.json_output.Check(others);
   const bool text = !command.quiet && !command.json_output.to_stdout();
   std::unique_ptr<TrainSession> session = command.resume.empty()
                                               ? std::make_unique<TrainSession>(command.settings)

@@ -4,16 +4,30 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "lamina/base/matrix_view.h"
 
 namespace lamina {
+
+/// Gives back the memory of an AlignedBuffer.
+struct FreeBuffer {
+  int64_t mapped_bytes = 0;  // 0: from the heap
+  void operator()(void* p) const noexcept;
+};
 
 /// 64-byte aligned, zero-initialised host memory. Movable, not copyable. Throws Error(kResource) naming the need.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(int64_t size_bytes);
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::move(other.data_)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_bytes_ = std::exchange(other.size_bytes_, 0);
+    return *this;
+  }
 
   void* data() const { return data_.get(); }
   int64_t size_bytes() const { return size_bytes_; }
@@ -23,10 +37,7 @@ class AlignedBuffer {
   }
 
  private:
-  struct Free {
-    void operator()(void* p) const noexcept;
-  };
-  std::unique_ptr<void, Free> data_;
+  std::unique_ptr<void, FreeBuffer> data_;
   int64_t size_bytes_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -65,11 +66,12 @@ std::string ReadFile(const std::string& path) {
   struct stat info {};
   const int descriptor = OpenRegular(path, info);
   std::string content;
-  content.resize(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0);
+  // Room for one byte more than the file has, so that its end is seen without growing.
+  content.resize(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kPending_bytes);
   size_t used = 0;
   while (true) {
     if (used == content.size()) {
-      content.resize(content.size() + (S_ISREG(info.st_mode) ? 1 : kPending_bytes));
+      content.resize(content.size() + kPending_bytes);
     }
     const ssize_t n = read(descriptor, content.data() + used, content.size() - used);
     if (n < 0 && errno == EINTR) {
@@ -105,6 +107,29 @@ void RequireWritableTarget(const std::string& path) {
   const auto folder = FolderOf(path);
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     ThrowErrno(folder.string(), "write into the folder", errno);
+  }
+}
+
+void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const NamedPath> read) {
+  const auto canonical = [](const NamedPath& entry) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(entry.path, error);
+    const auto path = std::filesystem::weakly_canonical(absolute, error);
+    return error ? absolute : path;
+  };
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i].path.empty() || IsSpecialFile(written[i].path)) {
+      continue;
+    }
+    const auto clashes = [&](const NamedPath& other) {
+      if (!other.path.empty() && canonical(other) == canonical(written[i])) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("{} would overwrite the file of {}", written[i].name, other.name),
+                    {.value = written[i].path, .remedy = "Give it another name."});
+      }
+    };
+    std::for_each(read.begin(), read.end(), clashes);
+    std::for_each(written.begin() + static_cast<ptrdiff_t>(i) + 1, written.end(), clashes);
   }
 }
 

@@ -18,6 +18,16 @@ void RequireReadableFile(const std::string& path);
 /// Throws Error(kIo) unless files can be created in the folder that is to hold `path` (called before long work).
 void RequireWritableTarget(const std::string& path);
 
+/// A path and what it was given as ("--model"), for errors.
+struct NamedPath {
+  std::string name;
+  std::string path;
+};
+
+/// Throws Error(kInvalidArgument) where a file to be written is also one that is read, or is to be written twice: one
+/// would destroy the other. Empty paths and what is no regular file (/dev/null) are left out.
+void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const NamedPath> read);
+
 /// Writes a file beside its target and renames it over the target at Commit(): whoever looks, and whenever the
 /// process dies, sees the old file or the new one, whole. Without Commit the temporary is removed.
 class AtomicFile {

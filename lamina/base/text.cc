@@ -82,6 +82,11 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
   return nearest == nullptr ? "" : "Did you mean '" + *nearest + "'? ";
 }
 
+std::string_view WithoutTag(std::string_view text) {
+  const size_t end = text.find("] ");
+  return text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text;
+}
+
 std::string WithThousands(int64_t value) {
   std::string digits = std::to_string(value);
   const size_t start = value < 0 ? 1 : 0;

@@ -20,6 +20,8 @@ double ParseNumber(std::string_view text);
 std::optional<int64_t> ParseInteger(std::string_view text);
 /// "Did you mean 'x'? " for the candidate nearest to `name` by edit distance, or "" if none is near.
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates);
+/// What a JSON exception says without its tag: "key 'x' not found" of "[json.exception.out_of_range.403] key 'x' ...".
+std::string_view WithoutTag(std::string_view text);
 /// "1,234,567".
 std::string WithThousands(int64_t value);
 /// "512 B", "1 MiB", "23.5 GiB": at most one decimal.

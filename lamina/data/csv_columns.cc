@@ -239,7 +239,7 @@ double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) const 
               {.file = source_,
                .line = line,
                .column = name_,
-               .value = std::string(field.substr(0, 80)),
+               .value = Excerpt(field),
                .remedy = fmt::format("Correct the value, or read the column as text with --text-columns {}.", name_)});
 }
 

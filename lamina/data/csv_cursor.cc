@@ -18,6 +18,18 @@ std::string_view TrimField(std::string_view text) {
   return text;
 }
 
+std::string Excerpt(std::string_view text) {
+  constexpr size_t kMax_bytes = 60;
+  if (text.size() <= kMax_bytes) {
+    return std::string(text);
+  }
+  size_t size = kMax_bytes;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) {
+    --size;  // not within a character
+  }
+  return std::string(text.substr(0, size)) + "...";
+}
+
 std::string_view CsvCursor::NextField() {
   const char* p = at_;
   while (*p == ' ' && *p != separator_) {
@@ -46,7 +58,7 @@ std::string_view CsvCursor::NextQuoted(const char* open) {
       throw Error(ErrorCode::kBadData, "a quoted field is never closed",
                   {.file = source_,
                    .line = line_,
-                   .value = std::string(open, std::min<size_t>(40, static_cast<size_t>(end_ - open) - 1)),
+                   .value = Excerpt({open, static_cast<size_t>(end_ - open) - 1}),
                    .remedy = "Close it with a quote, or double quotes that belong to the text."});
     }
     if (p[1] != '"') {  // the final '\n' makes p[1] exist
@@ -73,7 +85,7 @@ std::string_view CsvCursor::NextQuoted(const char* open) {
     throw Error(ErrorCode::kBadData, "text after the closing quote of a field",
                 {.file = source_,
                  .line = first_line + lines_inside,
-                 .value = std::string(p, std::find(p, std::min(p + 40, end_), '\n')),
+                 .value = Excerpt({p, static_cast<size_t>(std::find(p, end_, '\n') - p)}),
                  .remedy = "Double the quotes that belong to the text."});
   }
   return field;

@@ -79,13 +79,13 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
   }
   if (!std::isfinite(column.offset) || !std::isfinite(column.scale)) {
     throw Error(ErrorCode::kBadData, "values too large to scale",
-                {.file = source, .column = column.name, .remedy = "Check the values, or use --scaling none."});
+                {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
   }
 }
 
 [[noreturn]] void ThrowNoValues(const Table& table, const std::string& column) {
   throw Error(ErrorCode::kBadData, "has no values in the training rows",
-              {.file = table.source, .column = column, .remedy = "Drop the column with --drop-columns."});
+              {.file = table.source, .column = column, .remedy = "Drop the column with --drop."});
 }
 
 FittedColumn FitText(const Table& table, const Column& column, std::span<const int64_t> rows,
@@ -200,7 +200,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
     rows = usable;
   }
   if (rows.empty()) {
-    throw Error(ErrorCode::kBadData, "no training rows" + std::string(usable.empty() ? "" : " without missing values"),
+    const bool dropped = options.missing == MissingPolicy::kDropRow;
+    throw Error(ErrorCode::kBadData, fmt::format("no training rows{}", dropped ? " without missing values" : ""),
                 {.file = table.source});
   }
   const bool mean = options.missing == MissingPolicy::kMean;  // targets are never made up

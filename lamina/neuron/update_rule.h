@@ -49,6 +49,9 @@ void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restr
   if (rule.kind == UpdateKind::kAdam) {
     const T beta1 = static_cast<T>(rule.beta1);
     const T beta2 = static_cast<T>(rule.beta2);
+    // 1 - beta in double: 1 - 0.999f is wrong in the fifth digit.
+    const T rest1 = static_cast<T>(1.0 - rule.beta1);
+    const T rest2 = static_cast<T>(1.0 - rule.beta2);
     const double correction1 = 1.0 - std::pow(rule.beta1, static_cast<double>(rule.step));
     const double correction2 = 1.0 - std::pow(rule.beta2, static_cast<double>(rule.step));
     const T rate = static_cast<T>(rule.learning_rate / correction1);
@@ -56,8 +59,8 @@ void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restr
     const T epsilon = static_cast<T>(rule.epsilon);
     for (int64_t i = 0; i < n; ++i) {
       const T gradient = g[i] + lambda * w[i];
-      v[i] = beta1 * v[i] + (T(1) - beta1) * gradient;
-      s[i] = beta2 * s[i] + (T(1) - beta2) * gradient * gradient;
+      v[i] = beta1 * v[i] + rest1 * gradient;
+      s[i] = beta2 * s[i] + rest2 * gradient * gradient;
       w[i] -= rate * v[i] / (std::sqrt(s[i]) * root + epsilon);
     }
   } else if (v == nullptr) {

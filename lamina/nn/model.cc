@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/nn/checked_json.h"
 
 namespace lamina {
@@ -134,7 +135,7 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     }
     return model;
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("the model description is wrong: {}", error.what()),
+    throw Error(ErrorCode::kBadModel, fmt::format("the model description is wrong: {}", WithoutTag(error.what())),
                 {.file = source});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kBadModel && !error.context().file.empty()) {

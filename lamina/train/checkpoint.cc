@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/nn/checked_json.h"
 #include "lamina/nn/safetensors.h"
 
@@ -129,7 +130,8 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
       checkpoint.state.optimiser.push_back(FlatFrom(file, StateTensor(i), network));
     }
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", error.what()), {.file = path});
+    throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())),
+                {.file = path});
   } catch (const Error& error) {
     if (!error.context().file.empty()) {
       throw;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 
 namespace lamina {
 namespace {
@@ -76,7 +77,7 @@ History History::FromJson(const json& node) {
     }
     return history;
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("the history is wrong: {}", error.what()));
+    throw Error(ErrorCode::kBadModel, fmt::format("the history is wrong: {}", WithoutTag(error.what())));
   }
 }
 

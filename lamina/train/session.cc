@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -11,6 +12,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
+#include "lamina/data/category_lookup.h"
 
 namespace lamina {
 namespace {
@@ -23,13 +25,18 @@ std::vector<int64_t> AllRows(const Table& table) {
   return rows;
 }
 
-// A class per row for stratified splitting: the codes of a text target or the values of a number target.
+// A class per row for stratified splitting; rows without one are a class of their own.
 std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows, const std::string& target) {
   const Column& column = table.columns[static_cast<size_t>(table.FindColumn(target))];
+  const CategoryView classes(column, rows);
   std::vector<int32_t> strata;
   for (const int64_t row : rows) {
-    strata.push_back(column.kind == ColumnKind::kText ? column.codes[static_cast<size_t>(row)]
-                                                      : static_cast<int32_t>(column.Number(row)));
+    if (column.kind == ColumnKind::kNumber && !column.IsMissing(row) &&
+        column.Number(row) != std::trunc(column.Number(row))) {
+      ThrowCell(table, row, column, "--stratify needs classes, and the target is a number to predict",
+                "Leave --stratify out, or name a target of classes.");
+    }
+    strata.push_back(classes.Code(row));
   }
   return strata;
 }
@@ -80,6 +87,13 @@ void TrainSession::CheckOutputs() const {
       RequireWritableTarget(path);
     }
   }
+  const NamedPath written[] = {{"--model", settings_.model},
+                               {"--history", settings_.history},
+                               {"--history-json", settings_.history_json},
+                               {"--checkpoint", CheckpointPath()}};
+  const NamedPath read[] = {
+      {"--data", settings_.data}, {"--test", settings_.test}, {"--validation", settings_.validation}};
+  RequireSeparateFiles(written, read);
   if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
@@ -113,13 +127,19 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
   const Stopwatch watch;
   const ReadOptions read = ReadOptionsFrom(settings_);
   ReadResult result = ReadData(settings_.data, read);
-  if (!settings_.test.empty()) {
-    result.test = ReadTable(settings_.test, read);
-  }
   const Table& table = result.train;
+  ReadOptions read_others = read;  // text is text in every file, even where one holds only numbers
+  for (const Column& column : table.columns) {
+    if (column.kind == ColumnKind::kText) {
+      read_others.text_columns_if_present.push_back(column.name);
+    }
+  }
+  if (!settings_.test.empty()) {
+    result.test = ReadTable(settings_.test, read_others);
+  }
   std::optional<Table> validation_table;
   if (!settings_.validation.empty()) {
-    validation_table = ReadTable(settings_.validation, read);
+    validation_table = ReadTable(settings_.validation, read_others);
   }
   std::vector<int64_t> rows = SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
   SplitOptions split_options = SplitOptionsFrom(settings_, result.test.has_value(), validation_table.has_value());

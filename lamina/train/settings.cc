@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -77,22 +78,6 @@ bool IsAuto(const std::string& text) { return text == "auto"; }
 bool IsBipolar(const Activation& activation) {
   return activation.name() == formulas::BipolarSigmoid::kName ||
          activation.name() == formulas::HyperbolicTangent::kName;
-}
-
-void ValidateSplit(const TrainSettings& settings) {
-  const SplitOptions split = SplitOptionsFrom(settings, !settings.test.empty(), !settings.validation.empty());
-  for (const double share : {split.train, split.validation, split.test}) {
-    if (!(share >= 0 && share <= 1) || split.train == 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the shares of --split must be from 0 to 1, and that of training above 0",
-                  {.value = fmt::format("{}", fmt::join(settings.split, ","))});
-    }
-  }
-  const double sum = split.train + split.validation + split.test;
-  if (!(std::abs(sum - 1.0) <= 1e-6)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("the shares of --split must sum to 1, not {:g}", sum),
-                {.value = fmt::format("{}", fmt::join(settings.split, ","))});
-  }
 }
 
 }  // namespace
@@ -176,7 +161,13 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
   options.checkpoint_epochs = settings.checkpoint_epochs;
-  options.Validate();
+  try {
+    options.Validate();
+  } catch (const Error& error) {  // begins with a field, whose flag is called the same
+    std::string message = "--" + error.message();
+    std::replace(message.begin(), message.begin() + static_cast<ptrdiff_t>(message.find(' ')), '_', '-');
+    throw Error(error.code(), message, error.context());
+  }
   return options;
 }
 
@@ -284,16 +275,50 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
   return relu_family ? Initialization::kHeUniform : Initialization::kGlorotUniform;
 }
 
+namespace {
+
+void ValidateSplit(const TrainSettings& settings) {
+  const SplitOptions split = SplitOptionsFrom(settings, !settings.test.empty(), !settings.validation.empty());
+  const std::string given = fmt::format("{}", fmt::join(settings.split, ","));
+  for (const double share : {split.train, split.validation, split.test}) {
+    if (!(share >= 0 && share <= 1)) {  // also NaN
+      throw Error(ErrorCode::kInvalidArgument, "a share of --split must lie in 0 to 1", {.value = given});
+    }
+  }
+  const double sum = split.train + split.validation + split.test;
+  if (!(std::abs(sum - 1.0) <= 1e-6)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the shares of --split must sum to 1, not {:g}", sum),
+                {.value = given});
+  }
+  if (split.train == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "--split leaves no training rows", {.value = given});
+  }
+}
+
+// Gain and threshold go into the activations that are named without them; nothing is ignored silently.
+void ValidateGain(const TrainSettings& settings) {
+  if (!settings.gain && !settings.threshold) {
+    return;
+  }
+  const auto takes = [](const std::string& text) { return text == formulas::BipolarSigmoid::kName; };
+  if (!settings.layers.empty() || (!takes(settings.activation) && !takes(settings.output_activation))) {
+    throw Error(ErrorCode::kInvalidArgument, "--gain and --threshold belong to --activation bipolar_sigmoid",
+                {.remedy = "In --layers write them out: dot-bipolar_sigmoid(gain=2,threshold=0):4."});
+  }
+}
+
+}  // namespace
+
 void ValidateSettings(const TrainSettings& settings, std::span<const Activation> custom) {
   if (settings.data.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "no training data", {.remedy = "Give --data FILE."});
   }
   if (settings.threads < 0 || settings.threads > 4096) {
-    throw Error(ErrorCode::kInvalidArgument, "threads must be from 0 to 4096",
+    throw Error(ErrorCode::kInvalidArgument, "--threads must be from 0 to 4096",
                 {.value = fmt::format("{}", settings.threads)});
   }
   if (settings.samples < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "samples must be 0 (all) or positive",
+    throw Error(ErrorCode::kInvalidArgument, "--samples must be 0 (all) or positive",
                 {.value = fmt::format("{}", settings.samples)});
   }
   for (const int64_t neurons : settings.hidden) {
@@ -303,6 +328,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     }
   }
   ValidateSplit(settings);
+  ValidateGain(settings);
   ReadOptionsFrom(settings);
   PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
   TrainOptionsFrom(settings, Loss::kMse);

@@ -4,7 +4,7 @@
 
 #include "lamina/data/csv_columns.h"
 #include "tests/data/data_test_util.h"
-#include "tests/temp_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -141,6 +141,15 @@ TEST(CsvTest, NamesBadNumbers) {
   ExpectBad("a,b\n\"1\",\"2\"\n3,4\n\n5,oops\n", {"t.csv:5", "oops"});
 }
 
+TEST(CsvTest, CutsLongValuesBetweenCharacters) {
+  std::string value = "x";
+  for (int i = 0; i < 100; ++i) {
+    value += "\xC3\xA9";
+  }
+  const auto context = ExpectError([&] { Csv("a,b\n1,2\n1,2\n1," + value + "\n"); }, ErrorCode::kBadData, {"t.csv:4"});
+  EXPECT_EQ(context.value.size(), 59U + 3U);
+}
+
 TEST(CsvTest, RefusesRaggedRows) {
   ExpectBad("a,b,c\n1,2,3\n4,5\n", {"t.csv:3", "expected 3 fields, found 2"});
   ExpectBad("a,b,c\n1,2,3\n4,5,6,7,8\n", {"t.csv:3", "expected 3 fields, found 5"});
@@ -165,11 +174,11 @@ TEST(CsvTest, RefusesBadFiles) {
 }
 
 TEST(ReaderTest, DispatchesAndRefuses) {
-  const TempDir dir;
+  const TemporaryFolder dir;
   EXPECT_EQ(ReadTable(dir.Write("noname", Gzip("a,b\n1,2\n"))).rows, 1);
   EXPECT_EQ(ReadData(dir.Write("kdd", "1,tcp\n2,udp\n")).train.rows, 2);
-  ExpectError([&] { ReadData(dir.File("none.csv")); }, ErrorCode::kNotFound, {"none.csv"});
-  ExpectError([&] { ReadTable(dir.path()); }, ErrorCode::kIo, {"is a directory"});
+  ExpectError([&] { ReadData(dir.Path("none.csv")); }, ErrorCode::kNotFound, {"none.csv"});
+  ExpectError([&] { ReadTable(dir.Path()); }, ErrorCode::kIo, {"is a directory"});
   ExpectError([&] { ReadData(dir.Write("empty.csv", "")); }, ErrorCode::kBadData, {"empty.csv", "file is empty"});
   ExpectError([&] { ReadData(dir.Write("x.bin", std::string("ab\0\1\2", 5))); }, ErrorCode::kBadData,
               {"unknown format", "idx, npy, csv"});

@@ -1,7 +1,7 @@
 #include "lamina/data/gzip.h"
 
 #include "tests/data/data_test_util.h"
-#include "tests/temp_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -15,7 +15,7 @@ std::string LongText() {
 }
 
 TEST(GzipTest, ReadsPlainAndCompressedFilesAlike) {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string text = LongText();
   EXPECT_EQ(ReadFileDecompressed(dir.Write("plain.gz", text)), text);  // by content, not by name
   EXPECT_EQ(ReadFileDecompressed(dir.Write("packed", Gzip(text))), text);

@@ -4,7 +4,7 @@
 
 #include "lamina/base/random.h"
 #include "tests/data/data_test_util.h"
-#include "tests/temp_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -79,12 +79,12 @@ TEST(IdxTest, RefusesWrongHeadersAndSizes) {
 }
 
 TEST(IdxTest, ReadsFolders) {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.Write("train-images-idx3-ubyte.gz", Gzip(Images(5)));
   dir.Write("train-labels-idx1-ubyte", Labels("\x0a\x02\x02\x03\x0a"));
   dir.Write("t10k-images.idx3-ubyte", Images(2));
   dir.Write("t10k-labels-idx1-ubyte.gz", Gzip(Labels("\x02\x03")));
-  const ReadResult result = ReadData(dir.path());
+  const ReadResult result = ReadData(dir.Path());
   EXPECT_EQ(result.target, "label");
   const Column& label = result.train.columns.back();
   EXPECT_EQ(label.name, "label");
@@ -97,17 +97,17 @@ TEST(IdxTest, ReadsFolders) {
 }
 
 TEST(IdxTest, RefusesIncompleteFolders) {
-  const TempDir dir;
-  ExpectError([&] { ReadData(dir.path()); }, ErrorCode::kNotFound,
-              {dir.path(), "train-images-idx3-ubyte[.gz]", "t10k", "labels-idx1"});
+  const TemporaryFolder dir;
+  ExpectError([&] { ReadData(dir.Path()); }, ErrorCode::kNotFound,
+              {dir.Path(), "train-images-idx3-ubyte[.gz]", "t10k", "labels-idx1"});
   dir.Write("train-images-idx3-ubyte", Images(3));
-  ExpectError([&] { ReadData(dir.path()); }, ErrorCode::kNotFound, {"no train-labels-idx1-ubyte"});
+  ExpectError([&] { ReadData(dir.Path()); }, ErrorCode::kNotFound, {"no train-labels-idx1-ubyte"});
   dir.Write("train-labels-idx1-ubyte", Labels("\x01\x02"));
-  ExpectError([&] { ReadData(dir.path()); }, ErrorCode::kBadData, {"holds 2 labels", "holds 3 images"});
+  ExpectError([&] { ReadData(dir.Path()); }, ErrorCode::kBadData, {"holds 2 labels", "holds 3 images"});
   dir.Write("train-labels-idx1-ubyte", Labels("\x01\x02\x01"));
-  EXPECT_FALSE(ReadData(dir.path()).test.has_value());
+  EXPECT_FALSE(ReadData(dir.Path()).test.has_value());
   dir.Write("t10k-images-idx3-ubyte", Images(3));
-  ExpectError([&] { ReadData(dir.path()); }, ErrorCode::kNotFound, {"t10k-labels-idx1-ubyte"});
+  ExpectError([&] { ReadData(dir.Path()); }, ErrorCode::kNotFound, {"t10k-labels-idx1-ubyte"});
 }
 
 TEST(IdxTest, SurvivesRandomDamage) {

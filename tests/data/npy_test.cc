@@ -10,7 +10,7 @@
 #include "lamina/base/random.h"
 #include "lamina/data/npy_writer.h"
 #include "tests/data/data_test_util.h"
-#include "tests/temp_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -110,7 +110,7 @@ TEST(NpyTest, RefusesWhatItCannotRead) {
 }
 
 TEST(NpyTest, WriterRoundTrip) {
-  const TempDir dir;
+  const TemporaryFolder dir;
   Random random(3);
   Matrix matrix(5, 7, DType::kF64);
   for (double& value : std::span(matrix.Row<double>(0), 35)) {
@@ -118,16 +118,16 @@ TEST(NpyTest, WriterRoundTrip) {
   }
   MatrixView part = matrix.view();  // a strided view
   part.cols = 4;
-  WriteNpy(dir.File("a.npy"), part);
-  EXPECT_EQ(std::filesystem::file_size(dir.File("a.npy")) % 32, 0U);
-  const Table table = ReadTable(dir.File("a.npy"));
+  WriteNpy(dir.Path("a.npy"), part);
+  EXPECT_EQ(std::filesystem::file_size(dir.Path("a.npy")) % 32, 0U);
+  const Table table = ReadTable(dir.Path("a.npy"));
   ASSERT_EQ(table.columns.size(), 4U);
   for (int64_t i = 0; i < 5; ++i) {
     for (int64_t j = 0; j < 4; ++j) {
       EXPECT_EQ(table.columns[static_cast<size_t>(j)].Number(i), matrix.Row<double>(i)[j]);
     }
   }
-  ExpectError([&] { WriteNpy(dir.File("no/such/a.npy"), part); }, ErrorCode::kNotFound, {"no/such"});
+  ExpectError([&] { WriteNpy(dir.Path("no/such/a.npy"), part); }, ErrorCode::kNotFound, {"no/such"});
 }
 
 TEST(NpyTest, SurvivesRandomDamage) {

@@ -199,7 +199,7 @@ TEST(PreprocessorTest, MissingTargetsAndEmptyColumns) {
   ExpectError([&] { FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kMean}); }, ErrorCode::kBadData,
               {"t.csv:3", "column 'y'", "--missing drop"});
   ExpectError([&] { FitAll(table, {.targets = {"x"}, .drop_columns = {"y"}, .missing = MissingPolicy::kMean}); },
-              ErrorCode::kBadData, {"column 'z'", "no values", "--drop-columns"});
+              ErrorCode::kBadData, {"column 'z'", "no values", "--drop"});
   ExpectError([&] { FitAll(table, {.missing = MissingPolicy::kDropRow}); }, ErrorCode::kBadData, {"no training rows"});
   const Preprocessor drop = FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kDropRow});
   EXPECT_EQ(drop.UsableRows(table, AllRows(table), true).size(), 2U);

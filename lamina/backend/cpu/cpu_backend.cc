@@ -79,6 +79,8 @@ cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
     const auto step = static_cast<double>(rule->step);
     constants.beta1 = static_cast<T>(rule->beta1);
     constants.beta2 = static_cast<T>(rule->beta2);
+    constants.rest1 = static_cast<T>(1.0 - rule->beta1);
+    constants.rest2 = static_cast<T>(1.0 - rule->beta2);
     constants.rate = static_cast<T>(rule->learning_rate / (1.0 - std::pow(rule->beta1, step)));
     constants.root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(rule->beta2, step)));
     constants.epsilon = static_cast<T>(rule->epsilon);

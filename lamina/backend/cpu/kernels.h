@@ -36,7 +36,7 @@ struct Scratch {
 template <class T>
 struct UpdateConstants {
   T eta, alpha, lambda;
-  T beta1, beta2, rate, root, epsilon;  // Adam
+  T beta1, beta2, rest1, rest2, rate, root, epsilon;  // Adam; rest is 1 - beta
 };
 
 template <class T>

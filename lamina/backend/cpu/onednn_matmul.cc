@@ -49,7 +49,8 @@ struct Eltwise {
   float alpha;
 };
 
-// The post-operation for an activation; kind is undef where there is none.
+// The post-operation for an activation; kind is undef where there is none. Not relu: oneDNN's makes 0 of a
+// NaN.
 Eltwise EltwiseFor(const Activation& activation) {
   const std::string& name = activation.name();
   if (activation.kind() < 0) {
@@ -60,9 +61,6 @@ Eltwise EltwiseFor(const Activation& activation) {
   }
   if (name == formulas::HyperbolicTangent::kName) {
     return {algorithm::eltwise_tanh, 0};
-  }
-  if (name == formulas::Relu::kName) {
-    return {algorithm::eltwise_relu, 0};
   }
   if (name == formulas::LeakyRelu::kName) {
     return {algorithm::eltwise_relu, static_cast<float>(activation.parameters()[0])};

@@ -41,6 +41,7 @@ struct Block {
   int64_t row, rows;
   int64_t column, columns;
   int64_t k, depth;
+  int64_t cache_columns;
   Split row_groups;
   Split panels;
   bool pack_rows;
@@ -53,6 +54,7 @@ struct Block {
         columns(std::min(size.columns, in.columns.count - c)),
         k(k_begin),
         depth(std::min(size.depth, in.depth - k_begin)),
+        cache_columns(size.cache_columns),
         row_groups(rows, kTileRows),
         panels(CeilDivide(columns, kLanes<T>), kTileVectors),
         pack_rows(in.rows.k_stride != 1),
@@ -60,6 +62,12 @@ struct Block {
 
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
+  TilePlace PlaceOf(int64_t group, int64_t group_end, int64_t p) const {
+    const int64_t first = row_groups.Begin(group);
+    const int64_t width = PanelVectors(p) * kLanes<T>;
+    return {row + first, row_groups.Begin(group_end) - first, column + PanelBegin(p),
+            std::min(width, columns - PanelBegin(p)), width};
+  }
   bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
 };
 
@@ -137,30 +145,31 @@ void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish
   HWY_ALIGN T local[kStripSize];
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
-  const int64_t panels = block.panels.parts;
   const int64_t groups = block.row_groups.parts;
   const int64_t strips = CeilDivide(groups, Finish::kRowTiles);
-  const int64_t end = team.End(strips * panels);
-  for (int64_t t = team.Begin(strips * panels); t < end; ++t) {
-    // Row by row, as panels stay in the cache; panel by panel where they are read from memory.
-    const int64_t strip = block.direct_columns ? t % strips : t / panels;
-    const int64_t p = block.direct_columns ? t / strips : t % panels;
-    const int64_t group = strip * Finish::kRowTiles;
-    const int64_t group_end = std::min(group + Finish::kRowTiles, groups);
-    const int64_t row = block.row_groups.Begin(group);
-    const int64_t column = block.PanelBegin(p);
-    const int64_t width = block.PanelVectors(p) * kLanes<T>;
-    const TilePlace at{block.row + row, block.row_groups.Begin(group_end) - row, block.column + column,
-                       std::min(width, block.columns - column), width};
-    T* tile = split_sum ? in.scratch.partial + t * kStripSize : local;
-    if (last) {
-      finish.Prefetch(at);
-    }
-    for (int64_t g = group; g < group_end; ++g) {
-      ComputeTile<Synapse>(in, block, g, p, tile + (block.row_groups.Begin(g) - row) * width, block.k > 0);
-    }
-    if (last) {
-      finish(tile, at);
+  const Split parts(block.panels.parts, std::max<int64_t>(1, block.cache_columns / kTileColumns<T>));
+  for (int64_t part = 0; part < parts.parts; ++part) {
+    const int64_t first = parts.count * part / parts.parts;
+    const int64_t panels = parts.count * (part + 1) / parts.parts - first;
+    const int64_t end = team.End(strips * panels);
+    for (int64_t t = team.Begin(strips * panels); t < end; ++t) {
+      // Row by row, as panels stay in the cache; panel by panel where they are read from memory.
+      const int64_t strip = block.direct_columns ? t % strips : t / panels;
+      const int64_t p = first + (block.direct_columns ? t / strips : t % panels);
+      const int64_t group = strip * Finish::kRowTiles;
+      const int64_t group_end = std::min(group + Finish::kRowTiles, groups);
+      const TilePlace at = block.PlaceOf(group, group_end, p);
+      T* tile = split_sum ? in.scratch.partial + (strip * block.panels.parts + p) * kStripSize : local;
+      if (last) {
+        finish.Prefetch(at);
+      }
+      for (int64_t g = group; g < group_end; ++g) {
+        T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
+        ComputeTile<Synapse>(in, block, g, p, to, block.k > 0);
+      }
+      if (last) {
+        finish(tile, at);
+      }
     }
   }
 }

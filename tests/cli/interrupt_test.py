@@ -1,0 +1,151 @@
+"""Interrupted and killed training: checkpoints are whole, and going on gives the bits of a run without a break."""
+
+import os
+import random
+import signal
+import time
+import unittest
+
+from lamina_cli import DIGITS, CliTest, main, read_safetensors
+
+# Long enough to be met in the middle, short enough to be run often: a few milliseconds an epoch.
+LONG = ["--data", DIGITS, "--hidden", "48", "--epochs", "60", "--threads", "1", "--optimizer", "adam", "--backend", "cpu"]
+KILLS = 20
+
+
+class InterruptTest(CliTest):
+    def tensors(self, name):
+        return read_safetensors(self.read(name, "rb"))[1]
+
+    def wait_for_lines(self, process, count):
+        for _ in range(count):
+            self.assertTrue(process.stdout.readline())
+
+    def interrupt(self, number, *arguments):
+        process = self.start("train", *arguments)
+        self.wait_for_lines(process, 6)
+        process.send_signal(number)
+        return self.finish(process)
+
+    def test_interrupt_saves_and_resume_ends_with_the_same_bits(self):
+        self.train(*LONG, "--epochs", "200", "--model", "whole.safetensors")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            result = self.interrupt(number, *LONG, "--epochs", "200", "--model", "m.safetensors", "--history", "h.csv")
+            self.assertEqual(result.code, 130, str(result))
+            self.assertIn("lamina train --resume m.safetensors.checkpoint", result.err)
+            self.assertIn("interrupted after", result.err)
+            names = sorted(self.snapshot())
+            self.assertEqual(names, ["h.csv", "m.safetensors.checkpoint", "whole.safetensors"])
+            text = self.succeed("train", "--resume", "m.safetensors.checkpoint").out
+            self.assertIn("resumed", text)
+            self.assertEqual(self.tensors("m.safetensors"), self.tensors("whole.safetensors"))
+            self.assertEqual(self.read("h.csv").count("\n"), 201)
+            self.assertNoPartFiles()
+            os.remove(self.path("m.safetensors"))
+
+    def test_a_named_checkpoint_and_early_stopping(self):
+        command = [*LONG, "--epochs", "200", "--patience", "150", "--optimizer", "nesterov", "--schedule", "plateau",
+                   "--class-weights", "balanced"]
+        self.train(*command, "--model", "whole.safetensors")
+        result = self.interrupt(signal.SIGINT, *command, "--model", "m.safetensors", "--checkpoint", "c.checkpoint")
+        self.assertEqual(result.code, 130, str(result))
+        self.assertIn("--resume c.checkpoint", result.err)
+        self.succeed("train", "--resume=c.checkpoint", "--quiet")
+        self.assertEqual(self.tensors("m.safetensors"), self.tensors("whole.safetensors"))
+
+    def test_interrupt_without_a_place_for_the_checkpoint_says_so(self):
+        result = self.interrupt(signal.SIGINT, *LONG, "--epochs", "100000")
+        self.assertEqual(result.code, 130, str(result))
+        self.assertIn("--checkpoint FILE or --model FILE", result.err)
+        self.assertEqual(self.snapshot(), {})
+
+    def test_interrupted_with_quiet_still_says_how_to_go_on(self):
+        process = self.start("train", "--quiet", *LONG, "--epochs", "1000000", "--model", "m.safetensors",
+                             "--checkpoint-epochs", "1")
+        self.wait_for_file("m.safetensors.checkpoint")
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assertEqual((result.code, result.out), (130, ""))
+        self.assertIn("--resume", result.err)
+
+    def test_second_interrupt_ends_at_once(self):
+        # One step of this network takes so long that the first interrupt cannot be answered before the second.
+        process = self.start("train", "--data", DIGITS, "--hidden", "2500,2500,2500", "--batch", "1000", "--epochs",
+                             "1000", "--backend", "serial", "--split", "1,0,0", "--model", "m.safetensors")
+        self.wait_for_lines(process, 2)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        before = time.monotonic()
+        result = self.finish(process)
+        self.assertEqual(result.code, -signal.SIGINT, str(result))
+        self.assertLess(time.monotonic() - before, 5)
+        self.assertEqual(self.snapshot(), {})
+
+    def wait_for_file(self, name):
+        end = time.monotonic() + 30
+        while not os.path.exists(self.path(name)):
+            self.assertLess(time.monotonic(), end, f"no {name}")
+            time.sleep(0.001)
+
+    def test_killed_at_any_moment_the_checkpoint_is_whole(self):
+        self.train(*LONG, "--model", "whole.safetensors")
+        rng = random.Random(7)
+        command = [*LONG, "--model", "m.safetensors", "--checkpoint-epochs", "1", "--quiet"]
+        checkpoint = "m.safetensors.checkpoint"
+        process = self.start("train", *command)
+        killed = in_write = 0
+        for i in range(KILLS):
+            if i % 2 == 0:
+                time.sleep(rng.uniform(0.005, 0.04))
+            else:  # while a checkpoint is being written
+                end = time.monotonic() + 0.2
+                part = self.path(f"{checkpoint}.{process.pid}.part")
+                while not os.path.exists(part) and time.monotonic() < end and process.poll() is None:
+                    pass
+                in_write += os.path.exists(part)
+            if process.poll() is None:
+                process.kill()
+                killed += 1
+            process.wait()
+            if os.path.exists(self.path(checkpoint)):
+                metadata, tensors = read_safetensors(self.read(checkpoint, "rb"))
+                self.assertIn("lamina_checkpoint", metadata)
+                self.assertIn("layer.1.weight", tensors)
+                process = self.start("train", "--resume", checkpoint, "--quiet")
+            else:
+                process = self.start("train", *command)
+        result = self.finish(process)
+        self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+        self.assertGreater(killed, KILLS // 2)
+        print(f"{killed} kills, {in_write} of them during a write; {sum('.part' in n for n in self.snapshot())} parts left")
+        self.assertEqual(self.tensors("m.safetensors"), self.tensors("whole.safetensors"))
+
+    def test_resuming_at_the_end_changes_nothing(self):
+        self.train(*LONG, "--epochs", "4", "--checkpoint-epochs", "4", "--model", "m.safetensors")
+        first = self.tensors("m.safetensors")
+        self.succeed("train", "--resume", "m.safetensors.checkpoint")
+        self.assertEqual(self.tensors("m.safetensors"), first)
+        self.train("--resume", "m.safetensors.checkpoint", "--epochs", "6")
+        self.train(*LONG, "--epochs", "6", "--model", "six.safetensors")
+        self.assertEqual(self.tensors("m.safetensors"), self.tensors("six.safetensors"))
+
+    def test_resume_refuses_what_does_not_fit(self):
+        self.train(*LONG, "--epochs", "2", "--checkpoint-epochs", "1", "--model", "m.safetensors")
+        checkpoint = "m.safetensors.checkpoint"
+        self.refuse("train", "--resume", "m.safetensors", says=("m.safetensors", "finished model"))
+        self.refuse("train", "--resume", checkpoint, "--hidden", "5", says=(checkpoint, "network"))
+        self.refuse("train", "--resume", checkpoint, "--optimizer", "sgd", says=checkpoint)
+        self.refuse("train", "--resume", checkpoint, "--seed", "5", says=(checkpoint, "seed"))
+        self.refuse("train", "--resume", checkpoint, "--samples", "500", says=(checkpoint, "data"))
+        self.refuse("train", "--resume", "absent", says="absent")
+        content = self.read(checkpoint, "rb")
+        for size in (0, 5, 200, len(content) // 2, len(content) - 1):
+            self.write("cut", content[:size])
+            self.refuse("train", "--resume", "cut", code=1, says="cut")
+
+
+if __name__ == "__main__":
+    main()

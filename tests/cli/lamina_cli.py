@@ -1,0 +1,202 @@
+"""Running the program lamina in tests: each test in an empty folder of its own, with a time limit and its output kept."""
+
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("LAMINA_PROGRAM", "")
+SOURCE = os.environ.get("LAMINA_SOURCE", "")
+DATA = os.environ.get("LAMINA_DATA", "")
+DIGITS = os.path.join(SOURCE, "data", "digits.csv.gz")
+TIME_LIMIT_SECONDS = 60 * int(os.environ.get("LAMINA_TEST_SLOWNESS", "1"))
+SKIPPED_CODE = 77  # tells ctest that nothing could run
+
+# Marks of a crash rather than of an error that was thought of.
+CRASH = re.compile(r"terminate called|Sanitizer|runtime error:|Segmentation|core dumped|std::|basic_string|\[json\.exception")
+
+
+class Result:
+    """Exit code (negative: killed by that signal) and output of one run."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class CliTest(unittest.TestCase):
+    """self.folder is an empty folder, the working folder of the program."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="lamina-cli-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        """Text, bytes or rows of fields (as CSV) into a file of the folder; returns the name."""
+        if isinstance(content, list):
+            content = "".join(",".join(str(field) for field in row) + "\n" for row in content)
+        with open(self.path(name), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        return name
+
+    def read(self, name, mode="r"):
+        with open(self.path(name), mode) as file:
+            return file.read()
+
+    def read_json(self, name):
+        return json.loads(self.read(name))
+
+    def snapshot(self):
+        """Every file of the folder with its content."""
+        found = {}
+        for root, folders, files in os.walk(self.folder):
+            for name in folders:
+                found[os.path.relpath(os.path.join(root, name), self.folder)] = None
+            for name in files:
+                with open(os.path.join(root, name), "rb") as file:
+                    found[os.path.relpath(os.path.join(root, name), self.folder)] = file.read()
+        return found
+
+    def start(self, *arguments, **options):
+        """A running program: subprocess.Popen in the folder."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True, **options)
+        self.addCleanup(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process):
+        if process.poll() is None:
+            process.kill()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+        process.wait()
+
+    def finish(self, process):
+        try:
+            out, err = process.communicate(timeout=TIME_LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.fail(f"still running after {TIME_LIMIT_SECONDS} s: {process.args}")
+        return Result(process.returncode, out, err)
+
+    def run_program(self, *arguments, **options):
+        return self.finish(self.start(*arguments, **options))
+
+    def succeed(self, *arguments, **options):
+        """Runs it; the exit code must be 0 and standard error empty."""
+        result = self.run_program(*arguments, **options)
+        self.assertEqual((result.code, result.err), (0, ""), f"lamina {arguments}: {result}")
+        return result
+
+    def refuse(self, *arguments, code=(1, 2), says=(), **options):
+        """Runs it; it must fail as documented, say all of `says` on standard error, and leave no file behind."""
+        before = self.snapshot()
+        result = self.run_program(*arguments, **options)
+        what = f"lamina {arguments}: {result}"
+        self.assertIn(result.code, (code,) if isinstance(code, int) else code, what)
+        self.assertIn("lamina: error: ", result.err, what)
+        self.assertIsNone(CRASH.search(result.err), what)
+        for part in (says,) if isinstance(says, str) else says:
+            self.assertIn(part, result.err, what)
+        after = self.snapshot()
+        self.assertEqual(sorted(before), sorted(after), f"files came or went: {what}")
+        self.assertEqual(before, after, f"a file was changed: {what}")
+        return result
+
+    def train(self, *arguments, **options):
+        """lamina train --quiet ..., which must print nothing."""
+        result = self.succeed("train", "--quiet", *arguments, **options)
+        self.assertEqual(result.out, "")
+        return result
+
+    def train_json(self, *arguments):
+        """The result of a training run."""
+        return json.loads(self.succeed("train", "--json", "-", *arguments).out)
+
+    def assertNoPartFiles(self):
+        self.assertEqual([name for name in self.snapshot() if ".part" in name], [])
+
+
+def digits_rows(count=None):
+    """Header and rows of the bundled digits as lists of text."""
+    with gzip.open(DIGITS, "rt") as file:
+        rows = [line.rstrip("\n").split(",") for line in file]
+    return rows[: 1 + count] if count else rows
+
+
+def linear_rows(count=200, seed=5):
+    """x1, x2, y = 100 + 30 x1 - 20 x2: a regression that a linear layer learns."""
+    rng = random.Random(seed)
+    rows = [["x1", "x2", "y"]]
+    for _ in range(count):
+        a, b = rng.uniform(-3, 3), rng.uniform(0, 10)
+        rows.append([f"{a:.5f}", f"{b:.5f}", f"{100 + 30 * a - 20 * b:.4f}"])
+    return rows
+
+
+def blob_rows(count=120, classes=("no", "yes"), seed=3):
+    """a, b, answer: a cloud of points per class."""
+    rng = random.Random(seed)
+    rows = [["a", "b", "answer"]]
+    for i in range(count):
+        c = i % len(classes)
+        rows.append([f"{rng.gauss(4 * c, 1):.4f}", f"{rng.gauss(-3 * c, 1):.4f}", classes[c]])
+    return rows
+
+
+def read_safetensors(content):
+    """(metadata, {tensor name: bytes}) of a file's bytes."""
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    data = content[8 + length :]
+    metadata = header.pop("__metadata__", {})
+    return metadata, {name: data[slice(*entry["data_offsets"])] for name, entry in header.items()}
+
+
+def write_safetensors(metadata, header, data):
+    """The bytes of a file; `header` holds the tensor entries."""
+    text = json.dumps({"__metadata__": metadata, **header}).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def read_npy(content):
+    """(type, shape, flat values) of a .npy file's bytes."""
+    assert content[:8] == b"\x93NUMPY\x01\x00", content[:8]
+    (length,) = struct.unpack("<H", content[8:10])
+    assert (10 + length) % 64 == 0, length
+    header = eval(content[10 : 10 + length], {"__builtins__": {}})  # pylint: disable=eval-used
+    assert header["fortran_order"] is False, header
+    code = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i"}[header["descr"]]
+    data = content[10 + length :]
+    count = 1
+    for size in header["shape"]:
+        count *= size
+    return header["descr"], header["shape"], struct.unpack(f"<{count}{code}", data)
+
+
+def main():
+    """Runs the tests of the calling file; says what was skipped; exit code 77 if that was everything."""
+    if not os.access(PROGRAM, os.X_OK) or not os.path.exists(DIGITS):
+        sys.exit("set LAMINA_PROGRAM to the program and LAMINA_SOURCE to the source folder")
+    run = unittest.main(verbosity=2, exit=False)
+    for test, reason in run.result.skipped:
+        print(f"SKIPPED {test.id()}: {reason}")
+    if not run.result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(SKIPPED_CODE if run.result.testsRun and len(run.result.skipped) == run.result.testsRun else 0)

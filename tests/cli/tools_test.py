@@ -1,0 +1,171 @@
+"""lamina devices, data and bench."""
+
+import functools
+import gzip
+import hashlib
+import http.server
+import json
+import os
+import shutil
+import threading
+import unittest
+
+from lamina_cli import DATA, DIGITS, CliTest, blob_rows, main
+
+BENCH = ["bench", "train", "--net", "8-4-2", "--batch", "4", "--rounds", "2", "--round-seconds", "0.01"]
+
+
+class DevicesTest(CliTest):
+    def test_text(self):
+        text = self.succeed("devices").out
+        for part in ("CPU", "cores", "caches", "vectors", "memory", "GPU", "backends", "serial", "(auto)"):
+            self.assertIn(part, text)
+
+    def test_json(self):
+        self.succeed("devices", "--json", "d.json")
+        result = self.read_json("d.json")
+        for key in ("cpu_name", "logical_cores", "l1d_bytes", "l2_bytes", "vector_instructions", "memory_total_bytes",
+                    "memory_available_bytes", "gpus", "gpu_reason", "backends", "command", "lamina_version"):
+            self.assertIn(key, result)
+        self.assertEqual([entry["name"] for entry in result["backends"]][-1], "serial")
+        self.assertGreater(result["memory_total_bytes"], result["memory_available_bytes"])
+
+
+class ShowTest(CliTest):
+    def test_columns(self):
+        self.write("x.csv", "id,day,colour,value\n1,2020-01-01,red,1.5\n2,2020-01-02,,\n3,2020-01-05,blue,-2\n")
+        text = self.succeed("data", "show", "x.csv").out
+        self.assertIn("3 rows, 4 columns", text)
+        self.assertIn("2 different", text)
+        result = json.loads(self.succeed("data", "show", "x.csv", "--json", "-").out)
+        columns = {column["name"]: column for column in result["columns"]}
+        self.assertEqual(columns["value"]["missing"], 1)
+        self.assertEqual((columns["value"]["minimum"], columns["value"]["maximum"]), (-2, 1.5))
+        self.assertEqual(columns["colour"]["categories"], 2)
+
+    def test_digits_and_declared_header(self):
+        self.assertIn("1,797 rows, 65 columns", self.succeed("data", "show", DIGITS).out)
+        self.write("x.csv", "a;b\n1;2\n")
+        self.assertIn("1 row", self.succeed("data", "show", "x.csv", "--header", "yes").out)
+        self.assertIn("2 rows", self.succeed("data", "show", "x.csv", "--header", "no", "--separator", ";").out)
+        self.refuse("data", "show", "x.csv", "--header", "maybe", code=2, says=("--header", "maybe"))
+
+    @unittest.skipUnless(DATA, "MNIST: LAMINA_DATA is not set")
+    def test_mnist(self):
+        text = self.succeed("data", "show", os.path.join(DATA, "mnist")).out
+        self.assertIn("60,000 rows", text)
+        self.assertIn("10,000 test rows", text)
+
+
+class QuietServer(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class FetchTest(CliTest):
+    def serve(self, folder):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietServer, directory=folder))
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_port}/"
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("curl"):
+            self.skipTest("data fetch: curl is not installed")
+        self.environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+
+    def fetch(self, *arguments):
+        return self.run_program("data", "fetch", *arguments, env=self.environment)
+
+    def test_unknown_set(self):
+        self.refuse("data", "fetch", "mnits", code=2, says=("'mnits'", "'mnist'", "kddcup99"))
+
+    @unittest.skipUnless(DATA, "download of MNIST: LAMINA_DATA is not set")
+    def test_download_and_again(self):
+        url = self.serve(os.path.join(DATA, "mnist"))
+        result = self.fetch("mnist", "--base-url", url, "--json", "r.json")
+        self.assertEqual((result.code, result.err), (0, ""), str(result))
+        self.assertEqual(self.read_json("r.json")["downloaded_files"], 4)
+        self.assertEqual(len(os.listdir(self.path("mnist"))), 4)
+        digest = hashlib.sha256(self.read("mnist/t10k-labels-idx1-ubyte.gz", "rb")).hexdigest()
+        self.assertTrue(digest.startswith("f7ae60f92e00ec6d"))
+        with open(self.path("mnist/t10k-labels-idx1-ubyte.gz"), "r+b") as file:
+            file.truncate(100)
+        result = self.fetch("mnist", "--base-url", url.rstrip("/"), "--json", "r.json")
+        self.assertEqual(self.read_json("r.json")["downloaded_files"], 1, str(result))
+        self.assertEqual(result.out.count("already there"), 3)
+        self.assertIn("lamina train --data mnist", result.out)
+        self.assertNoPartFiles()
+
+    def test_wrong_content_is_not_kept(self):
+        os.mkdir(self.path("www"))
+        for name in ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"):
+            self.write(f"www/{name}", gzip.compress(b"nonsense"))
+        result = self.fetch("mnist", "--base-url", self.serve(self.path("www")), "--folder", "out")
+        self.assertEqual(result.code, 1, str(result))
+        self.assertIn("train-images-idx3-ubyte.gz", result.err)
+        self.assertEqual([name for name in os.listdir(self.path("out")) if not name.endswith(".part")], [])
+
+    def test_no_server(self):
+        result = self.fetch("mnist", "--base-url", "http://127.0.0.1:9/", "--folder", "out")
+        self.assertEqual(result.code, 1, str(result))
+        for part in ("train-images-idx3-ubyte.gz", "http://127.0.0.1:9/", "by hand"):
+            self.assertIn(part, result.err)
+
+    def test_folder_that_cannot_be_made(self):
+        self.write("file", "x")
+        result = self.fetch("mnist", "--base-url", "http://127.0.0.1:9/", "--folder", "file")
+        self.assertEqual(result.code, 1, str(result))
+        self.assertIn("file", result.err)
+
+
+class BenchTest(CliTest):
+    def test_table(self):
+        text = self.succeed(*BENCH, "--backend", "serial,cpu").out
+        self.assertIn("GFLOP/s count 4 w for the first layer and 6 w for the others", text)
+        rows = [line.split() for line in text.splitlines() if line.startswith("8-4-2")]
+        self.assertEqual([row[2] for row in rows], ["serial", "cpu"])
+        self.assertEqual([row[-1] for row in rows], ["yes", "yes"])
+
+    def test_json(self):
+        result = json.loads(self.succeed(*BENCH, "--backend", "serial", "--json", "-").out)
+        self.assertIn("hardware", result)
+        (row,) = result["results"]
+        for key in ("network", "batch", "dtype", "backend", "threads", "verified", "seconds_per_60000_samples",
+                    "samples_per_second", "gflops", "share_of_peak", "fma_peak_gflops"):
+            self.assertIn(key, row)
+        self.assertIs(row["verified"], True)
+        self.assertEqual((row["network"], row["batch"]), ("8-4-2", 4))
+
+    def test_bad_networks_and_flags(self):
+        for net in ("8", "8-0-2", "8-x", "8--2", "", "-1-2", "8-99999999999999999999"):
+            with self.subTest(net=net):
+                self.refuse("bench", "train", f"--net={net}", "--batch", "4", code=2)
+        self.refuse("bench", "train", "--net", "8-x", "--json", "r.json", code=2, says=("8-x", "784-1024-10"))
+        self.refuse(*BENCH, "--backend", "serail", code=2, says=("'serail'", "serial"))
+        self.refuse(*BENCH, "--activation", "rellu", code=2, says="rellu")
+        self.refuse(*BENCH, "--rounds", "0", code=2, says="--rounds")
+        self.refuse("bench", "train", "--batch", "0", code=2, says="--batch")
+
+    def test_problem_file(self):
+        self.write("p.txt", "# a comment\n8-4-2 4\n\n6-3 2  # another\n")
+        result = json.loads(self.succeed("bench", "train", "--problems", "p.txt", "--rounds", "1", "--round-seconds", "0.01",
+                                         "--backend", "serial", "--json", "-").out)
+        self.assertEqual([(row["network"], row["batch"]) for row in result["results"]], [("8-4-2", 4), ("6-3", 2)])
+        for line in ("8-4-2", "8-4-2 x", "8-x-2 4", "8-4-2 0", "8-4-2 4 5"):
+            self.write("p.txt", f"8-4-2 4\n\n{line}\n")
+            with self.subTest(line=line):
+                before = self.refuse("bench", "train", "--problems", "p.txt", "--rounds", "1", "--round-seconds", "0.01",
+                                     "--backend", "serial", code=2, says=("p.txt:3:", line.split()[0]))
+                self.assertEqual(before.out, "", "found only after measuring the lines before it")
+        self.write("p.txt", "# nothing\n")
+        self.refuse("bench", "train", "--problems", "p.txt", says="p.txt")
+        self.refuse("bench", "train", "--problems", "absent.txt", says="absent.txt")
+
+
+
+if __name__ == "__main__":
+    main()

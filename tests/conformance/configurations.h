@@ -1,0 +1,197 @@
+// Every way this build can compute a layer: backend × kernel × instruction set × threads. And matrices that
+// are strided and misaligned on purpose, with guards around them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <hwy/targets.h>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/cpu_backend.h"
+#include "tests/compare.h"
+#include "tests/oracle.h"
+
+namespace lamina::conformance {
+
+using oracle::Dense;
+
+struct Configuration {
+  std::string backend;
+  std::string kernel = "auto";
+  std::string target;  // instruction set of cpu; "" elsewhere
+  int threads = 1;
+
+  std::string Name() const {
+    std::string name = backend + (kernel == "auto" ? "" : "_" + kernel) + (target.empty() ? "" : "_" + target);
+    return name + "_" + std::to_string(threads);
+  }
+  bool Supports(DType dtype) const { return kernel != "onednn" || dtype == DType::kF32; }
+};
+
+inline void PrintTo(const Configuration& configuration, std::ostream* out) { *out << configuration.Name(); }
+
+/// Bit of a Highway target by name, 0 if unknown.
+inline int64_t TargetBit(const std::string& name) {
+  for (int bit = 0; bit < 63; ++bit) {
+    if (name == hwy::TargetName(int64_t{1} << bit)) {
+      return int64_t{1} << bit;
+    }
+  }
+  return 0;
+}
+
+inline std::vector<Configuration> AllConfigurations() {
+  std::vector<Configuration> all;
+  for (const int threads : {1, 2, 3}) {
+    for (const BackendRow& row : BackendTable()) {
+      if (!row.available()) {
+        continue;
+      }
+      if (row.name != "cpu") {
+        if (row.name != "serial" || threads == 1) {
+          all.push_back({std::string(row.name), "auto", "", threads});
+        }
+        continue;
+      }
+      for (const std::string& target : CpuTargets()) {
+        all.push_back({"cpu", "own", target, threads});
+      }
+      if (!OnednnDescription().empty()) {
+        all.push_back({"cpu", "onednn", "", threads});
+      }
+    }
+  }
+  return all;
+}
+
+/// The backend of a configuration; its instruction set is forced while this lives.
+class Chosen {
+ public:
+  explicit Chosen(const Configuration& configuration) {
+    if (!configuration.target.empty()) {
+      hwy::SetSupportedTargetsForTest(TargetBit(configuration.target));
+    }
+    backend_ = MakeBackend(configuration.backend, {.threads = configuration.threads, .kernel = configuration.kernel});
+  }
+  ~Chosen() { hwy::SetSupportedTargetsForTest(0); }
+  Chosen(const Chosen&) = delete;
+  Chosen& operator=(const Chosen&) = delete;
+
+  const Backend* operator->() const { return backend_.get(); }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+};
+
+/// A matrix inside a larger array: it starts one element after an aligned address, its rows are `pad` apart,
+/// and everything around it holds a guard value.
+template <class T>
+class Guarded {
+ public:
+  Guarded(int64_t rows, int64_t cols, int64_t pad)
+      : rows_(rows), cols_(cols), stride_(cols + pad), values_(static_cast<size_t>(rows * stride_ + 2), kGuard) {}
+  Guarded(const Dense& from, int64_t pad) : Guarded(from.rows, from.cols, pad) {
+    for (int64_t i = 0; i < rows_; ++i) {
+      for (int64_t j = 0; j < cols_; ++j) {
+        data()[i * stride_ + j] = static_cast<T>(from.at(i, j));
+      }
+    }
+  }
+
+  T* data() { return values_.data() + 1; }
+  MatrixView view() { return {data(), rows_, cols_, stride_, DTypeOf<T>()}; }
+  const std::vector<T>& bytes() const { return values_; }
+
+  bool GuardsIntact() const {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const int64_t at = static_cast<int64_t>(i) - 1;
+      const bool inside = at >= 0 && at < rows_ * stride_ && at % stride_ < cols_;
+      if (!inside && values_[i] != kGuard) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  static constexpr T kGuard = static_cast<T>(-12345);
+  int64_t rows_, cols_, stride_;
+  std::vector<T> values_;
+};
+
+/// Small integers: sums of their products are exact in any order and either type.
+inline Dense Integers(int64_t rows, int64_t cols, uint32_t seed) {
+  std::mt19937 random(seed);
+  Dense m(rows, cols);
+  for (double& value : m.values) {
+    value = static_cast<double>(random() % 9) - 4;
+  }
+  return m;
+}
+
+/// Reals that both types hold exactly, in [-1, 1).
+inline Dense Reals(int64_t rows, int64_t cols, uint32_t seed) {
+  std::mt19937 random(seed);
+  Dense m(rows, cols);
+  for (double& value : m.values) {
+    value = static_cast<double>(static_cast<float>(random() % 65536) / 32768.0F - 1.0F);
+  }
+  return m;
+}
+
+/// A user's activation, known to the oracle as "softsign".
+struct Softsign {
+  static constexpr const char* kName = "softsign";
+  static constexpr bool kSlopeNeedsInput = true;
+  template <class T>
+  T Value(T z) const {
+    return z / (T(1) + std::abs(z));
+  }
+  template <class T>
+  T Slope(T z, T) const {
+    return T(1) / ((T(1) + std::abs(z)) * (T(1) + std::abs(z)));
+  }
+};
+
+inline std::vector<Activation> ElementwiseActivations() {
+  return {"identity",
+          "sigmoid",
+          "bipolar_sigmoid",
+          "bipolar_sigmoid(gain=2,threshold=0.5)",
+          "tanh",
+          "relu",
+          "leaky_relu",
+          "leaky_relu(slope=0.25)",
+          "gelu",
+          Activation::Custom<Softsign>()};
+}
+
+inline oracle::Curve CurveOf(const Activation& activation) {
+  return {activation.name(), {activation.parameters().begin(), activation.parameters().end()}};
+}
+
+struct Shape {
+  int64_t batch, outputs, inputs;
+};
+
+/// Around the edges of vectors (4, 8, 16), tiles (6, 8, 12, 24, 48) and the switch between kernels; one of
+/// each dimension is 1, 0 or prime somewhere.
+inline std::vector<Shape> AwkwardShapes() {
+  return {{0, 5, 7},    {1, 1, 1},    {1, 10, 17},  {1, 33, 16},  {2, 3, 5},    {3, 7, 31},
+          {4, 2, 8},    {5, 24, 15},  {7, 25, 13},  {8, 8, 8},    {9, 49, 47},  {11, 23, 3},
+          {12, 24, 1},  {13, 29, 33}, {15, 47, 9},  {16, 48, 49}, {17, 50, 97}, {23, 26, 2},
+          {24, 96, 24}, {25, 31, 65}, {31, 1, 19},  {32, 10, 64}, {33, 97, 11}, {47, 30, 40},
+          {48, 64, 48}, {49, 37, 95}, {64, 13, 20}, {65, 41, 50}, {97, 100, 6}, {101, 17, 113}};
+}
+
+/// Large enough for divided sums, blocks of rows, and threads; small enough for sanitizer builds.
+inline std::vector<Shape> LargeShapes() {
+  return {{19, 25, 2311}, {2100, 27, 12}, {20, 2200, 17}, {1100, 24, 60}, {67, 200, 220}, {3, 530, 300}};
+}
+
+}  // namespace lamina::conformance
