@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 
 namespace lamina {
 
@@ -24,7 +25,7 @@ json ParseUntrustedJson(std::string_view text, const std::string& source) {
   try {
     return json::parse(text, limit_depth);
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("the header is not JSON: {}", error.what()),
+    throw Error(ErrorCode::kBadModel, fmt::format("the header is not JSON: {}", WithoutTag(error.what())),
                 {.file = source, .remedy = "The file is damaged or not a lamina model."});
   }
 }

@@ -17,12 +17,11 @@ namespace lamina::cpu::HWY_NAMESPACE {
 template <class T>
 void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const ProductInput<T> input{
-      {static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
-      {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
-      args.x.cols,
-      task.scratch,
-      task.budget};
+  const ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
+                              {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
+                              args.x.cols,
+                              task.scratch,
+                              task.budget};
   Product<DotSynapse>(input, ForwardFinish<T>{&args, task.activation, ValueFor<T>(*task.activation)}, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
@@ -49,14 +48,13 @@ void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
 template <class T>
 void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
   const InputGradientArgs& args = *task.args;
-  const ProductInput<T> input{
-      {static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
-      {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
-      args.delta.cols,
-      task.scratch,
-      task.budget};
-  Product<DotSynapse>(
-      input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)}, team);
+  const ProductInput<T> input{{static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
+                              {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
+                              args.delta.cols,
+                              task.scratch,
+                              task.budget};
+  Product<DotSynapse>(input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)},
+                      team);
 }
 
 // Gradient of the bias for outputs [begin, end): sums of the columns of delta, four vectors at a time.
@@ -86,8 +84,8 @@ void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end)
       std::fill_n(sums, kWidth, T(0));
       for (int64_t i = 0; i < args.delta.rows; ++i) {
         Transform<T>(
-            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); },
-            static_cast<const T*>(sums), args.delta.Row<T>(i) + j);
+            count, sums, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(sums),
+            args.delta.Row<T>(i) + j);
       }
     }
     update(task.bias_update, {sums, 0, j, 0, 1, count}, args.bias);
@@ -119,8 +117,8 @@ void WeightGradientByRows(const WeightGradientTask<T>& task, int64_t begin, int6
               n, g, [&](VecOf<T> xv) HWY_ATTR { return Synapse::Accumulate(delta, xv, hn::Zero(d)); }, x);
         } else {
           Transform<T>(
-              n, g, [&](VecOf<T> xv, VecOf<T> sum) HWY_ATTR { return Synapse::Accumulate(delta, xv, sum); },
-              x, static_cast<const T*>(g));
+              n, g, [&](VecOf<T> xv, VecOf<T> sum) HWY_ATTR { return Synapse::Accumulate(delta, xv, sum); }, x,
+              static_cast<const T*>(g));
         }
       }
       update(task.weight_update, {g, 0, j * inputs + k, 0, 1, n}, args.weights);
@@ -138,8 +136,7 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                               args.x.rows,
                               task.scratch,
                               task.budget};
-  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights),
-                               inputs};
+  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights), inputs};
   if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
     WeightGradientByRows<DotSynapse>(task, team.Begin(outputs), team.End(outputs));
   } else {
@@ -168,8 +165,8 @@ void MultiplySlope(const InputGradientTask<T>& task, Team team) noexcept {
   const SlopeFn<T> slope = SlopeFor<T>(args.previous);
   for (int64_t i = team.Begin(args.out.rows); i < team.End(args.out.rows); ++i) {
     T* g = args.out.Row<T>(i);
-    slope(*args.previous, args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i), g,
-          g, args.out.cols);
+    slope(*args.previous, args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i), g, g,
+          args.out.cols);
   }
 }
 

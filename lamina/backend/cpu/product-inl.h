@@ -33,9 +33,7 @@ struct Split {
   int64_t larger;  // the first parts have one more
 
   Split(int64_t count, int64_t most)
-      : parts(CeilDivide(count, most)),
-        size(parts == 0 ? 0 : count / parts),
-        larger(parts == 0 ? 0 : count % parts) {}
+      : parts(CeilDivide(count, most)), size(parts == 0 ? 0 : count / parts), larger(parts == 0 ? 0 : count % parts) {}
   int64_t Begin(int64_t i) const { return i * size + std::min(i, larger); }
 };
 
