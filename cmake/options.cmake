@@ -5,6 +5,7 @@ foreach(part ONEDNN BLAS CUDA GUI)
 endforeach()
 option(LAMINA_APPS "Build the programs" ON)
 option(LAMINA_TESTS "Build the tests" ON)
+option(LAMINA_BENCH "Build the micro-benchmarks (Google Benchmark)" OFF)
 set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 if(LAMINA_SANITIZE)

@@ -28,15 +28,12 @@ void SoftmaxRow(const T* z, T* a, int64_t n) noexcept {
   }
 }
 
-std::string NamesText(std::span<const Activation> custom) {
-  std::string text;
-  for (const std::string& name : ActivationNames()) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
+std::vector<std::string> NamesWith(std::span<const Activation> custom) {
+  std::vector<std::string> names = ActivationNames();
   for (const Activation& activation : custom) {
-    text += ", " + activation.name();
+    names.push_back(activation.name());
   }
-  return text;
+  return names;
 }
 
 }  // namespace
@@ -93,7 +90,8 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
   if (!found) {
     throw Error(ErrorCode::kInvalidArgument, "unknown activation",
                 {.value = std::string(name),
-                 .remedy = DidYouMean(name, ActivationNames()) + "Known: " + NamesText(custom) + "."});
+                 .remedy = DidYouMean(name, NamesWith(custom)) +
+                           fmt::format("Known: {}.", fmt::join(NamesWith(custom), ", "))});
   }
   if (open == std::string_view::npos) {
     return result;
@@ -118,6 +116,9 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
   }
   if (result.name_ == formulas::LeakyRelu::kName && result.parameters_[0] <= 0) {
     throw Error(ErrorCode::kInvalidArgument, "the slope of leaky_relu must be positive", {.value = std::string(text)});
+  }
+  if (result.name_ == formulas::BipolarSigmoid::kName && result.parameters_[0] == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the gain of bipolar_sigmoid must not be 0", {.value = std::string(text)});
   }
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/nn/checked_json.h"
 
 namespace lamina {
 namespace {
@@ -31,8 +32,8 @@ Network NetworkFrom(const json& node, std::span<const Activation> custom) {
   std::vector<LayerSpec> layers;
   for (const json& entry : node.at("layers")) {
     LayerSpec layer;
-    layer.inputs = entry.at("inputs").get<int64_t>();
-    layer.outputs = entry.at("outputs").get<int64_t>();
+    layer.inputs = IntegerAt(entry, "inputs");
+    layer.outputs = IntegerAt(entry, "outputs");
     layer.synapse = ParseSynapse(entry.at("synapse").get<std::string>());
     layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
     layer.bias = entry.at("bias").get<bool>();
@@ -56,8 +57,8 @@ void RequireTensors(const SafetensorsFile& file, const json& node) {
   const DType dtype = ParseDType(node.at("dtype").get<std::string>());
   size_t l = 0;
   for (const json& entry : node.at("layers")) {
-    const auto outputs = entry.at("outputs").get<int64_t>();
-    file.Require(TensorName(l, "weight"), dtype, {outputs, entry.at("inputs").get<int64_t>()});
+    const int64_t outputs = IntegerAt(entry, "outputs");
+    file.Require(TensorName(l, "weight"), dtype, {outputs, IntegerAt(entry, "inputs")});
     if (entry.at("bias").get<bool>()) {
       file.Require(TensorName(l, "bias"), dtype, {outputs});
     }
@@ -111,8 +112,11 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
                 {.file = source});
   }
   try {
-    const json node = json::parse(entry->second);
-    const int version = node.at("format_version").get<int>();
+    const json node = ParseUntrustedJson(entry->second, source);
+    const int64_t version = IntegerAt(node, "format_version");
+    if (version < 1) {
+      throw Error(ErrorCode::kBadModel, fmt::format("model format {} does not exist", version), {.file = source});
+    }
     if (version > kModelFormatVersion) {
       throw Error(ErrorCode::kBadModel,
                   fmt::format("model format {}, this lamina reads up to {}", version, kModelFormatVersion),

@@ -11,6 +11,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/nn/checked_json.h"
 
 namespace lamina {
 namespace {
@@ -123,7 +124,7 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
   if (header_bytes > kMaxHeader_bytes || header_bytes > all.size() - kLength_bytes) {
     ThrowBad(source, fmt::format("the header claims {} bytes, the file has {}", header_bytes, all.size()));
   }
-  const json header = json::parse(all.substr(kLength_bytes, header_bytes), nullptr, /*allow_exceptions=*/false);
+  const json header = ParseUntrustedJson(all.substr(kLength_bytes, header_bytes), source);
   if (!header.is_object()) {
     ThrowBad(source, "the header is not a JSON object");
   }

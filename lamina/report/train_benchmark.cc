@@ -96,16 +96,7 @@ void Verify(const TrainBenchmarkCase& work, TrainBenchmarkResult& result) {
   const int64_t batch = std::min(work.batch, kVerifyBatch);
   const std::vector<double> expected = AfterOneStep(work, "serial", DType::kF64, batch);
   const std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, batch);
-  double scale = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    scale = std::max(scale, std::abs(expected[i]));
-    const double error = std::abs(expected[i] - got[i]);
-    result.largest_error = std::isnan(error) ? error : std::max(result.largest_error, error);
-    if (std::isnan(error)) {
-      break;
-    }
-  }
-  result.largest_error /= scale;
+  result.largest_error = LargestRelativeError(expected, got);
   const double epsilon =
       work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
@@ -170,6 +161,21 @@ double TrainFlopsPerSample(const std::vector<int64_t>& shape) {
     flops += (l == 0 ? 4.0 : 6.0) * static_cast<double>(shape[l] * shape[l + 1]);
   }
   return flops;
+}
+
+double LargestRelativeError(std::span<const double> expected, std::span<const double> got) {
+  double scale = 0;
+  double largest = 0;
+  bool comparable = expected.size() == got.size();
+  for (size_t i = 0; comparable && i < expected.size(); ++i) {
+    scale = std::max(scale, std::abs(expected[i]));
+    largest = std::max(largest, std::abs(expected[i] - got[i]));
+    comparable = std::isfinite(expected[i]) && std::isfinite(got[i]);
+  }
+  if (!comparable) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return largest == 0 ? 0 : largest / scale;
 }
 
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {

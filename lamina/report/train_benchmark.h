@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct TrainBenchmarkResult {
   std::string backend;  // as described by itself
   int threads = 0;
   double largest_error =
-      0;  // of a parameter after one step, relative to the largest step; verified below `error_bound`
+      0;  // of a parameter after one step, relative to the largest parameter; verified below `error_bound`
   double error_bound = 0;
   bool verified = false;
   double median_seconds = 0;  // per 60,000 samples
@@ -47,6 +48,9 @@ struct TrainBenchmarkOptions {
 
 /// Floating-point operations of one sample's training step.
 double TrainFlopsPerSample(const std::vector<int64_t>& shape);
+
+/// The largest |expected - got| over the largest |expected|; NaN if a value is NaN or infinite, or the lengths differ.
+double LargestRelativeError(std::span<const double> expected, std::span<const double> got);
 
 /// Rows of random data are gathered for every step, as in training. Throws Error as building the network would.
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options);

@@ -8,6 +8,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/nn/checked_json.h"
 #include "lamina/nn/safetensors.h"
 
 namespace lamina {
@@ -39,17 +40,17 @@ json ToJson(const TrainState& state, uint64_t fingerprint) {
 }
 
 void FromJson(const json& node, TrainState& state) {
-  node.at("epoch").get_to(state.epoch);
-  node.at("step").get_to(state.step);
+  state.epoch = IntegerAt(node, "epoch");
+  state.step = IntegerAt(node, "step");
   node.at("sum_loss").get_to(state.sums.loss);
   node.at("sum_weight").get_to(state.sums.weight);
-  node.at("sum_correct").get_to(state.sums.correct);
-  node.at("sum_samples").get_to(state.sums.samples);
+  state.sums.correct = IntegerAt(node, "sum_correct");
+  state.sums.samples = IntegerAt(node, "sum_samples");
   node.at("epoch_seconds").get_to(state.epoch_seconds);
-  node.at("updates").get_to(state.updates);
-  node.at("reductions").get_to(state.reductions);
-  node.at("epochs_since_best").get_to(state.epochs_since_best);
-  node.at("epochs_since_reduction").get_to(state.epochs_since_reduction);
+  state.updates = IntegerAt(node, "updates");
+  state.reductions = IntegerAt(node, "reductions");
+  state.epochs_since_best = IntegerAt(node, "epochs_since_best");
+  state.epochs_since_reduction = IntegerAt(node, "epochs_since_reduction");
   node.at("best_loss").get_to(state.best_loss);
   state.history = History::FromJson(node.at("history"));
 }
@@ -114,7 +115,7 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
                 {.file = path, .remedy = "Resume from a file written by --checkpoint."});
   }
   try {
-    const json node = json::parse(entry->second);
+    const json node = ParseUntrustedJson(entry->second, path);
     FromJson(node, checkpoint.state);
     checkpoint.data_fingerprint = node.at("data_fingerprint").get<uint64_t>();
     const Network& network = checkpoint.model.network;
@@ -131,6 +132,12 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())),
                 {.file = path});
+  } catch (const Error& error) {
+    if (!error.context().file.empty()) {
+      throw;
+    }
+    throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", error.message()),
+                {.file = path, .value = error.context().value});
   }
   return checkpoint;
 }

@@ -1,6 +1,7 @@
 // Metrics of classification and regression.
 #include "lamina/train/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -79,7 +80,9 @@ RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<con
   }
   metrics.mse = squares / n;
   metrics.rmse = std::sqrt(metrics.mse);
-  metrics.r2 = total > 0 ? 1.0 - squares / total : kNaN;
+  const auto [least, most] = std::minmax_element(truth.begin(), truth.end());
+  const bool constant = truth.empty() || *least == *most;  // `total` is then rounding
+  metrics.r2 = constant ? kNaN : 1.0 - squares / total;
   return metrics;
 }
 

@@ -43,8 +43,8 @@ std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows,
 
 }  // namespace
 
-TrainSettings ResumeSettings(const std::string& checkpoint) {
-  const Checkpoint saved = LoadCheckpoint(checkpoint);
+TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom) {
+  const Checkpoint saved = LoadCheckpoint(checkpoint, custom);
   if (!saved.model.training.contains(kSettingsKey)) {
     throw Error(ErrorCode::kBadModel, "the checkpoint holds no settings", {.file = checkpoint});
   }
@@ -90,10 +90,9 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
 
 void TrainSession::CheckOutputs() const {
-  for (const std::string* path :
-       {&settings_.model, &settings_.history, &settings_.history_json, &settings_.checkpoint}) {
-    if (!path->empty()) {
-      RequireWritableTarget(*path);
+  for (const std::string& path : {settings_.model, settings_.history, settings_.history_json, CheckpointPath()}) {
+    if (!path.empty()) {
+      RequireWritableTarget(path);
     }
   }
   const NamedPath written[] = {{"--model", settings_.model},

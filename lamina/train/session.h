@@ -71,7 +71,8 @@ class TrainSession {
   double load_seconds_ = 0;
 };
 
-/// The settings stored in a checkpoint. Throws Error(kNotFound | kIo | kBadModel).
-TrainSettings ResumeSettings(const std::string& checkpoint);
+/// The settings stored in a checkpoint whose network may use `custom` activations. Throws Error(kNotFound | kIo |
+/// kBadModel).
+TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom = {});
 
 }  // namespace lamina

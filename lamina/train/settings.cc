@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
@@ -14,8 +14,6 @@
 
 namespace lamina {
 namespace {
-
-using nlohmann::json;
 
 template <class E>
 struct Choice {
@@ -51,39 +49,29 @@ constexpr Choice<Task> kTasks[] = {
 constexpr Choice<char> kSeparators[] = {
     {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
-struct JsonWriter {
-  json node = json::object();
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, const T& field, const char*) {
-    node[name] = field;
+// The entropies are losses of probabilities: their gradients hold for such targets only.
+void RequireProbabilities(const TrainSettings& settings, Loss loss, int64_t classes) {
+  if (loss == Loss::kMse) {
+    return;
   }
-  template <class T>
-  void operator()(const char* name, const std::optional<T>& field, const char*) {
-    node[name] = field ? json(*field) : json(nullptr);
+  if (classes == 0 && settings.target_scale != "none" && settings.target_scale != "minmax") {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} needs targets from 0 to 1, and standardised ones are not", LossName(loss)),
+                {.remedy = "Use --target-scale minmax (or none, for probabilities), or --loss mse."});
   }
-};
-
-struct JsonReader {
-  const json& node;
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, T& field, const char*) {
-    const auto it = node.find(name);
-    if (it == node.end() || it->is_null()) {
-      return;
-    }
-    try {
-      if constexpr (requires { field.reset(); }) {
-        field = it->template get<typename T::value_type>();
-      } else {
-        it->get_to(field);
-      }
-    } catch (const json::exception&) {
-      throw Error(ErrorCode::kBadModel, fmt::format("setting {} has the wrong type", name), {.value = it->dump()});
-    }
+  if (classes == 0 || settings.target_values.size() != 2) {
+    return;
   }
-};
+  const double low = settings.target_values[0];
+  const double high = settings.target_values[1];
+  const double sum = high + static_cast<double>(classes - 1) * low;
+  if (low < 0 || high > 1 || (loss == Loss::kCrossEntropy && std::abs(sum - 1) > 1e-6)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} needs --target-values from 0 to 1{}", LossName(loss),
+                            loss == Loss::kCrossEntropy ? " that sum to 1 over the classes" : ""),
+                {.value = fmt::format("{},{}", low, high), .remedy = "Leave them out, or use --loss mse."});
+  }
+}
 
 bool IsAuto(const std::string& text) { return text == "auto"; }
 
@@ -93,22 +81,6 @@ bool IsBipolar(const Activation& activation) {
 }
 
 }  // namespace
-
-json ToJson(const TrainSettings& settings) {
-  JsonWriter writer;
-  VisitTrainSettings(settings, writer);
-  return writer.node;
-}
-
-TrainSettings TrainSettingsFromJson(const json& node) {
-  if (!node.is_object()) {
-    throw Error(ErrorCode::kBadModel, "the settings are not a JSON object");
-  }
-  TrainSettings settings;
-  JsonReader reader{node};
-  VisitTrainSettings(settings, reader);
-  return settings;
-}
 
 ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   ReadOptions options;
@@ -263,6 +235,7 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
   if (const Verdict verdict = LossAccepts(plan.loss, plan.activation); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
+  RequireProbabilities(settings, plan.loss, classes);
   plan.single_output = classes == 2 && (plan.loss == Loss::kBinaryCrossEntropy || given_outputs == 1);
   return plan;
 }

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "lamina/base/random.h"
-#include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/resident_dataset.h"
 
@@ -22,12 +20,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
-constexpr std::array<std::string_view, 3> kKeepNames{"auto", "best", "last"};
-
-[[noreturn]] void ThrowSetting(const char* name, double value, const char* allowed) {
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} must be {}", name, allowed),
-              {.value = fmt::format("{}", value)});
-}
 
 AlignedBuffer CopyOf(const AlignedBuffer& from) {
   AlignedBuffer copy(from.size_bytes());
@@ -37,45 +29,20 @@ AlignedBuffer CopyOf(const AlignedBuffer& from) {
   return copy;
 }
 
-}  // namespace
-
-std::string_view KeepName(Keep keep) { return kKeepNames[static_cast<size_t>(keep)]; }
-
-Keep ParseKeep(std::string_view name) {
-  for (size_t i = 0; i < kKeepNames.size(); ++i) {
-    if (kKeepNames[i] == name) {
-      return static_cast<Keep>(i);
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown choice of weights to keep",
-              {.value = std::string(name), .remedy = "Known: auto, best, last."});
-}
-
-void TrainOptions::Validate() const {
-  const auto require = [](bool ok, const char* name, double value, const char* allowed) {
-    if (!ok) {
-      ThrowSetting(name, value, allowed);
-    }
+void RequireFit(const Dataset& data, const Network& network) {
+  const auto fits = [&](const Matrix& matrix, int64_t cols) {
+    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
   };
-  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
-  const auto unit = [](double x) { return std::isfinite(x) && x >= 0 && x < 1; };
-  const auto not_negative = [](double x) { return std::isfinite(x) && x >= 0; };
-  require(epochs >= 1, "epochs", static_cast<double>(epochs), "at least 1");
-  require(batch >= 1, "batch", static_cast<double>(batch), "at least 1");
-  require(positive(rule.learning_rate), "learning_rate", rule.learning_rate, "a positive number");
-  require(unit(rule.momentum), "momentum", rule.momentum, "at least 0 and below 1");
-  require(not_negative(rule.weight_decay), "weight_decay", rule.weight_decay, "0 or a positive number");
-  require(unit(rule.beta1), "beta1", rule.beta1, "at least 0 and below 1");
-  require(unit(rule.beta2), "beta2", rule.beta2, "at least 0 and below 1");
-  require(positive(rule.epsilon), "epsilon", rule.epsilon, "a positive number");
-  require(positive(schedule.factor), "schedule_factor", schedule.factor, "a positive number");
-  require(schedule.step_epochs >= 1, "schedule_epochs", static_cast<double>(schedule.step_epochs), "at least 1");
-  require(schedule.patience >= 1, "schedule_patience", static_cast<double>(schedule.patience), "at least 1");
-  require(patience >= 0, "patience", static_cast<double>(patience), "0 or a positive number");
-  require(not_negative(min_improvement), "min_improvement", min_improvement, "0 or a positive number");
-  require(checkpoint_epochs >= 0, "checkpoint_epochs", static_cast<double>(checkpoint_epochs),
-          "0 or a positive number");
+  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
+  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
+                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
+                            network.ShapeText(), DTypeName(network.dtype())));
+  }
 }
+
+}  // namespace
 
 // One run of the loop: the data where the backend can reach it, the planned network, the running state.
 struct Trainer::Run_ {
@@ -108,18 +75,20 @@ struct Trainer::Run_ {
   /// False when stopped in the middle.
   bool TrainEpoch();
   void Step(const UpdateRule& rule);
+  EpochRecord TrainRecord() const;
   void Validate(EpochRecord& record);
   void FinishEpoch(EpochRecord& record);
-  [[noreturn]] void ThrowDiverged(double loss, const char* which) const;
+  [[noreturn]] void ThrowDiverged(double value, const char* which) const;
+  void RequireFinite(const AlignedBuffer& parameters) const;
+  void StoreKept();
   void ReportProgress(double epoch_seconds);
   bool Stopped() const { return callbacks.stop_requested && callbacks.stop_requested(); }
-  bool KeepsBest() const {
-    return options.keep == Keep::kBest || (options.keep == Keep::kAuto && options.patience > 0);
-  }
   TrainState Snapshot() const;
   void SaveCheckpoint() const {
     if (callbacks.checkpoint) {
-      callbacks.checkpoint(Snapshot());
+      const TrainState snapshot = Snapshot();
+      RequireFinite(snapshot.parameters);
+      callbacks.checkpoint(snapshot);
     }
   }
   AlignedBuffer DownloadOf(const Buffer& buffer) const {
@@ -155,6 +124,13 @@ void Trainer::Run_::Start() {
   if (!owner.resumed_) {
     return;
   }
+  if (state.step >= steps || state.sums.samples != state.step * batch) {
+    throw Error(
+        ErrorCode::kBadModel,
+        fmt::format("the saved training state (step {} after {} samples) is of another batch size or other data",
+                    state.step, state.sums.samples),
+        {.remedy = "Resume with the batch size and the data it was written with."});
+  }
   owner.backend_.Upload(executor.parameters().data(), state.parameters.data(), state.parameters.size_bytes());
   for (int i = 0; i < executor.state_count(); ++i) {
     const AlignedBuffer& saved = state.optimiser[static_cast<size_t>(i)];
@@ -184,13 +160,34 @@ void Trainer::Run_::Step(const UpdateRule& rule) {
   executor.Step(x, y, weights, &rule, SumsPointer());
 }
 
-void Trainer::Run_::ThrowDiverged(double loss, const char* which) const {
+void Trainer::Run_::ThrowDiverged(double value, const char* which) const {
+  const bool between = state.step == 0;  // two epochs
   throw Error(ErrorCode::kDiverged,
               fmt::format("training diverged: {} became {} in epoch {}, step {} of {}", which,
-                          std::isnan(loss) ? "NaN" : "infinite", state.epoch + 1, state.step, steps),
+                          std::isnan(value) ? "NaN" : "infinite", between ? state.epoch : state.epoch + 1,
+                          between ? steps : state.step, steps),
               {.remedy = fmt::format("Try a smaller learning rate ({:g} instead of {:g}), standardised inputs and "
                                      "targets, or less momentum.",
                                      options.rule.learning_rate / 10, options.rule.learning_rate)});
+}
+
+// The loss of a step is that of the weights before it, so the last step's damage shows in the weights only.
+void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
+  DispatchFloat(owner.network_.dtype(), [&]<class T>(T) {
+    for (const T value : parameters.As<T>()) {
+      if (!std::isfinite(value)) {
+        ThrowDiverged(static_cast<double>(value), "a weight");
+      }
+    }
+  });
+}
+
+// Only now does the owner's network change.
+void Trainer::Run_::StoreKept() {
+  const bool best = options.KeepsBest() && state.best_parameters.size_bytes() > 0;
+  const AlignedBuffer kept = best ? CopyOf(state.best_parameters) : DownloadOf(executor.parameters());
+  RequireFinite(kept);
+  std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
 }
 
 void Trainer::Run_::ReportProgress(double epoch_seconds) {
@@ -244,6 +241,20 @@ bool Trainer::Run_::TrainEpoch() {
   return true;
 }
 
+EpochRecord Trainer::Run_::TrainRecord() const {
+  EpochRecord record;
+  record.epoch = state.epoch + 1;
+  record.learning_rate =
+      LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
+  record.train_loss = state.sums.loss / state.sums.weight;
+  record.train_accuracy = train.is_classification()
+                              ? static_cast<double>(state.sums.correct) / static_cast<double>(state.sums.samples)
+                              : kNaN;
+  record.train_seconds = state.epoch_seconds;
+  record.samples_per_second = static_cast<double>(state.sums.samples) / state.epoch_seconds;
+  return record;
+}
+
 void Trainer::Run_::Validate(EpochRecord& record) {
   record.validation_loss = record.validation_accuracy = kNaN;
   if (validation == nullptr) {
@@ -277,7 +288,7 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
     state.history.best_epoch = state.epoch;
     state.epochs_since_best = 0;
     state.epochs_since_reduction = 0;
-    if (KeepsBest()) {
+    if (options.KeepsBest()) {
       state.best_parameters = DownloadOf(executor.parameters());
     }
   }
@@ -319,14 +330,8 @@ Trainer::Trainer(Network& network, const Backend& backend, const TrainOptions& o
 Trainer::~Trainer() = default;
 
 void Trainer::Resume(TrainState state) {
-  const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == network_.parameter_bytes(); };
-  bool ok = fits(state.parameters) && (state.best_parameters.size_bytes() == 0 || fits(state.best_parameters)) &&
-            static_cast<int>(state.optimiser.size()) == options_.rule.StateCount();
-  for (const AlignedBuffer& buffer : state.optimiser) {
-    ok = ok && fits(buffer);
-  }
-  if (!ok) {
-    throw Error(ErrorCode::kBadModel, "the saved training state does not fit the network or the update rule");
+  if (const Verdict verdict = CheckTrainState(state, network_, options_); !verdict) {
+    throw Error(ErrorCode::kBadModel, "the saved training state does not fit: " + verdict.reason);
   }
   state_ = std::move(state);
   resumed_ = true;
@@ -336,8 +341,12 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
   if (train.size() == 0) {
     throw Error(ErrorCode::kBadData, "there are no training rows");
   }
+  RequireFit(train, network_);
   if (validation != nullptr && validation->size() == 0) {
     validation = nullptr;
+  }
+  if (validation != nullptr) {
+    RequireFit(*validation, network_);
   }
   if (options_.patience > 0 && validation == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "early stopping (patience) needs validation rows",
@@ -356,16 +365,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       run.SaveCheckpoint();
       break;
     }
-    EpochRecord record;
-    record.epoch = state_.epoch + 1;
-    record.learning_rate = LearningRateAt(options_.schedule, options_.rule.learning_rate, state_.epoch, options_.epochs,
-                                          state_.reductions);
-    record.train_loss = state_.sums.loss / state_.sums.weight;
-    record.train_accuracy = run.train.is_classification()
-                                ? static_cast<double>(state_.sums.correct) / static_cast<double>(state_.sums.samples)
-                                : kNaN;
-    record.train_seconds = state_.epoch_seconds;
-    record.samples_per_second = static_cast<double>(state_.sums.samples) / state_.epoch_seconds;
+    EpochRecord record = run.TrainRecord();
     run.Validate(record);
     run.FinishEpoch(record);
     if (callbacks.epoch_done) {
@@ -381,10 +381,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       break;
     }
   }
-  run.executor.StoreParameters(network_);
-  if (run.KeepsBest() && state_.best_parameters.size_bytes() > 0) {
-    std::memcpy(network_.parameters(), state_.best_parameters.data(), static_cast<size_t>(network_.parameter_bytes()));
-  }
+  run.StoreKept();
   return state_.history;
 }
 

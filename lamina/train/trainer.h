@@ -36,6 +36,7 @@ struct TrainOptions {
   int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
   double class_threshold = 0.5;   // of a single output
 
+  bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
   /// Throws Error(kInvalidArgument) naming the setting, its value and what is allowed.
   void Validate() const;
 };
@@ -56,6 +57,9 @@ struct TrainState {
   AlignedBuffer best_parameters;  // empty before the first epoch ends, or when not kept
   std::vector<AlignedBuffer> optimiser;
 };
+
+/// Whether training of `network` by `options` can go on from `state`, as far as that shows without the data.
+Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options);
 
 struct TrainProgress {
   int64_t epoch = 0;  // from 1

@@ -189,9 +189,9 @@ inline std::vector<Shape> AwkwardShapes() {
           {48, 64, 48}, {49, 37, 95}, {64, 13, 20}, {65, 41, 50}, {97, 100, 6}, {101, 17, 113}};
 }
 
-/// Large enough for divided sums, blocks of rows, and threads.
+/// Large enough for divided sums, blocks of rows, and threads; small enough for sanitizer builds.
 inline std::vector<Shape> LargeShapes() {
-  return {{35, 61, 2311}, {2300, 27, 40}, {70, 2200, 33}, {1200, 40, 150}, {128, 300, 500}, {3, 1030, 700}};
+  return {{19, 25, 2311}, {2100, 27, 12}, {20, 2200, 17}, {1100, 24, 60}, {67, 200, 220}, {3, 530, 300}};
 }
 
 }  // namespace lamina::conformance

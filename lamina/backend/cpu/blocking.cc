@@ -12,7 +12,10 @@ CacheBudget MachineBudget(int64_t element_bytes) {
     second_level_bytes = 1 << 20;
   }
   // Half of the cache for packed columns; the rest holds rows, results and what streams through.
-  return {.column_block = second_level_bytes / 2 / element_bytes, .depth = 4096 / element_bytes};
+  constexpr int64_t kPacked_bytes = 16 << 20;
+  return {.column_block = second_level_bytes / 2 / element_bytes,
+          .packed = kPacked_bytes / element_bytes,
+          .depth = 4096 / element_bytes};
 }
 
 }  // namespace lamina::cpu

@@ -17,14 +17,18 @@ struct TileShape {
 
 /// Limits in elements of one type.
 struct CacheBudget {
-  int64_t column_block = 0;  // packed columns kept in the second-level cache
+  int64_t column_block = 0;  // packed columns kept in the second-level cache while rows stream past
+  int64_t packed = 0;        // packed columns, or partial sums, held at once
   int64_t depth = 0;         // longest sum computed in one go
 };
 
-/// A block: `columns` and `rows` of the result over `depth` terms of the sum.
+/// A block: `columns` and `rows` of the result over `depth` terms of the sum. `cache_columns` of them are
+/// worked on at a time. Blocks of columns are as large as possible, as threads meet twice a block: with
+/// several small blocks a busy machine spent whole time slices waiting.
 struct Blocking {
   int64_t depth = 0;
   int64_t columns = 0;
+  int64_t cache_columns = 0;
   int64_t rows = 0;
 };
 
@@ -48,8 +52,12 @@ constexpr int64_t EqualParts(int64_t count, int64_t limit, int64_t unit) {
 inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
   Blocking block;
   block.depth = EqualParts(depth, budget.depth, 1);
-  block.columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
+  block.cache_columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
   block.rows = EqualParts(rows, kMaxBlockRows, kMaxRowTiles * shape.rows);
+  // A divided sum also holds the partial sums of its block.
+  const int64_t most = block.depth < depth ? std::min(budget.packed / block.depth, budget.packed / block.rows)
+                                           : budget.packed / block.depth;
+  block.columns = EqualParts(columns, most, shape.columns());
   return block;
 }
 
@@ -67,10 +75,10 @@ inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, Til
   ScratchSizes sizes;
   sizes.rows = block_rows * block_depth;
   sizes.columns =
-      std::min(RoundUp(columns, tile_columns) * block_depth, std::max(budget.column_block, tile_columns * block_depth));
-  if (depth > budget.depth) {  // then a block is at least half the limit deep
-    const int64_t most_columns = std::max(2 * budget.column_block / budget.depth, tile_columns);
-    sizes.partial = block_rows * std::min(RoundUp(columns, tile_columns), RoundUp(most_columns, tile_columns));
+      std::min(RoundUp(columns, tile_columns) * block_depth, std::max(budget.packed, tile_columns * block_depth));
+  if (depth > budget.depth) {
+    sizes.partial =
+        std::min(block_rows * RoundUp(columns, tile_columns), std::max(budget.packed, block_rows * tile_columns));
   }
   return sizes;
 }

@@ -92,6 +92,40 @@ void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end)
   }
 }
 
+// Up to how many samples WeightGradientByRows is the faster one (1024 x 784, one thread, against tiles: 1
+// sample 50 to 82 us, 2 samples 72 to 88, 4 samples 118 to 100).
+inline constexpr int64_t kFewSamples = 2;
+
+// Weight gradient of one or two samples for outputs [begin, end): row after row of the weights, as they lie
+// in memory. Tiles of 8 rows × 48 columns are 8 broken streams from the cache.
+template <class Synapse, class T>
+void WeightGradientByRows(const WeightGradientTask<T>& task, int64_t begin, int64_t end) {
+  const Tag<T> d;
+  const WeightGradientArgs& args = *task.args;
+  const UpdateFn<T> update = UpdateFor<T>(args.rule, args.weights);
+  const int64_t inputs = args.x.cols;
+  constexpr int64_t kPart = 32 * kLanes<T>;
+  HWY_ALIGN T g[kPart];
+  for (int64_t j = begin; j < end; ++j) {
+    for (int64_t k = 0; k < inputs; k += kPart) {
+      const int64_t n = std::min(kPart, inputs - k);
+      for (int64_t i = 0; i < args.x.rows; ++i) {
+        const auto delta = hn::Set(d, args.delta.Row<T>(i)[j]);
+        const T* x = args.x.Row<T>(i) + k;
+        if (i == 0) {
+          Transform<T>(
+              n, g, [&](VecOf<T> xv) HWY_ATTR { return Synapse::Accumulate(delta, xv, hn::Zero(d)); }, x);
+        } else {
+          Transform<T>(
+              n, g, [&](VecOf<T> xv, VecOf<T> sum) HWY_ATTR { return Synapse::Accumulate(delta, xv, sum); }, x,
+              static_cast<const T*>(g));
+        }
+      }
+      update(task.weight_update, {g, 0, j * inputs + k, 0, 1, n}, args.weights);
+    }
+  }
+}
+
 template <class T>
 void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
   const WeightGradientArgs& args = *task.args;
@@ -103,7 +137,11 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                               task.scratch,
                               task.budget};
   const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights), inputs};
-  Product<DotSynapse>(input, finish, team);
+  if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
+    WeightGradientByRows<DotSynapse>(task, team.Begin(outputs), team.End(outputs));
+  } else {
+    Product<DotSynapse>(input, finish, team);
+  }
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));
   }

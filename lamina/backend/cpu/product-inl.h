@@ -26,13 +26,15 @@ struct ProductInput {
   CacheBudget budget;
 };
 
-// Boundaries of equal parts: `parts` of `count` units.
+// Boundaries of equal parts of `count`, without a division per part: tiles of a small batch take 200 cycles.
 struct Split {
-  int64_t count;
   int64_t parts;
+  int64_t size;
+  int64_t larger;  // the first parts have one more
 
-  Split(int64_t n, int64_t most) : count(n), parts(CeilDivide(n, most)) {}
-  int64_t Begin(int64_t i) const { return count * i / parts; }
+  Split(int64_t count, int64_t most)
+      : parts(CeilDivide(count, most)), size(parts == 0 ? 0 : count / parts), larger(parts == 0 ? 0 : count % parts) {}
+  int64_t Begin(int64_t i) const { return i * size + std::min(i, larger); }
 };
 
 /// One block of the product: its ranges, and the panels it is cut into (rows, and vectors of columns).
@@ -41,6 +43,7 @@ struct Block {
   int64_t row, rows;
   int64_t column, columns;
   int64_t k, depth;
+  int64_t cache_columns;
   Split row_groups;
   Split panels;
   bool pack_rows;
@@ -53,6 +56,7 @@ struct Block {
         columns(std::min(size.columns, in.columns.count - c)),
         k(k_begin),
         depth(std::min(size.depth, in.depth - k_begin)),
+        cache_columns(size.cache_columns),
         row_groups(rows, kTileRows),
         panels(CeilDivide(columns, kLanes<T>), kTileVectors),
         pack_rows(in.rows.k_stride != 1),
@@ -60,6 +64,12 @@ struct Block {
 
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
+  TilePlace PlaceOf(int64_t group, int64_t group_end, int64_t p) const {
+    const int64_t first = row_groups.Begin(group);
+    const int64_t width = PanelVectors(p) * kLanes<T>;
+    return {row + first, row_groups.Begin(group_end) - first, column + PanelBegin(p),
+            std::min(width, columns - PanelBegin(p)), width};
+  }
   bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
 };
 
@@ -130,37 +140,71 @@ void ComputeTile(const ProductInput<T>& in, const Block<T>& block, int64_t g, in
   TileFor<Synapse, T>(rows, vectors)(input, tile, add);
 }
 
-// Tiles of this thread: strips of kRowTiles row groups × panels.
+// A place in the walk over strips of row groups × panels [first, first + panels): row by row, as panels stay
+// in the cache; panel by panel where they are read from memory.
+struct Walk {
+  int64_t strips;
+  int64_t first, panels;
+  bool panel_by_panel;
+  int64_t strip = 0, panel = 0;
+
+  void Start(int64_t t) {
+    strip = panel_by_panel ? t % strips : t / panels;
+    panel = first + (panel_by_panel ? t / strips : t % panels);
+  }
+  void Next() {
+    if (panel_by_panel) {
+      if (++strip == strips) {
+        strip = 0;
+        ++panel;
+      }
+    } else if (++panel == first + panels) {
+      panel = first;
+      ++strip;
+    }
+  }
+};
+
+// Tiles of this thread.
 template <class Synapse, class T, class Finish>
 void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish& finish, Team team) {
   constexpr int64_t kStripSize = Finish::kRowTiles * kTileSize<T>;
   HWY_ALIGN T local[kStripSize];
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
-  const int64_t panels = block.panels.parts;
   const int64_t groups = block.row_groups.parts;
   const int64_t strips = CeilDivide(groups, Finish::kRowTiles);
-  const int64_t end = team.End(strips * panels);
-  for (int64_t t = team.Begin(strips * panels); t < end; ++t) {
-    // Row by row, as panels stay in the cache; panel by panel where they are read from memory.
-    const int64_t strip = block.direct_columns ? t % strips : t / panels;
-    const int64_t p = block.direct_columns ? t / strips : t % panels;
-    const int64_t group = strip * Finish::kRowTiles;
-    const int64_t group_end = std::min(group + Finish::kRowTiles, groups);
-    const int64_t row = block.row_groups.Begin(group);
-    const int64_t column = block.PanelBegin(p);
-    const int64_t width = block.PanelVectors(p) * kLanes<T>;
-    const TilePlace at{block.row + row, block.row_groups.Begin(group_end) - row, block.column + column,
-                       std::min(width, block.columns - column), width};
-    T* tile = split_sum ? in.scratch.partial + t * kStripSize : local;
-    if (last) {
-      finish.Prefetch(at);
-    }
-    for (int64_t g = group; g < group_end; ++g) {
-      ComputeTile<Synapse>(in, block, g, p, tile + (block.row_groups.Begin(g) - row) * width, block.k > 0);
-    }
-    if (last) {
-      finish(tile, at);
+  const Split parts(block.panels.parts, std::max<int64_t>(1, block.cache_columns / kTileColumns<T>));
+  const auto place_of = [&](const Walk& walk) HWY_ATTR {
+    const int64_t group = walk.strip * Finish::kRowTiles;
+    return block.PlaceOf(group, std::min(group + Finish::kRowTiles, groups), walk.panel);
+  };
+  for (int64_t part = 0; part < parts.parts; ++part) {
+    const int64_t first = parts.Begin(part);
+    Walk walk{strips, first, parts.Begin(part + 1) - first, block.direct_columns};
+    const int64_t end = team.End(strips * walk.panels);
+    int64_t t = team.Begin(strips * walk.panels);
+    walk.Start(t);
+    TilePlace at = place_of(walk);
+    for (; t < end; ++t) {
+      Walk next = walk;
+      next.Next();
+      const TilePlace next_at = t + 1 < end ? place_of(next) : at;
+      if (last) {
+        finish.Prefetch(next_at);  // this tile's lines were asked for one tile ago
+      }
+      const int64_t group = walk.strip * Finish::kRowTiles;
+      const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
+      T* tile = split_sum ? in.scratch.partial + tile_index * kStripSize : local;
+      for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
+        T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
+        ComputeTile<Synapse>(in, block, g, walk.panel, to, block.k > 0);
+      }
+      if (last) {
+        finish(tile, at);
+      }
+      walk = next;
+      at = next_at;
     }
   }
 }

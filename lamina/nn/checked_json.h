@@ -1,0 +1,18 @@
+// JSON from files that may be damaged or hostile.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace lamina {
+
+/// `text` of file `source` as JSON. Throws Error(kBadModel) where it is none, or nested deeper than any file of lamina
+/// (values of nlohmann::json are copied and printed recursively: a million brackets would overflow the stack).
+nlohmann::json ParseUntrustedJson(std::string_view text, const std::string& source);
+
+/// node[name], a whole number without a fraction. Throws Error(kBadModel) naming it.
+int64_t IntegerAt(const nlohmann::json& node, const char* name);
+
+}  // namespace lamina

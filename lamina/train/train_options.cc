@@ -1,0 +1,95 @@
+// The options of training: names, allowed values, and whether a saved state fits them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "lamina/base/error.h"
+#include "lamina/train/trainer.h"
+
+namespace lamina {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKeepNames{"auto", "best", "last"};
+
+[[noreturn]] void ThrowSetting(const char* name, double value, const char* allowed) {
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} must be {}", name, allowed),
+              {.value = fmt::format("{}", value)});
+}
+
+bool InRange(int64_t value, int64_t low, int64_t high) { return value >= low && value <= high; }
+
+bool CountersFit(const TrainState& state) {
+  constexpr int64_t kMaxUpdates = int64_t{1} << 53;
+  const History& history = state.history;
+  return std::ssize(history.epochs) == state.epoch && InRange(state.step, 0, kMaxUpdates) &&
+         InRange(state.updates, 0, kMaxUpdates) && InRange(state.reductions, 0, state.epoch) &&
+         InRange(state.epochs_since_best, 0, state.epoch) && InRange(state.epochs_since_reduction, 0, state.epoch) &&
+         InRange(history.best_epoch, state.epoch > 0 ? 1 : 0, state.epoch) && std::isfinite(state.sums.loss) &&
+         std::isfinite(state.sums.weight) && state.sums.weight >= 0 && state.sums.samples >= 0 &&
+         InRange(state.sums.correct, 0, state.sums.samples) && std::isfinite(state.best_loss);
+}
+
+}  // namespace
+
+std::string_view KeepName(Keep keep) { return kKeepNames[static_cast<size_t>(keep)]; }
+
+Keep ParseKeep(std::string_view name) {
+  for (size_t i = 0; i < kKeepNames.size(); ++i) {
+    if (kKeepNames[i] == name) {
+      return static_cast<Keep>(i);
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown choice of weights to keep",
+              {.value = std::string(name), .remedy = "Known: auto, best, last."});
+}
+
+void TrainOptions::Validate() const {
+  const auto require = [](bool ok, const char* name, double value, const char* allowed) {
+    if (!ok) {
+      ThrowSetting(name, value, allowed);
+    }
+  };
+  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  const auto unit = [](double x) { return std::isfinite(x) && x >= 0 && x < 1; };
+  const auto not_negative = [](double x) { return std::isfinite(x) && x >= 0; };
+  require(epochs >= 1, "epochs", static_cast<double>(epochs), "at least 1");
+  require(batch >= 1, "batch", static_cast<double>(batch), "at least 1");
+  require(positive(rule.learning_rate), "learning_rate", rule.learning_rate, "a positive number");
+  require(unit(rule.momentum), "momentum", rule.momentum, "at least 0 and below 1");
+  require(not_negative(rule.weight_decay), "weight_decay", rule.weight_decay, "0 or a positive number");
+  require(unit(rule.beta1), "beta1", rule.beta1, "at least 0 and below 1");
+  require(unit(rule.beta2), "beta2", rule.beta2, "at least 0 and below 1");
+  require(positive(rule.epsilon), "epsilon", rule.epsilon, "a positive number");
+  require(positive(schedule.factor), "schedule_factor", schedule.factor, "a positive number");
+  require(schedule.step_epochs >= 1, "schedule_epochs", static_cast<double>(schedule.step_epochs), "at least 1");
+  require(schedule.patience >= 1, "schedule_patience", static_cast<double>(schedule.patience), "at least 1");
+  require(patience >= 0, "patience", static_cast<double>(patience), "0 or a positive number");
+  require(not_negative(min_improvement), "min_improvement", min_improvement, "0 or a positive number");
+  require(checkpoint_epochs >= 0, "checkpoint_epochs", static_cast<double>(checkpoint_epochs),
+          "0 or a positive number");
+}
+
+Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options) {
+  const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == network.parameter_bytes(); };
+  const bool best_given = state.best_parameters.size_bytes() > 0;
+  if (!fits(state.parameters) || (best_given && !fits(state.best_parameters)) ||
+      !std::all_of(state.optimiser.begin(), state.optimiser.end(), fits)) {
+    return Verdict::No("its arrays are not of the network's size");
+  }
+  if (std::ssize(state.optimiser) != options.rule.StateCount()) {
+    return Verdict::No(fmt::format("update rule {} keeps {} arrays of state, it has {}",
+                                   UpdateKindName(options.rule.kind), options.rule.StateCount(),
+                                   state.optimiser.size()));
+  }
+  if (!CountersFit(state)) {
+    return Verdict::No("a counter or sum is out of range");
+  }
+  if (options.KeepsBest() && state.epoch > 0 && !best_given) {
+    return Verdict::No("it lacks the best weights so far, which these options keep");
+  }
+  return Verdict::Yes();
+}
+
+}  // namespace lamina

@@ -1,0 +1,97 @@
+// The code of docs/library.md, run on small files.
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+#include "gtest/gtest.h"
+#include "lamina/backend/backends.h"
+#include "lamina/base/random.h"
+#include "lamina/data/reader.h"
+#include "lamina/nn/executor.h"
+#include "lamina/train/evaluate.h"
+#include "lamina/train/session.h"
+#include "tests/temporary_folder.h"
+
+namespace {
+
+// price = 3 area + 10 (rooms - 2)^2, with a text column that matters by a constant.
+void WriteHouses(const std::string& path, bool with_price) {
+  std::ofstream file(path);
+  file << "area,rooms,street" << (with_price ? ",price\n" : "\n");
+  lamina::Random random(5);
+  for (int i = 0; i < 400; ++i) {
+    const double area = random.Uniform(20, 120);
+    const auto rooms = static_cast<int>(random.Below(5)) + 1;
+    const bool quiet = random.Below(2) == 1;
+    file << area << ',' << rooms << ',' << (quiet ? "quiet" : "busy");
+    if (with_price) {
+      file << ',' << 3 * area + 10.0 * (rooms - 2) * (rooms - 2) + (quiet ? 40 : 0);
+    }
+    file << '\n';
+  }
+}
+
+struct Softplus {
+  static constexpr const char* kName = "softplus";
+  static constexpr bool kSlopeNeedsInput = true;
+  template <class T>
+  T Value(T z) const {
+    return std::log1p(std::exp(z));
+  }
+  template <class T>
+  T Slope(T z, T) const {
+    return T(1) / (T(1) + std::exp(-z));
+  }
+};
+
+TEST(LibraryExample, TrainUseAndExtend) {
+  const lamina::TemporaryFolder folder;
+  WriteHouses(folder.Path("houses.csv"), true);
+  WriteHouses(folder.Path("new.csv"), false);
+
+  lamina::TrainSettings settings;
+  settings.data = folder.Path("houses.csv");
+  settings.target = {"price"};
+  settings.hidden = {64, 32};
+  settings.model = folder.Path("houses.safetensors");
+  settings.epochs = 60;
+  settings.activation = "softplus";
+  const auto softplus = lamina::Activation::Custom<Softplus>();
+  lamina::TrainSession session(settings, {softplus});
+  int64_t epochs_seen = 0;
+  lamina::TrainCallbacks callbacks;
+  callbacks.epoch_done = [&](const lamina::EpochRecord& record) { epochs_seen = record.epoch; };
+  const lamina::TrainResult result = session.Run(callbacks);
+  EXPECT_EQ(epochs_seen, 60);
+  ASSERT_TRUE(result.test.has_value());
+  EXPECT_GT(result.test->regression.at(0).r2, 0.95);
+
+  const lamina::Model model = lamina::LoadModel(folder.Path("houses.safetensors"), {&softplus, 1});
+  const auto backend = lamina::MakeBackend("auto");
+  const lamina::Table table = lamina::ReadTable(folder.Path("new.csv"));
+  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
+  std::iota(rows.begin(), rows.end(), 0);
+  const lamina::Dataset data = model.preprocessor.EncodeInputs(table, rows, model.network.dtype());
+  const lamina::Matrix answers = lamina::PredictRows(model, *backend, data.features);
+  ASSERT_EQ(answers.rows(), 400);
+  const double price = 3 * table.columns[0].Number(0) + 10 * std::pow(table.columns[1].Number(0) - 2, 2);
+  EXPECT_NEAR(answers.Row<double>(0)[0], price, 60);  // the street adds up to 40
+}
+
+TEST(LibraryExample, NetworkOfYourOwn) {
+  const auto backend = lamina::MakeBackend("auto");
+  const std::vector<lamina::LayerSpec> layers = lamina::ParseLayers("dot-tanh:256,dot-softmax:10", 784, true);
+  lamina::Network network(layers, lamina::DType::kF32);
+  network.Initialize(lamina::Initialization::kGlorotUniform, 1);
+  lamina::Executor executor(network, *backend, {.max_batch = 32});
+  const lamina::Matrix x(50, 784, lamina::DType::kF32);
+  lamina::Matrix y(50, 10, lamina::DType::kF32);
+  executor.Predict(x.view(), y.view());
+  for (int64_t i = 0; i < y.rows(); ++i) {
+    for (int64_t j = 0; j < y.cols(); ++j) {
+      EXPECT_NEAR(y.Row<float>(i)[j], 0.1F, 1e-6F);  // zeros in, biases zero: all classes alike
+    }
+  }
+}
+
+}  // namespace

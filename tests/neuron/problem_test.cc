@@ -1,0 +1,75 @@
+// The text form of problems.
+#include "lamina/neuron/problem.h"
+
+#include "gtest/gtest.h"
+#include "tests/caught_error.h"
+#include "tests/neuron/custom_activations.h"
+
+namespace lamina {
+namespace {
+
+TEST(Problem, TextRoundTrip) {
+  for (const char* activation :
+       {"tanh", "bipolar_sigmoid(gain=-2,threshold=-0.5)", "softmax", "leaky_relu(slope=0.1)"}) {
+    for (const bool bias : {true, false}) {
+      for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
+        for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16}) {
+          Problem problem;
+          problem.layer = {784, 1024, Synapse::kDot, Activation(activation), bias};
+          problem.pass = pass;
+          problem.batch = 128;
+          problem.dtype = dtype;
+          const Problem again = Problem::Parse(problem.Text());
+          EXPECT_EQ(again.layer, problem.layer) << problem.Text();
+          EXPECT_EQ(again.pass, pass);
+          EXPECT_EQ(again.batch, 128);
+          EXPECT_EQ(again.dtype, dtype);
+          EXPECT_EQ(again.Text(), problem.Text());
+        }
+      }
+    }
+  }
+}
+
+TEST(Problem, TextAsDocumented) {
+  EXPECT_EQ(Problem::Parse("dot-tanh:f32:forward:128x1024x784").layer.inputs, 784);
+  EXPECT_EQ(Problem::Parse("dot-tanh:f32:forward:128x1024x784").layer.outputs, 1024);
+  EXPECT_EQ(Problem::Parse("dot-tanh:f32:forward:128x1024x784").batch, 128);
+  EXPECT_FALSE(Problem::Parse("dot-tanh-nobias:f64:weight_gradient:0x1x0").layer.bias);
+  const Activation custom[] = {Activation::Custom<Softplus>()};
+  EXPECT_EQ(Problem::Parse("dot-softplus:f32:forward:1x2x3", custom).Text(), "dot-softplus:f32:forward:1x2x3");
+}
+
+TEST(Problem, BadTexts) {
+  for (const char* text : {"",
+                           ":::",
+                           "dot-tanh",
+                           "dot-tanh:f32:forward",
+                           "dot-tanh:f32:forward:1x2x3:4",
+                           "dottanh:f32:forward:1x2x3",
+                           "-tanh:f32:forward:1x2x3",
+                           "dott-tanh:f32:forward:1x2x3",
+                           "dot-tan:f32:forward:1x2x3",
+                           "dot-:f32:forward:1x2x3",
+                           "dot-tanh:f31:forward:1x2x3",
+                           "dot-tanh:f32:backward:1x2x3",
+                           "dot-tanh:f32::1x2x3",
+                           "dot-tanh:f32:forward:1x2",
+                           "dot-tanh:f32:forward:1x2x3x4",
+                           "dot-tanh:f32:forward:1x2x",
+                           "dot-tanh:f32:forward:1x2x-3",
+                           "dot-tanh:f32:forward:1x2x3.0",
+                           "dot-tanh:f32:forward:1x2x99999999999999999999",
+                           "dot-tanh:f32:forward: 1x2x3",
+                           "-nobias:f32:forward:1x2x3"}) {
+    const Error error = CaughtError([&] { Problem::Parse(text); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << text;
+    EXPECT_FALSE(error.message().empty());
+  }
+  EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("l3-tanh:f32:forward:1x2x3"); }).what(), "synapse"));
+  EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("dot-tanh:f32:x:1x2x3"); }).what(), "pass"));
+  EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("dot-tanh:f32:forward:1x2"); }).what(), "shape"));
+}
+
+}  // namespace
+}  // namespace lamina

@@ -1,0 +1,67 @@
+// The update rules a second time, a parameter at a time and in double: from the 2018 paper, Sutskever et al. (2013)
+// and Kingma and Ba (2015).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lamina/neuron/update_rule.h"
+
+namespace lamina {
+
+struct ReferenceParameter {
+  double w = 0;
+  double last_change = 0;
+  double mean = 0;
+  double square_mean = 0;
+
+  void Step(const UpdateRule& rule, bool decay, double gradient, int64_t step) {
+    const double eta = rule.learning_rate;
+    const double alpha = rule.momentum;
+    const double lambda = decay ? rule.weight_decay : 0;
+    if (rule.kind == UpdateKind::kSgd) {
+      last_change = -eta * gradient + alpha * last_change - eta * lambda * w;  // 2018 paper, eq. (2)
+      w += last_change;
+    } else if (rule.kind == UpdateKind::kNesterov) {
+      const double descent = -eta * gradient - eta * lambda * w;
+      last_change = alpha * last_change + descent;
+      w += alpha * last_change + descent;
+    } else {
+      const double full = gradient + lambda * w;
+      mean = rule.beta1 * mean + (1 - rule.beta1) * full;
+      square_mean = rule.beta2 * square_mean + (1 - rule.beta2) * full * full;
+      const auto t = static_cast<double>(step);
+      const double mean_hat = mean / (1 - std::pow(rule.beta1, t));
+      const double square_hat = square_mean / (1 - std::pow(rule.beta2, t));
+      w -= eta * mean_hat / (std::sqrt(square_hat) + rule.epsilon);
+    }
+  }
+};
+
+/// Each kind with and without momentum and decay.
+inline std::vector<UpdateRule> ReferenceRules() {
+  std::vector<UpdateRule> rules;
+  for (const UpdateKind kind : {UpdateKind::kSgd, UpdateKind::kNesterov, UpdateKind::kAdam}) {
+    for (const double momentum : {0.0, 0.9}) {
+      for (const double decay : {0.0, 0.03}) {
+        UpdateRule rule;
+        rule.kind = kind;
+        rule.learning_rate = 0.05;
+        rule.momentum = momentum;
+        rule.weight_decay = decay;
+        rule.epsilon = 1e-6;
+        rules.push_back(rule);
+      }
+    }
+  }
+  return rules;
+}
+
+inline std::string ReferenceRuleName(const UpdateRule& rule) {
+  return std::string(UpdateKindName(rule.kind)) + (rule.momentum > 0 ? "_momentum" : "") +
+         (rule.weight_decay > 0 ? "_decay" : "");
+}
+
+}  // namespace lamina

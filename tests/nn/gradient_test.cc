@@ -1,0 +1,219 @@
+// Backpropagation against central differences of a loss that is computed here, in double and with plain loops:
+// every activation, loss, depth, with and without bias and sample weights, on every backend.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/nn/executor.h"
+#include "tests/neuron/custom_activations.h"
+#include "tests/nn/small_data.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kBatch = 6;
+constexpr int64_t kWidths[] = {5, 7, 6, 3};
+
+struct Output {
+  Loss loss;
+  Activation activation;
+};
+
+struct Case {
+  std::vector<LayerSpec> layers;
+  Loss loss;
+  bool weighted;
+
+  std::string Text() const {
+    std::string text(LossName(loss));
+    for (const LayerSpec& layer : layers) {
+      text += fmt::format(" {}:{}", layer.activation.Text(), layer.outputs);
+    }
+    return text + (layers[0].bias ? "" : " nobias") + (weighted ? " weighted" : "");
+  }
+};
+
+std::vector<Activation> HiddenActivations() {
+  std::vector<Activation> list;
+  for (const std::string& name : ActivationNames()) {
+    if (name != "softmax") {
+      list.emplace_back(name);
+    }
+  }
+  list.emplace_back("bipolar_sigmoid(gain=1.7,threshold=-0.3)");
+  list.emplace_back("leaky_relu(slope=0.3)");
+  list.push_back(Activation::Custom<Softplus>());
+  list.push_back(Activation::Custom(Swish{.beta = 1.5}));
+  return list;
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const Activation& hidden : HiddenActivations()) {
+    const Output outputs[] = {{Loss::kMse, hidden},
+                              {Loss::kMse, "softmax"},
+                              {Loss::kCrossEntropy, "softmax"},
+                              {Loss::kBinaryCrossEntropy, "sigmoid"}};
+    for (const Output& output : outputs) {
+      for (size_t depth = 1; depth <= 3; ++depth) {
+        for (const bool bias : {true, false}) {
+          for (const bool weighted : {true, false}) {
+            std::vector<LayerSpec> layers;
+            for (size_t l = 0; l < depth; ++l) {
+              layers.push_back(
+                  {kWidths[l], kWidths[l + 1], Synapse::kDot, l + 1 == depth ? output.activation : hidden, bias});
+            }
+            cases.push_back({layers, output.loss, weighted});
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+struct Sample {
+  Matrix x;
+  Matrix y;
+  std::vector<double> weights;  // ones if not weighted
+};
+
+Sample MakeSample(const Case& test, uint64_t seed) {
+  Sample sample{RandomMatrix(kBatch, test.layers.front().inputs, DType::kF64, seed),
+                RandomMatrix(kBatch, test.layers.back().outputs, DType::kF64, seed + 1, 0.05, 0.95),
+                std::vector<double>(kBatch, 1.0)};
+  for (int64_t i = 0; i < kBatch; ++i) {
+    double* y = sample.y.Row<double>(i);
+    const double sum = std::accumulate(y, y + sample.y.cols(), 0.0);
+    for (int64_t j = 0; test.loss == Loss::kCrossEntropy && j < sample.y.cols(); ++j) {
+      y[j] /= sum;
+    }
+    if (test.weighted) {
+      sample.weights[static_cast<size_t>(i)] = i == 2 ? 0.0 : 0.3 + 0.4 * static_cast<double>(i);
+    }
+  }
+  return sample;
+}
+
+double LossOf(Loss loss, const std::vector<double>& a, const double* y) {
+  double sum = 0;
+  for (size_t j = 0; j < a.size(); ++j) {
+    if (loss == Loss::kMse) {
+      sum += std::pow(y[j] - a[j], 2);
+    } else if (loss == Loss::kCrossEntropy) {
+      sum -= y[j] * std::log(a[j]);
+    } else {
+      sum -= y[j] * std::log(a[j]) + (1 - y[j]) * std::log1p(-a[j]);
+    }
+  }
+  return sum;
+}
+
+// 1/N sum of weight × loss, and how near any z comes to 0, where relu has its kink.
+double MeanLoss(const Network& network, const Case& test, const Sample& sample, double* nearest_kink = nullptr) {
+  double total = 0;
+  for (int64_t i = 0; i < kBatch; ++i) {
+    std::vector<double> a(sample.x.Row<double>(i), sample.x.Row<double>(i) + sample.x.cols());
+    for (size_t l = 0; l < network.layers().size(); ++l) {
+      const LayerSpec& layer = network.layers()[l];
+      std::vector<double> z(static_cast<size_t>(layer.outputs));
+      for (int64_t j = 0; j < layer.outputs; ++j) {
+        double& sum = z[static_cast<size_t>(j)];
+        sum = layer.bias ? static_cast<const double*>(network.Bias(l))[j] : 0;
+        sum = std::inner_product(a.begin(), a.end(), network.Weights(l).Row<double>(j), sum);
+        if (nearest_kink != nullptr) {
+          *nearest_kink = std::min(*nearest_kink, std::abs(sum));
+        }
+      }
+      a.resize(z.size());
+      layer.activation.Value(z.data(), a.data(), layer.outputs);
+    }
+    total += sample.weights[static_cast<size_t>(i)] * LossOf(test.loss, a, sample.y.Row<double>(i));
+  }
+  return total / kBatch;
+}
+
+// Parameters and sample without a z near 0.
+std::pair<Network, Sample> AwayFromKinks(const Case& test) {
+  for (uint64_t seed = 1;; seed += 10) {
+    Network network(test.layers, DType::kF64);
+    network.Initialize(Initialization::kGlorotNormal, seed);
+    Random random(seed + 2);
+    for (size_t l = 0; l < test.layers.size(); ++l) {
+      for (int64_t j = 0; test.layers[l].bias && j < test.layers[l].outputs; ++j) {
+        static_cast<double*>(network.Bias(l))[j] = random.Uniform(-0.5, 0.5);
+      }
+    }
+    Sample sample = MakeSample(test, seed + 3);
+    double nearest = 1;
+    MeanLoss(network, test, sample, &nearest);
+    if (nearest > 1e-3) {
+      return {std::move(network), std::move(sample)};
+    }
+  }
+}
+
+// In the layout of Network::parameters(), gaps zero.
+std::vector<double> CentralDifferences(Network& network, const Case& test, const Sample& sample) {
+  constexpr double kStep = 1e-5;
+  std::vector<double> gradient(static_cast<size_t>(network.parameter_bytes() / 8));
+  auto* parameters = static_cast<double*>(network.parameters());
+  const auto differentiate = [&](int64_t begin, int64_t count) {
+    for (int64_t n = begin; n < begin + count; ++n) {
+      const double value = parameters[n];
+      parameters[n] = value + kStep;
+      const double above = MeanLoss(network, test, sample);
+      parameters[n] = value - kStep;
+      const double below = MeanLoss(network, test, sample);
+      parameters[n] = value;
+      gradient[static_cast<size_t>(n)] = (above - below) / (2 * kStep);
+    }
+  };
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    differentiate(network.offsets()[l].weights, network.layers()[l].weight_count());
+    differentiate(network.offsets()[l].bias, network.layers()[l].bias ? network.layers()[l].outputs : 0);
+  }
+  return gradient;
+}
+
+void CheckOnBackend(const Backend& backend, const Case& test, const Network& network, const Sample& sample,
+                    const std::vector<double>& expected) {
+  SCOPED_TRACE(fmt::format("{}: {}", backend.name(), test.Text()));
+  Executor executor(network, backend, {.max_batch = kBatch + 2, .training = true, .loss = test.loss});
+  LossSums sums;
+  executor.Step(sample.x.view(), sample.y.view(), test.weighted ? sample.weights.data() : nullptr, nullptr, &sums);
+  EXPECT_NEAR(sums.loss / kBatch, MeanLoss(network, test, sample), 1e-12);
+  EXPECT_NEAR(sums.weight, std::accumulate(sample.weights.begin(), sample.weights.end(), 0.0), 1e-12);
+  EXPECT_EQ(sums.samples, kBatch);
+  std::vector<double> gradient(expected.size());
+  backend.Download(gradient.data(), executor.gradients().data(), network.parameter_bytes());
+  for (size_t n = 0; n < expected.size(); ++n) {
+    EXPECT_NEAR(gradient[n], expected[n], 1e-8 * std::max(1.0, std::abs(expected[n]))) << "parameter " << n;
+  }
+  Network after = Network(network.layers(), DType::kF64);
+  executor.StoreParameters(after);
+  EXPECT_EQ(ParameterBytes(after), ParameterBytes(network)) << "a step without a rule changes nothing";
+}
+
+class Gradient : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, Gradient, testing::Values(1, 2));
+
+TEST_P(Gradient, IsTheCentralDifference) {
+  const std::vector<std::unique_ptr<Backend>> backends = AllBackends(GetParam());
+  ASSERT_GE(backends.size(), 3U);
+  for (const Case& test : Cases()) {
+    auto [network, sample] = AwayFromKinks(test);
+    const std::vector<double> expected = CentralDifferences(network, test, sample);
+    for (const std::unique_ptr<Backend>& backend : backends) {
+      CheckOnBackend(*backend, test, network, sample, expected);
+      if (testing::Test::HasFailure()) {
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lamina

@@ -1,0 +1,107 @@
+// Backends, matrices, tables and models small enough for exhaustive tests.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/random.h"
+#include "lamina/data/preprocessor.h"
+#include "lamina/nn/model.h"
+
+namespace lamina {
+
+/// Every backend of this build that can be used here.
+inline std::vector<std::unique_ptr<Backend>> AllBackends(int threads) {
+  std::vector<std::unique_ptr<Backend>> backends;
+  for (const BackendRow& row : BackendTable()) {
+    if (row.available()) {
+      backends.push_back(row.make({.threads = threads}));
+    }
+  }
+  return backends;
+}
+
+inline Matrix RandomMatrix(int64_t rows, int64_t cols, DType dtype, uint64_t seed, double low = -1, double high = 1) {
+  Matrix matrix(rows, cols, dtype);
+  Random random(seed);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < rows * cols; ++i) {
+      static_cast<T*>(matrix.data())[i] = static_cast<T>(random.Uniform(low, high));
+    }
+  });
+  return matrix;
+}
+
+/// The bytes of a network's parameters, for comparing bits.
+inline std::string ParameterBytes(const Network& network) {
+  return {static_cast<const char*>(network.parameters()), static_cast<size_t>(network.parameter_bytes())};
+}
+
+/// A table of number columns.
+inline Table NumberTable(const std::vector<std::string>& names, const std::vector<std::vector<double>>& columns) {
+  Table table;
+  table.source = "table";
+  table.rows = static_cast<int64_t>(columns.front().size());
+  for (size_t j = 0; j < names.size(); ++j) {
+    const auto values = std::make_shared<std::vector<double>>(columns[j]);
+    Column column;
+    column.name = names[j];
+    column.numbers = values->data();
+    column.owner = values;
+    table.columns.push_back(column);
+  }
+  return table;
+}
+
+/// Random inputs x0.., and the last column "y": a class 0..classes-1, or with no classes a number.
+inline Table RandomTable(int64_t rows, int64_t inputs, int64_t classes, uint64_t seed) {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> columns(static_cast<size_t>(inputs) + 1);
+  Random random(seed);
+  for (int64_t i = 0; i < rows; ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < inputs; ++j) {
+      columns[static_cast<size_t>(j)].push_back(random.Uniform(-1, 1));
+      sum += columns[static_cast<size_t>(j)].back();
+    }
+    columns.back().push_back(classes > 0 ? static_cast<double>(i % classes) : sum);
+  }
+  for (int64_t j = 0; j < inputs; ++j) {
+    names.push_back("x" + std::to_string(j));
+  }
+  names.emplace_back("y");
+  return NumberTable(names, columns);
+}
+
+inline std::vector<int64_t> RowsOf(const Table& table) {
+  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
+  std::iota(rows.begin(), rows.end(), int64_t{0});
+  return rows;
+}
+
+/// An initialised network for `table`, one hidden layer of 5 neurons, with its preprocessing.
+inline Model SmallModel(const Table& table, DType dtype, const Activation& hidden = "tanh",
+                        Task task = Task::kClassification) {
+  Model model;
+  PreprocessOptions options;
+  options.task = task;
+  options.target_scaling = Scaling::kAuto;
+  model.preprocessor = Preprocessor::Fit(table, RowsOf(table), options);
+  const bool classes = task == Task::kClassification;
+  model.loss = classes ? Loss::kCrossEntropy : Loss::kMse;
+  const int64_t outputs = model.preprocessor.output_count();
+  const Activation output = classes ? "softmax" : "identity";
+  model.network = Network(
+      {{model.preprocessor.input_count(), 5, Synapse::kDot, hidden, true}, {5, outputs, Synapse::kDot, output, true}},
+      dtype);
+  model.network.Initialize(Initialization::kGlorotUniform, 7);
+  model.training = {{"note", "small"}};
+  return model;
+}
+
+}  // namespace lamina

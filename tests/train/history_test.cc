@@ -1,0 +1,88 @@
+// History as CSV and JSON; learning-rate schedules against their documentation.
+#include "lamina/train/history.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "gtest/gtest.h"
+#include "lamina/train/schedule.h"
+#include "tests/caught_error.h"
+
+namespace lamina {
+namespace {
+
+History TwoEpochs() {
+  History history;
+  history.epochs.push_back({1, 0.1, 2.0 / 3, 0.5, 1e-17, 0.25, 0.125, 0.0625, 12345.678});
+  history.epochs.push_back({2, 0.01, 0.5, NAN, NAN, NAN, 2, 0, 1e300});
+  history.best_epoch = 1;
+  history.stop_reason = "interrupted";
+  return history;
+}
+
+TEST(History, Csv) {
+  EXPECT_EQ(TwoEpochs().ToCsv(),
+            "epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy,train_seconds,"
+            "validation_seconds,samples_per_second\n"
+            "1,0.1,0.6666666666666666,0.5,1e-17,0.25,0.125,0.0625,12345.678\n"
+            "2,0.01,0.5,,,,2,0,1e+300\n");
+}
+
+TEST(History, JsonRoundTripKeepsEveryBit) {
+  const History history = TwoEpochs();
+  const History again = History::FromJson(nlohmann::json::parse(history.ToJson().dump()));
+  EXPECT_EQ(again.ToCsv(), history.ToCsv());
+  EXPECT_EQ(again.best_epoch, 1);
+  EXPECT_EQ(again.stop_reason, "interrupted");
+  EXPECT_EQ(again.epochs[0].train_loss, 2.0 / 3);
+  EXPECT_TRUE(std::isnan(again.epochs[1].validation_loss));
+  EXPECT_EQ(History::FromJson(History().ToJson()).epochs.size(), 0U);
+}
+
+TEST(History, BadJson) {
+  const nlohmann::json good = TwoEpochs().ToJson();
+  for (const char* key : {"epochs", "best_epoch", "stop_reason"}) {
+    nlohmann::json node = good;
+    node.erase(key);
+    EXPECT_EQ(CaughtError([&] { History::FromJson(node); }).code(), ErrorCode::kBadModel);
+    node[key] = nlohmann::json::object({{"a", 1}});
+    EXPECT_EQ(CaughtError([&] { History::FromJson(node); }).code(), ErrorCode::kBadModel);
+  }
+  for (const char* key : {"epoch", "learning_rate", "train_loss", "samples_per_second"}) {
+    nlohmann::json node = good;
+    node["epochs"][1].erase(key);
+    EXPECT_TRUE(Mentions(CaughtError([&] { History::FromJson(node); }).what(), key));
+    node["epochs"][1][key] = "x";
+    EXPECT_EQ(CaughtError([&] { History::FromJson(node); }).code(), ErrorCode::kBadModel);
+  }
+  EXPECT_THROW(History::FromJson(nlohmann::json(3)), Error);
+}
+
+TEST(Schedule, NamesRoundTrip) {
+  for (const std::string& name : ScheduleKindNames()) {
+    EXPECT_EQ(ScheduleKindName(ParseScheduleKind(name)), name);
+  }
+  EXPECT_TRUE(Mentions(CaughtError([] { ParseScheduleKind("cosinus"); }).what(), "Did you mean 'cosine'?"));
+}
+
+TEST(Schedule, RatesAsDocumented) {
+  const double eta = 0.3;
+  EXPECT_EQ(LearningRateAt({ScheduleKind::kConstant, 0.1, 1, 1}, eta, 7, 9, 3), eta);
+  const Schedule step{ScheduleKind::kStep, 0.5, 3, 1};
+  const double steps[] = {eta, eta, eta, eta / 2, eta / 2, eta / 2, eta / 4};
+  for (int64_t e = 0; e < 7; ++e) {
+    EXPECT_DOUBLE_EQ(LearningRateAt(step, eta, e, 7, 0), steps[e]);
+  }
+  const Schedule cosine{ScheduleKind::kCosine, 0.2, 1, 1};
+  for (int64_t e = 0; e < 11; ++e) {
+    const double share = 0.5 + 0.5 * std::cos(std::numbers::pi * static_cast<double>(e) / 10);
+    EXPECT_NEAR(LearningRateAt(cosine, eta, e, 11, 0), 0.06 + (eta - 0.06) * share, 1e-15);
+  }
+  EXPECT_EQ(LearningRateAt(cosine, eta, 0, 1, 0), eta);
+  EXPECT_DOUBLE_EQ(LearningRateAt({ScheduleKind::kPlateau, 0.5, 1, 1}, eta, 9, 11, 0), eta);
+  EXPECT_DOUBLE_EQ(LearningRateAt({ScheduleKind::kPlateau, 0.5, 1, 1}, eta, 9, 11, 3), eta / 8);
+}
+
+}  // namespace
+}  // namespace lamina
