@@ -138,7 +138,7 @@ class InterruptTest(CliTest):
         checkpoint = "m.safetensors.checkpoint"
         self.refuse("train", "--resume", "m.safetensors", says=("m.safetensors", "finished model"))
         self.refuse("train", "--resume", checkpoint, "--hidden", "5", says=(checkpoint, "network"))
-        self.refuse("train", "--resume", checkpoint, "--optimizer", "sgd", says=checkpoint)
+        self.refuse("train", "--resume", checkpoint, "--optimizer", "sgd", says="sgd")
         self.refuse("train", "--resume", checkpoint, "--seed", "5", says=(checkpoint, "seed"))
         self.refuse("train", "--resume", checkpoint, "--samples", "500", says=(checkpoint, "data"))
         self.refuse("train", "--resume", "absent", says="absent")
