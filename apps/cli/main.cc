@@ -34,7 +34,10 @@ std::string VersionText() {
   return text;
 }
 
-int PrintError(const std::string& message, int code) {
+int PrintError(std::string message, int code) {
+  for (char& c : message) {  // may quote a damaged file, which must not steer the terminal
+    c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
+  }
   fmt::print(stderr, "lamina: error: {}\n", message);
   return code;
 }

@@ -72,14 +72,6 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
     throw Error(ErrorCode::kBadModel, "the checkpoint's network is not the one of these settings",
                 {.file = checkpoint, .remedy = "Resume without flags that change the network."});
   }
-  if (TrainOptionsFrom(settings_, output_.loss).rule.StateCount() != static_cast<int>(saved.state.optimiser.size())) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint was written by another optimizer",
-                {.file = checkpoint, .remedy = "Resume with the same --optimizer, and momentum where it had some."});
-  }
-  if (saved.state.step > 0 && ResumeSettings(checkpoint).batch != settings_.batch) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint is from the middle of an epoch of another batch size",
-                {.file = checkpoint, .remedy = "Resume with the same --batch."});
-  }
   if (saved.data_fingerprint != DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_)) {
     throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
                 {.file = checkpoint, .remedy = "Resume with the same data, split and seed."});

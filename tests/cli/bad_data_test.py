@@ -100,6 +100,12 @@ class BadDataTest(CliTest):
         self.write("x.csv", rows)
         self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", "missing", "--missing mean", show=False)
 
+    def test_control_codes_of_a_file_do_not_reach_the_terminal(self):
+        rows = linear_rows(50)
+        rows[30][1] = "\033[31mred"
+        self.write("x.csv", rows)
+        self.assertNotIn("\033", self.refuse_data("x.csv", "x.csv:31:", "?[31mred").err)
+
     def test_header_only(self):
         self.write("x.csv", "a,b,c\n")
         self.refuse_data("x.csv", "no rows")

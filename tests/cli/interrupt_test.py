@@ -92,9 +92,9 @@ class InterruptTest(CliTest):
             time.sleep(0.001)
 
     def test_killed_at_any_moment_the_checkpoint_is_whole(self):
-        self.train(*LONG, "--model", "whole.safetensors")
+        self.train(*LONG, "--epochs", "300", "--model", "whole.safetensors")
         rng = random.Random(7)
-        command = [*LONG, "--model", "m.safetensors", "--checkpoint-epochs", "1", "--quiet"]
+        command = [*LONG, "--epochs", "300", "--model", "m.safetensors", "--checkpoint-epochs", "1", "--quiet"]
         checkpoint = "m.safetensors.checkpoint"
         process = self.start("train", *command)
         killed = in_write = 0
@@ -120,7 +120,7 @@ class InterruptTest(CliTest):
                 process = self.start("train", *command)
         result = self.finish(process)
         self.assertEqual((result.code, result.out, result.err), (0, "", ""))
-        self.assertGreater(killed, KILLS // 2)
+        self.assertGreater(killed, KILLS // 4, "the runs ended too early to be killed")
         print(f"{killed} kills, {in_write} of them during a write; {sum('.part' in n for n in self.snapshot())} parts left")
         self.assertEqual(self.tensors("m.safetensors"), self.tensors("whole.safetensors"))
 
@@ -138,7 +138,7 @@ class InterruptTest(CliTest):
         checkpoint = "m.safetensors.checkpoint"
         self.refuse("train", "--resume", "m.safetensors", says=("m.safetensors", "finished model"))
         self.refuse("train", "--resume", checkpoint, "--hidden", "5", says=(checkpoint, "network"))
-        self.refuse("train", "--resume", checkpoint, "--optimizer", "sgd", says=checkpoint)
+        self.refuse("train", "--resume", checkpoint, "--optimizer", "sgd", says="sgd")
         self.refuse("train", "--resume", checkpoint, "--seed", "5", says=(checkpoint, "seed"))
         self.refuse("train", "--resume", checkpoint, "--samples", "500", says=(checkpoint, "data"))
         self.refuse("train", "--resume", "absent", says="absent")

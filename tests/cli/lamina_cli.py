@@ -74,7 +74,8 @@ class CliTest(unittest.TestCase):
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True, **options)
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
+                                   errors="backslashreplace", **options)
         self.addCleanup(self._end, process)
         return process
 
