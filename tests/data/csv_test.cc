@@ -1,3 +1,4 @@
+// Tests of the CSV reader: dialects, types, lines, and every kind of bad file.
 #include "lamina/data/csv.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Tests of gzip reading: several members, truncation, damage.
 #include "lamina/data/gzip.h"
 
 #include "tests/data/data_test_util.h"

@@ -1,3 +1,4 @@
+// Tests of the IDX reader: folders, counts, sizes, bad files.
 #include "lamina/data/idx.h"
 
 #include <cstring>

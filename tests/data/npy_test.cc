@@ -1,3 +1,4 @@
+// Tests of the npy reader and writer: types, orders, versions, bad files.
 #include "lamina/data/npy.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Tests of encoding, scaling, missing values and targets.
 #include "lamina/data/preprocessor.h"
 
 #include <fmt/format.h>

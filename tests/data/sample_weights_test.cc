@@ -1,3 +1,4 @@
+// Tests of the weights of classes and rows.
 #include <cmath>
 
 #include "lamina/data/preprocessor.h"

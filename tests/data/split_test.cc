@@ -1,3 +1,4 @@
+// Tests of splits and the choice of rows.
 #include "lamina/data/split.h"
 
 #include <algorithm>
