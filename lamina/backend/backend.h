@@ -32,6 +32,7 @@ struct ForwardArgs {
   const void* bias = nullptr;  // outputs, or null
   MatrixView a;                // batch × outputs
   MatrixView z;                // batch × outputs, written where not empty
+  MatrixView distance;         // batch × outputs, z without the bias; written where not empty
 };
 
 /// Input gradient: out = ∂E/∂x, times the slope of the layer before where there is one (then it is that
@@ -43,6 +44,7 @@ struct InputGradientArgs {
   const Activation* previous = nullptr;  // activation of the layer before, null: no slope
   ConstMatrixView previous_z;            // batch × inputs, only where previous->slope_needs_input()
   MatrixView out;                        // batch × inputs
+  ConstMatrixView distance;              // batch × outputs: of the forward pass, only where SynapseNeedsDistance()
 };
 
 /// A parameter array with its gradient and optimiser state, all of one length and element type.
@@ -57,11 +59,12 @@ struct ParameterArrays {
 /// parameters are updated as well (a backend may fuse the two; the gradient arrays are then scratch of
 /// unspecified content).
 struct WeightGradientArgs {
-  ConstMatrixView x;      // batch × inputs
-  ConstMatrixView delta;  // batch × outputs
-  ParameterArrays weights;
+  ConstMatrixView x;                 // batch × inputs
+  ConstMatrixView delta;             // batch × outputs
+  ParameterArrays weights;           // distance synapses read the values, too
   ParameterArrays bias;              // all null for a layer without bias
   const UpdateRule* rule = nullptr;  // null: only compute the gradients
+  ConstMatrixView distance;          // batch × outputs: of the forward pass, only where SynapseNeedsDistance()
 };
 
 /// A layer prepared on a backend for batches up to a size: kernels chosen, scratch allocated. The calls

@@ -91,8 +91,7 @@ void LossLoop(const LossArgs& args) {
 
 Verdict HostBackend::Supports(const Problem& problem) const {
   if (problem.dtype != DType::kF32 && problem.dtype != DType::kF64) {
-    return Verdict::No(
-        fmt::format("backend {} computes dot layers in f32 and f64, not {}", name(), DTypeName(problem.dtype)));
+    return Verdict::No(fmt::format("backend {} computes in f32 and f64, not {}", name(), DTypeName(problem.dtype)));
   }
   return Verdict::Yes();
 }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "lamina/base/check.h"
 #include "lamina/base/error.h"
@@ -101,26 +103,38 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
                 {.value = std::string(text)});
   }
   for (std::string_view part : SplitText(text.substr(open + 1, text.size() - open - 2), ',')) {
-    const size_t equals = part.find('=');
-    bool known = false;
-    for (size_t i = 0; i < result.parameter_count_; ++i) {
-      if (part.substr(0, equals) == result.parameter_names_[i]) {
-        result.parameters_[i] = equals == std::string_view::npos ? std::nan("") : ParseNumber(part.substr(equals + 1));
-        known = std::isfinite(result.parameters_[i]);
-      }
-    }
-    if (!known) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("activation {} has no such parameter", name),
-                  {.value = std::string(part)});
-    }
+    result.SetParameter(part);
   }
-  if (result.name_ == formulas::LeakyRelu::kName && result.parameters_[0] <= 0) {
-    throw Error(ErrorCode::kInvalidArgument, "the slope of leaky_relu must be positive", {.value = std::string(text)});
+  constexpr std::string_view kPositive[] = {formulas::LeakyRelu::kName, formulas::Triangle::kName,
+                                            formulas::Gaussian::kName};
+  if (std::find(std::begin(kPositive), std::end(kPositive), result.name_) != std::end(kPositive) &&
+      result.parameters_[0] <= 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the {} of {} must be positive", result.parameter_names_[0], result.name_),
+                {.value = std::string(text)});
   }
   if (result.name_ == formulas::BipolarSigmoid::kName && result.parameters_[0] == 0) {
     throw Error(ErrorCode::kInvalidArgument, "the gain of bipolar_sigmoid must not be 0", {.value = std::string(text)});
   }
   return result;
+}
+
+void Activation::SetParameter(std::string_view text) {
+  const size_t equals = text.find('=');
+  for (size_t i = 0; i < parameter_count_; ++i) {
+    if (text.substr(0, equals) != parameter_names_[i]) {
+      continue;
+    }
+    parameters_[i] = equals == std::string_view::npos ? std::nan("") : ParseNumber(text.substr(equals + 1));
+    if (!std::isfinite(parameters_[i])) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the {} of {} must be a finite number", parameter_names_[i], name_),
+                  {.value = std::string(text)});
+    }
+    return;
+  }
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("activation {} has no such parameter", name_),
+              {.value = std::string(text)});
 }
 
 std::string Activation::Text() const {

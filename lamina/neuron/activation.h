@@ -79,6 +79,8 @@ class Activation {
   template <class F>
   static Activation Of(const F& formula, int kind);
   static Activation Softmax();
+  /// Sets one parameter written "name=value". Throws Error(kInvalidArgument).
+  void SetParameter(std::string_view text);
 
   int kind_ = 0;
   std::string name_;

@@ -44,6 +44,20 @@ LAMINA_HD inline float Tanh(float x) { return std::tanh(x); }
 LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
 LAMINA_HD inline float Log(float x) { return std::log(x); }
 LAMINA_HD inline double Log(double x) { return std::log(x); }
+LAMINA_HD inline float Sqrt(float x) { return std::sqrt(x); }
+LAMINA_HD inline double Sqrt(double x) { return std::sqrt(x); }
+LAMINA_HD inline float Abs(float x) { return std::fabs(x); }
+LAMINA_HD inline double Abs(double x) { return std::fabs(x); }
+/// 1, -1, or x itself where x is zero or NaN.
+template <class T>
+LAMINA_HD T Sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+/// a b + c, rounded once or twice.
+template <class T>
+LAMINA_HD T MulAdd(T a, T b, T c) {
+  return a * b + c;
+}
 
 #include "lamina/neuron/formulas.inc"
 

@@ -12,7 +12,6 @@
 namespace lamina {
 namespace {
 
-constexpr std::array<std::string_view, 1> kSynapseNames{"dot"};
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "input_gradient", "weight_gradient"};
 constexpr std::string_view kNoBias = "-nobias";
 
@@ -23,15 +22,40 @@ constexpr std::string_view kNoBias = "-nobias";
 
 }  // namespace
 
-std::string_view SynapseName(Synapse synapse) { return kSynapseNames[static_cast<size_t>(synapse)]; }
+std::string_view SynapseName(Synapse synapse) {
+  return VisitSynapse(synapse, []<class S>(S) { return std::string_view(S::kName); });
+}
+
+std::vector<std::string> SynapseNames() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::tuple_size_v<formulas::Synapses>; ++i) {
+    names.emplace_back(SynapseName(static_cast<Synapse>(i)));
+  }
+  return names;
+}
 
 Synapse ParseSynapse(std::string_view name) {
-  for (size_t i = 0; i < kSynapseNames.size(); ++i) {
-    if (kSynapseNames[i] == name) {
+  const std::vector<std::string> names = SynapseNames();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) {
       return static_cast<Synapse>(i);
     }
   }
-  throw Error(ErrorCode::kInvalidArgument, "unknown synapse", {.value = std::string(name), .remedy = "Known: dot."});
+  throw Error(ErrorCode::kInvalidArgument, "unknown synapse",
+              {.value = std::string(name),
+               .remedy = DidYouMean(name, names) + fmt::format("Known: {}.", fmt::join(names, ", "))});
+}
+
+bool IsDistance(Synapse synapse) {
+  return VisitSynapse(synapse, []<class S>(S) { return S::Term::kIsDistance; });
+}
+
+bool SynapseNeedsDistance(Synapse synapse) {
+  return VisitSynapse(synapse, []<class S>(S) { return S::kNeedsDistance; });
+}
+
+bool SynapseScalesDelta(Synapse synapse) {
+  return VisitSynapse(synapse, []<class S>(S) { return S::kScalesDelta; });
 }
 
 std::string_view PassName(Pass pass) { return kPassNames[static_cast<size_t>(pass)]; }

@@ -6,23 +6,41 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lamina/base/matrix_view.h"
 #include "lamina/neuron/activation.h"
 
 namespace lamina {
 
-/// How an input meets a weight, summed over the inputs.
-enum class Synapse { kDot };
+/// How an input meets a weight, summed over the inputs. Index in formulas::Synapses; stored by name: dot (sum of x w),
+/// l1 (sum of |x - w|), l2 (Euclidean distance), l2sq (its square). Gradients, also where they do not exist: see
+/// formulas.inc.
+enum class Synapse { kDot, kL1, kL2, kL2Squared };
 
 std::string_view SynapseName(Synapse synapse);
+std::vector<std::string> SynapseNames();
+/// Throws Error(kInvalidArgument) with the nearest known name.
 Synapse ParseSynapse(std::string_view name);
+/// l1, l2 and l2sq. Such layers have no bias unless LayerSpec::bias asks for one.
+bool IsDistance(Synapse synapse);
+/// Whether the gradients read the distances of the forward pass (ForwardArgs::distance).
+bool SynapseNeedsDistance(Synapse synapse);
+/// Whether the gradients are sums over a scaled delta (ScaleDelta in formulas.inc).
+bool SynapseScalesDelta(Synapse synapse);
+
+/// Calls fn(F{}) with the formula of the synapse.
+template <class Fn>
+decltype(auto) VisitSynapse(Synapse synapse, Fn&& fn) {
+  return VisitFormula<formulas::Synapses>(static_cast<size_t>(synapse), std::forward<Fn>(fn));
+}
 
 enum class Pass { kForward, kInputGradient, kWeightGradient };
 
 std::string_view PassName(Pass pass);
 
-/// `outputs` neurons over `inputs` features: a = activation(synapse(x, w) + bias).
+/// `outputs` neurons over `inputs` features: a = activation(z), z = synapse(x, w) + bias.
 struct LayerSpec {
   int64_t inputs = 0;
   int64_t outputs = 0;

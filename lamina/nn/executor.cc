@@ -23,6 +23,9 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     if (options_.training && spec.activation.slope_needs_input()) {
       layer.z = batch_of(spec.outputs);
     }
+    if (options_.training && SynapseNeedsDistance(spec.synapse)) {
+      layer.distance = batch_of(spec.outputs);
+    }
     if (options_.training) {
       layer.delta = batch_of(spec.outputs);
     }
@@ -79,6 +82,7 @@ ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
     args.bias = spec.bias ? base + offsets_[l].bias * element : nullptr;
     args.a = View(layers_[l].a, x.rows, spec.outputs);
     args.z = View(layers_[l].z, x.rows, spec.outputs);
+    args.distance = View(layers_[l].distance, x.rows, spec.outputs);
     layers_[l].prepared->Forward(args);
     x = args.a;
   }
@@ -119,6 +123,7 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
     const LayerSpec& spec = specs_[l];
     const ParameterArrays weights = ArraysAt(offsets_[l].weights);
     const MatrixView delta = View(layers_[l].delta, x.rows, spec.outputs);
+    const ConstMatrixView distance = View(layers_[l].distance, x.rows, spec.outputs);
     const ConstMatrixView input = l == 0 ? x : View(layers_[l - 1].a, x.rows, spec.inputs);
     if (l > 0) {
       InputGradientArgs args;
@@ -128,6 +133,7 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
       args.previous = &specs_[l - 1].activation;
       args.previous_z = View(layers_[l - 1].z, x.rows, spec.inputs);
       args.out = View(layers_[l - 1].delta, x.rows, spec.inputs);
+      args.distance = distance;
       layers_[l].prepared->InputGradient(args);
     }
     WeightGradientArgs args;
@@ -136,6 +142,7 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
     args.weights = weights;
     args.bias = spec.bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{};
     args.rule = rule;
+    args.distance = distance;
     layers_[l].prepared->WeightGradient(args);
   }
 }

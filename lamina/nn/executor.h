@@ -58,9 +58,10 @@ class Executor {
  private:
   struct LayerState {
     std::unique_ptr<PreparedLayer> prepared;
-    std::unique_ptr<Buffer> a;      // max_batch × outputs
-    std::unique_ptr<Buffer> z;      // same, only where the slope reads it
-    std::unique_ptr<Buffer> delta;  // same, training only
+    std::unique_ptr<Buffer> a;         // max_batch × outputs
+    std::unique_ptr<Buffer> z;         // same, only where the slope reads it
+    std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
+    std::unique_ptr<Buffer> delta;     // same, training only
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;

@@ -159,7 +159,7 @@ std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool b
     layer.outputs = *outputs;
     layer.synapse = ParseSynapse(std::string_view(pending).substr(0, dash));
     layer.activation = Activation::Parse(std::string_view(pending).substr(dash + 1, colon - dash - 1), custom);
-    layer.bias = bias;
+    layer.bias = bias && !IsDistance(layer.synapse);
     layers.push_back(layer);
     inputs = *outputs;
     pending.clear();

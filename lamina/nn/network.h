@@ -66,7 +66,8 @@ class Network {
   AlignedBuffer parameters_;
 };
 
-/// Layers written "dot-tanh:256,dot-softmax:10" on `inputs` features. Throws Error(kInvalidArgument).
+/// Layers written "dot-tanh:256,dot-softmax:10" or "l1-triangle(radius=12):256,dot-softmax:10" on `inputs` features.
+/// `bias` is for dot layers; distance layers get none. Throws Error(kInvalidArgument).
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
                                    std::span<const Activation> custom = {});
 

@@ -151,6 +151,12 @@ class BlasBackend final : public HostBackend {
   std::string Describe() const override { return fmt::format("blas: {}, {} threads", BlasDescription(), threads()); }
 
   Verdict Supports(const Problem& problem) const override {
+    if (IsDistance(problem.layer.synapse)) {
+      return Verdict::No(fmt::format(
+          "backend blas computes dot layers: there is no matrix product in the distances of {}; use cpu, threads or "
+          "serial",
+          SynapseName(problem.layer.synapse)));
+    }
     constexpr int64_t kMost = std::numeric_limits<int>::max();
     if (problem.layer.inputs > kMost || problem.layer.outputs > kMost || problem.batch > kMost) {
       return Verdict::No("backend blas counts rows and columns in 32 bits");

@@ -46,15 +46,19 @@ class ScratchBuffer {
       Include(cpu::ScratchFor(batch, inputs, outputs, kernels.shape, budget));
       Include(cpu::ScratchFor(outputs, inputs, batch, kernels.shape, budget));
     }
+    const int64_t delta = request.training && SynapseScalesDelta(request.layer.synapse) ? batch * outputs : 0;
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
     sizes_.rows = cpu::RoundUp(sizes_.rows, kLine);
     sizes_.columns = cpu::RoundUp(sizes_.columns, kLine);
-    buffer_ = AlignedBuffer((sizes_.rows + sizes_.columns + sizes_.partial) * static_cast<int64_t>(sizeof(T)));
+    sizes_.partial = cpu::RoundUp(sizes_.partial, kLine);
+    buffer_ = AlignedBuffer((sizes_.rows + sizes_.columns + sizes_.partial + delta) * static_cast<int64_t>(sizeof(T)));
   }
 
   cpu::Scratch<T> get() const {
     T* const base = buffer_.template As<T>().data();
-    return {base, base + sizes_.rows, base + sizes_.rows + sizes_.columns};
+    T* const columns = base + sizes_.rows;
+    T* const partial = columns + sizes_.columns;
+    return {base, columns, partial, partial + sizes_.partial};
   }
 
  private:
@@ -97,29 +101,30 @@ class OwnLayer : public PreparedLayer {
       : request_(request),
         threads_(threads),
         kernels_(cpu::Kernels<T>()),
+        passes_(kernels_.synapses[static_cast<size_t>(request.layer.synapse)]),
         budget_(cpu::MachineBudget(sizeof(T))),
         scratch_(request, kernels_, budget_) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
     const cpu::ForwardTask<T> task = TaskOf(args);
-    const auto kernel = UsesDots(args.x.rows) ? kernels_.forward_dots : kernels_.forward;
+    const auto kernel = UsesDots(args.x.rows) ? passes_.forward_dots : passes_.forward;
     RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernel(task, team); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
     const cpu::InputGradientTask<T> task = TaskOf(args);
-    RunTeam(ThreadsFor(args.delta.rows), [&](Team team) { kernels_.input_gradient(task, team); });
+    RunTeam(ThreadsFor(args.delta.rows), [&](Team team) { passes_.input_gradient(task, team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const cpu::WeightGradientTask<T> task = TaskOf(args);
-    RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernels_.weight_gradient(task, team); });
+    RunTeam(ThreadsFor(args.x.rows), [&](Team team) { passes_.weight_gradient(task, team); });
   }
 
   std::string Describe() const override {
-    return fmt::format("cpu: dot {}x{} tile, {}, {}{} threads", kernels_.shape.rows, kernels_.shape.columns(),
-                       kernels_.target, UsesDots(request_.max_batch) ? "unpacked forward, " : "",
-                       ThreadsFor(request_.max_batch));
+    return fmt::format("cpu: {} {}x{} tile, {}, {}{} threads", SynapseName(request_.layer.synapse), kernels_.shape.rows,
+                       kernels_.shape.columns(), kernels_.target,
+                       UsesDots(request_.max_batch) ? "unpacked forward, " : "", ThreadsFor(request_.max_batch));
   }
 
  protected:
@@ -142,6 +147,7 @@ class OwnLayer : public PreparedLayer {
   LayerPlanRequest request_;
   int threads_;
   const cpu::KernelTable<T>& kernels_;
+  const cpu::SynapseKernels<T>& passes_;
   cpu::CacheBudget budget_;
   ScratchBuffer<T> scratch_;
 };
@@ -214,6 +220,10 @@ class CpuBackend final : public HostBackend {
   Verdict Supports(const Problem& problem) const override {
     if (kernel_ == "onednn" && !cpu::OnednnMatmul::Available()) {
       return Verdict::No("this lamina was built without oneDNN");
+    }
+    if (kernel_ == "onednn" && IsDistance(problem.layer.synapse)) {
+      return Verdict::No(
+          fmt::format("the oneDNN kernel computes dot layers only, not {}", SynapseName(problem.layer.synapse)));
     }
     if (kernel_ == "onednn" && problem.dtype != DType::kF32) {
       return Verdict::No("the oneDNN kernel computes in f32 only");

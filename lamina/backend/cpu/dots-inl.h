@@ -27,8 +27,8 @@ struct DotInput {
   int64_t out_stride;
 };
 
-/// out[s * out_stride + o] = sum over k of synapse(x[s][k], weights[o][k]).
-template <class Synapse, class T, int kOutputs, int kSamples>
+/// out[s * out_stride + o] = sum over k of term(x[s][k], weights[o][k]).
+template <class Term, class T, int kOutputs, int kSamples>
 HWY_NOINLINE void DotTile(const DotInput<T>& in) {
   const Tag<T> d;
   VecOf<T> sum[kSamples][kOutputs];
@@ -55,7 +55,7 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
       const auto wo = hn::LoadU(d, w + o * w_stride);
       HWY_UNROLL(8)
       for (int s = 0; s < kSamples; ++s) {
-        sum[s][o] = Synapse::Accumulate(xs[s], wo, sum[s][o]);
+        sum[s][o] = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum[s][o])).v;
       }
     }
     w += kLanes<T>;
@@ -72,7 +72,7 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
       const auto wo = LoadTail<T>(w + o * w_stride, left);
       HWY_UNROLL(8)
       for (int s = 0; s < kSamples; ++s) {
-        sum[s][o] = Synapse::Accumulate(xs[s], wo, sum[s][o]);
+        sum[s][o] = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum[s][o])).v;
       }
     }
   }
@@ -88,17 +88,17 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
 template <class T>
 using DotFn = void (*)(const DotInput<T>&);
 
-template <class Synapse, class T, int kSamples>
+template <class Term, class T, int kSamples>
 HWY_INLINE DotFn<T> DotFor(int64_t outputs) {
   static constexpr auto kTable = []<size_t... I>(std::index_sequence<I...>) {
-    return std::array<DotFn<T>, sizeof...(I)>{&DotTile<Synapse, T, static_cast<int>(I) + 1, kSamples>...};
+    return std::array<DotFn<T>, sizeof...(I)>{&DotTile<Term, T, static_cast<int>(I) + 1, kSamples>...};
   }
   (std::make_index_sequence<static_cast<size_t>(kDotOutputs)>{});
   return kTable[static_cast<size_t>(outputs - 1)];
 }
 
-/// Bias and elementwise activation over sums that stand in z (a where z is empty).
-template <class T>
+/// The synapse's finish, bias and elementwise activation over sums that stand in z (a where z is empty).
+template <class Synapse, class T>
 void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
   const ForwardArgs& args = *task.args;
   const MatrixView& to = args.z.empty() ? args.a : args.z;
@@ -107,6 +107,10 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
   const auto* bias = static_cast<const T*>(args.bias);
   for (int64_t s = s_begin; s < s_end; ++s) {
     T* z = to.Row<T>(s) + o_begin;
+    FinishSums<Synapse>(z, count);
+    if (!args.distance.empty()) {
+      std::memcpy(args.distance.Row<T>(s) + o_begin, z, static_cast<size_t>(count) * sizeof(T));
+    }
     if (bias != nullptr) {
       Transform<T>(
           count, z, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(z),
@@ -132,18 +136,18 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
       in.x = args.x.Row<T>(s);
       in.out = to.Row<T>(s) + o;
       if (s_end - s >= kDotSamples) {
-        DotFor<Synapse, T, kDotSamples>(outputs)(in);
+        DotFor<typename Synapse::Term, T, kDotSamples>(outputs)(in);
         s += kDotSamples;
       } else if (s_end - s >= 2) {
-        DotFor<Synapse, T, 2>(outputs)(in);
+        DotFor<typename Synapse::Term, T, 2>(outputs)(in);
         s += 2;
       } else {
-        DotFor<Synapse, T, 1>(outputs)(in);
+        DotFor<typename Synapse::Term, T, 1>(outputs)(in);
         s += 1;
       }
     }
   }
-  FinishDots(task, s_begin, s_end, o_begin, o_end);
+  FinishDots<Synapse>(task, s_begin, s_end, o_begin, o_end);
 }
 
 }  // namespace lamina::cpu::HWY_NAMESPACE

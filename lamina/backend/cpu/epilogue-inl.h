@@ -217,6 +217,15 @@ UpdateFn<T> UpdateFor(const UpdateRule* rule, const ParameterArrays& arrays) {
   return rule->kind == UpdateKind::kNesterov ? &UpdateMomentum<T, true> : &UpdateMomentum<T, false>;
 }
 
+/// sums[i] = Finish(sums[i]).
+template <class Synapse, class T>
+HWY_INLINE void FinishSums(T* sums, int64_t n) {
+  if constexpr (!std::is_base_of_v<formulas::PlainSum, Synapse>) {
+    Transform<T>(
+        n, sums, [](VecOf<T> v) HWY_ATTR { return Synapse::Finish(Pack<T>(v)).v; }, static_cast<const T*>(sums));
+  }
+}
+
 /// Where a tile of the result lies.
 struct TilePlace {
   int64_t row, rows;
@@ -225,7 +234,7 @@ struct TilePlace {
 };
 
 /// Forward: rows are outputs and columns samples, so the tile is turned as it leaves.
-template <class T>
+template <class Synapse, class T>
 struct ForwardFinish {
   static constexpr int kRowTiles = 2;  // two tiles of 8 outputs fill a cache line of each sample
 
@@ -243,6 +252,10 @@ struct ForwardFinish {
   void operator()(T* tile, const TilePlace& at) const {
     const auto* bias = static_cast<const T*>(args->bias);
     const Tag<T> d;
+    FinishSums<Synapse>(tile, at.rows * at.width);
+    if (!args->distance.empty()) {
+      StoreTurned(tile, at, args->distance);
+    }
     for (int64_t i = 0; bias != nullptr && i < at.rows; ++i) {
       const auto b = hn::Set(d, bias[at.row + i]);
       for (int64_t j = 0; j < at.width; j += kLanes<T>) {

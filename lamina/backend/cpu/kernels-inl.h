@@ -14,7 +14,7 @@ namespace lamina::cpu::HWY_NAMESPACE {
 
 // Rows of the product are outputs, columns samples: then only the (smaller) batch is packed, never the
 // weights, whose rows are broadcast from where they are.
-template <class T>
+template <class Synapse, class T>
 void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
   const ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
@@ -22,22 +22,23 @@ void Forward(const ForwardTask<T>& task, Team team) noexcept {
                               args.x.cols,
                               task.scratch,
                               task.budget};
-  Product<DotSynapse>(input, ForwardFinish<T>{&args, task.activation, ValueFor<T>(*task.activation)}, team);
+  const ForwardFinish<Synapse, T> finish{&args, task.activation, ValueFor<T>(*task.activation)};
+  Product<TermSum<typename Synapse::Term>>(input, finish, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
     SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 
-template <class T>
+template <class Synapse, class T>
 void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
   const int64_t batch = args.x.rows;
   const int64_t outputs = args.weights.rows;
   if (batch >= outputs) {
-    DotsBlock<DotSynapse>(task, team.Begin(batch), team.End(batch), 0, outputs);
+    DotsBlock<Synapse>(task, team.Begin(batch), team.End(batch), 0, outputs);
   } else {
-    DotsBlock<DotSynapse>(task, 0, batch, team.Begin(outputs), team.End(outputs));
+    DotsBlock<Synapse>(task, 0, batch, team.Begin(outputs), team.End(outputs));
   }
   if (task.activation->is_softmax()) {
     team.Barrier();
@@ -45,16 +46,37 @@ void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
   }
 }
 
-template <class T>
+// ScaleDelta of a batch, written to scratch where the synapse has one. Ends with a barrier where it writes.
+template <class Synapse, class T>
+ConstMatrixView ScaledDelta(const ConstMatrixView& delta, const ConstMatrixView& distance, T* scratch, Team team) {
+  if constexpr (!Synapse::kScalesDelta) {
+    return delta;
+  } else {
+    for (int64_t i = team.Begin(delta.rows); i < team.End(delta.rows); ++i) {
+      const T* const row = delta.Row<T>(i);
+      const auto scale = [](VecOf<T> g, VecOf<T> at)
+                             HWY_ATTR { return Synapse::ScaleDelta(Pack<T>(g), Pack<T>(at)).v; };
+      Transform<T>(delta.cols, scratch + i * delta.cols, scale, row,
+                   Synapse::kNeedsDistance ? distance.Row<T>(i) : row);
+    }
+    team.Barrier();
+    return {scratch, delta.rows, delta.cols, delta.cols, delta.dtype, delta.space};
+  }
+}
+
+template <class Synapse, class T>
 void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
   const InputGradientArgs& args = *task.args;
-  const ProductInput<T> input{{static_cast<const T*>(args.delta.data), args.delta.rows, args.delta.stride, 1},
+  const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.delta, team);
+  const ProductInput<T> input{{static_cast<const T*>(delta.data), delta.rows, delta.stride, 1},
                               {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
-                              args.delta.cols,
+                              delta.cols,
                               task.scratch,
-                              task.budget};
-  Product<DotSynapse>(input, SlopeFinish<T>{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)},
-                      team);
+                              task.budget,
+                              static_cast<const T*>(args.x.data),
+                              args.x.stride};
+  const SlopeFinish<T> finish{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)};
+  Product<SlopeSum<typename Synapse::Term>>(input, finish, team);
 }
 
 // Gradient of the bias for outputs [begin, end): sums of the columns of delta, four vectors at a time.
@@ -98,8 +120,8 @@ inline constexpr int64_t kFewSamples = 2;
 
 // Weight gradient of one or two samples for outputs [begin, end): row after row of the weights, as they lie
 // in memory. Tiles of 8 rows × 48 columns are 8 broken streams from the cache.
-template <class Synapse, class T>
-void WeightGradientByRows(const WeightGradientTask<T>& task, int64_t begin, int64_t end) {
+template <class Term, class T>
+void WeightGradientByRows(const WeightGradientTask<T>& task, const ConstMatrixView& delta, int64_t begin, int64_t end) {
   const Tag<T> d;
   const WeightGradientArgs& args = *task.args;
   const UpdateFn<T> update = UpdateFor<T>(args.rule, args.weights);
@@ -110,15 +132,17 @@ void WeightGradientByRows(const WeightGradientTask<T>& task, int64_t begin, int6
     for (int64_t k = 0; k < inputs; k += kPart) {
       const int64_t n = std::min(kPart, inputs - k);
       for (int64_t i = 0; i < args.x.rows; ++i) {
-        const auto delta = hn::Set(d, args.delta.Row<T>(i)[j]);
+        const auto scale = hn::Set(d, delta.Row<T>(i)[j]);
         const T* x = args.x.Row<T>(i) + k;
+        const T* own = Term::kIsDistance ? static_cast<const T*>(args.weights.value) + j * inputs + k : x;
+        const auto add = [&](VecOf<T> xv, VecOf<T> wv, VecOf<T> sum) HWY_ATTR {
+          return Term::AccumulateSlope(Pack<T>(scale), Pack<T>(wv), Pack<T>(xv), Pack<T>(sum)).v;
+        };
         if (i == 0) {
           Transform<T>(
-              n, g, [&](VecOf<T> xv) HWY_ATTR { return Synapse::Accumulate(delta, xv, hn::Zero(d)); }, x);
+              n, g, [&](VecOf<T> xv, VecOf<T> wv) HWY_ATTR { return add(xv, wv, hn::Zero(d)); }, x, own);
         } else {
-          Transform<T>(
-              n, g, [&](VecOf<T> xv, VecOf<T> sum) HWY_ATTR { return Synapse::Accumulate(delta, xv, sum); }, x,
-              static_cast<const T*>(g));
+          Transform<T>(n, g, add, x, own, static_cast<const T*>(g));
         }
       }
       update(task.weight_update, {g, 0, j * inputs + k, 0, 1, n}, args.weights);
@@ -126,21 +150,25 @@ void WeightGradientByRows(const WeightGradientTask<T>& task, int64_t begin, int6
   }
 }
 
-template <class T>
+template <class Synapse, class T>
 void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
+  using Term = typename Synapse::Term;
   const WeightGradientArgs& args = *task.args;
   const int64_t outputs = args.delta.cols;
   const int64_t inputs = args.x.cols;
-  const ProductInput<T> input{{static_cast<const T*>(args.delta.data), outputs, 1, args.delta.stride},
+  const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.delta, team);
+  const ProductInput<T> input{{static_cast<const T*>(delta.data), outputs, 1, delta.stride},
                               {static_cast<const T*>(args.x.data), inputs, 1, args.x.stride},
                               args.x.rows,
                               task.scratch,
-                              task.budget};
+                              task.budget,
+                              static_cast<const T*>(args.weights.value),
+                              inputs};
   const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights), inputs};
   if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
-    WeightGradientByRows<DotSynapse>(task, team.Begin(outputs), team.End(outputs));
+    WeightGradientByRows<Term>(task, delta, team.Begin(outputs), team.End(outputs));
   } else {
-    Product<DotSynapse>(input, finish, team);
+    Product<SlopeSum<Term>>(input, finish, team);
   }
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));
@@ -150,7 +178,7 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
 template <class T>
 void Activate(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  FinishDots<T>(task, team.Begin(args.a.rows), team.End(args.a.rows), 0, args.a.cols);
+  FinishDots<formulas::DotSynapse>(task, team.Begin(args.a.rows), team.End(args.a.rows), 0, args.a.cols);
   if (task.activation->is_softmax()) {
     SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
@@ -187,12 +215,13 @@ void Update(const WeightGradientTask<T>& task, Team team) noexcept {
 
 template <class T>
 const KernelTable<T>& Table() {
+  static constexpr auto kSynapses = []<class... S>(std::tuple<S...>*) {
+    return std::array<SynapseKernels<T>, sizeof...(S)>{
+        SynapseKernels<T>{&Forward<S, T>, &ForwardDots<S, T>, &InputGradient<S, T>, &WeightGradient<S, T>}...};
+  }(static_cast<formulas::Synapses*>(nullptr));
   static const KernelTable<T> kTable{hwy::TargetName(HWY_TARGET),
                                      {kTileRows, kTileVectors, kLanes<T>},
-                                     &Forward<T>,
-                                     &ForwardDots<T>,
-                                     &InputGradient<T>,
-                                     &WeightGradient<T>,
+                                     kSynapses,
                                      &Activate<T>,
                                      &MultiplySlope<T>,
                                      &Update<T>};

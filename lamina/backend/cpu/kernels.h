@@ -2,7 +2,9 @@
 // points that every instruction set fills (kernels_f32.cc, kernels_f64.cc).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <tuple>
 
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/blocking.h"
@@ -24,12 +26,14 @@ struct Team {
   int64_t End(int64_t count) const { return count * (thread + 1) / size; }
 };
 
-/// Memory for packed operands and partial sums, see ScratchSizes. 64-byte aligned.
+/// Memory for packed operands and partial sums, see ScratchSizes, and for a scaled delta (batch × outputs). 64-byte
+/// aligned.
 template <class T>
 struct Scratch {
   T* rows = nullptr;
   T* columns = nullptr;
   T* partial = nullptr;
+  T* delta = nullptr;  // only where SynapseScalesDelta()
 };
 
 /// The constants of an UpdateRule in the element type, worked out once per call.
@@ -63,19 +67,24 @@ struct WeightGradientTask {
   CacheBudget budget;
 };
 
-/// The kernels of one instruction set. Whole-team calls: every thread of the team makes them with the same
-/// task.
+/// The passes of one synapse. Whole-team calls: every thread of the team makes them with the same task.
 template <class T>
-struct KernelTable {
-  const char* target;
-  TileShape shape;
+struct SynapseKernels {
   /// Blocked product over packed panels.
   void (*forward)(const ForwardTask<T>&, Team) noexcept;
-  /// Dot products along the inputs, nothing packed: few samples or few outputs.
+  /// Sums along the inputs, nothing packed: few samples or few outputs.
   void (*forward_dots)(const ForwardTask<T>&, Team) noexcept;
   void (*input_gradient)(const InputGradientTask<T>&, Team) noexcept;
   void (*weight_gradient)(const WeightGradientTask<T>&, Team) noexcept;
-  // The parts around a product that somebody else computed.
+};
+
+/// The kernels of one instruction set.
+template <class T>
+struct KernelTable {
+  const char* target;
+  TileShape shape;  // of forward; gradients of distances have fewer rows
+  std::array<SynapseKernels<T>, std::tuple_size_v<formulas::Synapses>> synapses;
+  // The parts around a dot product that somebody else computed; whole-team calls, too.
   /// z += bias (null: none), then a = activation(z); an empty z stands for a itself.
   void (*activate)(const ForwardTask<T>&, Team) noexcept;
   /// out *= slope of the layer before.

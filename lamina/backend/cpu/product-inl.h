@@ -1,6 +1,6 @@
 // The blocked product: packs operands into panels, runs register tiles over them, and finishes each tile
-// while it is hot. One skeleton for all passes: result(r, c) = sum over k of synapse(rows(r, k), columns(c,
-// k)).
+// while it is hot. One skeleton for all passes: result(r, c) = sum over k of f(rows(r, k), columns(c, k)), or of
+// f(rows(r, k), columns(c, k), own(r, c)); f is a Sum of tile-inl.h.
 #if defined(LAMINA_BACKEND_CPU_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_PRODUCT_INL_H_
 #undef LAMINA_BACKEND_CPU_PRODUCT_INL_H_
@@ -24,6 +24,8 @@ struct ProductInput {
   int64_t depth;
   Scratch<T> scratch;
   CacheBudget budget;
+  const T* own = nullptr;  // own(r, c) at own[r * own_stride + c], where the Sum reads it
+  int64_t own_stride = 0;
 };
 
 // Boundaries of equal parts of `count`, without a division per part: tiles of a small batch take 200 cycles.
@@ -38,7 +40,7 @@ struct Split {
 };
 
 /// One block of the product: its ranges, and the panels it is cut into (rows, and vectors of columns).
-template <class T>
+template <class Sum, class T>
 struct Block {
   int64_t row, rows;
   int64_t column, columns;
@@ -57,10 +59,10 @@ struct Block {
         k(k_begin),
         depth(std::min(size.depth, in.depth - k_begin)),
         cache_columns(size.cache_columns),
-        row_groups(rows, kTileRows),
+        row_groups(rows, Sum::kRows),
         panels(CeilDivide(columns, kLanes<T>), kTileVectors),
         pack_rows(in.rows.k_stride != 1),
-        direct_columns(in.columns.stride == 1 && in.rows.count <= 2 * kTileRows) {}
+        direct_columns(in.columns.stride == 1 && in.rows.count <= 2 * Sum::kRows) {}
 
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
@@ -76,8 +78,8 @@ struct Block {
 // Packs k in [begin, end) of the rows. Groups of rows are narrower than a cache line of the source, so four
 // of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from the
 // next.
-template <class T>
-void PackRows(const ProductInput<T>& in, const Block<T>& block, int64_t begin, int64_t end) {
+template <class Sum, class T>
+void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
   constexpr int64_t kTogether = 4;
   for (int64_t group = 0; group < block.row_groups.parts; group += kTogether) {
     const int64_t group_end = std::min(group + kTogether, block.row_groups.parts);
@@ -94,8 +96,8 @@ void PackRows(const ProductInput<T>& in, const Block<T>& block, int64_t begin, i
 }
 
 // Each thread packs its part of k.
-template <class T>
-void PackBlock(const ProductInput<T>& in, const Block<T>& block, Team team) {
+template <class Sum, class T>
+void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
   const int64_t begin = team.Begin(block.depth);
   const int64_t end = team.End(block.depth);
   for (int64_t p = 0; p < block.panels.parts; ++p) {
@@ -114,13 +116,24 @@ void PackBlock(const ProductInput<T>& in, const Block<T>& block, Team team) {
 }
 
 // Computes tile (g, p) into `tile`.
-template <class Synapse, class T>
-void ComputeTile(const ProductInput<T>& in, const Block<T>& block, int64_t g, int64_t p, T* tile, bool add) {
+template <class Sum, class T>
+void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p, T* tile, bool add) {
   const int64_t first_row = block.row_groups.Begin(g);
   const int64_t rows = block.row_groups.Begin(g + 1) - first_row;
   const int64_t vectors = block.PanelVectors(p);
-  TileInput<T> input;
+  TileInput<T> input{};
   input.depth = block.depth;
+  HWY_ALIGN T own[Sum::kReadsOwn ? Sum::kRows * kTileColumns<T> : 1];
+  if constexpr (Sum::kReadsOwn) {
+    const TilePlace at = block.PlaceOf(g, g + 1, p);
+    for (int64_t i = 0; i < at.rows; ++i) {
+      T* const row = own + i * at.width;
+      Transform<T>(
+          at.columns, row, [](VecOf<T> v) HWY_ATTR { return v; }, in.own + (at.row + i) * in.own_stride + at.column);
+      std::fill(row + at.columns, row + at.width, T(0));
+    }
+    input.own = own;
+  }
   if (block.pack_rows) {
     input.rows = in.scratch.rows + first_row * block.depth;
     input.row_stride = 1;
@@ -137,7 +150,7 @@ void ComputeTile(const ProductInput<T>& in, const Block<T>& block, int64_t g, in
     input.columns = in.scratch.columns + block.PanelBegin(p) * block.depth;
     input.column_k_stride = vectors * kLanes<T>;
   }
-  TileFor<Synapse, T>(rows, vectors)(input, tile, add);
+  TileFor<Sum, T>(rows, vectors)(input, tile, add);
 }
 
 // A place in the walk over strips of row groups × panels [first, first + panels): row by row, as panels stay
@@ -166,9 +179,9 @@ struct Walk {
 };
 
 // Tiles of this thread.
-template <class Synapse, class T, class Finish>
-void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish& finish, Team team) {
-  constexpr int64_t kStripSize = Finish::kRowTiles * kTileSize<T>;
+template <class Sum, class T, class Finish>
+void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, Team team) {
+  constexpr int64_t kStripSize = Finish::kRowTiles * Sum::kRows * kTileColumns<T>;
   HWY_ALIGN T local[kStripSize];
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
@@ -198,7 +211,7 @@ void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish
       T* tile = split_sum ? in.scratch.partial + tile_index * kStripSize : local;
       for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
         T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
-        ComputeTile<Synapse>(in, block, g, walk.panel, to, block.k > 0);
+        ComputeTile(in, block, g, walk.panel, to, block.k > 0);
       }
       if (last) {
         finish(tile, at);
@@ -211,23 +224,23 @@ void ComputeBlock(const ProductInput<T>& in, const Block<T>& block, const Finish
 
 /// Whole-team call. The sum of an element does not depend on the threads: each is one thread's work, in order
 /// of k.
-template <class Synapse, class T, class Finish>
+template <class Sum, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
   const Blocking size =
-      MakeBlocking(in.rows.count, in.columns.count, in.depth, {kTileRows, kTileVectors, kLanes<T>}, in.budget);
+      MakeBlocking(in.rows.count, in.columns.count, in.depth, {Sum::kRows, kTileVectors, kLanes<T>}, in.budget);
   bool packed_before = false;
   for (int64_t r = 0; r < in.rows.count; r += size.rows) {
     for (int64_t c = 0; c < in.columns.count; c += size.columns) {
       int64_t k = 0;
       do {  // once for an empty sum, too
-        const Block<T> block(in, size, r, c, k);
+        const Block<Sum, T> block(in, size, r, c, k);
         if (packed_before) {
           team.Barrier();  // everybody is done with the panels
         }
         packed_before = true;
         PackBlock(in, block, team);
         team.Barrier();
-        ComputeBlock<Synapse>(in, block, finish, team);
+        ComputeBlock(in, block, finish, team);
         k += size.depth;
       } while (k < in.depth);
     }

@@ -1,4 +1,4 @@
-// The micro-kernel: a register tile of rows × vectors, summed over k by a synapse's inner operation.
+// The micro-kernel: a register tile of rows × vectors, summed over k by the inner operation of a pass.
 #if defined(LAMINA_BACKEND_CPU_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_TILE_INL_H_
 #undef LAMINA_BACKEND_CPU_TILE_INL_H_
@@ -26,16 +26,31 @@ inline constexpr int64_t kTileColumns = kTileVectors* kLanes<T>;
 template <class T>
 inline constexpr int64_t kTileSize = kTileRows* kTileColumns<T>;
 
-/// sum += x w.
-struct DotSynapse {
-  template <class V>
-  static HWY_INLINE V Accumulate(V row, V column, V sum) {
-    return hn::MulAdd(row, column, sum);
+/// Forward: rows and columns are the two operands of the term.
+template <class Term>
+struct TermSum {
+  static constexpr bool kReadsOwn = false;
+  static constexpr int kRows = kTileRows;
+  template <class T>
+  static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
+    return Term::Accumulate(Pack<T>(row), Pack<T>(column), Pack<T>(sum)).v;
+  }
+};
+
+/// Gradients: rows are the (scaled) delta, columns the other operand of the term. What the gradient is taken of stands
+/// at the place of the result; a distance keeps it in registers beside the sums, so its tile has half the rows.
+template <class Term>
+struct SlopeSum {
+  static constexpr bool kReadsOwn = Term::kIsDistance;
+  static constexpr int kRows = kReadsOwn ? kTileRows / 2 : kTileRows;
+  template <class T>
+  static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T> own, VecOf<T> sum) {
+    return Term::AccumulateSlope(Pack<T>(row), Pack<T>(own), Pack<T>(column), Pack<T>(sum)).v;
   }
 };
 
 /// What one tile reads. Vectors are loaded unaligned, so `columns` may be packed or a matrix whose rows are
-/// k.
+/// k. `own` is laid out like the tile, and null where the sum does not read it.
 template <class T>
 struct TileInput {
   const T* rows;
@@ -44,12 +59,13 @@ struct TileInput {
   const T* columns;
   int64_t column_k_stride;
   int64_t depth;
+  const T* own;
 };
 
 // One step of the sum for every element of the tile.
-template <class Synapse, class T, int kRows, int kVectors>
+template <class Sum, class T, int kRows, int kVectors, int kOwnRows, int kOwnVectors>
 HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T* HWY_RESTRICT column,
-                         VecOf<T> (&sum)[kRows][kVectors]) {
+                         const VecOf<T> (&own)[kOwnRows][kOwnVectors], VecOf<T> (&sum)[kRows][kVectors]) {
   const Tag<T> d;
   VecOf<T> c[kVectors];
   HWY_UNROLL(8)
@@ -61,14 +77,14 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
     const auto r = hn::Set(d, row[i * row_stride]);
     HWY_UNROLL(8)
     for (int j = 0; j < kVectors; ++j) {
-      sum[i][j] = Synapse::Accumulate(r, c[j], sum[i][j]);
+      sum[i][j] = Sum::template Accumulate<T>(r, c[j], own[i % kOwnRows][j % kOwnVectors], sum[i][j]);
     }
   }
 }
 
 /// tile[i * width + j] (width = kVectors * lanes) = or, with `add`, += the sum over k. Tiles too small to
 /// hide the FMA's latency of 4 cycles at 2 a cycle keep several partial sums.
-template <class Synapse, class T, int kRows, int kVectors>
+template <class Sum, class T, int kRows, int kVectors>
 HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
   const Tag<T> d;
   constexpr int kSplit = kRows * kVectors >= 8 ? 1 : kRows * kVectors >= 4 ? 2 : 4;
@@ -84,6 +100,16 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
       }
     }
   }
+  constexpr int kOwnRows = Sum::kReadsOwn ? kRows : 1;
+  constexpr int kOwnVectors = Sum::kReadsOwn ? kVectors : 1;
+  VecOf<T> own[kOwnRows][kOwnVectors];
+  HWY_UNROLL(8)
+  for (int i = 0; i < kOwnRows; ++i) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < kOwnVectors; ++j) {
+      own[i][j] = Sum::kReadsOwn ? hn::Load(d, in.own + i * kWidth + j * kLanes<T>) : hn::Zero(d);
+    }
+  }
   const T* row = in.rows;
   const T* column = in.columns;
   const int64_t row_stride = in.row_stride;
@@ -93,13 +119,13 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
   for (; k >= kSplit; k -= kSplit) {
     HWY_UNROLL(8)
     for (int s = 0; s < kSplit; ++s) {
-      TileStep<Synapse, T, kRows, kVectors>(row, row_stride, column, sum[s]);
+      TileStep<Sum, T>(row, row_stride, column, own, sum[s]);
       row += row_k_stride;
       column += column_k_stride;
     }
   }
   for (; kSplit > 1 && k > 0; --k) {
-    TileStep<Synapse, T, kRows, kVectors>(row, row_stride, column, sum[0]);
+    TileStep<Sum, T>(row, row_stride, column, own, sum[0]);
     row += row_k_stride;
     column += column_k_stride;
   }
@@ -121,14 +147,14 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
 template <class T>
 using TileFn = void (*)(const TileInput<T>&, T*, bool);
 
-/// The kernel for a tile of rows (1..kTileRows) × vectors (1..kTileVectors).
-template <class Synapse, class T>
+/// The kernel for a tile of rows (1..Sum::kRows) × vectors (1..kTileVectors).
+template <class Sum, class T>
 HWY_INLINE TileFn<T> TileFor(int64_t rows, int64_t vectors) {
   static constexpr auto kTable = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<TileFn<T>, sizeof...(I)>{
-        &Tile<Synapse, T, static_cast<int>(I) / kTileVectors + 1, static_cast<int>(I) % kTileVectors + 1>...};
+        &Tile<Sum, T, static_cast<int>(I) / kTileVectors + 1, static_cast<int>(I) % kTileVectors + 1>...};
   }
-  (std::make_index_sequence<static_cast<size_t>(kTileRows * kTileVectors)>{});
+  (std::make_index_sequence<static_cast<size_t>(Sum::kRows * kTileVectors)>{});
   return kTable[static_cast<size_t>((rows - 1) * kTileVectors + vectors - 1)];
 }
 

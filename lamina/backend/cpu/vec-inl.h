@@ -89,6 +89,25 @@ HWY_INLINE VecOf<T> MinVec(VecOf<T> a, VecOf<T> b) {
 #endif
 }
 
+/// 1, -1, or x itself where x is zero or NaN.
+template <class T>
+HWY_INLINE VecOf<T> SignVec(VecOf<T> x) {
+  const Tag<T> d;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  // One instruction that answers by the class of its operand. Four bits a class, from the lowest: quiet NaN, signalling
+  // NaN, zero, 1, -infinity, infinity, negative, positive. 1: the operand; 8, 9, 10: 0, -1, 1.
+  constexpr int kAnswers = static_cast<int>(0xA9A9A111U);
+  if constexpr (sizeof(T) == 4) {
+    return VecOf<T>{_mm512_fixupimm_ps(x.raw, x.raw, _mm512_set1_epi32(kAnswers), 0)};
+  } else {
+    return VecOf<T>{_mm512_fixupimm_pd(x.raw, x.raw, _mm512_set1_epi64(kAnswers), 0)};
+  }
+#else
+  const auto one = hn::CopySign(hn::Set(d, static_cast<T>(1)), x);
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)), one, x);
+#endif
+}
+
 // Constants of exp: magic rounds to an integer and leaves it in the low mantissa bits; ln 2 in two parts.
 template <class T>
 struct ExpConstants;
@@ -201,6 +220,22 @@ HWY_INLINE Pack<T> Exp(Pack<T> x) {
 template <class T>
 HWY_INLINE Pack<T> Tanh(Pack<T> x) {
   return Pack<T>(TanhVec<T>(x.v));
+}
+template <class T>
+HWY_INLINE Pack<T> Sqrt(Pack<T> x) {
+  return Pack<T>(hn::Sqrt(x.v));
+}
+template <class T>
+HWY_INLINE Pack<T> Abs(Pack<T> x) {
+  return Pack<T>(hn::Abs(x.v));
+}
+template <class T>
+HWY_INLINE Pack<T> Sign(Pack<T> x) {
+  return Pack<T>(SignVec<T>(x.v));
+}
+template <class T>
+HWY_INLINE Pack<T> MulAdd(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::MulAdd(a.v, b.v, c.v));
 }
 template <class T>
 HWY_INLINE Pack<T> Max(Pack<T> a, Pack<T> b) {

@@ -1,5 +1,6 @@
-// The textbook loops of a dot layer over a range of samples (2016 paper, Algorithms 4 and 5), shared by the backends
-// "serial" (all samples) and "threads" (a shard each). Deliberately without blocking or vector intrinsics.
+// The textbook loops of a layer over a range of samples (2016 paper, Algorithms 4 and 5), shared by the backends
+// "serial" (all samples) and "threads" (a shard each). Deliberately without blocking or vector intrinsics. S is a
+// synapse of formulas.inc.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,27 @@
 
 namespace lamina::plain_loops {
 
+/// Calls fn(S{}, T{}) with the synapse and the element type of the layer.
+template <class Fn>
+void Dispatch(const LayerPlanRequest& request, const Fn& fn) noexcept {
+  VisitSynapse(request.layer.synapse,
+               [&]<class S>(S synapse) { DispatchFloat(request.dtype, [&]<class T>(T t) { fn(synapse, t); }); });
+}
+
+/// ScaleDelta of element j of a row; `distance` is null where the synapse does not need it.
+template <class S, class T>
+T ScaledDelta(const T* delta, const T* distance, int64_t j) noexcept {
+  return S::ScaleDelta(delta[j], S::kNeedsDistance ? distance[j] : T(0));
+}
+
+/// Row i, or null of an empty view.
+template <class T, class View>
+auto RowOrNull(const View& view, int64_t i) noexcept {
+  return view.empty() ? nullptr : view.template Row<T>(i);
+}
+
 /// Forward for samples [begin, end).
-template <class T>
+template <class S, class T>
 void Forward(const ForwardArgs& args, const Activation& activation, int64_t begin, int64_t end) noexcept {
   const int64_t inputs = args.x.cols;
   const int64_t outputs = args.a.cols;
@@ -17,33 +37,41 @@ void Forward(const ForwardArgs& args, const Activation& activation, int64_t begi
   for (int64_t i = begin; i < end; ++i) {
     const T* x = args.x.Row<T>(i);
     T* z = args.z.empty() ? args.a.Row<T>(i) : args.z.Row<T>(i);
+    T* distance = RowOrNull<T>(args.distance, i);
     for (int64_t j = 0; j < outputs; ++j) {
       const T* w = args.weights.Row<T>(j);
-      T sum = bias == nullptr ? T(0) : bias[j];
+      T sum = 0;
       for (int64_t k = 0; k < inputs; ++k) {
-        sum += x[k] * w[k];
+        sum = S::Term::Accumulate(x[k], w[k], sum);
       }
-      z[j] = sum;
+      sum = S::Finish(sum);
+      if (distance != nullptr) {
+        distance[j] = sum;
+      }
+      z[j] = bias == nullptr ? sum : sum + bias[j];
     }
     activation.Value(z, args.a.Row<T>(i), outputs);
   }
 }
 
 /// Input gradient for samples [begin, end).
-template <class T>
+template <class S, class T>
 void InputGradient(const InputGradientArgs& args, int64_t begin, int64_t end) noexcept {
   const int64_t inputs = args.out.cols;
   const int64_t outputs = args.delta.cols;
   for (int64_t i = begin; i < end; ++i) {
     const T* delta = args.delta.Row<T>(i);
+    const T* distance = RowOrNull<T>(args.distance, i);
+    const T* x = S::Term::kIsDistance ? args.x.Row<T>(i) : nullptr;
     T* out = args.out.Row<T>(i);
     for (int64_t k = 0; k < inputs; ++k) {
       out[k] = T(0);
     }
     for (int64_t j = 0; j < outputs; ++j) {
       const T* w = args.weights.Row<T>(j);
+      const T scale = ScaledDelta<S>(delta, distance, j);
       for (int64_t k = 0; k < inputs; ++k) {
-        out[k] += delta[j] * w[k];
+        out[k] = S::Term::AccumulateSlope(scale, S::Term::kIsDistance ? x[k] : T(0), w[k], out[k]);
       }
     }
     if (args.previous != nullptr) {
@@ -54,11 +82,12 @@ void InputGradient(const InputGradientArgs& args, int64_t begin, int64_t end) no
 }
 
 /// Gradients of weights (outputs × inputs) and bias (outputs, or null) summed over samples [begin, end).
-template <class T>
-void WeightGradient(ConstMatrixView x_view, ConstMatrixView delta_view, int64_t begin, int64_t end, T* weight_gradient,
+template <class S, class T>
+void WeightGradient(const WeightGradientArgs& args, int64_t begin, int64_t end, T* weight_gradient,
                     T* bias_gradient) noexcept {
-  const int64_t inputs = x_view.cols;
-  const int64_t outputs = delta_view.cols;
+  const int64_t inputs = args.x.cols;
+  const int64_t outputs = args.delta.cols;
+  const auto* weights = static_cast<const T*>(args.weights.value);
   for (int64_t n = 0; n < outputs * inputs; ++n) {
     weight_gradient[n] = T(0);
   }
@@ -66,12 +95,15 @@ void WeightGradient(ConstMatrixView x_view, ConstMatrixView delta_view, int64_t 
     bias_gradient[j] = T(0);
   }
   for (int64_t i = begin; i < end; ++i) {
-    const T* x = x_view.Row<T>(i);
-    const T* delta = delta_view.Row<T>(i);
+    const T* x = args.x.Row<T>(i);
+    const T* delta = args.delta.Row<T>(i);
+    const T* distance = RowOrNull<T>(args.distance, i);
     for (int64_t j = 0; j < outputs; ++j) {
       T* gradient = weight_gradient + j * inputs;
+      const T* w = S::Term::kIsDistance ? weights + j * inputs : nullptr;
+      const T scale = ScaledDelta<S>(delta, distance, j);
       for (int64_t k = 0; k < inputs; ++k) {
-        gradient[k] += delta[j] * x[k];
+        gradient[k] = S::Term::AccumulateSlope(scale, S::Term::kIsDistance ? w[k] : T(0), x[k], gradient[k]);
       }
       if (bias_gradient != nullptr) {
         bias_gradient[j] += delta[j];

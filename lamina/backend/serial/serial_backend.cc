@@ -12,18 +12,20 @@ class SerialLayer final : public PreparedLayer {
   explicit SerialLayer(const LayerPlanRequest& request) : request_(request) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
-    DispatchFloat(request_.dtype,
-                  [&]<class T>(T) { plain_loops::Forward<T>(args, request_.layer.activation, 0, args.x.rows); });
+    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
+      plain_loops::Forward<S, T>(args, request_.layer.activation, 0, args.x.rows);
+    });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
-    DispatchFloat(request_.dtype, [&]<class T>(T) { plain_loops::InputGradient<T>(args, 0, args.delta.rows); });
+    plain_loops::Dispatch(request_,
+                          [&]<class S, class T>(S, T) { plain_loops::InputGradient<S, T>(args, 0, args.delta.rows); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
-    DispatchFloat(request_.dtype, [&]<class T>(T) {
-      plain_loops::WeightGradient<T>(args.x, args.delta, 0, args.x.rows, static_cast<T*>(args.weights.gradient),
-                                     static_cast<T*>(args.bias.gradient));
+    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
+      plain_loops::WeightGradient<S, T>(args, 0, args.x.rows, static_cast<T*>(args.weights.gradient),
+                                        static_cast<T*>(args.bias.gradient));
       if (args.rule != nullptr) {
         plain_loops::Update<T>(*args.rule, true, args.weights, 0, request_.layer.weight_count());
         if (args.bias.value != nullptr) {

@@ -28,27 +28,27 @@ class ThreadsLayer final : public PreparedLayer {
   }
 
   void Forward(const ForwardArgs& args) noexcept override {
-    DispatchFloat(request_.dtype, [&]<class T>(T) {
+    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
 #pragma omp parallel num_threads(threads_)
       {
         const Range shard = Shard(args.x.rows, threads_, omp_get_thread_num());
-        plain_loops::Forward<T>(args, request_.layer.activation, shard.begin, shard.end);
+        plain_loops::Forward<S, T>(args, request_.layer.activation, shard.begin, shard.end);
       }
     });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
-    DispatchFloat(request_.dtype, [&]<class T>(T) {
+    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
 #pragma omp parallel num_threads(threads_)
       {
         const Range shard = Shard(args.delta.rows, threads_, omp_get_thread_num());
-        plain_loops::InputGradient<T>(args, shard.begin, shard.end);
+        plain_loops::InputGradient<S, T>(args, shard.begin, shard.end);
       }
     });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
-    DispatchFloat(request_.dtype, [&]<class T>(T) { WeightGradientOf<T>(args); });
+    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) { WeightGradientOf<S, T>(args); });
   }
 
   std::string Describe() const override {
@@ -56,7 +56,7 @@ class ThreadsLayer final : public PreparedLayer {
   }
 
  private:
-  template <class T>
+  template <class S, class T>
   void WeightGradientOf(const WeightGradientArgs& args) noexcept {
     const int64_t weights = request_.layer.weight_count();
     const bool bias = args.bias.gradient != nullptr;
@@ -70,7 +70,7 @@ class ThreadsLayer final : public PreparedLayer {
       const Range shard = Shard(args.x.rows, threads_, thread);
       T* mine = thread == 0 ? weight_gradient : partial + (thread - 1) * parameters;
       T* mine_bias = bias ? (thread == 0 ? bias_gradient : mine + weights) : nullptr;
-      plain_loops::WeightGradient<T>(args.x, args.delta, shard.begin, shard.end, mine, mine_bias);
+      plain_loops::WeightGradient<S, T>(args, shard.begin, shard.end, mine, mine_bias);
 #pragma omp barrier
       Reduce(weight_gradient, partial, parameters, Shard(weights, threads_, thread));
       if (bias) {
