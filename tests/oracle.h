@@ -29,54 +29,93 @@ struct Sums {
   Dense magnitude;
 };
 
-/// z = x w^T + bias (empty: none).
-inline Sums Forward(const Dense& x, const Dense& w, const Dense& bias) {
+/// A synapse by its definition, given its name.
+struct Synapse {
+  std::string name = "dot";
+
+  double Term(double x, double w) const {
+    return name == "dot" ? x * w : name == "l1" ? std::abs(x - w) : (x - w) * (x - w);
+  }
+  double Finish(double sum) const { return name == "l2" ? std::sqrt(sum) : sum; }
+  /// Derivative of the result by x, given the result. All are symmetric: that by w is Slope(w, x, result).
+  double Slope(double x, double w, double result) const {
+    if (name == "dot") {
+      return w;
+    }
+    if (name == "l1") {
+      return std::isnan(x - w) ? x - w : (x > w ? 1 : 0) - (x < w ? 1 : 0);
+    }
+    return name == "l2sq" ? 2 * (x - w) : result == 0 ? 0 : (x - w) / result;
+  }
+};
+
+/// z = synapse(x, w) + bias (empty: none).
+inline Sums Forward(const Synapse& synapse, const Dense& x, const Dense& w, const Dense& bias) {
   Sums z{Dense(x.rows, w.rows), Dense(x.rows, w.rows)};
   for (int64_t i = 0; i < x.rows; ++i) {
     for (int64_t j = 0; j < w.rows; ++j) {
-      double sum = bias.values.empty() ? 0 : bias.at(0, j);
-      double magnitude = std::abs(sum);
+      const double b = bias.values.empty() ? 0 : bias.at(0, j);
+      double sum = 0;
+      double magnitude = 0;
       for (int64_t k = 0; k < x.cols; ++k) {
-        sum += x.at(i, k) * w.at(j, k);
-        magnitude += std::abs(x.at(i, k) * w.at(j, k));
+        sum += synapse.Term(x.at(i, k), w.at(j, k));
+        magnitude += std::abs(synapse.Term(x.at(i, k), w.at(j, k)));
       }
-      z.value.at(i, j) = sum;
-      z.magnitude.at(i, j) = magnitude;
+      z.value.at(i, j) = synapse.Finish(sum) + b;
+      z.magnitude.at(i, j) = synapse.Finish(magnitude) + std::abs(b);
     }
   }
   return z;
 }
 
-/// delta w.
-inline Sums InputGradient(const Dense& delta, const Dense& w) {
-  Sums g{Dense(delta.rows, w.cols), Dense(delta.rows, w.cols)};
-  for (int64_t i = 0; i < delta.rows; ++i) {
-    for (int64_t j = 0; j < w.rows; ++j) {
-      for (int64_t k = 0; k < w.cols; ++k) {
-        g.value.at(i, k) += delta.at(i, j) * w.at(j, k);
-        g.magnitude.at(i, k) += std::abs(delta.at(i, j) * w.at(j, k));
+/// What backpropagation through a layer reads.
+struct BackwardInput {
+  Dense delta;     // batch × outputs
+  Dense x;         // batch × inputs
+  Dense w;         // outputs × inputs
+  Dense distance;  // batch × outputs, read by l2
+};
+
+/// Calls add(i, j, k, term by x, term by w) for every term of the two gradients.
+template <class Add>
+void ForGradientTerms(const Synapse& synapse, const BackwardInput& in, const Add& add) {
+  for (int64_t i = 0; i < in.x.rows; ++i) {
+    for (int64_t j = 0; j < in.w.rows; ++j) {
+      const double result = synapse.name == "l2" ? in.distance.at(i, j) : 0;
+      for (int64_t k = 0; k < in.x.cols; ++k) {
+        const double x = in.x.at(i, k);
+        const double w = in.w.at(j, k);
+        add(i, j, k, in.delta.at(i, j) * synapse.Slope(x, w, result), in.delta.at(i, j) * synapse.Slope(w, x, result));
       }
     }
   }
+}
+
+inline Sums InputGradient(const Synapse& synapse, const BackwardInput& in) {
+  Sums g{Dense(in.x.rows, in.x.cols), Dense(in.x.rows, in.x.cols)};
+  ForGradientTerms(synapse, in, [&](int64_t i, int64_t, int64_t k, double by_x, double) {
+    g.value.at(i, k) += by_x;
+    g.magnitude.at(i, k) += std::abs(by_x);
+  });
+  return g;
+}
+
+inline Sums WeightGradient(const Synapse& synapse, const BackwardInput& in) {
+  Sums g{Dense(in.w.rows, in.w.cols), Dense(in.w.rows, in.w.cols)};
+  ForGradientTerms(synapse, in, [&](int64_t, int64_t j, int64_t k, double, double by_w) {
+    g.value.at(j, k) += by_w;
+    g.magnitude.at(j, k) += std::abs(by_w);
+  });
   return g;
 }
 
 /// delta^T x.
-inline Sums WeightGradient(const Dense& x, const Dense& delta) {
-  Sums g{Dense(delta.cols, x.cols), Dense(delta.cols, x.cols)};
-  for (int64_t i = 0; i < x.rows; ++i) {
-    for (int64_t j = 0; j < delta.cols; ++j) {
-      for (int64_t k = 0; k < x.cols; ++k) {
-        g.value.at(j, k) += delta.at(i, j) * x.at(i, k);
-        g.magnitude.at(j, k) += std::abs(delta.at(i, j) * x.at(i, k));
-      }
-    }
-  }
-  return g;
+inline Sums DotWeightGradient(const Dense& x, const Dense& delta) {
+  return WeightGradient({"dot"}, {delta, x, Dense(delta.cols, x.cols), {}});
 }
 
 /// Column sums of delta, as one row.
-inline Sums BiasGradient(const Dense& delta) { return WeightGradient(Dense(delta.rows, 1, 1.0), delta); }
+inline Sums BiasGradient(const Dense& delta) { return DotWeightGradient(Dense(delta.rows, 1, 1.0), delta); }
 
 /// Value and derivative of an activation by its definition, given its name and parameters.
 struct Curve {
@@ -105,6 +144,12 @@ struct Curve {
     if (name == "softsign") {
       return z / (1 + std::abs(z));
     }
+    if (name == "triangle") {
+      return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
+    }
+    if (name == "gaussian") {
+      return std::exp(-z * z / (2 * parameters[0] * parameters[0]));
+    }
     return z;
   }
 
@@ -132,6 +177,12 @@ struct Curve {
     if (name == "softsign") {
       return 1 / std::pow(1 + std::abs(z), 2);
     }
+    if (name == "triangle") {
+      return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;
+    }
+    if (name == "gaussian") {
+      return -z / (parameters[0] * parameters[0]) * Value(z);
+    }
     return 1;
   }
 
@@ -142,6 +193,9 @@ struct Curve {
     }
     if (name == "bipolar_sigmoid") {
       return std::abs(parameters[0]) / 2;
+    }
+    if (name == "triangle" || name == "gaussian") {
+      return (name == "triangle" ? 1 / 2.5066 : std::exp(-0.5)) / parameters[0];
     }
     return name == "leaky_relu" ? std::max(1.0, parameters[0]) : name == "gelu" ? 1.13 : 1.0;
   }

@@ -31,6 +31,14 @@ struct Configuration {
     return name + "_" + std::to_string(threads);
   }
   bool Supports(DType dtype) const { return kernel != "onednn" || dtype == DType::kF32; }
+  bool Supports(Synapse synapse) const {
+    return synapse == Synapse::kDot || (backend != "blas" && kernel != "onednn");
+  }
+  /// Of those that this configuration computes.
+  std::vector<Synapse> Distances() const {
+    return Supports(Synapse::kL1) ? std::vector{Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}
+                                  : std::vector<Synapse>{};
+  }
 };
 
 inline void PrintTo(const Configuration& configuration, std::ostream* out) { *out << configuration.Name(); }
@@ -168,6 +176,9 @@ inline std::vector<Activation> ElementwiseActivations() {
           "leaky_relu",
           "leaky_relu(slope=0.25)",
           "gelu",
+          "triangle",
+          "triangle(radius=12)",
+          "gaussian(radius=0.5)",
           Activation::Custom<Softsign>()};
 }
 

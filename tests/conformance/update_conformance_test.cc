@@ -80,20 +80,24 @@ struct Parameters {
 };
 
 template <class T>
-void CheckUpdate(const Chosen& backend, const NamedRule& named, const Shape& shape, bool bias) {
-  SCOPED_TRACE(testing::Message() << named.step.kind << " alpha " << named.step.alpha << " lambda " << named.step.lambda
+void CheckUpdate(const Chosen& backend, const NamedRule& named, Synapse synapse, const Shape& shape, bool bias) {
+  SCOPED_TRACE(testing::Message() << SynapseName(synapse) << " " << named.step.kind << " alpha " << named.step.alpha << " lambda " << named.step.lambda
                                   << " " << DTypeName(DTypeOf<T>()) << " " << shape.batch << "x" << shape.outputs << "x"
                                   << shape.inputs);
   const Dense x = Integers(shape.batch, shape.inputs, 4);
   const Dense delta = Integers(shape.batch, shape.outputs, 5);
   Guarded<T> x_t(x, 1), delta_t(delta, 2);
   Parameters<T> weights(shape.outputs, shape.inputs), biases(1, shape.outputs);
+  const Dense distance(shape.batch, shape.outputs, 2.0);
+  Guarded<T> distance_t(distance, 1);
   const int states = named.rule.StateCount();
-  const auto layer = backend->Prepare(
-      {{shape.inputs, shape.outputs, Synapse::kDot, "identity", bias}, DTypeOf<T>(), shape.batch, true});
+  const auto layer =
+      backend->Prepare({{shape.inputs, shape.outputs, synapse, "identity", bias}, DTypeOf<T>(), shape.batch, true});
+  const Dense gradient =
+      oracle::WeightGradient({std::string(SynapseName(synapse))}, {delta, x, weights.value, distance}).value;
   layer->WeightGradient({x_t.view(), delta_t.view(), weights.Arrays(states),
-                         bias ? biases.Arrays(states) : ParameterArrays{}, &named.rule});
-  weights.Expect(oracle::WeightGradient(x, delta).value, named, true);
+                         bias ? biases.Arrays(states) : ParameterArrays{}, &named.rule, distance_t.view()});
+  weights.Expect(gradient, named, true);
   if (bias) {
     biases.Expect(oracle::BiasGradient(delta).value, named, false);
   }
@@ -104,9 +108,21 @@ TEST_P(UpdateConformance, FollowsEveryRule) {
   for (const NamedRule& named : Rules()) {
     for (const Shape& shape :
          {Shape{0, 3, 5}, {1, 1, 1}, {2, 3, 5}, {16, 25, 49}, {33, 10, 131}, {130, 70, 50}, {1100, 30, 60}}) {
-      CheckUpdate<float>(backend, named, shape, shape.batch != 33);
+      CheckUpdate<float>(backend, named, Synapse::kDot, shape, shape.batch != 33);
       if (GetParam().Supports(DType::kF64)) {
-        CheckUpdate<double>(backend, named, shape, shape.batch != 33);
+        CheckUpdate<double>(backend, named, Synapse::kDot, shape, shape.batch != 33);
+      }
+    }
+  }
+}
+
+TEST_P(UpdateConformance, OfDistancesFollowsEveryRule) {
+  const Chosen backend(GetParam());
+  for (const Synapse synapse : GetParam().Distances()) {
+    for (const NamedRule& named : Rules()) {
+      for (const Shape& shape : {Shape{0, 3, 5}, {1, 1, 1}, {2, 3, 5}, {16, 25, 49}, {33, 10, 131}, {130, 70, 50}}) {
+        CheckUpdate<float>(backend, named, synapse, shape, shape.batch == 33);
+        CheckUpdate<double>(backend, named, synapse, shape, shape.batch == 33);
       }
     }
   }

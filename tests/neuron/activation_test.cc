@@ -46,6 +46,14 @@ const Reference kReferences[] = {
        const double inner_slope = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * z * z);
        return Logistic(2 * GeluInner(z)) + 2 * z * LogisticSlope(2 * GeluInner(z)) * inner_slope;
      }},
+    {"triangle", [](double z) { return z < 2.5066 ? (2.5066 - z) / 2.5066 : 0.0; },
+     [](double z) { return z < 2.5066 ? -1 / 2.5066 : 0.0; }},
+    {"triangle(radius=12)", [](double z) { return z < 30.0792 ? (30.0792 - z) / 30.0792 : 0.0; },
+     [](double z) { return z < 30.0792 ? -1 / 30.0792 : 0.0; }},
+    {"gaussian", [](double z) { return std::pow(std::exp(-z * z), 0.5); },
+     [](double z) { return std::abs(z) > 1e6 ? 0 : -z * std::exp(-z * z / 2); }},
+    {"gaussian(radius=2.5)", [](double z) { return std::exp(-z * z / 12.5); },
+     [](double z) { return std::abs(z) > 1e6 ? 0 : -z / 6.25 * std::exp(-z * z / 12.5); }},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
@@ -198,9 +206,30 @@ TEST(Activation, BadTextsAreErrors) {
                            "bipolar_sigmoid(gain=0)",
                            "leaky_relu(slope=0)",
                            "leaky_relu(slope=-0.1)",
-                           "leaky_relu(slope=1;2)"}) {
+                           "leaky_relu(slope=1;2)",
+                           "triangle(radius=0)",
+                           "triangle(radius=-1)",
+                           "triangle(radius=inf)",
+                           "triangle(radius=nan)",
+                           "triangle(r=1)",
+                           "gaussian(radius=0)",
+                           "gaussian(radius=-2)",
+                           "gaussian(radius=1e999)"}) {
     EXPECT_EQ(CaughtError([&] { Activation{text}; }).code(), ErrorCode::kInvalidArgument) << text;
   }
+}
+
+TEST(Activation, WrongRadiiSaySo) {
+  EXPECT_TRUE(Mentions(CaughtError([] { Activation("triangle(radius=0)"); }).what(), "radius of triangle must be pos"));
+  EXPECT_TRUE(Mentions(CaughtError([] { Activation("gaussian(radius=-1)"); }).what(), "radius of gaussian must be pos"));
+  EXPECT_TRUE(Mentions(CaughtError([] { Activation("gaussian(radius=inf)"); }).what(), "must be a finite number"));
+}
+
+TEST(Activation, SlopeOfTheTriangleIsZeroAtItsCorner) {
+  const Activation triangle("triangle(radius=2)");
+  EXPECT_EQ(ValueOf(triangle, 2.5066 * 2), 0.0);
+  EXPECT_EQ(SlopeOf(triangle, 2.5066 * 2), 0.0);
+  EXPECT_EQ(ValueOf(triangle, 0.0), 1.0);
 }
 
 TEST(Activation, SoftmaxOfARow) {

@@ -9,13 +9,15 @@ namespace lamina {
 namespace {
 
 TEST(Problem, TextRoundTrip) {
+  size_t n = 0;
   for (const char* activation :
-       {"tanh", "bipolar_sigmoid(gain=-2,threshold=-0.5)", "softmax", "leaky_relu(slope=0.1)"}) {
+       {"tanh", "bipolar_sigmoid(gain=-2,threshold=-0.5)", "softmax", "triangle(radius=12)", "gaussian(radius=0.1)"}) {
     for (const bool bias : {true, false}) {
       for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
         for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16}) {
           Problem problem;
-          problem.layer = {784, 1024, Synapse::kDot, Activation(activation), bias};
+          const Synapse synapse = ParseSynapse(SynapseNames()[n++ % 4]);
+          problem.layer = {784, 1024, synapse, Activation(activation), bias};
           problem.pass = pass;
           problem.batch = 128;
           problem.dtype = dtype;
@@ -38,6 +40,19 @@ TEST(Problem, TextAsDocumented) {
   EXPECT_FALSE(Problem::Parse("dot-tanh-nobias:f64:weight_gradient:0x1x0").layer.bias);
   const Activation custom[] = {Activation::Custom<Softplus>()};
   EXPECT_EQ(Problem::Parse("dot-softplus:f32:forward:1x2x3", custom).Text(), "dot-softplus:f32:forward:1x2x3");
+}
+
+TEST(Problem, SynapsesByName) {
+  EXPECT_EQ(SynapseNames(), (std::vector<std::string>{"dot", "l1", "l2", "l2sq"}));
+  EXPECT_EQ(SynapseName(Synapse::kL2Squared), "l2sq");
+  EXPECT_EQ(Problem::Parse("l1-triangle(radius=12):f32:forward:4096x4096x1024").layer.synapse, Synapse::kL1);
+  EXPECT_FALSE(IsDistance(Synapse::kDot));
+  EXPECT_TRUE(IsDistance(Synapse::kL1) && IsDistance(Synapse::kL2) && IsDistance(Synapse::kL2Squared));
+  EXPECT_TRUE(SynapseNeedsDistance(Synapse::kL2) && !SynapseNeedsDistance(Synapse::kL1));
+  const Error error = CaughtError([] { ParseSynapse("l2s"); });
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(Mentions(error.what(), "Did you mean 'l2"));
+  EXPECT_TRUE(Mentions(error.what(), "Known: dot, l1, l2, l2sq."));
 }
 
 TEST(Problem, BadTexts) {
