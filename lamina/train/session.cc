@@ -13,6 +13,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/data/category_lookup.h"
+#include "lamina/train/centres.h"
 
 namespace lamina {
 namespace {
@@ -179,10 +180,18 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
 }
 
 void TrainSession::BuildNetwork() {
-  const std::vector<LayerSpec> layers =
+  std::vector<LayerSpec> layers =
       LayersFrom(settings_, output_, model_.preprocessor.input_count(), model_.preprocessor.output_count(), custom_);
+  LayerSpec& first = layers.front();
+  const bool radius_given = settings_.layers.substr(0, settings_.layers.find(':')).find("radius=") != std::string::npos;
+  if (IsDistance(first.synapse) && !radius_given) {
+    first.activation = WithRadiusFor(first.activation, MeanDistance(first.synapse, train_, settings_.seed));
+  }
   model_.network = Network(layers, ParseDType(settings_.dtype));
   model_.network.Initialize(InitializationFrom(settings_, layers), settings_.seed);
+  if (IsDistance(first.synapse)) {
+    PlaceCentres(model_.network, train_, settings_.seed);
+  }
   model_.loss = output_.loss;
   model_.training = {{kSettingsKey, ToJson(settings_)}, {"lamina_version", Version()}};
 }

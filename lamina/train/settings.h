@@ -114,7 +114,11 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "Of the hidden layers: identity, sigmoid, bipolar_sigmoid, tanh, relu, leaky_relu(slope=0.01), gelu");
   visit("output-activation", s.output_activation,
         "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for values)");
-  visit("layers", s.layers, "All layers in full instead, for example dot-tanh:256,dot-softmax:10");
+  visit(
+      "layers", s.layers,
+      "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances l1, l2, "
+      "l2sq with activations such as triangle(radius=12); a first layer of distances starts at training rows, without "
+      "a radius it takes one from their distances");
   visit("bias", s.bias, "Neurons have a bias");
   visit("gain", s.gain, "Gain of bipolar_sigmoid (2018 paper)");
   visit("threshold", s.threshold, "Threshold of bipolar_sigmoid (2018 paper)");

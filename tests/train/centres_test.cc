@@ -1,0 +1,77 @@
+// Tests of where distance neurons start.
+#include "lamina/train/centres.h"
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/train/session.h"
+
+namespace lamina {
+namespace {
+
+// Rows 0, 1, 2, ... in every feature: the distance of rows i and j is |i - j| times a constant.
+Dataset Ladder(int64_t rows, int64_t features) {
+  Dataset dataset;
+  dataset.features = Matrix(rows, features, DType::kF32);
+  for (int64_t i = 0; i < rows; ++i) {
+    std::fill_n(dataset.features.Row<float>(i), features, static_cast<float>(i));
+  }
+  return dataset;
+}
+
+TEST(Centres, MeanDistanceOfALadder) {
+  const Dataset ladder = Ladder(300, 4);
+  const double mean = 299.0 * 301.0 / (3.0 * 300.0);  // of |i - j| over all pairs
+  EXPECT_NEAR(MeanDistance(Synapse::kL1, ladder, 1) / (4 * mean), 1.0, 0.03);
+  EXPECT_NEAR(MeanDistance(Synapse::kL2, ladder, 1) / (2 * mean), 1.0, 0.03);
+  EXPECT_EQ(MeanDistance(Synapse::kL1, ladder, 1), MeanDistance(Synapse::kL1, ladder, 1));
+  EXPECT_NE(MeanDistance(Synapse::kL1, ladder, 1), MeanDistance(Synapse::kL1, ladder, 2));
+}
+
+TEST(Centres, RadiusPutsTheMeanHalfWayUp) {
+  for (const char* name : {"triangle", "gaussian"}) {
+    const Activation activation = WithRadiusFor(Activation(name), 37.0);
+    const double distance = 37.0;
+    double value = 0;
+    activation.Value(&distance, &value, 1);
+    EXPECT_NEAR(value, 0.5, 1e-3) << name;
+  }
+  EXPECT_EQ(WithRadiusFor(Activation("tanh"), 37.0), Activation("tanh"));
+  EXPECT_EQ(WithRadiusFor(Activation("triangle"), 0.0), Activation("triangle"));  // all rows alike
+}
+
+TEST(Centres, AreDifferentRows) {
+  const Dataset ladder = Ladder(50, 3);
+  Network network(ParseLayers("l1-triangle:20,dot-softmax:2", 3, true), DType::kF32);
+  PlaceCentres(network, ladder, 7);
+  std::set<float> seen;
+  for (int64_t j = 0; j < 20; ++j) {
+    const float* w = network.Weights(0).Row<float>(j);
+    EXPECT_EQ(w[0], w[2]);
+    EXPECT_EQ(w[0], std::floor(w[0]));
+    seen.insert(w[0]);
+  }
+  EXPECT_EQ(seen.size(), 20U);
+  Network crowded(ParseLayers("l1-triangle:60", 3, true), DType::kF32);
+  PlaceCentres(crowded, ladder, 7);  // more neurons than rows: rows come again
+  EXPECT_EQ(crowded.Weights(0).Row<float>(55)[0], crowded.Weights(0).Row<float>(5)[0]);
+}
+
+TEST(Centres, NetworksOfDistanceNeuronsLearnDigits) {
+  for (const char* layers : {"l1-triangle:64,dot-softmax:10", "l2-gaussian:64,dot-softmax:10"}) {
+    TrainSettings settings;
+    settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
+    settings.layers = layers;
+    settings.learning_rate = 0.01;
+    settings.epochs = 20;
+    TrainSession session(settings);
+    const TrainResult result = session.Run({});
+    ASSERT_TRUE(result.test.has_value());
+    EXPECT_GT(result.test->classification->accuracy, 0.93) << layers;
+  }
+}
+
+}  // namespace
+}  // namespace lamina
