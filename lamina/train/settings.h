@@ -111,11 +111,13 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit.Group("Network");
   visit("hidden", s.hidden, "Neurons of the hidden layers, input side first; 0 alone: none");
   visit("activation", s.activation,
-        "Of the hidden layers: identity, sigmoid, bipolar_sigmoid, tanh, relu, leaky_relu(slope=0.01), gelu");
+        "Of the hidden layers: identity, sigmoid, bipolar_sigmoid, tanh, relu, leaky_relu(slope=0.01), gelu, "
+        "triangle(radius=1), gaussian(radius=1)");
   visit("output-activation", s.output_activation,
         "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for values)");
-  visit("layers", s.layers, "All layers in full instead, for example dot-tanh:256,dot-softmax:10");
-  visit("bias", s.bias, "Neurons have a bias");
+  visit("layers", s.layers,
+        "All layers in full instead, for example dot-tanh:256,dot-softmax:10; synapses: dot, l1, l2, l2sq");
+  visit("bias", s.bias, "Neurons have a bias (distances never)");
   visit("gain", s.gain, "Gain of bipolar_sigmoid (2018 paper)");
   visit("threshold", s.threshold, "Threshold of bipolar_sigmoid (2018 paper)");
   visit("init", s.init,
