@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lamina::oracle {
@@ -30,23 +31,26 @@ struct Sums {
 };
 
 /// A synapse by its definition, given its name.
-struct Synapse {
-  std::string name = "dot";
+class Synapse {
+ public:
+  Synapse(std::string_view name = "dot") : dot_(name == "dot"), l1_(name == "l1"), l2_(name == "l2") {}
 
-  double Term(double x, double w) const {
-    return name == "dot" ? x * w : name == "l1" ? std::abs(x - w) : (x - w) * (x - w);
-  }
-  double Finish(double sum) const { return name == "l2" ? std::sqrt(sum) : sum; }
+  bool needs_result() const { return l2_; }
+  double Term(double x, double w) const { return dot_ ? x * w : l1_ ? std::abs(x - w) : (x - w) * (x - w); }
+  double Finish(double sum) const { return l2_ ? std::sqrt(sum) : sum; }
   /// Derivative of the result by x, given the result. All are symmetric: that by w is Slope(w, x, result).
   double Slope(double x, double w, double result) const {
-    if (name == "dot") {
+    if (dot_) {
       return w;
     }
-    if (name == "l1") {
+    if (l1_) {
       return std::isnan(x - w) ? x - w : (x > w ? 1 : 0) - (x < w ? 1 : 0);
     }
-    return name == "l2sq" ? 2 * (x - w) : result == 0 ? 0 : (x - w) / result;
+    return l2_ ? (result == 0 ? 0 * (x - w) : (x - w) / result) : 2 * (x - w);
   }
+
+ private:
+  bool dot_, l1_, l2_;  // else l2sq
 };
 
 /// z = synapse(x, w) + bias (empty: none).
@@ -81,7 +85,7 @@ template <class Add>
 void ForGradientTerms(const Synapse& synapse, const BackwardInput& in, const Add& add) {
   for (int64_t i = 0; i < in.x.rows; ++i) {
     for (int64_t j = 0; j < in.w.rows; ++j) {
-      const double result = synapse.name == "l2" ? in.distance.at(i, j) : 0;
+      const double result = synapse.needs_result() ? in.distance.at(i, j) : 0;
       for (int64_t k = 0; k < in.x.cols; ++k) {
         const double x = in.x.at(i, k);
         const double w = in.w.at(j, k);
@@ -111,7 +115,7 @@ inline Sums WeightGradient(const Synapse& synapse, const BackwardInput& in) {
 
 /// delta^T x.
 inline Sums DotWeightGradient(const Dense& x, const Dense& delta) {
-  return WeightGradient({"dot"}, {delta, x, Dense(delta.cols, x.cols), {}});
+  return WeightGradient(Synapse("dot"), {delta, x, Dense(delta.cols, x.cols), {}});
 }
 
 /// Column sums of delta, as one row.

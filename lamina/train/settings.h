@@ -111,7 +111,8 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit.Group("Network");
   visit("hidden", s.hidden, "Neurons of the hidden layers, input side first; 0 alone: none");
   visit("activation", s.activation,
-        "Of the hidden layers: identity, sigmoid, bipolar_sigmoid, tanh, relu, leaky_relu(slope=0.01), gelu");
+        "Of the hidden layers: identity, sigmoid, bipolar_sigmoid, tanh, relu, leaky_relu(slope=0.01), gelu, "
+        "triangle(radius=1), gaussian(radius=1)");
   visit("output-activation", s.output_activation,
         "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for values)");
   visit(

@@ -31,9 +31,7 @@ struct Configuration {
     return name + "_" + std::to_string(threads);
   }
   bool Supports(DType dtype) const { return kernel != "onednn" || dtype == DType::kF32; }
-  bool Supports(Synapse synapse) const {
-    return synapse == Synapse::kDot || (backend != "blas" && kernel != "onednn");
-  }
+  bool Supports(Synapse synapse) const { return synapse == Synapse::kDot || (backend != "blas" && kernel != "onednn"); }
   /// Of those that this configuration computes.
   std::vector<Synapse> Distances() const {
     return Supports(Synapse::kL1) ? std::vector{Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}

@@ -89,7 +89,9 @@ TEST_P(DistanceConformance, GradientsAreExactOnIntegers) {
   const Activation relu("relu");
   ForDistances([&]<class T>(Synapse synapse, T) {
     int64_t n = 0;
-    for (const auto& shapes : {AwkwardShapes(), LargeShapes()}) {
+    // The sums of l2 and l2sq are the same code: large shapes once.
+    for (const auto& shapes :
+         {AwkwardShapes(), synapse == Synapse::kL2Squared ? std::vector<Shape>() : LargeShapes()}) {
       for (const Shape& shape : shapes) {
         ++n;
         CheckInputGradient<T>(backend, {synapse, shape, n % 2 == 0 ? &relu : nullptr, true, n % 4});

@@ -50,15 +50,17 @@ struct ForwardCase {
 
 template <class T>
 void CheckForward(const Chosen& backend, const ForwardCase& c, bool exact) {
-  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << SynapseName(c.synapse) << "-" << c.activation.Text() << " " << c.shape.batch
-                                  << "x" << c.shape.outputs << "x" << c.shape.inputs << " pad " << c.pad);
+  SCOPED_TRACE(testing::Message() << DTypeName(DTypeOf<T>()) << " " << SynapseName(c.synapse) << "-"
+                                  << c.activation.Text() << " " << c.shape.batch << "x" << c.shape.outputs << "x"
+                                  << c.shape.inputs << " pad " << c.pad);
   Guarded<T> x(c.x, c.pad), w(c.w, c.pad), a(c.shape.batch, c.shape.outputs, c.pad), z = a, distance = a;
   Guarded<T> bias(c.bias, 0);
   const auto layer = backend->Prepare(Request<T>(c.synapse, c.shape, c.activation, c.bias.cols > 0));
   layer->Forward({x.view(), w.view(), c.bias.cols > 0 ? bias.data() : nullptr, a.view(),
-                  c.keep_z ? z.view() : MatrixView{}, c.keep_z && IsDistance(c.synapse) ? distance.view() : MatrixView{}});
+                  c.keep_z ? z.view() : MatrixView{},
+                  c.keep_z && IsDistance(c.synapse) ? distance.view() : MatrixView{}});
 
-  const oracle::Synapse synapse{std::string(SynapseName(c.synapse))};
+  const oracle::Synapse synapse(SynapseName(c.synapse));
   const oracle::Sums sums = oracle::Forward(synapse, c.x, c.w, c.bias);
   // The terms of a distance are rounded up to three times.
   const Dense z_bounds = SumBounds(1, c.shape.inputs + (IsDistance(c.synapse) ? 3 : 0), kEps<T>, sums.magnitude);
@@ -95,7 +97,11 @@ void CheckForward(const Chosen& backend, const ForwardCase& c, bool exact) {
 
 inline ForwardCase CaseOf(Synapse synapse, const Shape& shape, const Activation& activation, bool integers, bool bias) {
   const auto fill = integers ? &Integers : &Reals;
-  return {synapse, shape, activation, fill(shape.batch, shape.inputs, 1), fill(shape.outputs, shape.inputs, 2),
+  return {synapse,
+          shape,
+          activation,
+          fill(shape.batch, shape.inputs, 1),
+          fill(shape.outputs, shape.inputs, 2),
           bias ? fill(1, shape.outputs, 3) : Dense()};
 }
 
@@ -105,8 +111,8 @@ struct BackwardCase {
   const Activation* previous = nullptr;  // input gradient: of the layer before
   bool integers = false;
   int64_t pad = 0;
-  bool bias = true;                                          // weight gradient
-  double offset = 0;                                         // added to x and w
+  bool bias = true;                                         // weight gradient
+  double offset = 0;                                        // added to x and w
   std::function<void(Dense* x, Dense* w)> spoil = nullptr;  // plants values
 
   std::string Text() const {
@@ -121,9 +127,11 @@ struct BackwardCase {
 template <class T>
 oracle::BackwardInput InputOf(const BackwardCase& c) {
   const auto fill = c.integers ? &Integers : &Reals;
-  oracle::BackwardInput in{fill(c.shape.batch, c.shape.outputs, 4), fill(c.shape.batch, c.shape.inputs, 5),
-                           fill(c.shape.outputs, c.shape.inputs, 6), {}};
-  in.distance = oracle::Forward({std::string(SynapseName(c.synapse))}, in.x, in.w, {}).value;
+  oracle::BackwardInput in{fill(c.shape.batch, c.shape.outputs, 4),
+                           fill(c.shape.batch, c.shape.inputs, 5),
+                           fill(c.shape.outputs, c.shape.inputs, 6),
+                           {}};
+  in.distance = oracle::Forward(SynapseName(c.synapse), in.x, in.w, {}).value;
   for (size_t i = 0; i < in.distance.values.size(); ++i) {
     constexpr double kPowers[] = {0, 1, 2, 4, 0.5};
     double& d = in.distance.values[i];
@@ -156,7 +164,7 @@ void CheckInputGradient(const Chosen& backend, const BackwardCase& c) {
   layer->InputGradient({delta.view(), w.view(), x.view(), c.previous,
                         needs_z ? ConstMatrixView(z_t.view()) : ConstMatrixView{}, out.view(),
                         SynapseNeedsDistance(c.synapse) ? ConstMatrixView(distance.view()) : ConstMatrixView{}});
-  const oracle::Sums sums = oracle::InputGradient({std::string(SynapseName(c.synapse))}, in);
+  const oracle::Sums sums = oracle::InputGradient(SynapseName(c.synapse), in);
   Dense want = sums.value;
   Dense bounds = SumBounds(1, c.shape.outputs + 8, kEps<T>, sums.magnitude);
   for (size_t i = 0; i < want.values.size(); ++i) {
@@ -182,7 +190,7 @@ void CheckWeightGradient(const Chosen& backend, const BackwardCase& c) {
     args.bias = {b.data(), b_g.data()};
   }
   layer->WeightGradient(args);
-  const oracle::Sums sums = oracle::WeightGradient({std::string(SynapseName(c.synapse))}, in);
+  const oracle::Sums sums = oracle::WeightGradient(SynapseName(c.synapse), in);
   const Dense bounds = SumBounds(1, c.shape.batch + (IsDistance(c.synapse) ? 3 : 0), kEps<T>, sums.magnitude);
   EXPECT_TRUE(MatchesOracle<T>(g.view(), sums.value, c.integers ? nullptr : &bounds));
   EXPECT_TRUE(MatchesOracle<T>(w.view(), in.w)) << "the weights are only read";

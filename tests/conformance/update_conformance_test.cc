@@ -81,9 +81,9 @@ struct Parameters {
 
 template <class T>
 void CheckUpdate(const Chosen& backend, const NamedRule& named, Synapse synapse, const Shape& shape, bool bias) {
-  SCOPED_TRACE(testing::Message() << SynapseName(synapse) << " " << named.step.kind << " alpha " << named.step.alpha << " lambda " << named.step.lambda
-                                  << " " << DTypeName(DTypeOf<T>()) << " " << shape.batch << "x" << shape.outputs << "x"
-                                  << shape.inputs);
+  SCOPED_TRACE(testing::Message() << SynapseName(synapse) << " " << named.step.kind << " alpha " << named.step.alpha
+                                  << " lambda " << named.step.lambda << " " << DTypeName(DTypeOf<T>()) << " "
+                                  << shape.batch << "x" << shape.outputs << "x" << shape.inputs);
   const Dense x = Integers(shape.batch, shape.inputs, 4);
   const Dense delta = Integers(shape.batch, shape.outputs, 5);
   Guarded<T> x_t(x, 1), delta_t(delta, 2);
@@ -93,8 +93,7 @@ void CheckUpdate(const Chosen& backend, const NamedRule& named, Synapse synapse,
   const int states = named.rule.StateCount();
   const auto layer =
       backend->Prepare({{shape.inputs, shape.outputs, synapse, "identity", bias}, DTypeOf<T>(), shape.batch, true});
-  const Dense gradient =
-      oracle::WeightGradient({std::string(SynapseName(synapse))}, {delta, x, weights.value, distance}).value;
+  const Dense gradient = oracle::WeightGradient(SynapseName(synapse), {delta, x, weights.value, distance}).value;
   layer->WeightGradient({x_t.view(), delta_t.view(), weights.Arrays(states),
                          bias ? biases.Arrays(states) : ParameterArrays{}, &named.rule, distance_t.view()});
   weights.Expect(gradient, named, true);

@@ -221,7 +221,8 @@ TEST(Activation, BadTextsAreErrors) {
 
 TEST(Activation, WrongRadiiSaySo) {
   EXPECT_TRUE(Mentions(CaughtError([] { Activation("triangle(radius=0)"); }).what(), "radius of triangle must be pos"));
-  EXPECT_TRUE(Mentions(CaughtError([] { Activation("gaussian(radius=-1)"); }).what(), "radius of gaussian must be pos"));
+  EXPECT_TRUE(
+      Mentions(CaughtError([] { Activation("gaussian(radius=-1)"); }).what(), "radius of gaussian must be pos"));
   EXPECT_TRUE(Mentions(CaughtError([] { Activation("gaussian(radius=inf)"); }).what(), "must be a finite number"));
 }
 

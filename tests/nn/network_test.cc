@@ -161,6 +161,14 @@ TEST(ParseLayers, Texts) {
   EXPECT_EQ(ParseLayers("dot-swish(beta=3):2", 4, true, custom)[0].activation.Text(), "swish(beta=3)");
 }
 
+TEST(ParseLayers, DistanceLayersHaveNoBias) {
+  const auto layers = ParseLayers("l1-triangle(radius=12):256,dot-softmax:10", 784, true);
+  ASSERT_EQ(layers.size(), 2U);
+  EXPECT_EQ(layers[0], (LayerSpec{784, 256, Synapse::kL1, "triangle(radius=12)", false}));
+  EXPECT_EQ(layers[1], (LayerSpec{256, 10, Synapse::kDot, "softmax", true}));
+  EXPECT_EQ(ParseLayers("l2-gaussian(radius=3):5,l2sq-identity:2", 4, true)[1].synapse, Synapse::kL2Squared);
+}
+
 TEST(ParseLayers, Errors) {
   for (const char* text : {"",
                            ",",
@@ -184,6 +192,9 @@ TEST(ParseLayers, Errors) {
                            "dot-tanh :3",
                            ":",
                            "-:",
+                           "l3-tanh:3",
+                           "l1-triangle(radius=0):3",
+                           "l1-gaussian(radius=-1):3",
                            "dot-tanh:3 "}) {
     EXPECT_EQ(CaughtError([&] { ParseLayers(text, 4, true); }).code(), ErrorCode::kInvalidArgument) << text;
   }

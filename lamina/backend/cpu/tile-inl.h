@@ -87,7 +87,9 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
 template <class Sum, class T, int kRows, int kVectors>
 HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
   const Tag<T> d;
-  constexpr int kSplit = kRows * kVectors >= 8 ? 1 : kRows * kVectors >= 4 ? 2 : 4;
+  // Beside 6 operands of their own, 12 sums would not fit into 16 registers.
+  constexpr int kSums = kRows * kVectors;
+  constexpr int kSplit = kSums >= (Sum::kReadsOwn ? 6 : 8) ? 1 : kSums >= 4 ? 2 : 4;
   constexpr int64_t kWidth = kVectors * kLanes<T>;
   VecOf<T> sum[kSplit][kRows][kVectors];
   HWY_UNROLL(8)
