@@ -63,14 +63,14 @@ std::vector<NetAndBatch> ReadProblems(const std::string& path) {
       continue;
     }
     const size_t space = line.find(' ');
-    const auto batch = space == std::string_view::npos ? std::nullopt : ParseInteger(Trim(line.substr(space)));
+    const int64_t batch = space == std::string_view::npos ? 0 : ParseInteger(Trim(line.substr(space))).value_or(0);
     const std::string net(line.substr(0, space));
     const std::optional<std::vector<int64_t>> shape = ParseShape(net);
-    if (!shape || !batch || *batch < 1) {
+    if (!shape || batch < 1) {
       throw Error(ErrorCode::kInvalidArgument, "a line is a network and a batch size, for example 784-1024-10 128",
                   {.file = path, .line = number, .value = std::string(line)});
     }
-    problems.push_back({net, *shape, *batch});
+    problems.push_back({net, *shape, batch});
   }
   if (problems.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "holds no problems",
