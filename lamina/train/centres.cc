@@ -43,16 +43,13 @@ double MeanDistance(Synapse synapse, const Dataset& train, uint64_t seed) {
 }
 
 Activation WithRadiusFor(const Activation& activation, double mean_distance) {
-  double factor = 0;
-  if (activation.name() == formulas::Triangle::kName) {
-    factor = 2.0 / formulas::Triangle::kWidth;
-  } else if (activation.name() == formulas::Gaussian::kName) {
-    factor = 1.0 / std::sqrt(2.0 * std::log(2.0));
-  }
-  if (factor == 0 || !(mean_distance > 0) || !std::isfinite(mean_distance)) {
+  const bool has_radius =
+      activation.name() == formulas::Triangle::kName || activation.name() == formulas::Gaussian::kName;
+  if (!has_radius || !(mean_distance > 0) || !std::isfinite(mean_distance)) {
     return activation;
   }
-  return Activation::Parse(fmt::format("{}(radius={:.4g})", activation.name(), factor * mean_distance));
+  return Activation::Parse(
+      fmt::format("{}(radius={:.4g})", activation.name(), mean_distance / formulas::Triangle::kWidth));
 }
 
 void PlaceCentres(Network& network, const Dataset& train, uint64_t seed) {

@@ -11,9 +11,10 @@ namespace lamina {
 /// Mean distance, as `synapse` measures it, between up to 10,000 random pairs of training rows (seeded).
 double MeanDistance(Synapse synapse, const Dataset& train, uint64_t seed);
 
-/// The radius at which a neuron is half-way up for a row at the mean distance d from its centre: triangle d / 1.2533,
-/// gaussian d / 1.1774; any other activation keeps its parameters. Only for the first layer of a network: the inputs
-/// of later ones are not known before training.
+/// triangle and gaussian with the radius d / 2.5066: the triangle ends at the mean distance d, so that about half of
+/// the neurons answer a row. Measured on the digits, 256 neurons, 20 epochs, by d / radius: 5.2 84 %, 3.7 93.0 %,
+/// 2.6 94.2 %, 2.1 94.4 %, 1.7 93.6 %, 1.25 90.5 %. Any other activation keeps its parameters. Only for the first layer
+/// of a network: the inputs of later ones are not known before training.
 Activation WithRadiusFor(const Activation& activation, double mean_distance);
 
 /// Sets the weights of the first layer to random training rows, all different while there are enough of them (seeded).

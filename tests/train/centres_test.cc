@@ -30,14 +30,14 @@ TEST(Centres, MeanDistanceOfALadder) {
   EXPECT_NE(MeanDistance(Synapse::kL1, ladder, 1), MeanDistance(Synapse::kL1, ladder, 2));
 }
 
-TEST(Centres, RadiusPutsTheMeanHalfWayUp) {
-  for (const char* name : {"triangle", "gaussian"}) {
-    const Activation activation = WithRadiusFor(Activation(name), 37.0);
-    const double distance = 37.0;
-    double value = 0;
-    activation.Value(&distance, &value, 1);
-    EXPECT_NEAR(value, 0.5, 1e-3) << name;
-  }
+TEST(Centres, TheTriangleEndsAtTheMeanDistance) {
+  const Activation triangle = WithRadiusFor(Activation("triangle"), 37.0);
+  const double distances[] = {36.0, 38.0};
+  double values[2];
+  triangle.Value(distances, values, 2);
+  EXPECT_NEAR(values[0], 1.0 / 37.0, 1e-3);
+  EXPECT_EQ(values[1], 0.0);
+  EXPECT_EQ(WithRadiusFor(Activation("gaussian"), 37.0).parameters()[0], triangle.parameters()[0]);
   EXPECT_EQ(WithRadiusFor(Activation("tanh"), 37.0), Activation("tanh"));
   EXPECT_EQ(WithRadiusFor(Activation("triangle"), 0.0), Activation("triangle"));  // all rows alike
 }
