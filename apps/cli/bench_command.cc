@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench_layer.h"
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/backend/backends.h"
@@ -15,7 +16,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
-#include "lamina/report/fma_peak.h"
+#include "lamina/report/issue_limit.h"
 #include "lamina/report/train_benchmark.h"
 
 namespace lamina::cli {
@@ -232,7 +233,8 @@ Command AddBench(CLI::App& app) {
   train->json_output.AddTo(*train_app);
   train_app->footer(
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
-  return {bench, [train] { return RunBenchTrain(*train); }};
+  const std::function<int()> run_layer = AddBenchLayer(*bench);
+  return {bench, [train, train_app, run_layer] { return train_app->parsed() ? RunBenchTrain(*train) : run_layer(); }};
 }
 
 }  // namespace lamina::cli

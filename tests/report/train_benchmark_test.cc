@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/cpu_backend.h"
-#include "lamina/report/fma_peak.h"
+#include "lamina/report/issue_limit.h"
 
 namespace lamina {
 namespace {

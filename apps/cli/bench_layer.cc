@@ -1,0 +1,122 @@
+// lamina bench layer: one pass of one layer, written as a problem.
+#include "bench_layer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "command.h"
+#include "interrupt.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/report/issue_limit.h"
+#include "lamina/report/layer_benchmark.h"
+
+namespace lamina::cli {
+namespace {
+
+struct BenchLayerCommand {
+  std::vector<std::string> problems;
+  LayerBenchmarkOptions options;
+  JsonOutput json_output;
+};
+
+nlohmann::json ToJson(const Problem& problem, const LayerBenchmarkResult& result, double limit) {
+  return {{"problem", problem.Text()},
+          {"backend", result.backend},
+          {"plan", result.plan},
+          {"threads", result.threads},
+          {"verified", result.verified},
+          {"largest_error", std::isfinite(result.largest_error) ? nlohmann::json(result.largest_error) : nullptr},
+          {"error_bound", result.error_bound},
+          {"rounds", result.rounds},
+          {"seconds", result.median_seconds},
+          {"seconds_min", result.least_seconds},
+          {"seconds_max", result.most_seconds},
+          {"synapses_per_second", result.synapses_per_second},
+          {"t_syn_ns", result.t_syn_ns},
+          {"limit_synapses_per_second", limit},
+          {"share_of_limit", result.synapses_per_second / limit}};
+}
+
+int RunBenchLayer(const BenchLayerCommand& command) {
+  command.json_output.Check();
+  std::vector<Problem> problems;
+  size_t width = 7;
+  for (const std::string& text : command.problems) {
+    problems.push_back(Problem::Parse(text));
+    width = std::max(width, problems.back().Text().size());
+  }
+  const bool text = !command.json_output.to_stdout();
+  const std::string hardware = QueryHardware().OneLine();
+  if (text) {
+    fmt::print(
+        "{}\nMedian of {} rounds. The limit is what the threads issue of the synapse's arithmetic in registers.\n\n",
+        hardware, command.options.rounds);
+    fmt::print("{:<{}} {:<8} {:>7} {:>11} {:>19} {:>10} {:>12} {:>7} {:>8}\n", "problem", width, "backend", "threads",
+               "ms a call", "(min-max)", "t_syn ns", "synapses/s", "limit %", "verified");
+  }
+  CatchInterrupts();
+  nlohmann::json rows = nlohmann::json::array();
+  std::map<std::tuple<Synapse, DType, int>, double> limits;
+  bool all_verified = true;
+  for (const Problem& problem : problems) {
+    if (Interrupted()) {
+      fmt::print(stderr, "lamina: interrupted\n");
+      return kExitInterrupted;
+    }
+    const LayerBenchmarkResult result = BenchmarkLayer(problem, command.options);
+    double& limit = limits[{problem.layer.synapse, problem.dtype, result.threads}];
+    limit = std::max(limit, MeasureSynapseLimit(problem.layer.synapse, problem.dtype, result.threads));
+    all_verified = all_verified && result.verified;
+    rows.push_back(ToJson(problem, result, limit));
+    if (text) {
+      fmt::print("{:<{}} {:<8} {:>7} {:>11.4f} {:>19} {:>10.5f} {:>12.4g} {:>7.1f} {:>8}\n", problem.Text(), width,
+                 result.backend, result.threads, 1e3 * result.median_seconds,
+                 fmt::format("({:.3f}-{:.3f})", 1e3 * result.least_seconds, 1e3 * result.most_seconds), result.t_syn_ns,
+                 result.synapses_per_second, 100 * result.synapses_per_second / limit,
+                 result.verified ? "yes" : "WRONG");
+      std::fflush(stdout);
+    }
+  }
+  command.json_output.Write("bench layer", {{"hardware", hardware}, {"results", std::move(rows)}});
+  if (!all_verified) {
+    fmt::print(stderr,
+               "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
+    return kExitFailure;
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> AddBenchLayer(CLI::App& bench) {
+  auto command = std::make_shared<BenchLayerCommand>();
+  CLI::App* layer = bench.add_subcommand("layer", "Time one pass of one layer");
+  layer
+      ->add_option("problem", command->problems, "Written neuron:type:pass:batch x outputs x inputs, as in the example")
+      ->required();
+  layer->add_option("--backend", command->options.backend, "auto, cpu, blas, threads or serial")->capture_default_str();
+  layer->add_option("--threads", command->options.threads, "Threads; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+  layer->add_option("--rounds", command->options.rounds, "Measurements of which the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  layer->add_option("--round-seconds", command->options.round_seconds, "Least length of one measurement")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  command->json_output.AddTo(*layer);
+  layer->footer(
+      "Passes: forward, input_gradient, weight_gradient. Synapses: dot, l1, l2, l2sq.\n"
+      "Example: lamina bench layer l1-triangle:f32:forward:1024x1024x784 dot-tanh:f32:forward:1024x1024x784");
+  return [command] { return RunBenchLayer(*command); };
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,38 @@
+// One layer on its own: planned once, run many times; and distances between all pairs of two sets of rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
+#include "lamina/neuron/problem.h"
+
+namespace lamina {
+
+/// A layer prepared on a backend. Forward() allocates nothing. One caller at a time; `backend` may go before it.
+class Layer {
+ public:
+  /// Throws Error(kInvalidArgument) for impossible sizes, Error(kUnsupported) with the backend's reason.
+  Layer(const LayerSpec& spec, const Backend& backend, int64_t max_batch, DType dtype = DType::kF32);
+
+  /// out = activation(synapse(x, weights) + bias). Host matrices: x rows × inputs, weights outputs × inputs, out rows ×
+  /// outputs, any strides, rows up to max_batch; bias outputs elements, or null for a layer without. `out` must not
+  /// overlap the others. Throws Error(kInvalidArgument) naming both shapes where they do not fit.
+  void Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out);
+
+  const LayerSpec& spec() const { return spec_; }
+  std::string Describe() const { return prepared_->Describe(); }
+
+ private:
+  LayerSpec spec_;
+  int64_t max_batch_;
+  DType dtype_;
+  std::unique_ptr<PreparedLayer> prepared_;
+};
+
+/// Distances (rows of x × rows of w) between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the
+/// products). Both f32 or both f64, with equally many columns; Error(kInvalidArgument) otherwise.
+Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend);
+
+}  // namespace lamina

@@ -1,0 +1,56 @@
+// Tests of the layer benchmark: every synapse and pass verifies, and the limits are plausible.
+#include "lamina/report/layer_benchmark.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "lamina/report/issue_limit.h"
+#include "tests/caught_error.h"
+
+namespace lamina {
+namespace {
+
+TEST(LayerBenchmark, EverySynapseAndPassIsVerified) {
+  for (const char* synapse :
+       {"dot-tanh", "l1-triangle(radius=9)-nobias", "l2-gaussian(radius=4)-nobias", "l2sq-identity"}) {
+    for (const char* pass : {"forward", "input_gradient", "weight_gradient"}) {
+      for (const char* dtype : {"f32", "f64"}) {
+        const Problem problem = Problem::Parse(std::string(synapse) + ":" + dtype + ":" + pass + ":37x29x53");
+        const LayerBenchmarkResult result =
+            BenchmarkLayer(problem, {.backend = "cpu", .rounds = 1, .round_seconds = 0});
+        EXPECT_TRUE(result.verified) << problem.Text() << ": " << result.largest_error;
+        EXPECT_GT(result.synapses_per_second, 0) << problem.Text();
+        EXPECT_NEAR(result.t_syn_ns * result.synapses_per_second, 1e9, 1) << problem.Text();
+      }
+    }
+  }
+}
+
+// f32 rounding is far outside the bound of f64: the comparison sees real differences.
+TEST(LayerBenchmark, ErrorsOfSinglePrecisionAreSeen) {
+  const LayerBenchmarkOptions once{.backend = "cpu", .rounds = 1, .round_seconds = 0};
+  const LayerBenchmarkResult single = BenchmarkLayer(Problem::Parse("l1-identity:f32:forward:37x29x53"), once);
+  const LayerBenchmarkResult twice = BenchmarkLayer(Problem::Parse("l1-identity:f64:forward:37x29x53"), once);
+  EXPECT_GT(single.largest_error, 100 * twice.error_bound);
+}
+
+TEST(LayerBenchmark, SaysWhatABackendCannotDo) {
+  const Error error = CaughtError(
+      [] { BenchmarkLayer(Problem::Parse("l1-identity:u8:forward:4x4x4"), {.backend = "cpu", .rounds = 1}); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_TRUE(Mentions(error.what(), "u8"));
+  EXPECT_THROW(BenchmarkLayer(Problem::Parse("dot-tanh:f32:forward:0x4x4"), {}), Error);
+}
+
+// Distances take two or three instructions where dot takes one.
+TEST(SlowSynapseLimit, DistancesAreSlowerThanProducts) {
+  const double dot = MeasureSynapseLimit(Synapse::kDot, DType::kF32, 1);
+  const double l1 = MeasureSynapseLimit(Synapse::kL1, DType::kF32, 1);
+  const double l2 = MeasureSynapseLimit(Synapse::kL2Squared, DType::kF32, 1);
+  EXPECT_LT(l1, 0.9 * dot);
+  EXPECT_LT(l2, 0.95 * dot);
+  EXPECT_GT(l1, 0.2 * dot);
+}
+
+}  // namespace
+}  // namespace lamina
