@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <vector>
@@ -157,7 +158,9 @@ void LimitSpinning(char** argv) {
   constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
   if (std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
     setenv(kSpinCount, "20000", 0);
-    execv("/proc/self/exe", argv);  // comes back only where it is not possible: then as before
+    std::error_code failed;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+    execv(program.c_str(), argv);  // comes back only where it is not possible: then as before
   }
 }
 

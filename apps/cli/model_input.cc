@@ -27,6 +27,11 @@ void ModelInput::AddTo(CLI::App& app) {
 std::unique_ptr<Backend> ModelInput::MakeBackend() const { return lamina::MakeBackend(backend, {.threads = threads}); }
 
 Table ModelInput::ReadTableFor(const Model& model) const {
+  if (model.preprocessor.input_count() == 0) {
+    throw Error(
+        ErrorCode::kBadModel, "the model holds a bare network, without the encoding of raw rows",
+        {.file = this->model, .remedy = "Use it through the library (Executor), or train it with lamina train."});
+  }
   TrainSettings settings;
   settings.header = header;
   settings.separator = separator;

@@ -31,6 +31,9 @@ std::string Metric(const char* name, double loss, double accuracy) {
 }  // namespace
 
 std::string DurationText(double seconds) {
+  if (seconds < 1) {
+    return fmt::format("{:.0f} ms", 1000 * seconds);
+  }
   if (seconds < 10) {
     return fmt::format("{:.1f} s", seconds);
   }

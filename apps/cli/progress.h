@@ -24,7 +24,7 @@ class ProgressPrinter {
   bool bar_shown_ = false;
 };
 
-/// "1:02:03", "2:05" (minutes and seconds), "0.8 s".
+/// "1:02:03", "2:05" (minutes and seconds), "1.8 s", "35 ms".
 std::string DurationText(double seconds);
 
 }  // namespace lamina::cli

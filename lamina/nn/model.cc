@@ -16,6 +16,9 @@ using nlohmann::json;
 
 constexpr const char* kMetadataKey = "lamina";
 
+// A network without raw data behind it (a library user's own) has none.
+bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.input_count() > 0; }
+
 json ToJson(const Network& network) {
   json layers = json::array();
   for (const LayerSpec& layer : network.layers()) {
@@ -84,7 +87,7 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   const json node = {{"format_version", kModelFormatVersion},
                      {"network", ToJson(model.network)},
                      {"loss", LossName(model.loss)},
-                     {"preprocessor", model.preprocessor.ToJson()},
+                     {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
                      {"training", model.training}};
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -127,10 +130,12 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     model.network = NetworkFrom(node.at("network"), custom);
     CopyTensors(file, model.network);
     model.loss = ParseLoss(node.at("loss").get<std::string>());
-    model.preprocessor = Preprocessor::FromJson(node.at("preprocessor"));
+    if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
+      model.preprocessor = Preprocessor::FromJson(preprocessor);
+    }
     model.training = node.at("training");
-    if (model.preprocessor.input_count() != model.network.inputs() ||
-        model.preprocessor.output_count() != model.network.outputs()) {
+    if (IsFitted(model.preprocessor) && (model.preprocessor.input_count() != model.network.inputs() ||
+                                         model.preprocessor.output_count() != model.network.outputs())) {
       throw Error(ErrorCode::kBadModel, "the preprocessing does not fit the network", {.file = source});
     }
     return model;

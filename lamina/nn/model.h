@@ -18,7 +18,7 @@ inline constexpr int kModelFormatVersion = 1;
 
 struct Model {
   Network network;
-  Preprocessor preprocessor;
+  Preprocessor preprocessor;  // left as it is made for a network that is not fed from raw rows
   Loss loss = Loss::kMse;
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
   nlohmann::json training;

@@ -15,8 +15,10 @@ template <class T>
 HWY_NOINLINE T Chains(int64_t count, T start) {
   const hn::ScalableTag<T> d;
   const auto x = hn::Set(d, static_cast<T>(1e-9));
-  auto a0 = hn::Set(d, start), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
-  auto b0 = a0, b1 = a0, b2 = a0, b3 = a0, b4 = a0, b5 = a0;
+  // Chains that start alike would be merged into one by the compiler.
+  const auto from = [&](int i) { return hn::Set(d, start + static_cast<T>(i)); };
+  auto a0 = from(0), a1 = from(1), a2 = from(2), a3 = from(3), a4 = from(4), a5 = from(5);
+  auto b0 = from(6), b1 = from(7), b2 = from(8), b3 = from(9), b4 = from(10), b5 = from(11);
   for (int64_t i = 0; i < count; ++i) {
     a0 = hn::MulAdd(a0, x, x), a1 = hn::MulAdd(a1, x, x), a2 = hn::MulAdd(a2, x, x);
     a3 = hn::MulAdd(a3, x, x), a4 = hn::MulAdd(a4, x, x), a5 = hn::MulAdd(a5, x, x);

@@ -18,7 +18,6 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kRows = 60'000;
-constexpr int64_t kVerifyBatch = 32;  // the plain loops take it in milliseconds, and no sum differs in kind
 constexpr double kLearningRate = 0.1;
 
 // Random inputs in [0, 1), one-hot targets. Two types hold the same values (f32 rounded first).
@@ -58,8 +57,7 @@ UpdateRule RuleOf(const TrainBenchmarkCase& work) {
 }
 
 // The parameters after one step from the same start, as doubles.
-std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::string& backend_name, DType dtype,
-                                 int64_t batch) {
+std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::string& backend_name, DType dtype) {
   const std::unique_ptr<Backend> backend = MakeBackend(backend_name, {.threads = work.threads});
   Network network = MakeNetwork(work, DType::kF32);
   Network cast = MakeNetwork(work, dtype);
@@ -70,11 +68,11 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::stri
   }
   const UpdateRule rule = RuleOf(work);
   ExecutorOptions plan;
-  plan.max_batch = std::max(batch, work.batch);
+  plan.max_batch = work.batch;
   plan.training = true;
   plan.state_count = rule.StateCount();
   Executor executor(cast, *backend, plan);
-  const RandomData data(work.shape, batch, dtype, 2);
+  const RandomData data(work.shape, work.batch, dtype, 2);
   LossSums sums;
   executor.Step(data.x.view(), data.y.view(), nullptr, &rule, &sums);
   executor.StoreParameters(cast);
@@ -93,9 +91,8 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::stri
 // Compares one step with the plain loops in double precision: the rounding of n-term sums in the type at hand, against
 // the largest parameter.
 void Verify(const TrainBenchmarkCase& work, TrainBenchmarkResult& result) {
-  const int64_t batch = std::min(work.batch, kVerifyBatch);
-  const std::vector<double> expected = AfterOneStep(work, "serial", DType::kF64, batch);
-  const std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, batch);
+  const std::vector<double> expected = AfterOneStep(work, "serial", DType::kF64);
+  const std::vector<double> got = AfterOneStep(work, work.backend, work.dtype);
   result.largest_error = LargestRelativeError(expected, got);
   const double epsilon =
       work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();

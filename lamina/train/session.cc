@@ -76,6 +76,11 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
     throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
                 {.file = checkpoint, .remedy = "Resume with the same data, split and seed."});
   }
+  const TrainOptions options = TrainOptionsFrom(settings_, output_.loss);
+  if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options); !verdict) {
+    throw Error(ErrorCode::kBadModel, "the checkpoint's training state does not fit: " + verdict.reason,
+                {.file = checkpoint, .remedy = "Resume without flags that change the optimizer or the weights kept."});
+  }
   resume_state_ = std::move(saved.state);
 }
 

@@ -58,7 +58,7 @@ class TerminalTest(CliTest):
         code, text = self.on_terminal(*TRAIN)
         self.assertEqual(code, 0, text)
         bars = re.findall(r"\r\033\[K(epoch[^\r\n]*)", text)
-        shape = r"^epoch \d+/3 \[#*\.*\] loss [\d.e+-]+ \([\d.]+ %\)  [\d,]+ samples/s  [\d.:]+( s)? left$"
+        shape = r"^epoch \d+/3 \[#*\.*\] loss [\d.e+-]+ \([\d.]+ %\)  [\d,]+ samples/s  [\d.:]+( m?s)? left$"
         self.assertTrue([bar for bar in bars if re.match(shape, bar)], bars)
         lines = self.visible(text)
         self.assertEqual(sum(bool(EPOCH_LINE.match(line)) for line in lines), 3, lines)

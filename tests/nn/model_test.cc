@@ -67,6 +67,17 @@ TEST(Model, RoundTripKeepsEveryBit) {
   }
 }
 
+TEST(Model, BareNetworksNeedNoPreprocessing) {
+  const TemporaryFolder folder;
+  Model model;
+  model.network = Network(ParseLayers("dot-tanh:3", 2, true), DType::kF32);
+  model.network.Initialize(Initialization::kHeNormal, 3);
+  SaveModel(folder.Path("bare"), model);
+  const Model loaded = LoadModel(folder.Path("bare"));
+  EXPECT_EQ(loaded.preprocessor.input_count(), 0);
+  EXPECT_EQ(loaded.network.Weights(0).Row<float>(2)[1], model.network.Weights(0).Row<float>(2)[1]);
+}
+
 TEST(Model, LayersWithoutBias) {
   const TemporaryFolder folder;
   Model model = ModelOf(DType::kF32);

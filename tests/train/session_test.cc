@@ -132,6 +132,7 @@ TEST(TrainSession, ResumingWithOtherDataOrNetworksIsRefused) {
   refuse([](TrainSettings& s) { s.activation = "tanh"; }, "network");
   refuse([](TrainSettings& s) { s.dtype = "f64"; }, "");
   refuse([](TrainSettings& s) { s.optimizer = "sgd"; }, "sgd");
+  refuse([](TrainSettings& s) { s.optimizer = "sgd"; }, checkpoint);
   refuse([](TrainSettings& s) { s.batch = 31; }, "batch");
   TrainSettings longer = saved;
   longer.epochs = 1;

@@ -212,9 +212,8 @@ class CpuBackend final : public HostBackend {
   std::string_view name() const override { return "cpu"; }
 
   std::string Describe() const override {
-    const std::string onednn = OnednnDescription();
-    return fmt::format("cpu: {}, {} threads{}", cpu::Kernels<float>().target, threads(),
-                       onednn.empty() ? "" : ", " + onednn);
+    return fmt::format("cpu: {}, {} thread{}{}", cpu::Kernels<float>().target, threads(), threads() == 1 ? "" : "s",
+                       kernel_ == "onednn" ? ", " + OnednnDescription() : "");
   }
 
   Verdict Supports(const Problem& problem) const override {

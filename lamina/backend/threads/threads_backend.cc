@@ -29,21 +29,19 @@ class ThreadsLayer final : public PreparedLayer {
 
   void Forward(const ForwardArgs& args) noexcept override {
     plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
-#pragma omp parallel num_threads(threads_)
-      {
-        const Range shard = Shard(args.x.rows, threads_, omp_get_thread_num());
+      ForShards([&](int index) {
+        const Range shard = Shard(args.x.rows, threads_, index);
         plain_loops::Forward<S, T>(args, request_.layer.activation, shard.begin, shard.end);
-      }
+      });
     });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
     plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
-#pragma omp parallel num_threads(threads_)
-      {
-        const Range shard = Shard(args.delta.rows, threads_, omp_get_thread_num());
+      ForShards([&](int index) {
+        const Range shard = Shard(args.delta.rows, threads_, index);
         plain_loops::InputGradient<S, T>(args, shard.begin, shard.end);
-      }
+      });
     });
   }
 
@@ -64,26 +62,34 @@ class ThreadsLayer final : public PreparedLayer {
     T* const partial = partial_.As<T>().data();
     auto* const weight_gradient = static_cast<T*>(args.weights.gradient);
     auto* const bias_gradient = static_cast<T*>(args.bias.gradient);
-#pragma omp parallel num_threads(threads_)
-    {
-      const int thread = omp_get_thread_num();
-      const Range shard = Shard(args.x.rows, threads_, thread);
-      T* mine = thread == 0 ? weight_gradient : partial + (thread - 1) * parameters;
-      T* mine_bias = bias ? (thread == 0 ? bias_gradient : mine + weights) : nullptr;
+    ForShards([&](int index) {
+      const Range shard = Shard(args.x.rows, threads_, index);
+      T* mine = index == 0 ? weight_gradient : partial + (index - 1) * parameters;
+      T* mine_bias = bias ? (index == 0 ? bias_gradient : mine + weights) : nullptr;
       plain_loops::WeightGradient<S, T>(args, shard.begin, shard.end, mine, mine_bias);
-#pragma omp barrier
-      Reduce(weight_gradient, partial, parameters, Shard(weights, threads_, thread));
+    });
+    ForShards([&](int index) {
+      const Range w = Shard(weights, threads_, index);
+      const Range b = Shard(request_.layer.outputs, threads_, index);
+      Reduce(weight_gradient, partial, parameters, w);
       if (bias) {
-        Reduce(bias_gradient, partial + weights, parameters, Shard(request_.layer.outputs, threads_, thread));
+        Reduce(bias_gradient, partial + weights, parameters, b);
       }
       if (args.rule != nullptr) {
-        const Range w = Shard(weights, threads_, thread);
         plain_loops::Update<T>(*args.rule, true, args.weights, w.begin, w.end);
         if (args.bias.value != nullptr) {
-          const Range b = Shard(request_.layer.outputs, threads_, thread);
           plain_loops::Update<T>(*args.rule, false, args.bias, b.begin, b.end);
         }
       }
+    });
+  }
+
+  // One shard a thread; a team smaller than asked for (a thread limit) takes the shards in turn, to the same bits.
+  template <class Fn>
+  void ForShards(const Fn& fn) const noexcept {
+#pragma omp parallel num_threads(threads_)
+    for (int index = omp_get_thread_num(); index < threads_; index += omp_get_num_threads()) {
+      fn(index);
     }
   }
 
