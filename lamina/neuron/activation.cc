@@ -105,18 +105,20 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
   for (std::string_view part : SplitText(text.substr(open + 1, text.size() - open - 2), ',')) {
     result.SetParameter(part);
   }
+  result.CheckParameters();
+  return result;
+}
+
+void Activation::CheckParameters() const {
   constexpr std::string_view kPositive[] = {formulas::LeakyRelu::kName, formulas::Triangle::kName,
                                             formulas::Gaussian::kName};
-  if (std::find(std::begin(kPositive), std::end(kPositive), result.name_) != std::end(kPositive) &&
-      result.parameters_[0] <= 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the {} of {} must be positive", result.parameter_names_[0], result.name_),
-                {.value = std::string(text)});
+  if (std::find(std::begin(kPositive), std::end(kPositive), name_) != std::end(kPositive) && parameters_[0] <= 0) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the {} of {} must be positive", parameter_names_[0], name_),
+                {.value = Text()});
   }
-  if (result.name_ == formulas::BipolarSigmoid::kName && result.parameters_[0] == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "the gain of bipolar_sigmoid must not be 0", {.value = std::string(text)});
+  if (name_ == formulas::BipolarSigmoid::kName && parameters_[0] == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the gain of bipolar_sigmoid must not be 0", {.value = Text()});
   }
-  return result;
 }
 
 void Activation::SetParameter(std::string_view text) {

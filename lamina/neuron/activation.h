@@ -81,6 +81,8 @@ class Activation {
   static Activation Softmax();
   /// Sets one parameter written "name=value". Throws Error(kInvalidArgument).
   void SetParameter(std::string_view text);
+  /// Throws Error(kInvalidArgument) where a built-in formula has no use for its parameter values.
+  void CheckParameters() const;
 
   int kind_ = 0;
   std::string name_;

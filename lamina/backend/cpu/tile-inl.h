@@ -82,6 +82,25 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
   }
 }
 
+// Adds up the partial sums, and stores them or adds them to the tile.
+template <class T, int kSplit, int kRows, int kVectors>
+HWY_INLINE void StoreSums(const VecOf<T> (&sum)[kSplit][kRows][kVectors], T* HWY_RESTRICT tile, bool add) {
+  const Tag<T> d;
+  HWY_UNROLL(8)
+  for (int i = 0; i < kRows; ++i) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) {
+      auto total = sum[0][i][j];
+      HWY_UNROLL(8)
+      for (int s = 1; s < kSplit; ++s) {
+        total = hn::Add(total, sum[s][i][j]);
+      }
+      T* to = tile + (i * kVectors + j) * kLanes<T>;
+      hn::Store(add ? hn::Add(total, hn::Load(d, to)) : total, d, to);
+    }
+  }
+}
+
 /// tile[i * width + j] (width = kVectors * lanes) = or, with `add`, += the sum over k. Tiles too small to
 /// hide the FMA's latency of 4 cycles at 2 a cycle keep several partial sums.
 template <class Sum, class T, int kRows, int kVectors>
@@ -131,19 +150,7 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
     row += row_k_stride;
     column += column_k_stride;
   }
-  HWY_UNROLL(8)
-  for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(8)
-    for (int j = 0; j < kVectors; ++j) {
-      auto total = sum[0][i][j];
-      HWY_UNROLL(8)
-      for (int s = 1; s < kSplit; ++s) {
-        total = hn::Add(total, sum[s][i][j]);
-      }
-      T* to = tile + i * kWidth + j * kLanes<T>;
-      hn::Store(add ? hn::Add(total, hn::Load(d, to)) : total, d, to);
-    }
-  }
+  StoreSums<T>(sum, tile, add);
 }
 
 template <class T>
