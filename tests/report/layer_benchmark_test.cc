@@ -42,13 +42,13 @@ TEST(LayerBenchmark, SaysWhatABackendCannotDo) {
   EXPECT_THROW(BenchmarkLayer(Problem::Parse("dot-tanh:f32:forward:0x4x4"), {}), Error);
 }
 
-// Distances take two or three instructions where dot takes one.
-TEST(SlowSynapseLimit, DistancesAreSlowerThanProducts) {
+// l1 takes three instructions where dot takes one.
+TEST(SlowSynapseLimit, L1IsSlowerThanProducts) {
   const double dot = MeasureSynapseLimit(Synapse::kDot, DType::kF32, 1);
   const double l1 = MeasureSynapseLimit(Synapse::kL1, DType::kF32, 1);
   const double l2 = MeasureSynapseLimit(Synapse::kL2Squared, DType::kF32, 1);
   EXPECT_LT(l1, 0.9 * dot);
-  EXPECT_LT(l2, 0.95 * dot);
+  EXPECT_LT(l2, 1.1 * dot);  // processors with adders beside the multipliers take both at once
   EXPECT_GT(l1, 0.2 * dot);
 }
 

@@ -60,12 +60,12 @@ TEST(Centres, AreDifferentRows) {
 }
 
 TEST(Centres, NetworksOfDistanceNeuronsLearnDigits) {
-  for (const char* layers : {"l1-triangle:64,dot-softmax:10", "l2-gaussian:64,dot-softmax:10"}) {
+  for (const char* layers : {"l1-triangle:128,dot-softmax:10", "l2-gaussian:128,dot-softmax:10"}) {
     TrainSettings settings;
     settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
     settings.layers = layers;
-    settings.learning_rate = 0.01;
-    settings.epochs = 20;
+    settings.learning_rate = 0.02;
+    settings.epochs = 40;
     TrainSession session(settings);
     const TrainResult result = session.Run({});
     ASSERT_TRUE(result.test.has_value());
