@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "bench_layer.h"
+#include "bench_peak.h"
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/backend/backends.h"
@@ -234,7 +235,13 @@ Command AddBench(CLI::App& app) {
   train_app->footer(
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
   const std::function<int()> run_layer = AddBenchLayer(*bench);
-  return {bench, [train, train_app, run_layer] { return train_app->parsed() ? RunBenchTrain(*train) : run_layer(); }};
+  const std::function<int()> run_peak = AddBenchPeak(*bench);
+  return {bench, [=] {
+            if (train_app->parsed()) {
+              return RunBenchTrain(*train);
+            }
+            return bench->got_subcommand("layer") ? run_layer() : run_peak();
+          }};
 }
 
 }  // namespace lamina::cli

@@ -167,5 +167,39 @@ class BenchTest(CliTest):
 
 
 
+
+class BenchLayerTest(CliTest):
+    SHORT = ("--rounds", "1", "--round-seconds", "0.001")
+
+    def test_json(self):
+        problems = ["l1-triangle(radius=9):f32:forward:9x7x11", "dot-tanh:f64:weight_gradient:9x7x11",
+                    "l2-identity-nobias:f32:input_gradient:9x7x11"]
+        result = json.loads(self.succeed("bench", "layer", *problems, *self.SHORT, "--json", "-").out)
+        self.assertEqual([row["problem"] for row in result["results"]], problems)
+        for row in result["results"]:
+            self.assertTrue(row["verified"], row)
+            self.assertGreater(row["synapses_per_second"], 0)
+            self.assertAlmostEqual(row["t_syn_ns"] * row["synapses_per_second"] / 1e9, 1, places=6)
+            self.assertIn("share_of_limit", row)
+
+    def test_bad_problems(self):
+        for problem, says in (("l1-triangle:f32:forward:9x7", "three sizes"), ("l3-tanh:f32:forward:9x7x1", "l3"),
+                              ("l1-triangle(radius=0):f32:forward:9x7x1", "radius"), ("dot-tanh:f32:forward:0x7x1", "0x7x1"),
+                              ("dot-tanh:f33:forward:9x7x1", "f33"), ("dot-tanh", "four parts")):
+            with self.subTest(problem=problem):
+                self.refuse("bench", "layer", problem, *self.SHORT, code=2, says=says)
+        self.refuse("bench", "layer", "l1-tanh:u8:forward:9x7x1", *self.SHORT, code=1, says="u8")
+        self.refuse("bench", "layer", "l1-tanh:f32:forward:9x7x1", "--backend", "blas", *self.SHORT, code=1, says="blas")
+
+
+class BenchPeakTest(CliTest):
+    def test_limits(self):
+        self.succeed("bench", "peak", "--json", "p.json")
+        result = self.read_json("p.json")
+        self.assertGreaterEqual(len(result["limits"]), 6)
+        for row in result["limits"]:
+            self.assertGreater(row["synapses_per_second"], 1e6)
+        self.assertGreater(result["memory"][0]["read_bytes_per_second"], 1e8)
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,84 @@
+// lamina bench peak: the machine's measured limits.
+#include "bench_peak.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "command.h"
+#include "lamina/base/hardware.h"
+#include "lamina/report/issue_limit.h"
+#include "lamina/report/memory_bandwidth.h"
+
+namespace lamina::cli {
+namespace {
+
+struct BenchPeakCommand {
+  int threads = 0;
+  JsonOutput json_output;
+};
+
+int RunBenchPeak(const BenchPeakCommand& command) {
+  command.json_output.Check();
+  const HardwareInfo info = QueryHardware();
+  const bool text = !command.json_output.to_stdout();
+  const int most = command.threads > 0 ? command.threads : info.logical_cores;
+  if (text) {
+    fmt::print(
+        "{}\nWhat the threads reach with nothing but the synapse's arithmetic in registers, best of several runs.\n\n",
+        info.OneLine());
+    fmt::print("{:<8} {:<5} {:>7} {:>12} {:>10} {:>9}\n", "synapse", "type", "threads", "synapses/s", "t_syn ns",
+               "GFLOP/s");
+  }
+  nlohmann::json rows = nlohmann::json::array();
+  nlohmann::json memory = nlohmann::json::array();
+  for (const int threads : std::set<int>{1, most}) {
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      for (const Synapse synapse : {Synapse::kDot, Synapse::kL1, Synapse::kL2Squared}) {
+        const double limit = MeasureSynapseLimit(synapse, dtype, threads);
+        rows.push_back({{"synapse", SynapseName(synapse)},
+                        {"dtype", DTypeName(dtype)},
+                        {"threads", threads},
+                        {"synapses_per_second", limit},
+                        {"t_syn_ns", 1e9 / limit}});
+        const std::string gflops = synapse == Synapse::kDot ? fmt::format("{:.1f}", 2e-9 * limit) : "";
+        if (text) {
+          fmt::print("{:<8} {:<5} {:>7} {:>12.4g} {:>10.5f} {:>9}\n", SynapseName(synapse), DTypeName(dtype), threads,
+                     limit, 1e9 / limit, gflops);
+          std::fflush(stdout);
+        }
+      }
+    }
+  }
+  for (const int threads : std::set<int>{1, most}) {
+    const MemoryBandwidth bandwidth = MeasureMemoryBandwidth(threads);
+    memory.push_back({{"threads", threads},
+                      {"read_bytes_per_second", bandwidth.read_bytes_per_second},
+                      {"copy_bytes_per_second", bandwidth.copy_bytes_per_second}});
+    if (text) {
+      fmt::print("memory, {} thread{}: reads {:.1f} GB/s, copies {:.1f} GB/s (read and written)\n", threads,
+                 threads == 1 ? "" : "s", 1e-9 * bandwidth.read_bytes_per_second,
+                 1e-9 * bandwidth.copy_bytes_per_second);
+    }
+  }
+  command.json_output.Write("bench peak",
+                            {{"hardware", info.OneLine()}, {"limits", std::move(rows)}, {"memory", std::move(memory)}});
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> AddBenchPeak(CLI::App& bench) {
+  auto command = std::make_shared<BenchPeakCommand>();
+  CLI::App* peak = bench.add_subcommand("peak", "Measure the limits of this machine: arithmetic and memory");
+  peak->add_option("--threads", command->threads, "Threads beside one; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+  command->json_output.AddTo(*peak);
+  return [command] { return RunBenchPeak(*command); };
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,15 @@
+// The machine's measured memory bandwidth.
+#pragma once
+
+namespace lamina {
+
+/// Bytes a second, best of several runs over arrays of 256 MiB, far beyond the caches.
+struct MemoryBandwidth {
+  double read_bytes_per_second = 0;
+  double copy_bytes_per_second = 0;  // read and written bytes both counted
+};
+
+/// Takes about half a second and 512 MiB. Throws Error(kResource) where they are not to be had.
+MemoryBandwidth MeasureMemoryBandwidth(int threads);
+
+}  // namespace lamina
