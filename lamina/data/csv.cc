@@ -71,12 +71,11 @@ void Normalise(std::string& content, const std::string& source) {
   if (content.starts_with("\xEF\xBB\xBF")) {
     content.erase(0, 3);
   }
-  if (const void* nul = std::memchr(content.data(), 0, content.size())) {
-    ThrowAt(content, static_cast<size_t>(static_cast<const char*>(nul) - content.data()), source,
-            "holds NUL bytes: not a text file", "Name a text file, or convert this one to CSV.");
+  if (const size_t nul = content.find('\0'); nul != std::string::npos) {
+    ThrowAt(content, nul, source, "holds NUL bytes: not a text file", "Name a text file, or convert this one to CSV.");
   }
   CheckUtf8(content, source);
-  if (std::memchr(content.data(), '\n', content.size()) == nullptr) {
+  if (content.find('\n') == std::string::npos) {
     std::replace(content.begin(), content.end(), '\r', '\n');  // line ends of old Macintosh files
   }
   if (!content.ends_with('\n')) {

@@ -14,8 +14,8 @@ namespace {
 std::string_view Descr(DType dtype) {
   switch (dtype) {
     case DType::kF64: return "<f8";
-    case DType::kF32: return "<f4";
-    case DType::kBF16: return "<f4";  // NumPy has none
+    case DType::kF32:
+    case DType::kBF16: return "<f4";  // NumPy has no bf16
     case DType::kF16: return "<f2";
     case DType::kI64: return "<i8";
     case DType::kI32: return "<i4";

@@ -87,6 +87,7 @@ TensorView ParseTensor(const std::string& source, const std::string& name, const
 void RequireExactCover(const std::string& source, const std::map<std::string, TensorView>& tensors,
                        std::string_view data) {
   std::vector<std::string_view> parts;
+  parts.reserve(tensors.size());
   for (const auto& [name, tensor] : tensors) {
     parts.push_back(tensor.bytes);
   }
@@ -166,8 +167,8 @@ void WriteSafetensors(const std::string& path, const std::map<std::string, std::
   header["__metadata__"] = metadata;
   int64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    const auto type =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& row) { return row.second == tensor.dtype; });
+    const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                   [dtype = tensor.dtype](const auto& row) { return row.second == dtype; });
     const auto size_bytes = static_cast<int64_t>(tensor.bytes.size());
     header[name] = {{"dtype", type->first}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + size_bytes}}};
     offset += size_bytes;

@@ -33,8 +33,10 @@ double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t ep
                       int64_t reductions) {
   switch (schedule.kind) {
     case ScheduleKind::kConstant: return learning_rate;
-    case ScheduleKind::kStep:
-      return learning_rate * std::pow(schedule.factor, static_cast<double>(epoch / schedule.step_epochs));
+    case ScheduleKind::kStep: {
+      const int64_t steps = epoch / schedule.step_epochs;
+      return learning_rate * std::pow(schedule.factor, static_cast<double>(steps));
+    }
     case ScheduleKind::kCosine: {
       const double low = learning_rate * schedule.factor;
       const double t = static_cast<double>(epoch) / static_cast<double>(std::max<int64_t>(1, epochs - 1));

@@ -121,8 +121,10 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
       }
     }
   }
+  // NOLINTBEGIN(bugprone-branch-clone): the same value only for tiles of one row or vector
   constexpr int kOwnRows = Sum::kReadsOwn ? kRows : 1;
   constexpr int kOwnVectors = Sum::kReadsOwn ? kVectors : 1;
+  // NOLINTEND(bugprone-branch-clone)
   VecOf<T> own[kOwnRows][kOwnVectors];
   HWY_UNROLL(8)
   for (int i = 0; i < kOwnRows; ++i) {
