@@ -54,35 +54,51 @@ TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Acti
 
 TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  ValidateSettings(settings_, custom_);
-  CheckOutputs();
-  backend_ = MakeBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)});
-  LoadData(nullptr);
-  BuildNetwork();
+  Prepare(nullptr);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
+  Prepare(&checkpoint);
+}
+
+void TrainSession::Prepare(const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
   backend_ = MakeBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)});
-  Checkpoint saved = LoadCheckpoint(checkpoint, custom_);
-  LoadData(&saved.model.preprocessor);
+  std::optional<Checkpoint> saved;
+  if (checkpoint != nullptr) {
+    saved = LoadCheckpoint(*checkpoint, custom_);
+  }
+  LoadData(saved ? &saved->model.preprocessor : nullptr);
   BuildNetwork();
+  if (saved) {
+    Accept(std::move(*saved), *checkpoint);
+  }
+}
+
+void TrainSession::Accept(Checkpoint saved, const std::string& path) {
   if (saved.model.network.layers() != model_.network.layers()) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's network is not the one of these settings",
-                {.file = checkpoint, .remedy = "Resume without flags that change the network."});
+                {.file = path, .remedy = "Resume without flags that change the network."});
   }
-  if (saved.data_fingerprint != DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_)) {
+  if (saved.data_fingerprint != Fingerprint()) {
     throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
-                {.file = checkpoint, .remedy = "Resume with the same data, split and seed."});
+                {.file = path, .remedy = "Resume with the same data, split and seed."});
   }
   const TrainOptions options = TrainOptionsFrom(settings_, output_.loss);
   if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options); !verdict) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's training state does not fit: " + verdict.reason,
-                {.file = checkpoint, .remedy = "Resume without flags that change the optimizer or the weights kept."});
+                {.file = path, .remedy = "Resume without flags that change the optimizer or the weights kept."});
   }
   resume_state_ = std::move(saved.state);
+}
+
+uint64_t TrainSession::Fingerprint() {
+  if (!fingerprint_) {
+    fingerprint_ = DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_);
+  }
+  return *fingerprint_;
 }
 
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
@@ -120,63 +136,75 @@ void TrainSession::FitPreprocessor(const Table& table, std::span<const int64_t> 
   }
   PreprocessOptions options = PreprocessOptionsFrom(settings, Activation(), false);
   model_.preprocessor = Preprocessor::Fit(table, rows, options);
-  const bool classes = model_.preprocessor.task() == Task::kClassification;
-  output_ =
-      PlanOutput(settings_, classes ? static_cast<int64_t>(model_.preprocessor.class_names().size()) : 0, custom_);
+  PlanFrom(model_.preprocessor);
   const PreprocessOptions planned = PreprocessOptionsFrom(settings, output_.activation, output_.single_output);
   if (planned.negative_target != options.negative_target || planned.single_output) {
     model_.preprocessor = Preprocessor::Fit(table, rows, planned);  // other target values
   }
 }
 
-void TrainSession::LoadData(const Preprocessor* fitted) {
-  const Stopwatch watch;
-  const ReadOptions read = ReadOptionsFrom(settings_);
-  ReadResult result = ReadData(settings_.data, read);
-  const Table& table = result.train;
-  ReadOptions read_others = read;  // text is text in every file, even where one holds only numbers
-  for (const Column& column : table.columns) {
+TrainSession::Tables TrainSession::ReadTables() const {
+  const ReadOptions options = ReadOptionsFrom(settings_);
+  Tables tables{ReadData(settings_.data, options), std::nullopt};
+  ReadOptions others = options;  // text is text in every file, even where one holds only numbers
+  for (const Column& column : tables.main.train.columns) {
     if (column.kind == ColumnKind::kText) {
-      read_others.text_columns_if_present.push_back(column.name);
+      others.text_columns_if_present.push_back(column.name);
     }
   }
   if (!settings_.test.empty()) {
-    result.test = ReadTable(settings_.test, read_others);
+    tables.main.test = ReadTable(settings_.test, others);
   }
-  std::optional<Table> validation_table;
   if (!settings_.validation.empty()) {
-    validation_table = ReadTable(settings_.validation, read_others);
+    tables.validation = ReadTable(settings_.validation, others);
   }
-  std::vector<int64_t> rows = SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
-  SplitOptions split_options = SplitOptionsFrom(settings_, result.test.has_value(), validation_table.has_value());
+  return tables;
+}
+
+Split TrainSession::SplitOf(const Tables& tables) const {
+  const Table& table = tables.main.train;
+  const std::vector<int64_t> rows = SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
   std::vector<int32_t> strata;
   if (settings_.stratify) {
-    std::string target = settings_.target.empty() ? result.target.value_or("-1") : settings_.target.front();
-    strata = StrataOf(table, rows, target);
+    strata =
+        StrataOf(table, rows, settings_.target.empty() ? tables.main.target.value_or("-1") : settings_.target.front());
   }
-  const Split split = SplitRows(rows, strata, split_options);
-  const DType dtype = ParseDType(settings_.dtype);
+  return SplitRows(rows, strata,
+                   SplitOptionsFrom(settings_, tables.main.test.has_value(), tables.validation.has_value()));
+}
+
+void TrainSession::LoadData(const Preprocessor* fitted) {
+  const Stopwatch watch;
+  const Tables tables = ReadTables();
+  const Table& table = tables.main.train;
+  const Split split = SplitOf(tables);
   if (fitted != nullptr) {
     model_.preprocessor = *fitted;
-    output_ = PlanOutput(
-        settings_, fitted->task() == Task::kClassification ? static_cast<int64_t>(fitted->class_names().size()) : 0,
-        custom_);
+    PlanFrom(*fitted);
   } else {
-    FitPreprocessor(table, split.train, result.target);
+    FitPreprocessor(table, split.train, tables.main.target);
   }
   const Preprocessor& preprocessor = model_.preprocessor;
+  const DType dtype = ParseDType(settings_.dtype);
   const auto encode = [&](const Table& from, const std::vector<int64_t>& chosen) {
     return preprocessor.Encode(from, preprocessor.UsableRows(from, chosen, true), dtype, &encode_report_);
   };
+  const auto encode_part = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
+    return other ? encode(*other, AllRows(*other)) : encode(table, chosen);
+  };
   train_ = encode(table, split.train);
-  validation_ =
-      validation_table ? encode(*validation_table, AllRows(*validation_table)) : encode(table, split.validation);
-  test_ = result.test ? encode(*result.test, AllRows(*result.test)) : encode(table, split.test);
+  validation_ = encode_part(tables.validation, split.validation);
+  test_ = encode_part(tables.main.test, split.test);
   const WeightOptions weights = WeightOptionsFrom(settings_);
   if (weights.balanced_classes || !weights.class_weights.empty() || !weights.weight_column.empty()) {
     train_.sample_weights = SampleWeights(table, train_, preprocessor, weights);
   }
   load_seconds_ = watch.Elapsed_seconds();
+}
+
+void TrainSession::PlanFrom(const Preprocessor& preprocessor) {
+  const bool classes = preprocessor.task() == Task::kClassification;
+  output_ = PlanOutput(settings_, classes ? static_cast<int64_t>(preprocessor.class_names().size()) : 0, custom_);
 }
 
 void TrainSession::BuildNetwork() {
@@ -206,8 +234,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   callbacks.checkpoint = nullptr;
   if (const std::string path = CheckpointPath(); !path.empty()) {
     callbacks.checkpoint = [this, path](const TrainState& state) {
-      const uint64_t fingerprint = DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_);
-      SaveCheckpoint(path, model_, state, fingerprint);
+      SaveCheckpoint(path, model_, state, Fingerprint());
     };
   }
   TrainResult result;

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/data/reader.h"
+#include "lamina/data/split.h"
 #include "lamina/nn/model.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/evaluate.h"
@@ -52,7 +54,18 @@ class TrainSession {
   int64_t first_epoch() const;                           // 1, or where a resumed run goes on
 
  private:
+  struct Tables {
+    ReadResult main;
+    std::optional<Table> validation;
+  };
+
+  void Prepare(const std::string* checkpoint);
+  void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
+  uint64_t Fingerprint();
+  Tables ReadTables() const;
+  Split SplitOf(const Tables& tables) const;
+  void PlanFrom(const Preprocessor& preprocessor);
   void LoadData(const Preprocessor* fitted);
   void FitPreprocessor(const Table& table, std::span<const int64_t> rows, const std::optional<std::string>& target);
   void BuildNetwork();
@@ -67,6 +80,7 @@ class TrainSession {
   Dataset test_;
   EncodeReport encode_report_;
   std::optional<TrainState> resume_state_;
+  std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
   OutputPlan output_{};
   double load_seconds_ = 0;
 };
