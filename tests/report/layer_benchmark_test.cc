@@ -1,6 +1,7 @@
 // Tests of the layer benchmark: every synapse and pass verifies, and the limits are plausible.
 #include "lamina/report/layer_benchmark.h"
 
+#include <algorithm>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -42,13 +43,19 @@ TEST(LayerBenchmark, SaysWhatABackendCannotDo) {
   EXPECT_THROW(BenchmarkLayer(Problem::Parse("dot-tanh:f32:forward:0x4x4"), {}), Error);
 }
 
-// l1 takes three instructions where dot takes one.
+// l1 takes three instructions where dot takes one; processors with adders beside the multipliers take the two of l2 at
+// once. The best of some tries in turns, since other tests run beside this one.
 TEST(SlowSynapseLimit, L1IsSlowerThanProducts) {
-  const double dot = MeasureSynapseLimit(Synapse::kDot, DType::kF32, 1);
-  const double l1 = MeasureSynapseLimit(Synapse::kL1, DType::kF32, 1);
-  const double l2 = MeasureSynapseLimit(Synapse::kL2Squared, DType::kF32, 1);
+  double dot = 0;
+  double l1 = 0;
+  double l2 = 0;
+  for (int run = 0; run < 5; ++run) {
+    dot = std::max(dot, MeasureSynapseLimit(Synapse::kDot, DType::kF32, 1));
+    l1 = std::max(l1, MeasureSynapseLimit(Synapse::kL1, DType::kF32, 1));
+    l2 = std::max(l2, MeasureSynapseLimit(Synapse::kL2Squared, DType::kF32, 1));
+  }
   EXPECT_LT(l1, 0.9 * dot);
-  EXPECT_LT(l2, 1.1 * dot);  // processors with adders beside the multipliers take both at once
+  EXPECT_LT(l2, 1.1 * dot);
   EXPECT_GT(l1, 0.2 * dot);
 }
 
