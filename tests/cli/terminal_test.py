@@ -22,6 +22,9 @@ class TerminalTest(CliTest):
         self.addCleanup(os.close, master)
         import fcntl, struct, termios  # pylint: disable=multiple-imports,import-outside-toplevel
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+        modes = termios.tcgetattr(slave)
+        modes[3] |= termios.NOFLSH  # a typed Ctrl-C would throw away output on its way: what erases the bar, say
+        termios.tcsetattr(slave, termios.TCSANOW, modes)
 
         def own_terminal():
             os.setsid()
