@@ -91,7 +91,8 @@ class PassRun {
   const Matrix& x() const { return x_; }
   const Matrix& weights() const { return weights_; }
   const Matrix& delta() const { return delta_; }
-  // What is verified: the sums z of a forward pass (a follows from them), or the gradient.
+  const Matrix& a() const { return a_; }
+  // What is compared with the plain loops: the sums z of a forward pass, or the gradient.
   const Matrix& Result() const { return problem_.pass == Pass::kForward ? z_ : result_; }
   std::string Describe() const { return prepared_->Describe(); }
 
@@ -129,6 +130,24 @@ std::vector<int64_t> All(int64_t count) {
   return rows;
 }
 
+// How far the activations of the call that is timed are from the activation of the verified sums, in double precision.
+double ActivationError(const Activation& activation, const Matrix& sums, const Matrix& activations) {
+  std::vector<double> expected(static_cast<size_t>(sums.rows() * sums.cols()));
+  for (int64_t i = 0; i < sums.rows(); ++i) {
+    activation.Value(sums.Row<double>(i), expected.data() + i * sums.cols(), sums.cols());
+  }
+  const std::vector<double> got = Flat(activations);
+  double largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(got[i] - expected[i]) / std::max(1.0, std::abs(expected[i]));
+    if (std::isnan(error)) {
+      return error;
+    }
+    largest = std::max(largest, error);
+  }
+  return largest;
+}
+
 // The result of a few samples (weight gradient: outputs) by the plain loops in double precision, against the run's.
 void Verify(const Problem& problem, const PassRun& run, LayerBenchmarkResult& result) {
   const bool by_output = problem.pass == Pass::kWeightGradient;
@@ -152,6 +171,11 @@ void Verify(const Problem& problem, const PassRun& run, LayerBenchmarkResult& re
     expected.Call();
   }
   result.largest_error = LargestRelativeError(Flat(expected.Result()), Flat(Chosen(run.Result(), chosen, false)));
+  if (problem.pass == Pass::kForward) {
+    const double error =
+        ActivationError(problem.layer.activation, Chosen(run.Result(), chosen, false), Chosen(run.a(), chosen, false));
+    result.largest_error = std::isnan(error) ? error : std::max(result.largest_error, error);
+  }
   const double epsilon =
       problem.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const int64_t terms =
@@ -180,9 +204,8 @@ LayerBenchmarkResult BenchmarkLayer(const Problem& problem, const LayerBenchmark
   PassRun run(problem, *backend, std::move(x), std::move(weights), std::move(delta));
   if (problem.pass == Pass::kForward) {
     run.Forward(/*keep_z=*/true);
-  } else {
-    run.Call();
   }
+  run.Call();  // as it is timed
   LayerBenchmarkResult result;
   result.backend = backend->name();
   result.plan = run.Describe();

@@ -213,10 +213,12 @@ void Trainer::Run_::ReportProgress(double epoch_seconds) {
 }
 
 bool Trainer::Run_::TrainEpoch() {
-  order.resize(static_cast<size_t>(train.rows()));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
-  owner.backend_.Upload(device_order->data(), order.data(), train.rows() * static_cast<int64_t>(sizeof(int64_t)));
+  if (options.shuffle) {
+    order.resize(static_cast<size_t>(train.rows()));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
+    owner.backend_.Upload(device_order->data(), order.data(), train.rows() * static_cast<int64_t>(sizeof(int64_t)));
+  }
   UpdateRule rule = options.rule;
   rule.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);

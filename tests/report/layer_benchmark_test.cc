@@ -35,6 +35,28 @@ TEST(LayerBenchmark, ErrorsOfSinglePrecisionAreSeen) {
   EXPECT_GT(single.largest_error, 100 * twice.error_bound);
 }
 
+// Computes something else in single precision: a planted fault of an activation.
+struct WrongInFloat {
+  static constexpr const char* kName = "wrong_in_float";
+  static constexpr bool kSlopeNeedsInput = false;
+  template <class T>
+  T Value(T z) const {
+    return sizeof(T) == sizeof(float) ? z + T(0.01) : z;
+  }
+  template <class T>
+  T Slope(T, T) const {
+    return T(1);
+  }
+};
+
+TEST(LayerBenchmark, AWrongActivationIsSeen) {
+  Problem problem = Problem::Parse("dot-identity:f32:forward:37x29x53");
+  const LayerBenchmarkOptions once{.backend = "cpu", .rounds = 1, .round_seconds = 0};
+  EXPECT_TRUE(BenchmarkLayer(problem, once).verified);
+  problem.layer.activation = Activation::Custom<WrongInFloat>();
+  EXPECT_FALSE(BenchmarkLayer(problem, once).verified);
+}
+
 TEST(LayerBenchmark, SaysWhatABackendCannotDo) {
   const Error error = CaughtError(
       [] { BenchmarkLayer(Problem::Parse("l1-identity:u8:forward:4x4x4"), {.backend = "cpu", .rounds = 1}); });
