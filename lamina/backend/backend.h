@@ -25,14 +25,15 @@ class Buffer {
   virtual int64_t size_bytes() const = 0;
 };
 
-/// Forward: a = activation(z), z = synapse(x, weights) + bias.
+/// Forward: a = activation(z), z = synapse(x, weights) + bias. Bias, a, z and distance are of the layer's OutputType().
 struct ForwardArgs {
   ConstMatrixView x;           // batch × inputs
   ConstMatrixView weights;     // outputs × inputs
   const void* bias = nullptr;  // outputs, or null
-  MatrixView a;                // batch × outputs
+  MatrixView a;                // batch × outputs; may be empty where `sums` is not
   MatrixView z;                // batch × outputs, written where not empty
   MatrixView distance;         // batch × outputs, z without the bias; written where not empty
+  MatrixView sums;             // batch × outputs of SumType(), integer inputs only; written where not empty
 };
 
 /// Input gradient: out = ∂E/∂x, times the slope of the layer before where there is one (then it is that
@@ -86,6 +87,13 @@ struct LayerPlanRequest {
   DType dtype = DType::kF32;
   int64_t max_batch = 0;
   bool training = false;  // gradients are needed
+  Precision precision = Precision::kExact;
+  /// Every result has the same bits however batch and outputs are cut into calls (some speed is lost on few rows).
+  bool any_slicing = false;
+  /// Integer types: the largest |x| and |w| there will be, from which the sums are known to fit. Negative: whatever
+  /// the type holds.
+  double largest_x = -1;
+  double largest_w = -1;
 };
 
 /// Sums over the samples seen since they were last cleared. Kept in backend memory while training.

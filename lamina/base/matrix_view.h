@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "lamina/base/check.h"
+#include "lamina/base/half.h"
 
 namespace lamina {
 
@@ -27,6 +28,10 @@ constexpr DType DTypeOf() {
     return DType::kF64;
   } else if constexpr (std::is_same_v<U, float>) {
     return DType::kF32;
+  } else if constexpr (std::is_same_v<U, Float16>) {
+    return DType::kF16;
+  } else if constexpr (std::is_same_v<U, BFloat16>) {
+    return DType::kBF16;
   } else if constexpr (std::is_same_v<U, int64_t>) {
     return DType::kI64;
   } else if constexpr (std::is_same_v<U, int32_t>) {
@@ -40,6 +45,9 @@ constexpr DType DTypeOf() {
     return DType::kU8;
   }
 }
+
+/// i64, i32, i16, i8, u8.
+constexpr bool IsInteger(DType dtype) { return dtype >= DType::kI64; }
 
 /// Where a view's memory lives.
 enum class Space : uint8_t { kHost, kDevice };

@@ -154,20 +154,6 @@ NpyHeader ParseHeader(std::string_view content, const std::string& source) {
   return header;
 }
 
-float HalfToFloat(uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const int mantissa = half & 1023;
-  float value = 0;
-  if (exponent == 31) {
-    value = mantissa == 0 ? INFINITY : NAN;
-  } else if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(mantissa), -24);
-  } else {
-    value = std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-  }
-  return (half & 0x8000) != 0 ? -value : value;
-}
-
 // How one element type is stored and read.
 struct TypeRow {
   std::string_view name;  // without the byte order
@@ -187,9 +173,9 @@ void ConvertAll(const char* in, size_t count, void* out) {
 
 void ConvertHalves(const char* in, size_t count, void* out) {
   for (size_t i = 0; i < count; ++i) {
-    uint16_t half = 0;
-    std::memcpy(&half, in + 2 * i, 2);
-    static_cast<float*>(out)[i] = HalfToFloat(half);
+    Float16 half;
+    std::memcpy(&half.bits, in + 2 * i, 2);
+    static_cast<float*>(out)[i] = static_cast<float>(half);
   }
 }
 

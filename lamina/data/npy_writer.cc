@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <vector>
-
+#include "lamina/base/buffer.h"
+#include "lamina/base/convert.h"
 #include "lamina/base/file.h"
 
 namespace lamina {
@@ -46,19 +45,15 @@ void WriteNpy(const std::string& path, ConstMatrixView matrix) {
   AtomicFile file(path);
   file.Write(Header(matrix));
   const int64_t element_bytes = DTypeSize_bytes(matrix.dtype);
-  std::vector<uint32_t> widened(matrix.dtype == DType::kBF16 ? static_cast<size_t>(matrix.cols) : 0);
+  Matrix widened(1, matrix.dtype == DType::kBF16 ? matrix.cols : 0, DType::kF32);
   for (int64_t i = 0; i < matrix.rows; ++i) {
-    const auto* row = static_cast<const std::byte*>(matrix.data) + i * matrix.stride * element_bytes;
-    if (widened.empty()) {
+    if (!widened.empty()) {
+      ConvertMatrix(matrix.Rows(i, 1), widened.view());
+      file.Write(widened.data(), static_cast<size_t>(matrix.cols) * sizeof(float));
+    } else {
+      const auto* row = static_cast<const std::byte*>(matrix.data) + i * matrix.stride * element_bytes;
       file.Write(row, static_cast<size_t>(matrix.cols * element_bytes));
-      continue;
     }
-    for (size_t j = 0; j < widened.size(); ++j) {
-      uint16_t bits = 0;
-      std::memcpy(&bits, row + j * sizeof(bits), sizeof(bits));
-      widened[j] = static_cast<uint32_t>(bits) << 16;
-    }
-    file.Write(widened.data(), widened.size() * sizeof(widened[0]));
   }
   file.Commit();
 }

@@ -13,7 +13,18 @@ namespace lamina {
 namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "input_gradient", "weight_gradient"};
+constexpr std::string_view kBias = "-bias";
 constexpr std::string_view kNoBias = "-nobias";
+constexpr std::string_view kFast = "-fast";
+
+// Takes `suffix` off the end of text, if it is there.
+bool TakeSuffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) {
+    return false;
+  }
+  text.remove_suffix(suffix.size());
+  return true;
+}
 
 [[noreturn]] void ThrowBad(std::string_view text, std::string what) {
   throw Error(ErrorCode::kInvalidArgument, std::move(what),
@@ -60,9 +71,19 @@ bool SynapseScalesDelta(Synapse synapse) {
 
 std::string_view PassName(Pass pass) { return kPassNames[static_cast<size_t>(pass)]; }
 
+DType OutputType(DType dtype) {
+  return dtype == DType::kF64 || dtype == DType::kI64 || dtype == DType::kI32 ? DType::kF64 : DType::kF32;
+}
+
+DType SumType(DType dtype) {
+  return !IsInteger(dtype) ? OutputType(dtype) : DTypeSize_bytes(dtype) == 1 ? DType::kI32 : DType::kI64;
+}
+
 std::string Problem::Text() const {
-  return fmt::format("{}-{}{}:{}:{}:{}x{}x{}", SynapseName(layer.synapse), layer.activation.Text(),
-                     layer.bias ? "" : kNoBias, DTypeName(dtype), PassName(pass), batch, layer.outputs, layer.inputs);
+  const bool expected = !IsDistance(layer.synapse);
+  return fmt::format("{}-{}{}:{}{}:{}:{}x{}x{}", SynapseName(layer.synapse), layer.activation.Text(),
+                     layer.bias == expected ? "" : (layer.bias ? kBias : kNoBias), DTypeName(dtype),
+                     precision == Precision::kFast ? kFast : "", PassName(pass), batch, layer.outputs, layer.inputs);
 }
 
 Problem Problem::Parse(std::string_view text, std::span<const Activation> custom) {
@@ -72,17 +93,18 @@ Problem Problem::Parse(std::string_view text, std::span<const Activation> custom
   }
   Problem problem;
   std::string_view neuron = parts[0];
-  if (neuron.ends_with(kNoBias)) {
-    problem.layer.bias = false;
-    neuron.remove_suffix(kNoBias.size());
-  }
+  const bool bias = TakeSuffix(neuron, kBias);
+  const bool no_bias = !bias && TakeSuffix(neuron, kNoBias);
   const size_t dash = neuron.find('-');
   if (dash == std::string_view::npos) {
     ThrowBad(text, "a neuron is written synapse-activation");
   }
   problem.layer.synapse = ParseSynapse(neuron.substr(0, dash));
   problem.layer.activation = Activation::Parse(neuron.substr(dash + 1), custom);
-  problem.dtype = ParseDType(parts[1]);
+  problem.layer.bias = bias || (!no_bias && !IsDistance(problem.layer.synapse));
+  std::string_view dtype = parts[1];
+  problem.precision = TakeSuffix(dtype, kFast) ? Precision::kFast : Precision::kExact;
+  problem.dtype = ParseDType(dtype);
   size_t pass = 0;
   while (pass < kPassNames.size() && kPassNames[pass] != parts[2]) {
     ++pass;

@@ -53,12 +53,24 @@ struct LayerSpec {
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
 
-/// Text form: "dot-tanh:f32:forward:128x1024x784" (batch × outputs × inputs); "-nobias" after the activation if none.
+/// How sums may be computed. kFast: an l1 synapse as 2 sum of max(x, w) - sum of x - sum of w, at the speed of a matrix
+/// product; the error grows with sum of |x| + |w| instead of |x - w| (bound: docs/library.md), and an infinite x or w
+/// gives NaN. Other synapses are exact either way.
+enum class Precision { kExact, kFast };
+
+/// The type of the activations of a layer on inputs and weights of `dtype`: f64 for f64, i64 and i32, else f32.
+DType OutputType(DType dtype);
+/// The type of its sums: exact integers for integers (i32 for 8-bit types, i64 for others), else that of the outputs.
+DType SumType(DType dtype);
+
+/// Text form: "dot-tanh:f32:forward:128x1024x784" (batch × outputs × inputs). dot layers have a bias unless "-nobias"
+/// stands after the activation, distance layers have one only with "-bias". "f32-fast" asks for Precision::kFast.
 struct Problem {
   LayerSpec layer;
   Pass pass = Pass::kForward;
   int64_t batch = 0;
   DType dtype = DType::kF32;
+  Precision precision = Precision::kExact;
 
   std::string Text() const;
   /// Throws Error(kInvalidArgument) naming the wrong part.

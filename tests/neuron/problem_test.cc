@@ -38,6 +38,12 @@ TEST(Problem, TextAsDocumented) {
   EXPECT_EQ(Problem::Parse("dot-tanh:f32:forward:128x1024x784").layer.outputs, 1024);
   EXPECT_EQ(Problem::Parse("dot-tanh:f32:forward:128x1024x784").batch, 128);
   EXPECT_FALSE(Problem::Parse("dot-tanh-nobias:f64:weight_gradient:0x1x0").layer.bias);
+  EXPECT_FALSE(Problem::Parse("l1-triangle:f32:forward:1x1x1").layer.bias);
+  EXPECT_TRUE(Problem::Parse("l1-triangle-bias:f32:forward:1x1x1").layer.bias);
+  EXPECT_EQ(Problem::Parse("l1-identity-bias:u8:forward:1x2x3").Text(), "l1-identity-bias:u8:forward:1x2x3");
+  EXPECT_EQ(Problem::Parse("dot-tanh-bias:u8:forward:1x2x3").Text(), "dot-tanh:u8:forward:1x2x3");
+  EXPECT_EQ(Problem::Parse("l1-identity:f32-fast:forward:1x2x3").precision, Precision::kFast);
+  EXPECT_EQ(Problem::Parse("l1-identity:f32-fast:forward:1x2x3").Text(), "l1-identity:f32-fast:forward:1x2x3");
   const Activation custom[] = {Activation::Custom<Softplus>()};
   EXPECT_EQ(Problem::Parse("dot-softplus:f32:forward:1x2x3", custom).Text(), "dot-softplus:f32:forward:1x2x3");
 }

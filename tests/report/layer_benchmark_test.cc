@@ -13,7 +13,7 @@ namespace {
 
 TEST(LayerBenchmark, EverySynapseAndPassIsVerified) {
   for (const char* synapse :
-       {"dot-tanh", "l1-triangle(radius=9)-nobias", "l2-gaussian(radius=4)-nobias", "l2sq-identity"}) {
+       {"dot-tanh", "l1-triangle(radius=9)-nobias", "l2-gaussian(radius=4)-nobias", "l2sq-identity-bias"}) {
     for (const char* pass : {"forward", "input_gradient", "weight_gradient"}) {
       for (const char* dtype : {"f32", "f64"}) {
         const Problem problem = Problem::Parse(std::string(synapse) + ":" + dtype + ":" + pass + ":37x29x53");
