@@ -35,6 +35,11 @@ class HostBackend : public Backend {
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 
+/// The largest |sum| that integer inputs of the magnitudes stated in `request` can have.
+double LargestSum(const LayerPlanRequest& request);
+/// Throws Error(kUnsupported), naming the magnitudes, where that does not fit the SumType() of an integer layer.
+void RequireSumsFit(const LayerPlanRequest& request);
+
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
 

@@ -11,12 +11,13 @@ struct BFloat16 {
   uint16_t bits = 0;
 
   BFloat16() = default;
-  explicit BFloat16(float value) {
+  explicit constexpr BFloat16(float value) {
     const auto wide = std::bit_cast<uint32_t>(value);
     bits = value != value ? static_cast<uint16_t>(wide >> 16 | 0x40U)  // a NaN stays one
                           : static_cast<uint16_t>((wide + 0x7FFFU + (wide >> 16 & 1U)) >> 16);
   }
-  explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  friend bool operator==(const BFloat16&, const BFloat16&) = default;  // of the bits
+  explicit constexpr operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 };
 
 /// IEEE 754 binary16.
@@ -24,7 +25,7 @@ struct Float16 {
   uint16_t bits = 0;
 
   Float16() = default;
-  explicit Float16(float value) {
+  explicit constexpr Float16(float value) {
     const auto wide = std::bit_cast<uint32_t>(value);
     const auto sign = static_cast<uint16_t>(wide >> 16 & 0x8000U);
     const uint32_t magnitude = wide & 0x7FFFFFFFU;
@@ -39,7 +40,8 @@ struct Float16 {
       bits = static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000U));
     }
   }
-  explicit operator float() const {
+  friend bool operator==(const Float16&, const Float16&) = default;  // of the bits
+  explicit constexpr operator float() const {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
     const uint32_t rest = bits & 0x7FFFU;
     uint32_t magnitude = 0;

@@ -53,9 +53,9 @@ struct LayerSpec {
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
 
-/// How sums may be computed. kFast: an l1 synapse as 2 sum of max(x, w) - sum of x - sum of w, at the speed of a matrix
-/// product; the error grows with sum of |x| + |w| instead of |x - w| (bound: docs/library.md), and an infinite x or w
-/// gives NaN. Other synapses are exact either way.
+/// How sums may be computed. kFast allows an l1 synapse of floating-point numbers as 2 sum of max(x, w) - sum of x -
+/// sum of w, at the speed of a matrix product; the error grows with sum of |x| + |w| instead of |x - w| (bound:
+/// docs/library.md), and an infinite x or w gives NaN. Everything else is computed exactly either way.
 enum class Precision { kExact, kFast };
 
 /// The type of the activations of a layer on inputs and weights of `dtype`: f64 for f64, i64 and i32, else f32.

@@ -3,74 +3,19 @@
 #include "lamina/backend/cpu/cpu_backend.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <cmath>
 
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
+#include "lamina/backend/cpu/scratch.h"
+#include "lamina/backend/cpu/team.h"
+#include "lamina/backend/cpu/typed_layer.h"
 #include "lamina/backend/host_backend.h"
-#include "lamina/base/buffer.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
 namespace {
-
-using cpu::Team;
-
-// Multiply-adds a thread must have. A second thread gains from 64 K on (10 x 1024 x 16 samples: 1.9 to 1.4
-// us), but where the cores are shared with other programs, each parallel region may wait a time slice of 8 ms
-// for its partner.
-constexpr int64_t kWorkPerThread = 128 * 1024;
-
-template <class Fn>
-void RunTeam(int threads, const Fn& fn) noexcept {
-  if (threads == 1) {
-    fn(Team{});
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  fn(Team{omp_get_thread_num(), omp_get_num_threads()});
-}
-
-// Scratch for every pass of a layer: one buffer, as passes run one after the other.
-template <class T>
-class ScratchBuffer {
- public:
-  ScratchBuffer(const LayerPlanRequest& request, const cpu::KernelTable<T>& kernels, cpu::CacheBudget budget) {
-    const int64_t batch = request.max_batch;
-    const int64_t inputs = request.layer.inputs;
-    const int64_t outputs = request.layer.outputs;
-    Include(cpu::ScratchFor(outputs, batch, inputs, kernels.shape, budget));
-    if (request.training) {
-      Include(cpu::ScratchFor(batch, inputs, outputs, kernels.shape, budget));
-      Include(cpu::ScratchFor(outputs, inputs, batch, kernels.shape, budget));
-    }
-    const int64_t delta = request.training && SynapseScalesDelta(request.layer.synapse) ? batch * outputs : 0;
-    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-    sizes_.rows = cpu::RoundUp(sizes_.rows, kLine);
-    sizes_.columns = cpu::RoundUp(sizes_.columns, kLine);
-    sizes_.partial = cpu::RoundUp(sizes_.partial, kLine);
-    buffer_ = AlignedBuffer((sizes_.rows + sizes_.columns + sizes_.partial + delta) * static_cast<int64_t>(sizeof(T)));
-  }
-
-  cpu::Scratch<T> get() const {
-    T* const base = buffer_.template As<T>().data();
-    T* const columns = base + sizes_.rows;
-    T* const partial = columns + sizes_.columns;
-    return {base, columns, partial, partial + sizes_.partial};
-  }
-
- private:
-  void Include(const cpu::ScratchSizes& sizes) {
-    sizes_.rows = std::max(sizes_.rows, sizes.rows);
-    sizes_.columns = std::max(sizes_.columns, sizes.columns);
-    sizes_.partial = std::max(sizes_.partial, sizes.partial);
-  }
-
-  cpu::ScratchSizes sizes_;
-  AlignedBuffer buffer_;
-};
 
 template <class T>
 cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
@@ -103,22 +48,22 @@ class OwnLayer : public PreparedLayer {
         kernels_(cpu::Kernels<T>()),
         passes_(kernels_.synapses[static_cast<size_t>(request.layer.synapse)]),
         budget_(cpu::MachineBudget(sizeof(T))),
-        scratch_(request, kernels_, budget_) {}
+        scratch_(ScratchOf(request, kernels_.shape, budget_)) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
     const cpu::ForwardTask<T> task = TaskOf(args);
     const auto kernel = UsesDots(args.x.rows) ? passes_.forward_dots : passes_.forward;
-    RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernel(task, team); });
+    cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { kernel(task, team); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
     const cpu::InputGradientTask<T> task = TaskOf(args);
-    RunTeam(ThreadsFor(args.delta.rows), [&](Team team) { passes_.input_gradient(task, team); });
+    cpu::RunTeam(ThreadsFor(args.delta.rows), [&](cpu::Team team) { passes_.input_gradient(task, team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const cpu::WeightGradientTask<T> task = TaskOf(args);
-    RunTeam(ThreadsFor(args.x.rows), [&](Team team) { passes_.weight_gradient(task, team); });
+    cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { passes_.weight_gradient(task, team); });
   }
 
   std::string Describe() const override {
@@ -129,12 +74,9 @@ class OwnLayer : public PreparedLayer {
 
  protected:
   // Dot products fill vectors along the inputs, tiles along the batch.
-  bool UsesDots(int64_t batch) const { return batch < 12 || request_.layer.outputs < 24; }
+  bool UsesDots(int64_t batch) const { return !request_.any_slicing && (batch < 12 || request_.layer.outputs < 24); }
 
-  int ThreadsFor(int64_t batch) const {
-    const int64_t work = std::max<int64_t>(1, batch) * request_.layer.weight_count();
-    return static_cast<int>(std::clamp<int64_t>(work / kWorkPerThread, 1, threads_));
-  }
+  int ThreadsFor(int64_t batch) const { return cpu::ThreadsFor(batch, request_.layer, threads_); }
 
   cpu::ForwardTask<T> TaskOf(const ForwardArgs& args) const {
     return {&args, &request_.layer.activation, scratch_.get(), budget_};
@@ -144,12 +86,26 @@ class OwnLayer : public PreparedLayer {
     return {&args, ConstantsOf<T>(args.rule, true), ConstantsOf<T>(args.rule, false), scratch_.get(), budget_};
   }
 
+  static cpu::ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, cpu::TileShape shape,
+                                         cpu::CacheBudget budget) {
+    const int64_t batch = request.max_batch;
+    const int64_t inputs = request.layer.inputs;
+    const int64_t outputs = request.layer.outputs;
+    cpu::ScratchSizes sizes = cpu::ScratchFor(outputs, batch, inputs, shape, budget);
+    if (request.training) {
+      sizes = cpu::LargestOf(sizes, cpu::ScratchFor(batch, inputs, outputs, shape, budget));
+      sizes = cpu::LargestOf(sizes, cpu::ScratchFor(outputs, inputs, batch, shape, budget));
+    }
+    const bool scales = request.training && SynapseScalesDelta(request.layer.synapse);
+    return cpu::ScratchBuffer<T>(sizes, scales ? batch * outputs : 0);
+  }
+
   LayerPlanRequest request_;
   int threads_;
   const cpu::KernelTable<T>& kernels_;
   const cpu::SynapseKernels<T>& passes_;
   cpu::CacheBudget budget_;
-  ScratchBuffer<T> scratch_;
+  cpu::ScratchBuffer<T> scratch_;
 };
 
 // oneDNN for the products where it takes them; own kernels for the rest.
@@ -165,7 +121,7 @@ class OnednnLayer final : public OwnLayer<float> {
              fused ? &request_.layer.activation : nullptr, z)) {
       OwnLayer<float>::Forward(args);
     } else if (!fused) {
-      RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernels_.activate(TaskOf(args), team); });
+      cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { kernels_.activate(TaskOf(args), team); });
     }
   }
 
@@ -174,7 +130,7 @@ class OnednnLayer final : public OwnLayer<float> {
       OwnLayer<float>::InputGradient(args);
       return;
     }
-    RunTeam(ThreadsFor(args.delta.rows), [&](Team team) { kernels_.multiply_slope(TaskOf(args), team); });
+    cpu::RunTeam(ThreadsFor(args.delta.rows), [&](cpu::Team team) { kernels_.multiply_slope(TaskOf(args), team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
@@ -183,7 +139,7 @@ class OnednnLayer final : public OwnLayer<float> {
       OwnLayer<float>::WeightGradient(args);
       return;
     }
-    RunTeam(ThreadsFor(args.x.rows), [&](Team team) { kernels_.update(TaskOf(args), team); });
+    cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { kernels_.update(TaskOf(args), team); });
   }
 
   std::string Describe() const override {
@@ -232,6 +188,9 @@ class CpuBackend final : public HostBackend {
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(request);
+    if (cpu::NeedsTypedLayer(request)) {
+      return cpu::MakeTypedLayer(request, threads());
+    }
     if (kernel_ == "onednn") {
       return std::make_unique<OnednnLayer>(request, threads());
     }

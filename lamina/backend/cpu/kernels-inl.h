@@ -67,7 +67,7 @@ ConstMatrixView ScaledDelta(const ConstMatrixView& delta, const ConstMatrixView&
 template <class Synapse, class T>
 void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
   const InputGradientArgs& args = *task.args;
-  const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.delta, team);
+  const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.rest, team);
   const ProductInput<T> input{{static_cast<const T*>(delta.data), delta.rows, delta.stride, 1},
                               {static_cast<const T*>(args.weights.data), args.weights.cols, 1, args.weights.stride},
                               delta.cols,
@@ -156,7 +156,7 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
   const WeightGradientArgs& args = *task.args;
   const int64_t outputs = args.delta.cols;
   const int64_t inputs = args.x.cols;
-  const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.delta, team);
+  const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.rest, team);
   const ProductInput<T> input{{static_cast<const T*>(delta.data), outputs, 1, delta.stride},
                               {static_cast<const T*>(args.x.data), inputs, 1, args.x.stride},
                               args.x.rows,

@@ -8,32 +8,38 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/blocking.h"
+#include "lamina/backend/cpu/team.h"
 
 namespace lamina::cpu {
 
-/// One thread of those that run a task together; all of them call the same entry point.
-struct Team {
-  int thread = 0;
-  int size = 1;
-
-  void Barrier() const noexcept {
-    if (size > 1) {
-#pragma omp barrier
-    }
-  }
-  /// This thread's part of [0, count).
-  int64_t Begin(int64_t count) const { return count * thread / size; }
-  int64_t End(int64_t count) const { return count * (thread + 1) / size; }
-};
-
-/// Memory for packed operands and partial sums, see ScratchSizes, and for a scaled delta (batch × outputs). 64-byte
-/// aligned.
+/// Memory for packed operands and partial sums, see ScratchSizes, and for a scaled delta (batch × outputs) or the
+/// corrections of sums (outputs + batch). 64-byte aligned.
 template <class T>
 struct Scratch {
   T* rows = nullptr;
   T* columns = nullptr;
   T* partial = nullptr;
-  T* delta = nullptr;  // only where SynapseScalesDelta()
+  T* rest = nullptr;
+};
+
+/// How a row of a storage type becomes lanes of T in a panel.
+template <class T>
+struct Encoding {
+  /// `count` elements at `from` to `lanes` lanes, zeros after them.
+  void (*encode)(const void* from, int64_t count, T* to, int64_t lanes) = nullptr;
+  int64_t element_bytes = 0;
+  int64_t group = 1;       // elements in a lane
+  bool same_bits = false;  // lanes are just neighbouring elements
+  int64_t length = 0;      // elements in a row
+};
+
+/// The operands of a forward pass in a storage type of their own.
+template <class T>
+struct EncodedOperands {
+  Encoding<T> weights;
+  Encoding<T> x;
+  int64_t lanes = 0;              // of a row
+  bool weights_in_place = false;  // read as lanes where they are
 };
 
 /// The constants of an UpdateRule in the element type, worked out once per call.
@@ -49,6 +55,7 @@ struct ForwardTask {
   const Activation* activation;
   Scratch<T> scratch;
   CacheBudget budget;
+  const EncodedOperands<T>* encoded = nullptr;  // null: x and weights are of T themselves
 };
 
 template <class T>
@@ -77,6 +84,42 @@ struct SynapseKernels {
   void (*input_gradient)(const InputGradientTask<T>&, Team) noexcept;
   void (*weight_gradient)(const WeightGradientTask<T>&, Team) noexcept;
 };
+
+/// How the sums of a forward pass are computed where not in the storage type itself.
+enum class Method {
+  kWide,   // each element widened to a lane: halves to f32, integers to i32 or i64
+  kPairs,  // two 16-bit numbers a lane of 32
+  kQuads,  // four bytes a lane of 32: needs CpuHasQuads()
+  kSad,    // eight bytes a lane of 64, absolute differences
+  kFast,   // Precision::kFast
+};
+
+/// A forward pass by some method; `forward` is null where an instruction set does not have it.
+template <class T>
+struct TypedKernel {
+  void (*forward)(const ForwardTask<T>&, Team) noexcept = nullptr;
+  Encoding<T> weights;
+  Encoding<T> x;
+};
+
+/// Forward passes over lanes of T (float, double, int32_t, int64_t) for the other storage types.
+template <class T>
+struct TypedTable {
+  const char* target;
+  TileShape shape;
+  TypedKernel<T> (*find)(Synapse, DType, Method);
+};
+
+template <class T>
+const TypedTable<T>& TypedKernels();
+template <>
+const TypedTable<float>& TypedKernels<float>();
+template <>
+const TypedTable<double>& TypedKernels<double>();
+template <>
+const TypedTable<int32_t>& TypedKernels<int32_t>();
+template <>
+const TypedTable<int64_t>& TypedKernels<int64_t>();
 
 /// The kernels of one instruction set.
 template <class T>

@@ -7,21 +7,30 @@
 #define LAMINA_BACKEND_CPU_PACK_INL_H_
 #endif
 
+#include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/vec-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
 /// One operand of a product, seen as count × depth: element (r, k) at data[r * stride + k * k_stride]. One of
-/// the two strides is 1.
+/// the two strides is 1. With an encoding, data and stride are of its storage type and k counts lanes.
 template <class T>
 struct Operand {
   const T* data;
   int64_t count;
   int64_t stride;
   int64_t k_stride;
+  const Encoding<T>* encoding = nullptr;
 
   const T* At(int64_t r, int64_t k) const { return data + r * stride + k * k_stride; }
+  /// Lanes [k, k + lanes) of row r of an encoded operand.
+  void Encode(int64_t r, int64_t k, int64_t lanes, T* to) const {
+    const int64_t first = k * encoding->group;
+    const int64_t count_there = std::min(encoding->length - first, lanes * encoding->group);
+    encoding->encode(reinterpret_cast<const char*>(data) + (r * stride + first) * encoding->element_bytes, count_there,
+                     to, lanes);
+  }
 };
 
 #if HWY_TARGET == HWY_SCALAR
@@ -42,10 +51,11 @@ HWY_INLINE void TransposeSquare(const T* from, int64_t, T* to, int64_t) {
 template <class T>
 inline constexpr int64_t kSide = 16 / static_cast<int64_t>(sizeof(T));
 
-// Reads 4 rows (f64: 2) and turns each 4 × 4 (2 × 2) block of 128 bits: block b of out[i] is column b * kSide
+// Reads 4 rows (of 8-byte lanes: 2) and turns each 4 × 4 (2 × 2) block of 128 bits: block b of out[i] is column b *
+// kSide
 // + i.
-template <class D, class V>
-HWY_INLINE void LoadTurned(D d, const float* HWY_RESTRICT from, int64_t stride, V* out) {
+template <class D, class V, class T, std::enable_if_t<sizeof(T) == 4>* = nullptr>
+HWY_INLINE void LoadTurned(D d, const T* HWY_RESTRICT from, int64_t stride, V* out) {
   const hn::Repartition<double, D> dd;
   const auto r0 = hn::LoadU(d, from);
   const auto r1 = hn::LoadU(d, from + stride);
@@ -61,8 +71,8 @@ HWY_INLINE void LoadTurned(D d, const float* HWY_RESTRICT from, int64_t stride, 
   out[3] = hn::BitCast(d, hn::InterleaveUpper(dd, e, f));
 }
 
-template <class D, class V>
-HWY_INLINE void LoadTurned(D d, const double* HWY_RESTRICT from, int64_t stride, V* out) {
+template <class D, class V, class T, std::enable_if_t<sizeof(T) == 8>* = nullptr>
+HWY_INLINE void LoadTurned(D d, const T* HWY_RESTRICT from, int64_t stride, V* out) {
   const auto r0 = hn::LoadU(d, from);
   const auto r1 = hn::LoadU(d, from + stride);
   out[0] = hn::InterleaveLower(d, r0, r1);
@@ -161,13 +171,33 @@ HWY_NOINLINE void Transpose(const T* HWY_RESTRICT from, int64_t from_stride, int
   }
 }
 
+// PackPanel for an encoded operand: a few lanes of a vector's worth of rows at a time are encoded, then turned.
+template <class T>
+void PackEncoded(const Operand<T>& operand, int64_t begin, int64_t count, int64_t width, int64_t k_begin, int64_t k_end,
+                 T* HWY_RESTRICT panel) {
+  constexpr int64_t kChunk = 64;
+  HWY_ALIGN T encoded[kLanes<T> * kChunk];
+  for (int64_t r = 0; r < count; r += kLanes<T>) {
+    const int64_t rows = std::min(kLanes<T>, count - r);
+    for (int64_t k = k_begin; k < k_end; k += kChunk) {
+      const int64_t lanes = std::min(kChunk, k_end - k);
+      for (int64_t i = 0; i < rows; ++i) {
+        operand.Encode(begin + r + i, k, lanes, encoded + i * kChunk);
+      }
+      Transpose(encoded, kChunk, rows, lanes, panel + (k - k_begin) * width + r, width);
+    }
+  }
+}
+
 /// panel[k * width + r] for rows [begin, begin + count) and k in [k_begin, k_end); zeros in columns [count,
 /// width). `panel` is that of k = k_begin.
 template <class T>
 void PackPanel(const Operand<T>& operand, int64_t begin, int64_t count, int64_t width, int64_t k_begin, int64_t k_end,
                T* HWY_RESTRICT panel) {
   const int64_t depth = k_end - k_begin;
-  if (operand.stride == 1) {
+  if (operand.encoding != nullptr) {
+    PackEncoded(operand, begin, count, width, k_begin, k_end, panel);
+  } else if (operand.stride == 1) {
     for (int64_t k = 0; k < depth; ++k) {
       Transform<T>(
           count, panel + k * width, [](auto v) { return v; }, operand.At(begin, k_begin + k));

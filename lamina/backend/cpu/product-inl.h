@@ -61,8 +61,8 @@ struct Block {
         cache_columns(size.cache_columns),
         row_groups(rows, Sum::kRows),
         panels(CeilDivide(columns, kLanes<T>), kTileVectors),
-        pack_rows(in.rows.k_stride != 1),
-        direct_columns(in.columns.stride == 1 && in.rows.count <= 2 * Sum::kRows) {}
+        pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
+        direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= 2 * Sum::kRows) {}
 
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
@@ -80,6 +80,12 @@ struct Block {
 // next.
 template <class Sum, class T>
 void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
+  if (in.rows.encoding != nullptr) {  // row after row, as they are read
+    for (int64_t r = 0; begin < end && r < block.rows; ++r) {
+      in.rows.Encode(block.row + r, block.k + begin, end - begin, in.scratch.rows + r * block.depth + begin);
+    }
+    return;
+  }
   constexpr int64_t kTogether = 4;
   for (int64_t group = 0; group < block.row_groups.parts; group += kTogether) {
     const int64_t group_end = std::min(group + kTogether, block.row_groups.parts);
@@ -136,8 +142,8 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
   }
   if (block.pack_rows) {
     input.rows = in.scratch.rows + first_row * block.depth;
-    input.row_stride = 1;
-    input.row_k_stride = rows;
+    input.row_stride = in.rows.encoding != nullptr ? block.depth : 1;
+    input.row_k_stride = in.rows.encoding != nullptr ? 1 : rows;
   } else {
     input.rows = in.rows.At(block.row + first_row, block.k);
     input.row_stride = in.rows.stride;

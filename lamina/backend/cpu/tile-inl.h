@@ -30,6 +30,7 @@ inline constexpr int64_t kTileSize = kTileRows* kTileColumns<T>;
 template <class Term>
 struct TermSum {
   static constexpr bool kReadsOwn = false;
+  static constexpr bool kOneOrder = true;
   static constexpr int kRows = kTileRows;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
@@ -42,6 +43,7 @@ struct TermSum {
 template <class Term>
 struct SlopeSum {
   static constexpr bool kReadsOwn = Term::kIsDistance;
+  static constexpr bool kOneOrder = false;
   static constexpr int kRows = kReadsOwn ? kTileRows / 2 : kTileRows;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T> own, VecOf<T> sum) {
@@ -102,13 +104,15 @@ HWY_INLINE void StoreSums(const VecOf<T> (&sum)[kSplit][kRows][kVectors], T* HWY
 }
 
 /// tile[i * width + j] (width = kVectors * lanes) = or, with `add`, += the sum over k. Tiles too small to
-/// hide the FMA's latency of 4 cycles at 2 a cycle keep several partial sums.
+/// hide the FMA's latency of 4 cycles at 2 a cycle keep several partial sums, but for a Sum that wants kOneOrder: the
+/// same bits from tiles of every size. Forward passes do (LayerPlanRequest::any_slicing), at no cost, as their smallest
+/// tiles have 5 sums.
 template <class Sum, class T, int kRows, int kVectors>
 HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
   const Tag<T> d;
   // Beside 6 operands of their own, 12 sums would not fit into 16 registers.
   constexpr int kSums = kRows * kVectors;
-  constexpr int kSplit = kSums >= (Sum::kReadsOwn ? 6 : 8) ? 1 : kSums >= 4 ? 2 : 4;
+  constexpr int kSplit = Sum::kOneOrder || kSums >= (Sum::kReadsOwn ? 6 : 8) ? 1 : kSums >= 4 ? 2 : 4;
   constexpr int64_t kWidth = kVectors * kLanes<T>;
   VecOf<T> sum[kSplit][kRows][kVectors];
   HWY_UNROLL(8)

@@ -6,14 +6,38 @@
 #include <cstdint>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/convert.h"
 
 namespace lamina::plain_loops {
 
-/// Calls fn(S{}, T{}) with the synapse and the element type of the layer.
+/// Calls fn(S{}, T{}) with the synapse and the element type of the layer, f32 or f64.
 template <class Fn>
 void Dispatch(const LayerPlanRequest& request, const Fn& fn) noexcept {
   VisitSynapse(request.layer.synapse,
                [&]<class S>(S synapse) { DispatchFloat(request.dtype, [&]<class T>(T t) { fn(synapse, t); }); });
+}
+
+/// The same with the storage type of any layer, for forward passes.
+template <class Fn>
+void DispatchAny(const LayerPlanRequest& request, const Fn& fn) noexcept {
+  VisitSynapse(request.layer.synapse,
+               [&]<class S>(S synapse) { DispatchDType(request.dtype, [&]<class E>(E e) { fn(synapse, e); }); });
+}
+
+/// The type of OutputType() for storage type E, and that of the sums.
+template <class E>
+using OutputOf =
+    std::conditional_t<std::is_same_v<E, double> || std::is_same_v<E, int64_t> || std::is_same_v<E, int32_t>, double,
+                       float>;
+template <class E>
+using SumOf = std::conditional_t<std::is_integral_v<E>, int64_t, OutputOf<E>>;
+
+inline void StoreSum(const MatrixView& sums, int64_t i, int64_t j, int64_t sum) {
+  if (sums.dtype == DType::kI32) {
+    sums.Row<int32_t>(i)[j] = static_cast<int32_t>(sum);
+  } else {
+    sums.Row<int64_t>(i)[j] = sum;
+  }
 }
 
 /// ScaleDelta of element j of a row; `distance` is null where the synapse does not need it.
@@ -28,29 +52,40 @@ auto RowOrNull(const View& view, int64_t i) noexcept {
   return view.empty() ? nullptr : view.template Row<T>(i);
 }
 
-/// Forward for samples [begin, end).
-template <class S, class T>
+/// Forward for samples [begin, end); E is the storage type.
+template <class S, class E>
 void Forward(const ForwardArgs& args, const Activation& activation, int64_t begin, int64_t end) noexcept {
+  using T = OutputOf<E>;
+  using Sum = SumOf<E>;
   const int64_t inputs = args.x.cols;
-  const int64_t outputs = args.a.cols;
   const auto* bias = static_cast<const T*>(args.bias);
   for (int64_t i = begin; i < end; ++i) {
-    const T* x = args.x.Row<T>(i);
-    T* z = args.z.empty() ? args.a.Row<T>(i) : args.z.Row<T>(i);
+    const E* x = args.x.Row<E>(i);
+    T* a = RowOrNull<T>(args.a, i);
+    T* z = args.z.empty() ? a : args.z.Row<T>(i);
     T* distance = RowOrNull<T>(args.distance, i);
-    for (int64_t j = 0; j < outputs; ++j) {
-      const T* w = args.weights.Row<T>(j);
-      T sum = 0;
+    for (int64_t j = 0; j < args.weights.rows; ++j) {
+      const E* w = args.weights.Row<E>(j);
+      Sum sum = 0;
       for (int64_t k = 0; k < inputs; ++k) {
-        sum = S::Term::Accumulate(x[k], w[k], sum);
+        sum = S::Term::Accumulate(static_cast<Sum>(AsNumber(x[k])), static_cast<Sum>(AsNumber(w[k])), sum);
       }
-      sum = S::Finish(sum);
+      if constexpr (std::is_integral_v<E>) {
+        if (!args.sums.empty()) {
+          StoreSum(args.sums, i, j, sum);
+        }
+      }
+      const T finished = S::Finish(static_cast<T>(sum));
       if (distance != nullptr) {
-        distance[j] = sum;
+        distance[j] = finished;
       }
-      z[j] = bias == nullptr ? sum : sum + bias[j];
+      if (z != nullptr) {
+        z[j] = bias == nullptr ? finished : finished + bias[j];
+      }
     }
-    activation.Value(z, args.a.Row<T>(i), outputs);
+    if (a != nullptr) {
+      activation.Value(z, a, args.a.cols);
+    }
   }
 }
 

@@ -12,8 +12,8 @@ class SerialLayer final : public PreparedLayer {
   explicit SerialLayer(const LayerPlanRequest& request) : request_(request) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
-    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
-      plain_loops::Forward<S, T>(args, request_.layer.activation, 0, args.x.rows);
+    plain_loops::DispatchAny(request_, [&]<class S, class E>(S, E) {
+      plain_loops::Forward<S, E>(args, request_.layer.activation, 0, args.x.rows);
     });
   }
 

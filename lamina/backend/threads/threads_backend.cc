@@ -28,10 +28,10 @@ class ThreadsLayer final : public PreparedLayer {
   }
 
   void Forward(const ForwardArgs& args) noexcept override {
-    plain_loops::Dispatch(request_, [&]<class S, class T>(S, T) {
+    plain_loops::DispatchAny(request_, [&]<class S, class E>(S, E) {
       ForShards([&](int index) {
         const Range shard = Shard(args.x.rows, threads_, index);
-        plain_loops::Forward<S, T>(args, request_.layer.activation, shard.begin, shard.end);
+        plain_loops::Forward<S, E>(args, request_.layer.activation, shard.begin, shard.end);
       });
     });
   }

@@ -1,0 +1,321 @@
+// Forward passes on operands in a storage type of their own, and with Precision::kFast: the blocked product over
+// encoded lanes, finished in the type of the outputs.
+#if defined(LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_
+#undef LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_
+#endif
+
+#include "lamina/backend/cpu/encode-inl.h"
+#include "lamina/backend/cpu/product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+template <class T>
+ProductInput<T> TypedInput(const ForwardTask<T>& task) {
+  const ForwardArgs& args = *task.args;
+  const EncodedOperands<T>& e = *task.encoded;
+  const bool in_place = e.weights_in_place;
+  const int64_t weight_stride =
+      in_place ? args.weights.stride * e.weights.element_bytes / static_cast<int64_t>(sizeof(T)) : args.weights.stride;
+  return {
+      {static_cast<const T*>(args.weights.data), args.weights.rows, weight_stride, 1, in_place ? nullptr : &e.weights},
+      {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1, e.x.encode == nullptr ? nullptr : &e.x},
+      e.lanes,
+      task.scratch,
+      task.budget};
+}
+
+// Softmax of the whole rows, once all threads have stored their part.
+template <class Out, class T>
+void FinishSoftmax(const ForwardTask<T>& task, Team team) {
+  const ForwardArgs& args = *task.args;
+  if (task.activation->is_softmax() && !args.a.empty()) {
+    team.Barrier();
+    SoftmaxRows<Out>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+  }
+}
+
+/// Integer sums: corrected, stored as they are where wanted, and finished as numbers of type Out.
+template <class Synapse, class T, class Out>
+struct IntegerFinish {
+  static constexpr int kRowTiles = ForwardFinish<Synapse, Out>::kRowTiles;
+
+  ForwardFinish<Synapse, Out> finish;
+  const T* corrections;  // one for each output, added; or null
+
+  bool sums_only() const {
+    const ForwardArgs& args = *finish.args;
+    return args.a.empty() && args.z.empty() && args.distance.empty();
+  }
+  void Prefetch(const TilePlace& at) const {
+    if (!finish.args->a.empty()) {
+      finish.Prefetch(at);
+    }
+  }
+  void operator()(T* tile, const TilePlace& at) const {
+    for (int64_t i = 0; corrections != nullptr && i < at.rows; ++i) {
+      for (int64_t j = 0; j < at.width; ++j) {
+        tile[i * at.width + j] += corrections[at.row + i];
+      }
+    }
+    const MatrixView& sums = finish.args->sums;
+    if (!sums.empty() && sums.dtype == DType::kI32) {
+      StoreExact<int32_t>(tile, at, sums);
+    } else if (!sums.empty()) {
+      StoreExact<int64_t>(tile, at, sums);
+    }
+    if (sums_only()) {
+      return;
+    }
+    constexpr int64_t kMostWidth = RoundUp(kTileColumns<T>, kLanes<Out>);
+    HWY_ALIGN Out out[kRowTiles * kTileRows * kMostWidth];
+    TilePlace out_at = at;
+    out_at.width = RoundUp(at.width, kLanes<Out>);
+    for (int64_t i = 0; i < at.rows; ++i) {
+      for (int64_t j = 0; j < at.width; ++j) {
+        out[i * out_at.width + j] = static_cast<Out>(tile[i * at.width + j]);
+      }
+      std::fill(out + i * out_at.width + at.width, out + (i + 1) * out_at.width, Out(0));
+    }
+    finish(out, out_at);
+  }
+
+ private:
+  template <class S>
+  static void StoreExact(const T* tile, const TilePlace& at, const MatrixView& to) {
+    for (int64_t j = 0; j < at.columns; ++j) {
+      S* row = to.Row<S>(at.column + j) + at.row;
+      for (int64_t i = 0; i < at.rows; ++i) {
+        row[i] = static_cast<S>(tile[i * at.width + j]);
+      }
+    }
+  }
+};
+
+/// What the sums of shifted bytes lack: kShift times the sum of each output's weights, which are of type E.
+struct NoCorrection {
+  static constexpr int kShift = 0;
+  using Element = int8_t;
+};
+template <class E>
+struct ShiftCorrection {
+  static constexpr int kShift = std::is_signed_v<E> ? -128 : 128;
+  using Element = E;
+};
+
+template <class Sum, class Synapse, class T, class Out, class Correction = NoCorrection>
+void ForwardIntegers(const ForwardTask<T>& task, Team team) noexcept {
+  const ForwardArgs& args = *task.args;
+  if constexpr (Correction::kShift != 0) {
+    using E = typename Correction::Element;
+    for (int64_t j = team.Begin(args.weights.rows); j < team.End(args.weights.rows); ++j) {
+      const E* w = args.weights.Row<E>(j);
+      T sum = 0;
+      for (int64_t k = 0; k < args.weights.cols; ++k) {
+        sum += w[k];
+      }
+      task.scratch.rest[j] = sum * Correction::kShift;
+    }  // the barrier after packing makes them known to all
+  }
+  const IntegerFinish<Synapse, T, Out> finish{{&args, task.activation, ValueFor<Out>(*task.activation)},
+                                              Correction::kShift != 0 ? task.scratch.rest : nullptr};
+  Product<Sum>(TypedInput(task), finish, team);
+  FinishSoftmax<Out>(task, team);
+}
+
+template <class Sum, class Synapse, class T>
+void ForwardHalves(const ForwardTask<T>& task, Team team) noexcept {
+  const ForwardArgs& args = *task.args;
+  const ForwardFinish<Synapse, T> finish{&args, task.activation, ValueFor<T>(*task.activation)};
+  Product<Sum>(TypedInput(task), finish, team);
+  FinishSoftmax<T>(task, team);
+}
+
+/// Sum |x - w| = 2 sum of max(x, w) - sum of x - sum of w, never below 0.
+template <class T>
+struct FastFinish {
+  static constexpr int kRowTiles = ForwardFinish<formulas::L1Synapse, T>::kRowTiles;
+
+  ForwardFinish<formulas::L1Synapse, T> finish;
+  const T* weight_sums;
+  const T* x_sums;  // padded to whole vectors
+
+  void Prefetch(const TilePlace& at) const { finish.Prefetch(at); }
+  void operator()(T* tile, const TilePlace& at) const {
+    const Tag<T> d;
+    for (int64_t i = 0; i < at.rows; ++i) {
+      const auto w = hn::Set(d, weight_sums[at.row + i]);
+      for (int64_t j = 0; j < at.width; j += kLanes<T>) {
+        T* p = tile + i * at.width + j;
+        const auto both = hn::Add(w, hn::LoadU(d, x_sums + at.column + j));
+        const auto distance = hn::MulSub(hn::Set(d, T(2)), hn::Load(d, p), both);
+        hn::Store(MaxVec<T>(hn::Zero(d), distance), d, p);
+      }
+    }
+    finish(tile, at);
+  }
+};
+
+// Sums of rows [begin, end) of an operand, in an order that depends on its length only.
+template <class T>
+void RowSums(const Operand<T>& operand, int64_t lanes, int64_t begin, int64_t end, T* sums) {
+  const Tag<T> d;
+  constexpr int64_t kChunk = 16 * kLanes<T>;
+  HWY_ALIGN T chunk[kChunk];
+  for (int64_t r = begin; r < end; ++r) {
+    auto sum = hn::Zero(d);
+    for (int64_t k = 0; k < lanes; k += kChunk) {
+      const int64_t count = std::min(kChunk, lanes - k);
+      if (operand.encoding != nullptr) {
+        operand.Encode(r, k, count, chunk);
+      }
+      const T* from = operand.encoding != nullptr ? chunk : operand.At(r, k);
+      int64_t i = 0;
+      for (; i + kLanes<T> <= count; i += kLanes<T>) {
+        sum = hn::Add(sum, hn::LoadU(d, from + i));
+      }
+      if (i < count) {
+        sum = hn::Add(sum, LoadTail<T>(from + i, count - i));
+      }
+    }
+    sums[r] = hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+}
+
+template <class T>
+void ForwardFast(const ForwardTask<T>& task, Team team) noexcept {
+  const ForwardArgs& args = *task.args;
+  const ProductInput<T> input = TypedInput(task);
+  T* const weight_sums = task.scratch.rest;
+  T* const x_sums = weight_sums + args.weights.rows;
+  RowSums(input.rows, input.depth, team.Begin(args.weights.rows), team.End(args.weights.rows), weight_sums);
+  RowSums(input.columns, input.depth, team.Begin(args.x.rows), team.End(args.x.rows), x_sums);
+  const FastFinish<T> finish{{&args, task.activation, ValueFor<T>(*task.activation)}, weight_sums, x_sums};
+  Product<MaximumSum>(input, finish, team);
+  FinishSoftmax<T>(task, team);
+}
+
+template <class T>
+TypedTable<T> TypedTableOf(TypedKernel<T> (*find)(Synapse, DType, Method)) {
+  return {hwy::TargetName(HWY_TARGET), {kTileRows, kTileVectors, kLanes<T>}, find};
+}
+
+template <class T, class E>
+Encoding<T> WideEncoding() {
+  if constexpr (std::is_same_v<E, T>) {
+    return {nullptr, sizeof(E), 1, true};
+  } else if constexpr (std::is_same_v<T, float>) {
+    return {&EncodeHalves<E>, sizeof(E), 1};
+  } else {
+    return {&EncodeWide<E, T>, sizeof(E), 1};
+  }
+}
+
+/// Storage types computed in f32 (f64 in itself, for kFast).
+template <class T>
+TypedKernel<T> FindFloat(Synapse synapse, DType dtype, Method method) {
+  TypedKernel<T> kernel;
+  const auto with = [&](const Encoding<T>& encoding) { kernel.weights = kernel.x = encoding; };
+  if (dtype == DTypeOf<T>()) {
+    with(WideEncoding<T, T>());
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (dtype == DType::kF16) {
+      with(WideEncoding<float, Float16>());
+    } else if (dtype == DType::kBF16) {
+      with(WideEncoding<float, BFloat16>());
+    }
+    if (method == Method::kWide) {
+      constexpr auto kForward = []<class... S>(std::tuple<S...>*) {
+        return std::array{&ForwardHalves<TermSum<typename S::Term>, S, float>...};
+      }(static_cast<formulas::Synapses*>(nullptr));
+      kernel.forward = kForward[static_cast<size_t>(synapse)];
+    }
+#if HWY_TARGET == HWY_AVX3
+    if (method == Method::kPairs) {
+      with({&EncodeBits<float, 2>, 2, 2, true});
+      kernel.forward = &ForwardHalves<BFloat16PairSum, formulas::DotSynapse, float>;
+    }
+#endif
+  }
+  if (method == Method::kFast) {
+    kernel.forward = &ForwardFast<T>;
+  }
+  return kernel;
+}
+
+// The finishing synapse of integer sums: only l2 does something there.
+template <class Sum, class T, class Out, class Correction = NoCorrection>
+auto* IntegersFor(Synapse synapse) {
+  return synapse == Synapse::kL2 ? &ForwardIntegers<Sum, formulas::L2Synapse, T, Out, Correction>
+                                 : &ForwardIntegers<Sum, formulas::DotSynapse, T, Out, Correction>;
+}
+
+/// i16, and 8-bit types in pairs and quads, summed in i32.
+inline TypedKernel<int32_t> FindI32(Synapse synapse, DType dtype, Method method) {
+  TypedKernel<int32_t> kernel;
+  const auto with = [&](const Encoding<int32_t>& encoding) { kernel.weights = kernel.x = encoding; };
+  if (method == Method::kWide) {  // l1 of i16
+    with(WideEncoding<int32_t, int16_t>());
+    kernel.forward = &ForwardIntegers<WideAbsoluteSum, formulas::DotSynapse, int32_t, float>;
+  } else if (method == Method::kPairs) {
+    with(dtype == DType::kI16  ? Encoding<int32_t>{&EncodeBits<int32_t, 2>, 2, 2, true}
+         : dtype == DType::kI8 ? Encoding<int32_t>{&EncodePairs<int8_t>, 1, 2}
+                               : Encoding<int32_t>{&EncodePairs<uint8_t>, 1, 2});
+    kernel.forward = synapse == Synapse::kDot ? &ForwardIntegers<PairProductSum, formulas::DotSynapse, int32_t, float>
+                                              : IntegersFor<PairSquareSum, int32_t, float>(synapse);
+  }
+#if HWY_TARGET == HWY_AVX3
+  if (method == Method::kQuads) {
+    kernel.weights = {&EncodeBits<int32_t, 1>, 1, 4, true};
+    kernel.x = {&EncodeShifted<int32_t>, 1, 4};
+    using formulas::DotSynapse;
+    kernel.forward = dtype == DType::kU8
+                         ? &ForwardIntegers<QuadProductSum<true>, DotSynapse, int32_t, float, ShiftCorrection<uint8_t>>
+                         : &ForwardIntegers<QuadProductSum<false>, DotSynapse, int32_t, float, ShiftCorrection<int8_t>>;
+  }
+#endif
+  return kernel;
+}
+
+// kHalf: both factors fit into 32 bits.
+template <class Out, bool kHalf>
+auto* WideIntegers(Synapse synapse) {
+  using T = int64_t;
+  switch (synapse) {
+    case Synapse::kDot: return &ForwardIntegers<WideProductSum<kHalf>, formulas::DotSynapse, T, Out>;
+    case Synapse::kL1: return &ForwardIntegers<WideAbsoluteSum, formulas::DotSynapse, T, Out>;
+    default: return IntegersFor<WideSquareSum<kHalf>, T, Out>(synapse);
+  }
+}
+
+/// i16, i32 and i64 summed in i64, and absolute differences of bytes.
+inline TypedKernel<int64_t> FindI64(Synapse synapse, DType dtype, Method method) {
+  TypedKernel<int64_t> kernel;
+  const auto with = [&](const Encoding<int64_t>& encoding) { kernel.weights = kernel.x = encoding; };
+  if (method == Method::kSad) {
+    with(dtype == DType::kU8 ? Encoding<int64_t>{&EncodeBits<int64_t, 1>, 1, 8, true}
+                             : Encoding<int64_t>{&EncodeShifted<int64_t>, 1, 8});
+    kernel.forward = &ForwardIntegers<SadSum, formulas::DotSynapse, int64_t, float>;
+  } else if (dtype == DType::kI16) {
+    with(WideEncoding<int64_t, int16_t>());
+    kernel.forward = WideIntegers<float, true>(synapse);
+  } else if (dtype == DType::kI32) {
+    with(WideEncoding<int64_t, int32_t>());
+    // Differences of i32 need 33 bits.
+    kernel.forward =
+        synapse == Synapse::kDot ? WideIntegers<double, true>(synapse) : WideIntegers<double, false>(synapse);
+  } else if (dtype == DType::kI64) {
+    with(WideEncoding<int64_t, int64_t>());
+    kernel.forward = WideIntegers<double, false>(synapse);
+  }
+  return kernel;
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

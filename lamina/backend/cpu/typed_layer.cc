@@ -1,0 +1,154 @@
+// Picks how the sums of a storage type are computed, and runs it.
+#include "lamina/backend/cpu/typed_layer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "lamina/backend/cpu/kernels.h"
+#include "lamina/backend/cpu/scratch.h"
+#include "lamina/backend/cpu/team.h"
+#include "lamina/backend/host_backend.h"
+
+namespace lamina::cpu {
+namespace {
+
+#if defined(__x86_64__)
+bool HasByteProducts() { return __builtin_cpu_supports("avx512vnni") != 0; }
+bool HasBFloat16Products() { return __builtin_cpu_supports("avx512bf16") != 0; }
+#else
+bool HasByteProducts() { return false; }
+bool HasBFloat16Products() { return false; }
+#endif
+
+std::string_view MethodName(Method method) {
+  switch (method) {
+    case Method::kWide: return "widened";
+    case Method::kPairs: return "pairs";
+    case Method::kQuads: return "quads";
+    case Method::kSad: return "sums of absolute differences";
+    case Method::kFast: break;
+  }
+  return "fast";
+}
+
+// How the sums of 16-bit integers fit into less than i64.
+struct NarrowSums {
+  bool in_i32;           // the sums
+  bool differences_i16;  // and the differences
+
+  explicit NarrowSums(const LayerPlanRequest& request)
+      : in_i32(LargestSum(request) < std::ldexp(1.0, 31)),
+        differences_i16(request.largest_x >= 0 && request.largest_w >= 0 &&
+                        request.largest_x + request.largest_w < 32768) {}
+};
+
+// T: the lanes.
+template <class T>
+class TypedLayer final : public PreparedLayer {
+ public:
+  TypedLayer(const LayerPlanRequest& request, Method method, int threads)
+      : request_(request),
+        method_(method),
+        threads_(threads),
+        kernel_(TypedKernels<T>().find(request.layer.synapse, request.dtype, method)),
+        lanes_(CeilDivide(request.layer.inputs, kernel_.x.group)),
+        budget_(MachineBudget(sizeof(T))),
+        scratch_(ScratchFor(request.layer.outputs, request.max_batch, lanes_, TypedKernels<T>().shape, budget_),
+                 request.layer.outputs + request.max_batch + TypedKernels<T>().shape.columns()) {
+    Check(kernel_.forward != nullptr, "TypedLayer: no such kernel");
+  }
+
+  void Forward(const ForwardArgs& args) noexcept override {
+    EncodedOperands<T> encoded{kernel_.weights, kernel_.x, lanes_, ReadsInPlace(args.weights)};
+    encoded.weights.length = encoded.x.length = args.x.cols;
+    const ForwardTask<T> task{&args, &request_.layer.activation, scratch_.get(), budget_, &encoded};
+    RunTeam(ThreadsFor(args.x.rows, request_.layer, threads_), [&](Team team) { kernel_.forward(task, team); });
+  }
+  // Supports() has declined them.
+  void InputGradient(const InputGradientArgs&) noexcept override { Check(false, "TypedLayer: no gradients"); }
+  void WeightGradient(const WeightGradientArgs&) noexcept override { Check(false, "TypedLayer: no gradients"); }
+
+  std::string Describe() const override {
+    const TileShape& shape = TypedKernels<T>().shape;
+    return fmt::format("cpu: {} {} {}, {}x{} tile, {}, {} threads", SynapseName(request_.layer.synapse),
+                       DTypeName(request_.dtype), MethodName(method_), shape.rows, shape.columns(),
+                       TypedKernels<T>().target, ThreadsFor(request_.max_batch, request_.layer, threads_));
+  }
+
+ private:
+  // Whole lanes in every row, where lanes can be loaded.
+  bool ReadsInPlace(const ConstMatrixView& weights) const {
+    constexpr auto kLane = static_cast<int64_t>(sizeof(T));
+    const Encoding<T>& encoding = kernel_.weights;
+    return encoding.same_bits && weights.cols % encoding.group == 0 &&
+           weights.stride * encoding.element_bytes % kLane == 0 &&
+           reinterpret_cast<uintptr_t>(weights.data) % sizeof(T) == 0;
+  }
+
+  LayerPlanRequest request_;
+  Method method_;
+  int threads_;
+  TypedKernel<T> kernel_;
+  int64_t lanes_;
+  CacheBudget budget_;
+  ScratchBuffer<T> scratch_;
+};
+
+template <class T>
+bool Has(const LayerPlanRequest& request, Method method) {
+  return TypedKernels<T>().find(request.layer.synapse, request.dtype, method).forward != nullptr;
+}
+
+// i8 and u8.
+std::unique_ptr<PreparedLayer> MakeByteLayer(const LayerPlanRequest& request, int threads) {
+  if (request.layer.synapse == Synapse::kL1) {
+    return std::make_unique<TypedLayer<int64_t>>(request, Method::kSad, threads);
+  }
+  const bool quads =
+      request.layer.synapse == Synapse::kDot && HasByteProducts() && Has<int32_t>(request, Method::kQuads);
+  return std::make_unique<TypedLayer<int32_t>>(request, quads ? Method::kQuads : Method::kPairs, threads);
+}
+
+std::unique_ptr<PreparedLayer> MakeI16Layer(const LayerPlanRequest& request, int threads) {
+  const NarrowSums sums(request);
+  if (sums.in_i32 && request.layer.synapse == Synapse::kL1) {
+    return std::make_unique<TypedLayer<int32_t>>(request, Method::kWide, threads);
+  }
+  if (sums.in_i32 && (request.layer.synapse == Synapse::kDot || sums.differences_i16)) {
+    return std::make_unique<TypedLayer<int32_t>>(request, Method::kPairs, threads);
+  }
+  return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, threads);
+}
+
+bool IsFast(const LayerPlanRequest& request) {
+  return request.precision == Precision::kFast && request.layer.synapse == Synapse::kL1 && !request.training &&
+         !IsInteger(request.dtype);
+}
+
+}  // namespace
+
+bool NeedsTypedLayer(const LayerPlanRequest& request) {
+  return (request.dtype != DType::kF32 && request.dtype != DType::kF64) || IsFast(request);
+}
+
+std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, int threads) {
+  switch (request.dtype) {
+    case DType::kF64: return std::make_unique<TypedLayer<double>>(request, Method::kFast, threads);
+    case DType::kI8:
+    case DType::kU8: return MakeByteLayer(request, threads);
+    case DType::kI16: return MakeI16Layer(request, threads);
+    case DType::kI32:
+    case DType::kI64: return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, threads);
+    default: break;
+  }
+  Method method = IsFast(request) ? Method::kFast : Method::kWide;
+  if (request.dtype == DType::kBF16 && request.layer.synapse == Synapse::kDot && HasBFloat16Products() &&
+      Has<float>(request, Method::kPairs)) {
+    method = Method::kPairs;
+  }
+  return std::make_unique<TypedLayer<float>>(request, method, threads);
+}
+
+}  // namespace lamina::cpu
