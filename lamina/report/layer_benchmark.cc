@@ -10,6 +10,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/buffer.h"
+#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
@@ -20,15 +21,31 @@ namespace {
 
 constexpr int64_t kVerified = 16;
 
+// Reals in [-1, 1), or integers in [-100, 100] (unsigned: [0, 200]).
+constexpr double kLargestInteger = 100;
+
 void FillRandom(Matrix& matrix, uint64_t seed) {
   Random random(seed);
-  DispatchFloat(matrix.dtype(), [&]<class T>(T) {
+  DispatchDType(matrix.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < matrix.rows(); ++i) {
       for (int64_t k = 0; k < matrix.cols(); ++k) {
-        matrix.Row<T>(i)[k] = static_cast<T>(static_cast<float>(random.Uniform(-1, 1)));
+        const auto value = static_cast<float>(random.Uniform(-1, 1));
+        if constexpr (std::is_integral_v<T>) {
+          matrix.Row<T>(i)[k] =
+              static_cast<T>(std::lround(kLargestInteger * static_cast<double>(value + (std::is_signed_v<T> ? 0 : 1))));
+        } else {
+          matrix.Row<T>(i)[k] = static_cast<T>(value);
+        }
       }
     }
   });
+}
+
+LayerPlanRequest RequestOf(const Problem& problem) {
+  LayerPlanRequest request{problem.layer, problem.dtype, problem.batch, problem.pass != Pass::kForward,
+                           problem.precision};
+  request.largest_x = request.largest_w = 2 * kLargestInteger;
+  return request;
 }
 
 // One prepared pass with its operands.
@@ -39,11 +56,11 @@ class PassRun {
         x_(std::move(x)),
         weights_(std::move(weights)),
         delta_(std::move(delta)),
-        bias_(1, problem.layer.outputs, problem.dtype),
-        a_(x_.rows(), problem.layer.outputs, problem.dtype),
-        z_(x_.rows(), problem.layer.outputs, problem.dtype),
-        distance_(x_.rows(), problem.layer.outputs, problem.dtype),
-        prepared_(backend.Prepare({problem.layer, problem.dtype, x_.rows(), problem.pass != Pass::kForward})) {
+        bias_(1, problem.layer.outputs, OutputType(problem.dtype)),
+        a_(x_.rows(), problem.layer.outputs, OutputType(problem.dtype)),
+        z_(x_.rows(), problem.layer.outputs, OutputType(problem.dtype)),
+        distance_(x_.rows(), problem.layer.outputs, OutputType(problem.dtype)),
+        prepared_(backend.Prepare(RequestOf(problem))) {
     const bool rows_are_samples = problem.pass != Pass::kWeightGradient;
     result_ = Matrix(rows_are_samples ? x_.rows() : problem.layer.outputs, problem.layer.inputs, problem.dtype);
     if (problem.pass != Pass::kForward) {
@@ -106,14 +123,13 @@ class PassRun {
 Matrix Chosen(const Matrix& from, const std::vector<int64_t>& chosen, bool columns) {
   const auto count = static_cast<int64_t>(chosen.size());
   Matrix part(columns ? from.rows() : count, columns ? count : from.cols(), DType::kF64);
-  DispatchFloat(from.dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < part.rows(); ++i) {
-      for (int64_t k = 0; k < part.cols(); ++k) {
-        const int64_t at = chosen[static_cast<size_t>(columns ? k : i)];
-        part.Row<double>(i)[k] = static_cast<double>(columns ? from.Row<T>(i)[at] : from.Row<T>(at)[k]);
-      }
+  Matrix row(1, from.cols(), DType::kF64);
+  for (int64_t i = 0; i < (columns ? from.rows() : count); ++i) {
+    ConvertMatrix(from.view().Rows(columns ? i : chosen[static_cast<size_t>(i)], 1), row.view());
+    for (int64_t k = 0; k < part.cols(); ++k) {
+      part.Row<double>(i)[k] = row.Row<double>(0)[columns ? chosen[static_cast<size_t>(k)] : k];
     }
-  });
+  }
   return part;
 }
 
@@ -176,8 +192,8 @@ void Verify(const Problem& problem, const PassRun& run, LayerBenchmarkResult& re
         ActivationError(problem.layer.activation, Chosen(run.Result(), chosen, false), Chosen(run.a(), chosen, false));
     result.largest_error = std::isnan(error) ? error : std::max(result.largest_error, error);
   }
-  const double epsilon =
-      problem.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const double epsilon = OutputType(problem.dtype) == DType::kF64 ? std::numeric_limits<double>::epsilon()
+                                                                  : std::numeric_limits<float>::epsilon();
   const int64_t terms =
       problem.pass == Pass::kForward ? problem.layer.inputs : (by_output ? problem.batch : problem.layer.outputs);
   result.error_bound = 8.0 * std::sqrt(static_cast<double>(std::max<int64_t>(1, terms))) * epsilon;
