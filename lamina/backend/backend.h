@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/backend/plan.h"
 #include "lamina/base/error.h"
 #include "lamina/base/matrix_view.h"
 #include "lamina/neuron/loss.h"
@@ -121,6 +122,8 @@ struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
   /// Of backend cpu: "auto" (the faster one for each problem), "own" or "onednn".
   std::string kernel = "auto";
+  /// Asked for every pass of a layer that is prepared; null: the backend's estimates.
+  std::shared_ptr<const PlanSource> plans;
 };
 
 /// One device with one way of computing. Thread-compatible: no hidden global state.

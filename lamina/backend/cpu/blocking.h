@@ -15,11 +15,13 @@ struct TileShape {
   int64_t columns() const { return vectors * lanes; }
 };
 
-/// Limits in elements of one type.
+/// Limits in elements of one type, and the part of the register tile to use (0: all of it).
 struct CacheBudget {
   int64_t column_block = 0;  // packed columns kept in the second-level cache while rows stream past
   int64_t packed = 0;        // packed columns, or partial sums, held at once
   int64_t depth = 0;         // longest sum computed in one go
+  int64_t tile_rows = 0;
+  int64_t tile_vectors = 0;
 };
 
 /// A block: `columns` and `rows` of the result over `depth` terms of the sum. `cache_columns` of them are
@@ -77,8 +79,11 @@ inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, Til
   sizes.columns =
       std::min(RoundUp(columns, tile_columns) * block_depth, std::max(budget.packed, tile_columns * block_depth));
   if (depth > budget.depth) {
-    sizes.partial =
-        std::min(block_rows * RoundUp(columns, tile_columns), std::max(budget.packed, block_rows * tile_columns));
+    // A tile more each way than there are of full size: smaller ones (CacheBudget::tile_rows) may round up further.
+    const int64_t partial_rows = block_rows + kMaxRowTiles * shape.rows;
+    const int64_t partial_columns =
+        std::min(RoundUp(columns, tile_columns), std::max(tile_columns, budget.packed / block_rows + tile_columns));
+    sizes.partial = partial_rows * (partial_columns + tile_columns);
   }
   return sizes;
 }

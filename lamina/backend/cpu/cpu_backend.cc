@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
+#include "lamina/backend/cpu/pass_plan.h"
 #include "lamina/backend/cpu/scratch.h"
-#include "lamina/backend/cpu/team.h"
 #include "lamina/backend/cpu/typed_layer.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/text.h"
@@ -42,118 +43,145 @@ cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
 template <class T>
 class OwnLayer : public PreparedLayer {
  public:
-  OwnLayer(const LayerPlanRequest& request, int threads)
+  OwnLayer(const LayerPlanRequest& request, const cpu::PassPlans& plans)
       : request_(request),
-        threads_(threads),
+        plans_(plans),
         kernels_(cpu::Kernels<T>()),
         passes_(kernels_.synapses[static_cast<size_t>(request.layer.synapse)]),
-        budget_(cpu::MachineBudget(sizeof(T))),
-        scratch_(ScratchOf(request, kernels_.shape, budget_)) {}
+        scratch_(ScratchOf(request, plans, kernels_.shape)) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
     const cpu::ForwardTask<T> task = TaskOf(args);
     const auto kernel = UsesDots(args.x.rows) ? passes_.forward_dots : passes_.forward;
-    cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { kernel(task, team); });
+    cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](cpu::Team team) { kernel(task, team); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
     const cpu::InputGradientTask<T> task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(args.delta.rows), [&](cpu::Team team) { passes_.input_gradient(task, team); });
+    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](cpu::Team team) { passes_.input_gradient(task, team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const cpu::WeightGradientTask<T> task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { passes_.weight_gradient(task, team); });
+    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](cpu::Team team) { passes_.weight_gradient(task, team); });
   }
 
   std::string Describe() const override {
     return fmt::format("cpu: {} {}x{} tile, {}, {}{} threads", SynapseName(request_.layer.synapse), kernels_.shape.rows,
                        kernels_.shape.columns(), kernels_.target,
-                       UsesDots(request_.max_batch) ? "unpacked forward, " : "", ThreadsFor(request_.max_batch));
+                       UsesDots(request_.max_batch) ? "unpacked forward, " : "",
+                       ThreadsFor(Pass::kForward, request_.max_batch));
   }
 
  protected:
   // Dot products fill vectors along the inputs, tiles along the batch.
-  bool UsesDots(int64_t batch) const { return !request_.any_slicing && (batch < 12 || request_.layer.outputs < 24); }
+  bool UsesDots(int64_t batch) const {
+    const std::string& kernel = PlanOf(Pass::kForward).kernel;
+    return kernel.empty() ? batch < 12 || request_.layer.outputs < 24 : kernel == "dots";
+  }
 
-  int ThreadsFor(int64_t batch) const { return cpu::ThreadsFor(batch, request_.layer, threads_); }
+  const cpu::PassPlan& PlanOf(Pass pass) const { return plans_[static_cast<size_t>(pass)]; }
+  int ThreadsFor(Pass pass, int64_t batch) const { return PlanOf(pass).ThreadsFor(batch, request_.layer); }
 
   cpu::ForwardTask<T> TaskOf(const ForwardArgs& args) const {
-    return {&args, &request_.layer.activation, scratch_.get(), budget_};
+    return {&args, &request_.layer.activation, scratch_.get(), PlanOf(Pass::kForward).budget};
   }
-  cpu::InputGradientTask<T> TaskOf(const InputGradientArgs& args) const { return {&args, scratch_.get(), budget_}; }
+  cpu::InputGradientTask<T> TaskOf(const InputGradientArgs& args) const {
+    return {&args, scratch_.get(), PlanOf(Pass::kInputGradient).budget};
+  }
   cpu::WeightGradientTask<T> TaskOf(const WeightGradientArgs& args) const {
-    return {&args, ConstantsOf<T>(args.rule, true), ConstantsOf<T>(args.rule, false), scratch_.get(), budget_};
+    return {&args, ConstantsOf<T>(args.rule, true), ConstantsOf<T>(args.rule, false), scratch_.get(),
+            PlanOf(Pass::kWeightGradient).budget};
   }
 
-  static cpu::ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, cpu::TileShape shape,
-                                         cpu::CacheBudget budget) {
+  static cpu::ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const cpu::PassPlans& plans,
+                                         cpu::TileShape shape) {
     const int64_t batch = request.max_batch;
     const int64_t inputs = request.layer.inputs;
     const int64_t outputs = request.layer.outputs;
-    cpu::ScratchSizes sizes = cpu::ScratchFor(outputs, batch, inputs, shape, budget);
+    cpu::ScratchSizes sizes = cpu::ScratchFor(outputs, batch, inputs, shape, plans[0].budget);
     if (request.training) {
-      sizes = cpu::LargestOf(sizes, cpu::ScratchFor(batch, inputs, outputs, shape, budget));
-      sizes = cpu::LargestOf(sizes, cpu::ScratchFor(outputs, inputs, batch, shape, budget));
+      sizes = cpu::LargestOf(sizes, cpu::ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
+      sizes = cpu::LargestOf(sizes, cpu::ScratchFor(outputs, inputs, batch, shape, plans[2].budget));
     }
     const bool scales = request.training && SynapseScalesDelta(request.layer.synapse);
     return cpu::ScratchBuffer<T>(sizes, scales ? batch * outputs : 0);
   }
 
   LayerPlanRequest request_;
-  int threads_;
+  cpu::PassPlans plans_;
   const cpu::KernelTable<T>& kernels_;
   const cpu::SynapseKernels<T>& passes_;
-  cpu::CacheBudget budget_;
   cpu::ScratchBuffer<T> scratch_;
 };
 
-// oneDNN for the products where it takes them; own kernels for the rest.
+// oneDNN for the products of passes whose plan says so, where it takes them; own kernels for the rest.
 class OnednnLayer final : public OwnLayer<float> {
  public:
-  OnednnLayer(const LayerPlanRequest& request, int threads)
-      : OwnLayer<float>(request, threads), fuses_(cpu::OnednnMatmul::Fuses(request.layer.activation)) {}
+  OnednnLayer(const LayerPlanRequest& request, const cpu::PassPlans& plans)
+      : OwnLayer<float>(request, plans), fuses_(cpu::OnednnMatmul::Fuses(request.layer.activation)) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
     const bool fused = fuses_ && args.z.empty();
     const MatrixView& z = args.z.empty() ? args.a : args.z;
-    if (!Run(args.x.rows, DenseOf(args.x), TurnedOf(args.weights), fused ? args.bias : nullptr,
-             fused ? &request_.layer.activation : nullptr, z)) {
+    if (!Run(Pass::kForward, args.x.rows,
+             {DenseOf(args.x), TurnedOf(args.weights), fused ? args.bias : nullptr,
+              fused ? &request_.layer.activation : nullptr, z})) {
       OwnLayer<float>::Forward(args);
     } else if (!fused) {
-      cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { kernels_.activate(TaskOf(args), team); });
+      cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows),
+                   [&](cpu::Team team) { kernels_.activate(TaskOf(args), team); });
     }
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
-    if (!Run(args.delta.rows, DenseOf(args.delta), DenseOf(args.weights), nullptr, nullptr, args.out)) {
+    if (!Run(Pass::kInputGradient, args.delta.rows,
+             {DenseOf(args.delta), DenseOf(args.weights), nullptr, nullptr, args.out})) {
       OwnLayer<float>::InputGradient(args);
       return;
     }
-    cpu::RunTeam(ThreadsFor(args.delta.rows), [&](cpu::Team team) { kernels_.multiply_slope(TaskOf(args), team); });
+    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](cpu::Team team) { kernels_.multiply_slope(TaskOf(args), team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const MatrixView gradient = ViewOf(static_cast<float*>(args.weights.gradient), args.delta.cols, args.x.cols);
-    if (!Run(args.x.rows, TurnedOf(args.delta), DenseOf(args.x), nullptr, nullptr, gradient)) {
+    if (!Run(Pass::kWeightGradient, args.x.rows, {TurnedOf(args.delta), DenseOf(args.x), nullptr, nullptr, gradient})) {
       OwnLayer<float>::WeightGradient(args);
       return;
     }
-    cpu::RunTeam(ThreadsFor(args.x.rows), [&](cpu::Team team) { kernels_.update(TaskOf(args), team); });
+    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](cpu::Team team) { kernels_.update(TaskOf(args), team); });
   }
 
   std::string Describe() const override {
-    return fmt::format("cpu: {}, {} threads", OnednnDescription(), ThreadsFor(request_.max_batch));
+    return UsesOnednn(Pass::kForward)
+               ? fmt::format("cpu: {}, {} threads", OnednnDescription(), ThreadsFor(Pass::kForward, request_.max_batch))
+               : OwnLayer<float>::Describe();
   }
 
  private:
+  // to = a b + bias, and the activation: null where not fused.
+  struct Work {
+    cpu::DnnMatrix a, b;
+    const void* bias;
+    const Activation* activation;
+    MatrixView to;
+  };
+
   static cpu::DnnMatrix DenseOf(const ConstMatrixView& m) { return {m.data, m.rows, m.cols, m.stride, 1}; }
   static cpu::DnnMatrix TurnedOf(const ConstMatrixView& m) { return {m.data, m.cols, m.rows, 1, m.stride}; }
 
-  bool Run(int64_t batch, const cpu::DnnMatrix& a, const cpu::DnnMatrix& b, const void* bias,
-           const Activation* activation, const MatrixView& to) noexcept {
-    const ThreadCountScope scope(ThreadsFor(batch));
-    return matmul_.Run(a, b, bias, activation, to);
+  bool UsesOnednn(Pass pass) const { return PlanOf(pass).kernel == "onednn"; }
+
+  bool Run(Pass pass, int64_t batch, const Work& work) noexcept {
+    if (!UsesOnednn(pass)) {
+      return false;
+    }
+    const ThreadCountScope scope(ThreadsFor(pass, batch));
+    return matmul_.Run(work.a, work.b, work.bias, work.activation, work.to);
   }
 
   cpu::OnednnMatmul matmul_;
@@ -163,7 +191,7 @@ class OnednnLayer final : public OwnLayer<float> {
 class CpuBackend final : public HostBackend {
  public:
   explicit CpuBackend(const BackendOptions& options)
-      : HostBackend(ResolveThreads(options.threads)), kernel_(options.kernel) {}
+      : HostBackend(ResolveThreads(options.threads)), kernel_(options.kernel), plans_(options.plans) {}
 
   std::string_view name() const override { return "cpu"; }
 
@@ -188,19 +216,38 @@ class CpuBackend final : public HostBackend {
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(request);
+    const cpu::PassPlans plans = PlansFor(request);
     if (cpu::NeedsTypedLayer(request)) {
-      return cpu::MakeTypedLayer(request, threads());
+      return cpu::MakeTypedLayer(request, plans[0]);
     }
-    if (kernel_ == "onednn") {
-      return std::make_unique<OnednnLayer>(request, threads());
+    if (std::any_of(plans.begin(), plans.end(), [](const cpu::PassPlan& plan) { return plan.kernel == "onednn"; })) {
+      return std::make_unique<OnednnLayer>(request, plans);
     }
     return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
-      return std::make_unique<OwnLayer<T>>(request, threads());
+      return std::make_unique<OwnLayer<T>>(request, plans);
     });
   }
 
  private:
+  cpu::PassPlans PlansFor(const LayerPlanRequest& request) const {
+    cpu::PassPlans plans;
+    for (size_t pass = 0; pass < plans.size(); ++pass) {
+      const Problem problem{request.layer, static_cast<Pass>(pass), request.max_batch, request.dtype,
+                            request.precision};
+      Plan plan = plans_ == nullptr ? Plan() : plans_->PlanFor(problem);
+      if (kernel_ == "onednn") {
+        plan.kernel = "onednn";
+      } else if (plan.kernel == "onednn" && (kernel_ == "own" || !cpu::OnednnMatmul::Available() ||
+                                             request.dtype != DType::kF32 || IsDistance(request.layer.synapse))) {
+        plan.kernel.clear();
+      }
+      plans[pass] = cpu::PassPlan(plan, request, threads());
+    }
+    return plans;
+  }
+
   std::string kernel_;
+  std::shared_ptr<const PlanSource> plans_;
 };
 
 }  // namespace

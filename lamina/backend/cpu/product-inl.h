@@ -59,11 +59,17 @@ struct Block {
         k(k_begin),
         depth(std::min(size.depth, in.depth - k_begin)),
         cache_columns(size.cache_columns),
-        row_groups(rows, Sum::kRows),
-        panels(CeilDivide(columns, kLanes<T>), kTileVectors),
+        row_groups(rows, TileRows(in.budget)),
+        panels(CeilDivide(columns, kLanes<T>), TileVectors(in.budget)),
         pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
         direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= 2 * Sum::kRows) {}
 
+  static int64_t TileRows(const CacheBudget& budget) {
+    return budget.tile_rows > 0 ? std::min<int64_t>(budget.tile_rows, Sum::kRows) : Sum::kRows;
+  }
+  static int64_t TileVectors(const CacheBudget& budget) {
+    return budget.tile_vectors > 0 ? std::min<int64_t>(budget.tile_vectors, kTileVectors) : kTileVectors;
+  }
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
   TilePlace PlaceOf(int64_t group, int64_t group_end, int64_t p) const {
@@ -187,13 +193,14 @@ struct Walk {
 // Tiles of this thread.
 template <class Sum, class T, class Finish>
 void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, Team team) {
-  constexpr int64_t kStripSize = Finish::kRowTiles * Sum::kRows * kTileColumns<T>;
-  HWY_ALIGN T local[kStripSize];
+  HWY_ALIGN T local[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
+  const int64_t tile_columns = Block<Sum, T>::TileVectors(in.budget) * kLanes<T>;
+  const int64_t strip_size = Finish::kRowTiles * Block<Sum, T>::TileRows(in.budget) * tile_columns;
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
   const int64_t groups = block.row_groups.parts;
   const int64_t strips = CeilDivide(groups, Finish::kRowTiles);
-  const Split parts(block.panels.parts, std::max<int64_t>(1, block.cache_columns / kTileColumns<T>));
+  const Split parts(block.panels.parts, std::max<int64_t>(1, block.cache_columns / tile_columns));
   const auto place_of = [&](const Walk& walk) HWY_ATTR {
     const int64_t group = walk.strip * Finish::kRowTiles;
     return block.PlaceOf(group, std::min(group + Finish::kRowTiles, groups), walk.panel);
@@ -214,7 +221,7 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
       }
       const int64_t group = walk.strip * Finish::kRowTiles;
       const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
-      T* tile = split_sum ? in.scratch.partial + tile_index * kStripSize : local;
+      T* tile = split_sum ? in.scratch.partial + tile_index * strip_size : local;
       for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
         T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
         ComputeTile(in, block, g, walk.panel, to, block.k > 0);

@@ -8,7 +8,6 @@
 
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/scratch.h"
-#include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
 
 namespace lamina::cpu {
@@ -48,14 +47,13 @@ struct NarrowSums {
 template <class T>
 class TypedLayer final : public PreparedLayer {
  public:
-  TypedLayer(const LayerPlanRequest& request, Method method, int threads)
+  TypedLayer(const LayerPlanRequest& request, Method method, const PassPlan& plan)
       : request_(request),
         method_(method),
-        threads_(threads),
+        plan_(plan),
         kernel_(TypedKernels<T>().find(request.layer.synapse, request.dtype, method)),
         lanes_(CeilDivide(request.layer.inputs, kernel_.x.group)),
-        budget_(MachineBudget(sizeof(T))),
-        scratch_(ScratchFor(request.layer.outputs, request.max_batch, lanes_, TypedKernels<T>().shape, budget_),
+        scratch_(ScratchFor(request.layer.outputs, request.max_batch, lanes_, TypedKernels<T>().shape, plan.budget),
                  request.layer.outputs + request.max_batch + TypedKernels<T>().shape.columns()) {
     Check(kernel_.forward != nullptr, "TypedLayer: no such kernel");
   }
@@ -63,8 +61,8 @@ class TypedLayer final : public PreparedLayer {
   void Forward(const ForwardArgs& args) noexcept override {
     EncodedOperands<T> encoded{kernel_.weights, kernel_.x, lanes_, ReadsInPlace(args.weights)};
     encoded.weights.length = encoded.x.length = args.x.cols;
-    const ForwardTask<T> task{&args, &request_.layer.activation, scratch_.get(), budget_, &encoded};
-    RunTeam(ThreadsFor(args.x.rows, request_.layer, threads_), [&](Team team) { kernel_.forward(task, team); });
+    const ForwardTask<T> task{&args, &request_.layer.activation, scratch_.get(), plan_.budget, &encoded};
+    RunTeam(plan_.ThreadsFor(args.x.rows, request_.layer), [&](Team team) { kernel_.forward(task, team); });
   }
   // Supports() has declined them.
   void InputGradient(const InputGradientArgs&) noexcept override { Check(false, "TypedLayer: no gradients"); }
@@ -74,7 +72,7 @@ class TypedLayer final : public PreparedLayer {
     const TileShape& shape = TypedKernels<T>().shape;
     return fmt::format("cpu: {} {} {}, {}x{} tile, {}, {} threads", SynapseName(request_.layer.synapse),
                        DTypeName(request_.dtype), MethodName(method_), shape.rows, shape.columns(),
-                       TypedKernels<T>().target, ThreadsFor(request_.max_batch, request_.layer, threads_));
+                       TypedKernels<T>().target, plan_.ThreadsFor(request_.max_batch, request_.layer));
   }
 
  private:
@@ -89,10 +87,9 @@ class TypedLayer final : public PreparedLayer {
 
   LayerPlanRequest request_;
   Method method_;
-  int threads_;
+  PassPlan plan_;
   TypedKernel<T> kernel_;
   int64_t lanes_;
-  CacheBudget budget_;
   ScratchBuffer<T> scratch_;
 };
 
@@ -102,24 +99,24 @@ bool Has(const LayerPlanRequest& request, Method method) {
 }
 
 // i8 and u8.
-std::unique_ptr<PreparedLayer> MakeByteLayer(const LayerPlanRequest& request, int threads) {
+std::unique_ptr<PreparedLayer> MakeByteLayer(const LayerPlanRequest& request, const PassPlan& plan) {
   if (request.layer.synapse == Synapse::kL1) {
-    return std::make_unique<TypedLayer<int64_t>>(request, Method::kSad, threads);
+    return std::make_unique<TypedLayer<int64_t>>(request, Method::kSad, plan);
   }
   const bool quads =
       request.layer.synapse == Synapse::kDot && HasByteProducts() && Has<int32_t>(request, Method::kQuads);
-  return std::make_unique<TypedLayer<int32_t>>(request, quads ? Method::kQuads : Method::kPairs, threads);
+  return std::make_unique<TypedLayer<int32_t>>(request, quads ? Method::kQuads : Method::kPairs, plan);
 }
 
-std::unique_ptr<PreparedLayer> MakeI16Layer(const LayerPlanRequest& request, int threads) {
+std::unique_ptr<PreparedLayer> MakeI16Layer(const LayerPlanRequest& request, const PassPlan& plan) {
   const NarrowSums sums(request);
   if (sums.in_i32 && request.layer.synapse == Synapse::kL1) {
-    return std::make_unique<TypedLayer<int32_t>>(request, Method::kWide, threads);
+    return std::make_unique<TypedLayer<int32_t>>(request, Method::kWide, plan);
   }
   if (sums.in_i32 && (request.layer.synapse == Synapse::kDot || sums.differences_i16)) {
-    return std::make_unique<TypedLayer<int32_t>>(request, Method::kPairs, threads);
+    return std::make_unique<TypedLayer<int32_t>>(request, Method::kPairs, plan);
   }
-  return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, threads);
+  return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, plan);
 }
 
 bool IsFast(const LayerPlanRequest& request) {
@@ -133,14 +130,14 @@ bool NeedsTypedLayer(const LayerPlanRequest& request) {
   return (request.dtype != DType::kF32 && request.dtype != DType::kF64) || IsFast(request);
 }
 
-std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, int threads) {
+std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, const PassPlan& plan) {
   switch (request.dtype) {
-    case DType::kF64: return std::make_unique<TypedLayer<double>>(request, Method::kFast, threads);
+    case DType::kF64: return std::make_unique<TypedLayer<double>>(request, Method::kFast, plan);
     case DType::kI8:
-    case DType::kU8: return MakeByteLayer(request, threads);
-    case DType::kI16: return MakeI16Layer(request, threads);
+    case DType::kU8: return MakeByteLayer(request, plan);
+    case DType::kI16: return MakeI16Layer(request, plan);
     case DType::kI32:
-    case DType::kI64: return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, threads);
+    case DType::kI64: return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, plan);
     default: break;
   }
   Method method = IsFast(request) ? Method::kFast : Method::kWide;
@@ -148,7 +145,7 @@ std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, i
       Has<float>(request, Method::kPairs)) {
     method = Method::kPairs;
   }
-  return std::make_unique<TypedLayer<float>>(request, method, threads);
+  return std::make_unique<TypedLayer<float>>(request, method, plan);
 }
 
 }  // namespace lamina::cpu
