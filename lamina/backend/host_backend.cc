@@ -1,4 +1,4 @@
-// Memory, gathering and the loss for every CPU backend.
+// Memory, gathering, the loss and trained radii for every CPU backend.
 #include "lamina/backend/host_backend.h"
 
 #include <fmt/format.h>
@@ -87,6 +87,45 @@ void LossLoop(const LossArgs& args) {
   args.sums->samples += args.a.rows;
 }
 
+constexpr int64_t kParallelElements = 4096;  // below, a second thread costs more than it brings
+constexpr int64_t kRadiusColumns = 64;       // a thread's share: whole cache lines
+
+template <class T>
+void RadiusRow(const RadiusForwardArgs& args, int64_t i) {
+  const T* distance = args.distance.Row<T>(i);
+  const auto* radii = static_cast<const T*>(args.radii);
+  T* u = args.u.empty() ? args.a.Row<T>(i) : args.u.Row<T>(i);
+  for (int64_t j = 0; j < args.a.cols; ++j) {
+    u[j] = distance[j] / radii[j];
+  }
+  args.activation->Value(u, args.a.Row<T>(i), args.a.cols);
+}
+
+// Columns [begin, begin + count): every sum in the order of the samples, so the same bits on any number of threads.
+template <class T>
+void RadiusColumns(const RadiusBackwardArgs& args, int64_t begin, int64_t count) {
+  T* radii = static_cast<T*>(args.radii.value) + begin;
+  T* gradient = static_cast<T*>(args.radii.gradient) + begin;
+  std::fill_n(gradient, count, T(0));
+  for (int64_t i = 0; i < args.delta.rows; ++i) {
+    T* delta = args.delta.Row<T>(i) + begin;
+    const T* u = args.u.Row<T>(i) + begin;
+    for (int64_t j = 0; j < count; ++j) {
+      delta[j] /= radii[j];
+      gradient[j] -= delta[j] * u[j];
+    }
+  }
+  if (args.rule == nullptr) {
+    return;
+  }
+  const auto at = [&](void* state) { return state == nullptr ? nullptr : static_cast<T*>(state) + begin; };
+  ApplyUpdate<T>(*args.rule, /*decay=*/false, count, gradient, radii, at(args.radii.state0), at(args.radii.state1));
+  const T smallest = static_cast<T>(args.smallest_radius);
+  for (int64_t j = 0; j < count; ++j) {
+    radii[j] = radii[j] < smallest ? smallest : radii[j];  // a NaN stays
+  }
+}
+
 }  // namespace
 
 Verdict HostBackend::Supports(const Problem& problem) const {
@@ -97,6 +136,10 @@ Verdict HostBackend::Supports(const Problem& problem) const {
 }
 
 void HostBackend::RequireSupport(const LayerPlanRequest& request) const {
+  if (request.layer.trained_radius) {
+    throw Error(ErrorCode::kUnsupported, "a trained radius belongs to a network; a layer on its own has one radius",
+                {.value = NeuronText(request.layer)});
+  }
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
     if (pass != Pass::kForward && !request.training) {
       continue;
@@ -131,6 +174,27 @@ void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t 
 }
 
 void HostBackend::ComputeLoss(const LossArgs& args) const noexcept { ComputeLossOnHost(args); }
+
+void HostBackend::RadiusForward(const RadiusForwardArgs& args) const noexcept {
+  DispatchFloat(args.a.dtype, [&]<class T>(T) {
+#pragma omp parallel for num_threads(threads_) \
+    schedule(static) if (threads_ > 1 && args.a.rows * args.a.cols >= kParallelElements)
+    for (int64_t i = 0; i < args.a.rows; ++i) {
+      RadiusRow<T>(args, i);
+    }
+  });
+}
+
+void HostBackend::RadiusBackward(const RadiusBackwardArgs& args) const noexcept {
+  const int64_t cols = args.delta.cols;
+  DispatchFloat(args.delta.dtype, [&]<class T>(T) {
+#pragma omp parallel for num_threads(threads_) \
+    schedule(static) if (threads_ > 1 && args.delta.rows * cols >= kParallelElements)
+    for (int64_t begin = 0; begin < cols; begin += kRadiusColumns) {
+      RadiusColumns<T>(args, begin, std::min(kRadiusColumns, cols - begin));
+    }
+  });
+}
 
 void ComputeLossOnHost(const LossArgs& args) noexcept {
   DispatchFloat(args.a.dtype, [&]<class T>(T) {
