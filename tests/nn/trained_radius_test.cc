@@ -21,7 +21,7 @@ struct Shape {
 };
 
 // Around the columns of a thread's share; the last one runs on all threads.
-constexpr Shape kShapes[] = {{1, 1}, {3, 63}, {5, 64}, {2, 65}, {0, 7}, {33, 257}};
+constexpr Shape kShapes[] = {{1, 1}, {3, 63}, {5, 64}, {2, 65}, {0, 7}, {33, 257}, {130, 257}};
 
 double Curve(const Activation& activation, double u) {
   return activation.name() == "triangle" ? std::max(0.0, 1 - u / 2.5066) : std::exp(-u * u / 2);
