@@ -13,6 +13,7 @@
 namespace lamina {
 namespace {
 
+constexpr double kLongestCall = 2;        // measurements; longer ones are cut
 constexpr int64_t kLeastSamples = 16;     // as many as are verified
 constexpr int64_t kPilotSamples = 64;     // of the first look at a backend's speed
 constexpr double kBenchmarkMatrices = 4;  // sums, activations, distances and deltas, where eq. (4) counts one
@@ -112,7 +113,7 @@ int64_t LayerTimer::SamplesFor(const Problem& problem, const std::string& backen
               .t_syn_ns);
   }
   const double call_seconds = 1e-9 * t_syn_ns_.at(SpeedKey(problem, backend)) * Synapses(problem);
-  if (call_seconds <= options_.seconds) {
+  if (call_seconds <= kLongestCall * options_.seconds) {
     return problem.batch;
   }
   const double share = 0.25 * options_.seconds / call_seconds;

@@ -31,7 +31,7 @@ struct TimedLayer {
 
 struct LayerTimerOptions {
   int threads = 0;
-  /// Least length of a measurement; a call that would take longer is cut to samples for a quarter of it.
+  /// Least length of a measurement; a call that would take twice as long is cut to samples for a quarter of it.
   double seconds = 0.3;
   int rounds = 3;
   std::function<void(const TimedLayer&)> timed;  // progress; may be empty
