@@ -174,7 +174,7 @@ class BenchLayerTest(CliTest):
 
     def test_json(self):
         problems = ["l1-triangle(radius=9):f32:forward:9x7x11", "dot-tanh:f64:weight_gradient:9x7x11",
-                    "l2-identity-nobias:f32:input_gradient:9x7x11"]
+                    "l2-identity:f32:input_gradient:9x7x11"]
         result = json.loads(self.succeed("bench", "layer", *problems, *self.SHORT, "--json", "-").out)
         self.assertEqual([row["problem"] for row in result["results"]], problems)
         for row in result["results"]:
