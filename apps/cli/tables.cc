@@ -67,7 +67,7 @@ std::string TargetText(const Model& model) {
 std::string ActivationsText(const Network& network) {
   std::string text;
   for (const LayerSpec& layer : network.layers()) {
-    text += (text.empty() ? "" : ", ") + layer.activation.Text();
+    text += (text.empty() ? "" : ", ") + layer.activation.Text() + (layer.trained_radius ? "-radius" : "");
   }
   return text;
 }

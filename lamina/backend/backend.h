@@ -118,6 +118,25 @@ struct LossArgs {
   LossSums* sums = nullptr;                // backend memory, added to
 };
 
+/// Neurons with a radius each, after a layer of identity activation: u = distance / radius, a = activation(u).
+struct RadiusForwardArgs {
+  ConstMatrixView distance;                // batch × outputs; may be the memory of u or of a
+  const void* radii = nullptr;             // outputs, of a's type
+  const Activation* activation = nullptr;  // of radius 1
+  MatrixView u;                            // batch × outputs, written where not empty
+  MatrixView a;                            // batch × outputs
+};
+
+/// Back through u = distance / radius: ∂E/∂distance = ∂E/∂u / radius and ∂E/∂radius = -Σ over the batch of
+/// u ∂E/∂distance. With a rule the radii are updated (without decay, as a bias) and kept at or above smallest_radius.
+struct RadiusBackwardArgs {
+  ConstMatrixView u;                 // batch × outputs, of RadiusForward
+  MatrixView delta;                  // batch × outputs: ∂E/∂u, replaced by ∂E/∂distance
+  ParameterArrays radii;             // outputs
+  const UpdateRule* rule = nullptr;  // null: only compute the gradient
+  double smallest_radius = 0;
+};
+
 struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
   /// Of backend cpu: "auto" (the faster one for each problem), "own" or "onednn".
@@ -150,6 +169,11 @@ class Backend {
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
   virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;
   virtual void ComputeLoss(const LossArgs& args) const noexcept = 0;
+
+  /// Whether the two operations below are there: without them networks with trained radii are refused.
+  virtual Verdict SupportsTrainedRadius() const;
+  virtual void RadiusForward(const RadiusForwardArgs& args) const noexcept;
+  virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept;
 };
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// What the CPU backends share: host memory, gathering rows, the loss.
+// What the CPU backends share: host memory, gathering rows, the loss, trained radii.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,9 @@ class HostBackend : public Backend {
   void Download(void* host, const void* from, int64_t size_bytes) const override;
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override;
   void ComputeLoss(const LossArgs& args) const noexcept override;
+  Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
+  void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
+  void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
 
  protected:
   /// Throws Error(kUnsupported) unless Supports() accepts every pass that `request` needs.

@@ -139,6 +139,17 @@ void Activation::SetParameter(std::string_view text) {
               {.value = std::string(text)});
 }
 
+double Activation::radius() const {
+  return kind_ >= 0 && parameter_count_ == 1 && std::string_view(parameter_names_[0]) == "radius" ? parameters_[0] : 0;
+}
+
+Activation Activation::WithRadius(double radius) const {
+  Check(this->radius() > 0 && radius > 0, "only a positive radius, of an activation that has one");
+  Activation result = *this;
+  result.parameters_[0] = radius;
+  return result;
+}
+
 std::string Activation::Text() const {
   std::string text = name_;
   for (size_t i = 0; i < parameter_count_; ++i) {

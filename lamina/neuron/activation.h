@@ -44,6 +44,10 @@ class Activation {
   std::span<const double> parameters() const { return {parameters_.data(), parameter_count_}; }
   /// True if Slope reads z, so forward must keep it.
   bool slope_needs_input() const { return slope_needs_input_; }
+  /// Built-in curves of z / radius (triangle, gaussian): the radius; 0 for all others.
+  double radius() const;
+  /// The same curve with another radius, which must be positive. Only where radius() > 0.
+  Activation WithRadius(double radius) const;
   /// The text form; Parse(Text()) gives an equal activation.
   std::string Text() const;
 

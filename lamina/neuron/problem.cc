@@ -15,7 +15,14 @@ namespace {
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "input_gradient", "weight_gradient"};
 constexpr std::string_view kBias = "-bias";
 constexpr std::string_view kNoBias = "-nobias";
+constexpr std::string_view kRadius = "-radius";
 constexpr std::string_view kFast = "-fast";
+
+struct Preset {
+  std::string_view name;
+  std::string_view neuron;
+};
+constexpr std::array<Preset, 2> kPresets{{{"rbf", "l1-triangle"}, {"mul", "dot-tanh"}}};
 
 // Takes `suffix` off the end of text, if it is there.
 bool TakeSuffix(std::string_view& text, std::string_view suffix) {
@@ -24,6 +31,17 @@ bool TakeSuffix(std::string_view& text, std::string_view suffix) {
   }
   text.remove_suffix(suffix.size());
   return true;
+}
+
+// A preset's name at the front written out.
+std::string ExpandPreset(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find_first_of("(-"));
+  for (const Preset& preset : kPresets) {
+    if (preset.name == name) {
+      return std::string(preset.neuron) + std::string(text.substr(name.size()));
+    }
+  }
+  return std::string(text);
 }
 
 [[noreturn]] void ThrowBad(std::string_view text, std::string what) {
@@ -79,10 +97,47 @@ DType SumType(DType dtype) {
   return !IsInteger(dtype) ? OutputType(dtype) : DTypeSize_bytes(dtype) == 1 ? DType::kI32 : DType::kI64;
 }
 
+Verdict CheckNeuron(const LayerSpec& layer) {
+  if (!layer.trained_radius) {
+    return Verdict::Yes();
+  }
+  if (!(layer.activation.radius() > 0)) {
+    return Verdict::No(fmt::format("{} has no radius to train; triangle and gaussian have", layer.activation.Text()));
+  }
+  return layer.bias ? Verdict::No("a neuron with a trained radius takes no bias") : Verdict::Yes();
+}
+
+LayerSpec ParseNeuron(std::string_view text, std::span<const Activation> custom) {
+  const std::string expanded = ExpandPreset(text);
+  std::string_view neuron = expanded;
+  LayerSpec layer;
+  layer.trained_radius = TakeSuffix(neuron, kRadius);
+  const bool bias = TakeSuffix(neuron, kBias);
+  const bool no_bias = !bias && TakeSuffix(neuron, kNoBias);
+  layer.trained_radius = TakeSuffix(neuron, kRadius) || layer.trained_radius;  // the suffixes in either order
+  const size_t dash = neuron.find('-');
+  if (dash == std::string_view::npos) {
+    throw Error(
+        ErrorCode::kInvalidArgument, "a neuron is written synapse-activation",
+        {.value = std::string(text), .remedy = "Write for example dot-tanh, l1-triangle(radius=12), rbf or mul."});
+  }
+  layer.synapse = ParseSynapse(neuron.substr(0, dash));
+  layer.activation = Activation::Parse(neuron.substr(dash + 1), custom);
+  layer.bias = bias || (!no_bias && !IsDistance(layer.synapse) && !layer.trained_radius);
+  if (const Verdict verdict = CheckNeuron(layer); !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason, {.value = std::string(text)});
+  }
+  return layer;
+}
+
+std::string NeuronText(const LayerSpec& layer) {
+  const bool expected = !IsDistance(layer.synapse) && !layer.trained_radius;
+  return fmt::format("{}-{}{}{}", SynapseName(layer.synapse), layer.activation.Text(),
+                     layer.bias == expected ? "" : (layer.bias ? kBias : kNoBias), layer.trained_radius ? kRadius : "");
+}
+
 std::string Problem::Text() const {
-  const bool expected = !IsDistance(layer.synapse);
-  return fmt::format("{}-{}{}:{}{}:{}:{}x{}x{}", SynapseName(layer.synapse), layer.activation.Text(),
-                     layer.bias == expected ? "" : (layer.bias ? kBias : kNoBias), DTypeName(dtype),
+  return fmt::format("{}:{}{}:{}:{}x{}x{}", NeuronText(layer), DTypeName(dtype),
                      precision == Precision::kFast ? kFast : "", PassName(pass), batch, layer.outputs, layer.inputs);
 }
 
@@ -92,16 +147,10 @@ Problem Problem::Parse(std::string_view text, std::span<const Activation> custom
     ThrowBad(text, "a problem has four parts: neuron, data type, pass, shape");
   }
   Problem problem;
-  std::string_view neuron = parts[0];
-  const bool bias = TakeSuffix(neuron, kBias);
-  const bool no_bias = !bias && TakeSuffix(neuron, kNoBias);
-  const size_t dash = neuron.find('-');
-  if (dash == std::string_view::npos) {
-    ThrowBad(text, "a neuron is written synapse-activation");
+  problem.layer = ParseNeuron(parts[0], custom);
+  if (problem.layer.trained_radius) {
+    ThrowBad(text, "a trained radius belongs to a network's layer, not to a pass of one");
   }
-  problem.layer.synapse = ParseSynapse(neuron.substr(0, dash));
-  problem.layer.activation = Activation::Parse(neuron.substr(dash + 1), custom);
-  problem.layer.bias = bias || (!no_bias && !IsDistance(problem.layer.synapse));
   std::string_view dtype = parts[1];
   problem.precision = TakeSuffix(dtype, kFast) ? Precision::kFast : Precision::kExact;
   problem.dtype = ParseDType(dtype);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lamina/base/error.h"
 #include "lamina/base/matrix_view.h"
 #include "lamina/neuron/activation.h"
 
@@ -47,11 +48,26 @@ struct LayerSpec {
   Synapse synapse = Synapse::kDot;
   Activation activation;
   bool bias = true;
+  /// Every neuron has a radius of its own, trained like a weight; that of the activation is where it starts. The layer
+  /// then is a = activation(z / radius) of a curve with radius 1, z = synapse(x, w) (nn/executor.h).
+  bool trained_radius = false;
 
   int64_t weight_count() const { return inputs * outputs; }
-  int64_t parameter_count() const { return weight_count() + (bias ? outputs : 0); }
+  int64_t parameter_count() const { return weight_count() + (bias ? outputs : 0) + (trained_radius ? outputs : 0); }
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
+
+/// A trained radius needs an activation that has one, and no bias.
+Verdict CheckNeuron(const LayerSpec& layer);
+
+/// A neuron's text, "dot-tanh", "l1-triangle(radius=12)-radius", into synapse, activation, bias and trained_radius of a
+/// layer without sizes. Suffixes after the activation: "-bias", "-nobias" (dot layers have a bias by default, distance
+/// layers have none) and "-radius" (trained_radius). Presets of the 2017 paper: "rbf" is l1-triangle (eqs. (1) and
+/// (2)), "mul" is dot-tanh (eq. (3)), with parameters and suffixes as theirs: "rbf(radius=12)". Throws
+/// Error(kInvalidArgument).
+LayerSpec ParseNeuron(std::string_view text, std::span<const Activation> custom = {});
+/// The text of that; without the preset's names.
+std::string NeuronText(const LayerSpec& layer);
 
 /// How sums may be computed. kFast allows an l1 synapse of floating-point numbers as 2 sum of max(x, w) - sum of x -
 /// sum of w, at the speed of a matrix product; the error grows with sum of |x| + |w| instead of |x - w| (bound:
@@ -63,8 +79,8 @@ DType OutputType(DType dtype);
 /// The type of its sums: exact integers for integers (i32 for 8-bit types, i64 for others), else that of the outputs.
 DType SumType(DType dtype);
 
-/// Text form: "dot-tanh:f32:forward:128x1024x784" (batch × outputs × inputs). dot layers have a bias unless "-nobias"
-/// stands after the activation, distance layers have one only with "-bias". "f32-fast" asks for Precision::kFast.
+/// Text form: "dot-tanh:f32:forward:128x1024x784" (batch × outputs × inputs), the neuron as in ParseNeuron (without a
+/// trained radius: that is the network's). "f32-fast" asks for Precision::kFast.
 struct Problem {
   LayerSpec layer;
   Pass pass = Pass::kForward;

@@ -4,6 +4,23 @@
 #include <algorithm>
 
 namespace lamina {
+namespace {
+
+// A trained radius stays at or above this share of the one it started with: at 0 its neuron has no gradient, and below
+// it is no distance.
+constexpr double kSmallestRadiusShare = 1e-3;
+
+// What the backend computes of a layer: with trained radii the distances, the rest is RadiusForward.
+LayerSpec PlannedSpec(const LayerSpec& spec) {
+  LayerSpec planned = spec;
+  if (spec.trained_radius) {
+    planned.activation = Activation();
+    planned.trained_radius = false;
+  }
+  return planned;
+}
+
+}  // namespace
 
 Executor::Executor(const Network& network, const Backend& backend, const ExecutorOptions& options)
     : specs_(network.layers()),
@@ -17,10 +34,14 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   const int64_t element = DTypeSize_bytes(dtype_);
   const auto batch_of = [&](int64_t cols) { return backend.Allocate(options_.max_batch * cols * element); };
   for (const LayerSpec& spec : specs_) {
+    if (const Verdict verdict = backend.SupportsTrainedRadius(); spec.trained_radius && !verdict) {
+      throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = NeuronText(spec)});
+    }
     LayerState layer;
-    layer.prepared = backend.Prepare({spec, dtype_, options_.max_batch, options_.training});
+    layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
+    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training});
     layer.a = batch_of(spec.outputs);
-    if (options_.training && spec.activation.slope_needs_input()) {
+    if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
     }
     if (options_.training && SynapseNeedsDistance(spec.synapse)) {
@@ -71,28 +92,37 @@ ParameterArrays Executor::ArraysAt(int64_t offset) const {
 }
 
 ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
-  const int64_t element = DTypeSize_bytes(dtype_);
   for (size_t l = 0; l < layers_.size(); ++l) {
-    const LayerSpec& spec = specs_[l];
-    auto* base = static_cast<char*>(parameters_->data());
-    ForwardArgs args;
-    args.x = x;
-    args.weights = {
-        base + offsets_[l].weights * element, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
-    args.bias = spec.bias ? base + offsets_[l].bias * element : nullptr;
-    args.a = View(layers_[l].a, x.rows, spec.outputs);
-    args.z = View(layers_[l].z, x.rows, spec.outputs);
-    args.distance = View(layers_[l].distance, x.rows, spec.outputs);
-    layers_[l].prepared->Forward(args);
-    x = args.a;
+    ForwardLayer(l, x);
+    x = View(layers_[l].a, x.rows, specs_[l].outputs);
   }
   return x;
+}
+
+void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
+  const LayerSpec& spec = specs_[l];
+  const auto at = [&](int64_t offset) {
+    return static_cast<char*>(parameters_->data()) + offset * DTypeSize_bytes(dtype_);
+  };
+  const MatrixView a = View(layers_[l].a, x.rows, spec.outputs);
+  const MatrixView z = View(layers_[l].z, x.rows, spec.outputs);
+  ForwardArgs args;
+  args.x = x;
+  args.weights = {at(offsets_[l].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+  args.bias = spec.bias ? at(offsets_[l].bias) : nullptr;
+  args.a = a;
+  args.z = spec.trained_radius ? MatrixView{} : z;
+  args.distance = View(layers_[l].distance, x.rows, spec.outputs);
+  layers_[l].prepared->Forward(args);
+  if (spec.trained_radius) {
+    backend_.RadiusForward({a, at(offsets_[l].radius), &layers_[l].activation, z, a});
+  }
 }
 
 LossArgs Executor::LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const {
   LossArgs args;
   args.loss = options_.loss;
-  args.activation = &specs_.back().activation;
+  args.activation = &layers_.back().activation;
   args.a = View(layers_.back().a, targets.rows, specs_.back().outputs);
   args.z = View(layers_.back().z, targets.rows, specs_.back().outputs);
   args.targets = targets;
@@ -125,12 +155,16 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
     const MatrixView delta = View(layers_[l].delta, x.rows, spec.outputs);
     const ConstMatrixView distance = View(layers_[l].distance, x.rows, spec.outputs);
     const ConstMatrixView input = l == 0 ? x : View(layers_[l - 1].a, x.rows, spec.inputs);
+    if (spec.trained_radius) {
+      backend_.RadiusBackward({View(layers_[l].z, x.rows, spec.outputs), delta, ArraysAt(offsets_[l].radius), rule,
+                               kSmallestRadiusShare * spec.activation.radius()});
+    }
     if (l > 0) {
       InputGradientArgs args;
       args.delta = delta;
       args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
       args.x = input;
-      args.previous = &specs_[l - 1].activation;
+      args.previous = &layers_[l - 1].activation;
       args.previous_z = View(layers_[l - 1].z, x.rows, spec.inputs);
       args.out = View(layers_[l - 1].delta, x.rows, spec.inputs);
       args.distance = distance;

@@ -57,15 +57,17 @@ class Executor {
 
  private:
   struct LayerState {
+    Activation activation;  // that of the spec; of radius 1 where radii are trained
     std::unique_ptr<PreparedLayer> prepared;
     std::unique_ptr<Buffer> a;         // max_batch × outputs
-    std::unique_ptr<Buffer> z;         // same, only where the slope reads it
+    std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
     std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
     std::unique_ptr<Buffer> delta;     // same, training only
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
+  void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
   LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
 

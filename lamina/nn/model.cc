@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "lamina/base/error.h"
@@ -15,6 +17,17 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kMetadataKey = "lamina";
+constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
+
+bool HasTrainedRadius(const json& layer) {
+  const auto it = layer.find(kTrainedRadius);
+  return it != layer.end() && it->get<bool>();
+}
+
+int64_t FormatVersionOf(const Network& network) {
+  const auto& layers = network.layers();
+  return std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) { return layer.trained_radius; }) ? 2 : 1;
+}
 
 // A network without raw data behind it (a library user's own) has none.
 bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.input_count() > 0; }
@@ -27,6 +40,9 @@ json ToJson(const Network& network) {
                       {"synapse", SynapseName(layer.synapse)},
                       {"activation", layer.activation.Text()},
                       {"bias", layer.bias}});
+    if (layer.trained_radius) {
+      layers.back()[kTrainedRadius] = true;
+    }
   }
   return {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
 }
@@ -40,6 +56,7 @@ Network NetworkFrom(const json& node, std::span<const Activation> custom) {
     layer.synapse = ParseSynapse(entry.at("synapse").get<std::string>());
     layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
     layer.bias = entry.at("bias").get<bool>();
+    layer.trained_radius = HasTrainedRadius(entry);
     layers.push_back(layer);
   }
   return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()));
@@ -65,8 +82,24 @@ void RequireTensors(const SafetensorsFile& file, const json& node) {
     if (entry.at("bias").get<bool>()) {
       file.Require(TensorName(l, "bias"), dtype, {outputs});
     }
+    if (HasTrainedRadius(entry)) {
+      file.Require(TensorName(l, "radius"), dtype, {outputs});
+    }
     ++l;
   }
+}
+
+void RequirePositiveRadii(const Network& network, size_t l) {
+  DispatchFloat(network.dtype(), [&]<class T>(T) {
+    const T* radii = static_cast<const T*>(network.Radii(l));
+    for (int64_t j = 0; j < network.layers()[l].outputs; ++j) {
+      if (!(radii[j] > T(0)) || !std::isfinite(radii[j])) {
+        throw Error(ErrorCode::kBadModel,
+                    fmt::format("tensor {} holds a radius that is not positive and finite", TensorName(l, "radius")),
+                    {.value = fmt::format("{}", radii[j])});
+      }
+    }
+  });
 }
 
 void CopyTensors(const SafetensorsFile& file, Network& network) {
@@ -78,13 +111,18 @@ void CopyTensors(const SafetensorsFile& file, Network& network) {
       const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
       std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
     }
+    if (layer.trained_radius) {
+      const TensorView& radii = file.Require(TensorName(l, "radius"), network.dtype(), {layer.outputs});
+      std::memcpy(network.Radii(l), radii.bytes.data(), radii.bytes.size());
+      RequirePositiveRadii(network, l);
+    }
   }
 }
 
 }  // namespace
 
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
-  const json node = {{"format_version", kModelFormatVersion},
+  const json node = {{"format_version", FormatVersionOf(model.network)},
                      {"network", ToJson(model.network)},
                      {"loss", LossName(model.loss)},
                      {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
@@ -99,6 +137,9 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
         ViewOfArray(network.Weights(l).data, network.dtype(), {layer.outputs, layer.inputs});
     if (layer.bias) {
       tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {layer.outputs});
+    }
+    if (layer.trained_radius) {
+      tensors[TensorName(l, "radius")] = ViewOfArray(network.Radii(l), network.dtype(), {layer.outputs});
     }
   }
   WriteSafetensors(path, metadata, tensors);

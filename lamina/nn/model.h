@@ -13,8 +13,9 @@
 
 namespace lamina {
 
-/// Version of the model file. Files of a newer version are refused by name.
-inline constexpr int kModelFormatVersion = 1;
+/// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
+/// version 1 would leave out of the computation; files without them are still written as 1.
+inline constexpr int kModelFormatVersion = 2;
 
 struct Model {
   Network network;
@@ -30,8 +31,8 @@ struct ModelExtras {
   std::map<std::string, TensorView> tensors;
 };
 
-/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias"; metadata "lamina" holds JSON with the
-/// network, preprocessing, class names and training settings, kinds by name. All or nothing.
+/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius"; metadata "lamina" holds
+/// JSON with the network, preprocessing, class names and training settings, kinds by name. All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
 /// Throws Error(kNotFound | kIo | kBadModel). `custom`: the user's own activations that the network may name.

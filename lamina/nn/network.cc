@@ -61,6 +61,9 @@ Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype) {
     if (layer.activation.is_softmax() && l + 1 != layers.size()) {
       return Verdict::No(fmt::format("softmax in layer {}: it is for the output layer only", l + 1));
     }
+    if (const Verdict verdict = CheckNeuron(layer); !verdict) {
+      return Verdict::No(fmt::format("layer {}: {}", l + 1, verdict.reason));
+    }
     int64_t weights = 0;
     if (__builtin_mul_overflow(layer.inputs, layer.outputs, &weights) || weights > kMaxParameters ||
         (total += weights + layer.outputs) > kMaxParameters) {
@@ -79,10 +82,12 @@ Network::Network(std::vector<LayerSpec> layers, DType dtype) : layers_(std::move
     LayerOffsets offsets;
     offsets.weights = end;
     offsets.bias = Align(end + layer.weight_count());
+    offsets.radius = Align(offsets.bias + (layer.bias ? layer.outputs : 0));
     offsets_.push_back(offsets);
-    end = Align(offsets.bias + (layer.bias ? layer.outputs : 0));
+    end = Align(offsets.radius + (layer.trained_radius ? layer.outputs : 0));
   }
   parameters_ = AlignedBuffer(end * DTypeSize_bytes(dtype_));
+  InitializeRadii();
 }
 
 void Network::Initialize(Initialization initialization, uint64_t seed) {
@@ -105,6 +110,17 @@ void Network::Initialize(Initialization initialization, uint64_t seed) {
         bias[j] = T(0);
       }
     });
+  }
+  InitializeRadii();
+}
+
+void Network::InitializeRadii() {
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    if (layers_[l].trained_radius) {
+      DispatchFloat(dtype_, [&]<class T>(T) {
+        std::fill_n(static_cast<T*>(Radii(l)), layers_[l].outputs, static_cast<T>(layers_[l].activation.radius()));
+      });
+    }
   }
 }
 
@@ -129,6 +145,10 @@ ConstMatrixView Network::Weights(size_t layer) const { return const_cast<Network
 
 void* Network::Bias(size_t layer) const { return layers_[layer].bias ? At(offsets_[layer].bias) : nullptr; }
 
+void* Network::Radii(size_t layer) const {
+  return layers_[layer].trained_radius ? At(offsets_[layer].radius) : nullptr;
+}
+
 std::string Network::ShapeText() const {
   std::string text = fmt::format("{}", inputs());
   for (const LayerSpec& layer : layers_) {
@@ -147,19 +167,17 @@ std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool b
       continue;
     }
     const size_t colon = pending.rfind(':');
-    const size_t dash = pending.find('-');
+    const std::string_view neuron = std::string_view(pending).substr(0, colon);
     const auto outputs =
         colon == std::string::npos ? std::nullopt : ParseInteger(std::string_view(pending).substr(colon + 1));
-    if (!outputs || dash == std::string::npos || dash > colon) {
+    if (!outputs) {
       throw Error(ErrorCode::kInvalidArgument, "a layer is written synapse-activation:neurons",
                   {.value = pending, .remedy = "Write for example dot-tanh:256,dot-softmax:10."});
     }
-    LayerSpec layer;
+    LayerSpec layer = ParseNeuron(neuron, custom);
     layer.inputs = inputs;
     layer.outputs = *outputs;
-    layer.synapse = ParseSynapse(std::string_view(pending).substr(0, dash));
-    layer.activation = Activation::Parse(std::string_view(pending).substr(dash + 1, colon - dash - 1), custom);
-    layer.bias = bias && !IsDistance(layer.synapse);
+    layer.bias = layer.bias && (bias || neuron.ends_with("-bias"));
     layers.push_back(layer);
     inputs = *outputs;
     pending.clear();

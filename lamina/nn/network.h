@@ -13,7 +13,8 @@
 
 namespace lamina {
 
-/// Weight initialisation; biases start at zero. Uniform: ±limit; normal: standard deviation.
+/// Weight initialisation; biases start at zero, trained radii at that of their activation. Uniform: ±limit; normal:
+/// standard deviation.
 ///  glorot: sqrt(6 / (inputs + outputs)), sqrt(2 / (inputs + outputs));  he: sqrt(6 / inputs), sqrt(2 / inputs)
 enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal };
 
@@ -25,12 +26,14 @@ Initialization ParseInitialization(std::string_view name);
 struct LayerOffsets {
   int64_t weights = 0;  // outputs × inputs
   int64_t bias = 0;     // outputs; equals `end` of the weights for a layer without bias
+  int64_t radius = 0;   // outputs; as above for a layer without trained radii
 };
 
 class Network {
  public:
   Network() = default;
-  /// Parameters are zero. Throws Error(kInvalidArgument) where CheckLayers says no.
+  /// Parameters are zero, trained radii as Initialize() leaves them. Throws Error(kInvalidArgument) where CheckLayers
+  /// says no.
   Network(std::vector<LayerSpec> layers, DType dtype);
 
   /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable.
@@ -53,12 +56,15 @@ class Network {
   ConstMatrixView Weights(size_t layer) const;
   /// outputs elements, or null for a layer without bias.
   void* Bias(size_t layer) const;
+  /// outputs elements, or null for a layer without trained radii.
+  void* Radii(size_t layer) const;
 
   /// "784-1024-10".
   std::string ShapeText() const;
 
  private:
   void* At(int64_t offset) const;
+  void InitializeRadii();
 
   std::vector<LayerSpec> layers_;
   std::vector<LayerOffsets> offsets_;
@@ -66,8 +72,9 @@ class Network {
   AlignedBuffer parameters_;
 };
 
-/// Layers written "dot-tanh:256,dot-softmax:10" or "l1-triangle(radius=12):256,dot-softmax:10" on `inputs` features.
-/// `bias` is for dot layers; distance layers get none. Throws Error(kInvalidArgument).
+/// Layers written "dot-tanh:256,dot-softmax:10" or "rbf(radius=12)-radius:256,dot-softmax:10" on `inputs` features, the
+/// neurons as in ParseNeuron. `bias`: false takes it from dot layers that do not ask for it with "-bias". Throws
+/// Error(kInvalidArgument).
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
                                    std::span<const Activation> custom = {});
 

@@ -43,9 +43,7 @@ double MeanDistance(Synapse synapse, const Dataset& train, uint64_t seed) {
 }
 
 Activation WithRadiusFor(const Activation& activation, double mean_distance) {
-  const bool has_radius =
-      activation.name() == formulas::Triangle::kName || activation.name() == formulas::Gaussian::kName;
-  if (!has_radius || !(mean_distance > 0) || !std::isfinite(mean_distance)) {
+  if (!(activation.radius() > 0) || !(mean_distance > 0) || !std::isfinite(mean_distance)) {
     return activation;
   }
   return Activation::Parse(

@@ -118,9 +118,10 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit(
       "layers", s.layers,
       "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances l1, l2, "
-      "l2sq with activations such as triangle(radius=12); a first layer of distances starts at training rows, without "
-      "a radius it takes one from their distances");
-  visit("bias", s.bias, "Neurons have a bias (distances never)");
+      "l2sq with activations such as triangle(radius=12), -radius behind it trains a radius for every neuron; rbf is "
+      "l1-triangle, mul is dot-tanh; a first layer of distances starts at training rows, without a radius it takes one "
+      "from their distances");
+  visit("bias", s.bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)");
   visit("gain", s.gain, "Gain of bipolar_sigmoid (2018 paper)");
   visit("threshold", s.threshold, "Threshold of bipolar_sigmoid (2018 paper)");
   visit("init", s.init,

@@ -20,6 +20,10 @@ class BadSettingsTest(CliTest):
                        "dot-bipolar_sigmoid(gain=nan):10", "dot-bipolar_sigmoid(gian=1):10"):
             with self.subTest(layers=layers):
                 self.refuse_setting("--layers", layers)
+        for neuron, says in (("dot-tanh-radius", "tanh has no radius"), ("rbf-radius-bias", "no bias"),
+                             ("rbf(radius=0)-radius", "must be positive"), ("rbv", "synapse-activation")):
+            with self.subTest(neuron=neuron):
+                self.refuse_setting("--layers", f"{neuron}:16,dot-softmax:10", says=says)
 
     def test_hidden(self):
         self.refuse_setting("--hidden", "0,5", says=("hidden", "0,5"))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import struct
 import unittest
 
 from lamina_cli import DIGITS, CliTest, digits_rows, main, read_npy, read_safetensors
@@ -67,6 +68,34 @@ class BackendsTest(CliTest):
             result = self.train_json(*QUICK, "--dtype", "f64", "--threads", threads, "--epochs", "5")
             self.assertEqual(result["dtype"], "f64")
             self.assertGreater(result["accuracy"], 0.85)
+
+
+class TrainedRadiusTest(CliTest):
+    LAYERS = ["--layers", "rbf-radius:48,dot-softmax:10", "--epochs", "6", "--optimizer", "adam", "--learning-rate", "0.01"]
+
+    def radii(self, name):
+        content = read_safetensors(self.read(name, "rb"))[1]["layer.1.radius"]
+        return struct.unpack(f"<{len(content) // 4}f", content)
+
+    def test_radii_are_trained_and_kept(self):
+        result = self.train_json("--data", DIGITS, *self.LAYERS, "--model", "m.safetensors")
+        self.assertGreater(result["accuracy"], 0.85)
+        self.assertEqual(result["parameters"], 64 * 48 + 48 + 48 * 10 + 10)
+        radii = self.radii("m.safetensors")
+        self.assertEqual(len(radii), 48)
+        self.assertGreater(min(radii), 0)
+        self.assertGreater(len(set(radii)), 40, "the radii went ways of their own")
+        test = json.loads(self.succeed("evaluate", "--model", "m.safetensors", "--data", DIGITS, "--json", "-").out)
+        self.assertGreater(test["accuracy"], 0.85)
+        shown = self.succeed("train", "--data", DIGITS, *self.LAYERS, "--epochs", "1").out
+        self.assertRegex(shown, r"triangle\(radius=[0-9.]+\)-radius")
+
+    def test_resumed_to_the_same_bits(self):
+        self.train("--data", DIGITS, *self.LAYERS, "--model", "whole.safetensors")
+        self.train("--data", DIGITS, *self.LAYERS, "--epochs", "3", "--model", "m.safetensors", "--checkpoint-epochs", "3")
+        self.train("--resume", "m.safetensors.checkpoint", "--epochs", "6", "--model", "m.safetensors")
+        whole, resumed = (read_safetensors(self.read(name, "rb"))[1] for name in ("whole.safetensors", "m.safetensors"))
+        self.assertEqual(whole, resumed)
 
 
 class EvaluateAndPredictTest(CliTest):

@@ -1,5 +1,6 @@
 """lamina devices, data and bench."""
 
+import csv
 import functools
 import gzip
 import hashlib
@@ -173,7 +174,7 @@ class BenchLayerTest(CliTest):
 
     def test_json(self):
         problems = ["l1-triangle(radius=9):f32:forward:9x7x11", "dot-tanh:f64:weight_gradient:9x7x11",
-                    "l2-identity-nobias:f32:input_gradient:9x7x11"]
+                    "l2-identity:f32:input_gradient:9x7x11"]
         result = json.loads(self.succeed("bench", "layer", *problems, *self.SHORT, "--json", "-").out)
         self.assertEqual([row["problem"] for row in result["results"]], problems)
         for row in result["results"]:
@@ -200,6 +201,48 @@ class BenchPeakTest(CliTest):
         for row in result["limits"]:
             self.assertGreater(row["synapses_per_second"], 1e6)
         self.assertGreater(result["memory"][0]["read_bytes_per_second"], 1e8)
+
+
+
+class BenchPaper2017Test(CliTest):
+    SHORT = ("bench", "paper-2017", "--quick", "--seconds", "0.001", "--threads", "2")
+
+    def test_files(self):
+        out = self.succeed(*self.SHORT, "--out", "study").out
+        self.assertIn("study/report.md", out)
+        self.assertIn("ns a synapse", out)
+        result = self.read_json("study/report.json")
+        tables = ["figure-4", "table-1", "table-2", "table-3", "table-4", "table-5", "sweep", "measurements"]
+        self.assertEqual(sorted(result["tables"]), sorted(tables))
+        self.assertIn("cores", result["hardware"])
+        for row in result["tables"]["measurements"]["rows"]:
+            self.assertTrue(row["verified"] == "yes" or row["reason"], row)
+        for name in tables:
+            with open(self.path(f"study/{name}.csv"), newline="") as file:
+                rows = list(csv.DictReader(file))
+            self.assertEqual(len(rows), len(result["tables"][name]["rows"]), name)
+            self.assertEqual({row["hardware"] for row in rows}, {result["hardware"]})
+        text = self.read("study/report.md")
+        for part in ("Fig. 4", "Table I.", "Table II.", "Table III.", "Table IV.", "Table V.", "Fig. 5", "Fig. 6", "Fig. 7"):
+            self.assertIn(part, text)
+        for figure in ("figure-5", "figure-6", "figure-7"):
+            self.assertEqual(sorted(result["figures"]), ["figure-5", "figure-6", "figure-7"])
+            if shutil.which("gnuplot"):
+                self.assertEqual(self.read(f"study/{figure}.png", "rb")[:4], b"\x89PNG")
+                self.assertIn("<svg", self.read(f"study/{figure}.svg"))
+
+    def test_without_gnuplot(self):
+        result = self.run_program(*self.SHORT, "--out", "study", env={**os.environ, "PATH": self.folder})
+        self.assertEqual((result.code, result.err), (0, ""), str(result))
+        self.assertIn("apt-get install gnuplot-nox", result.out)
+        self.assertTrue(os.path.exists(self.path("study/figure-5.gp")))
+
+    def test_bad_settings(self):
+        self.refuse("bench", "paper-2017", code=2, says="--out")
+        self.refuse(*self.SHORT, "--out", "study", "--backend", "cqu", code=2, says="cpu")
+        self.write("file", "x")
+        self.refuse(*self.SHORT, "--out", "file", says="file")
+
 
 if __name__ == "__main__":
     main()

@@ -272,5 +272,14 @@ TEST(Activation, CustomOnes) {
   EXPECT_THROW(Activation::Parse("swish"), Error);
 }
 
+TEST(Activation, Radius) {
+  EXPECT_EQ(Activation("triangle(radius=12)").radius(), 12);
+  EXPECT_EQ(Activation("gaussian").radius(), 1);
+  EXPECT_EQ(Activation("triangle(radius=12)").WithRadius(0.5).Text(), "triangle(radius=0.5)");
+  for (const char* text : {"tanh", "softmax", "leaky_relu(slope=0.5)", "bipolar_sigmoid"}) {
+    EXPECT_EQ(Activation(text).radius(), 0) << text;
+  }
+}
+
 }  // namespace
 }  // namespace lamina

@@ -48,6 +48,36 @@ TEST(Problem, TextAsDocumented) {
   EXPECT_EQ(Problem::Parse("dot-softplus:f32:forward:1x2x3", custom).Text(), "dot-softplus:f32:forward:1x2x3");
 }
 
+TEST(Neuron, Presets) {
+  EXPECT_EQ(ParseNeuron("rbf"), ParseNeuron("l1-triangle"));
+  EXPECT_EQ(ParseNeuron("mul"), ParseNeuron("dot-tanh"));
+  EXPECT_EQ(NeuronText(ParseNeuron("rbf(radius=12)")), "l1-triangle(radius=12)");
+  EXPECT_EQ(NeuronText(ParseNeuron("mul-nobias")), "dot-tanh-nobias");
+  EXPECT_EQ(NeuronText(ParseNeuron("rbf-radius")), "l1-triangle(radius=1)-radius");
+  EXPECT_EQ(Problem::Parse("rbf(radius=12):f32:forward:1x2x3").Text(), "l1-triangle(radius=12):f32:forward:1x2x3");
+  EXPECT_EQ(Problem::Parse("mul:f64:weight_gradient:1x2x3").Text(), "dot-tanh:f64:weight_gradient:1x2x3");
+  for (const char* text : {"rbfs", "rbf-tanh", "mul-relu", "mul(gain=1)", "rbf(radius=0)", "rbf(radius=1", ""}) {
+    EXPECT_EQ(CaughtError([&] { ParseNeuron(text); }).code(), ErrorCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(Neuron, TrainedRadius) {
+  const LayerSpec layer = ParseNeuron("l1-triangle(radius=12)-radius");
+  EXPECT_TRUE(layer.trained_radius);
+  EXPECT_FALSE(layer.bias);
+  EXPECT_EQ(layer.activation.radius(), 12);
+  for (const char* text : {"l1-triangle(radius=12)-radius", "l2-gaussian(radius=3)-radius",
+                           "dot-gaussian(radius=1)-radius", "l1-triangle(radius=12)", "l1-triangle(radius=12)-bias"}) {
+    EXPECT_EQ(NeuronText(ParseNeuron(text)), text);
+  }
+  EXPECT_EQ(ParseNeuron("rbf-radius-nobias"), ParseNeuron("rbf-nobias-radius"));
+  EXPECT_TRUE(Mentions(CaughtError([] { ParseNeuron("dot-tanh-radius"); }).what(), "tanh has no radius to train"));
+  EXPECT_TRUE(Mentions(CaughtError([] { ParseNeuron("rbf-radius-bias"); }).what(), "no bias"));
+  EXPECT_TRUE(Mentions(CaughtError([] { ParseNeuron("rbf-bias-radius"); }).what(), "no bias"));
+  EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("rbf-radius:f32:forward:1x2x3"); }).what(), "network"));
+  EXPECT_EQ((LayerSpec{3, 5, Synapse::kL1, "triangle", false, true}).parameter_count(), 3 * 5 + 5);
+}
+
 TEST(Problem, SynapsesByName) {
   EXPECT_EQ(SynapseNames(), (std::vector<std::string>{"dot", "l1", "l2", "l2sq"}));
   EXPECT_EQ(SynapseName(Synapse::kL2Squared), "l2sq");

@@ -30,7 +30,7 @@ struct Case {
   std::string Text() const {
     std::string text(LossName(loss));
     for (const LayerSpec& layer : layers) {
-      text += fmt::format(" {}-{}:{}", SynapseName(layer.synapse), layer.activation.Text(), layer.outputs);
+      text += fmt::format(" {}:{}", NeuronText(layer), layer.outputs);
     }
     return text + (layers[0].bias ? "" : " nobias") + (weighted ? " weighted" : "");
   }
@@ -95,6 +95,29 @@ std::vector<Case> DistanceCases() {
   return cases;
 }
 
+// Trained radii at the input, inside, at the output, and twice.
+std::vector<Case> RadiusCases() {
+  std::vector<Case> cases;
+  for (const char* neuron : {"l1-triangle(radius=3)-radius", "l2-gaussian(radius=2)-radius", "l2-triangle-radius",
+                             "l2sq-gaussian(radius=4)-radius"}) {
+    const LayerSpec radius = ParseNeuron(neuron);
+    const auto layers = [&](std::vector<LayerSpec> specs) {
+      for (size_t l = 0; l < specs.size(); ++l) {
+        specs[l].inputs = kWidths[l];
+        specs[l].outputs = kWidths[l + 1];
+      }
+      return specs;
+    };
+    const LayerSpec tanh = ParseNeuron("mul");
+    const LayerSpec softmax = ParseNeuron("dot-softmax");
+    cases.push_back({layers({radius}), Loss::kMse, false});
+    cases.push_back({layers({radius, softmax}), Loss::kCrossEntropy, true});
+    cases.push_back({layers({tanh, radius, tanh}), Loss::kMse, false});
+    cases.push_back({layers({tanh, radius, radius}), Loss::kMse, true});
+  }
+  return cases;
+}
+
 struct Sample {
   Matrix x;
   Matrix y;
@@ -133,7 +156,8 @@ double LossOf(Loss loss, const std::vector<double>& a, const double* y) {
 }
 
 // z of one neuron, and how near it comes to a kink: of relu at z = 0, of the triangle, of l1 and l2 at x = w.
-double Neuron(const LayerSpec& layer, const std::vector<double>& x, const double* w, double bias, double* kink) {
+double Neuron(const LayerSpec& layer, const std::vector<double>& x, const double* w, double bias, double radius,
+              double* kink) {
   double sum = 0;
   double nearest_term = 1;
   for (size_t k = 0; k < x.size(); ++k) {
@@ -147,7 +171,7 @@ double Neuron(const LayerSpec& layer, const std::vector<double>& x, const double
   *kink = std::min(*kink, layer.synapse == Synapse::kL1 ? nearest_term : 1);
   *kink = std::min(*kink, IsDistance(layer.synapse) ? std::sqrt(sum) : std::abs(z));
   if (layer.activation.name() == "triangle") {
-    *kink = std::min(*kink, std::abs(z - 2.5066 * layer.activation.parameters()[0]));
+    *kink = std::min(*kink, std::abs(z - 2.5066 * radius));
   }
   return z;
 }
@@ -163,12 +187,22 @@ double MeanLoss(const Network& network, const Case& test, const Sample& sample, 
       for (int64_t j = 0; j < layer.outputs; ++j) {
         double kink = 1;
         const double bias = layer.bias ? static_cast<const double*>(network.Bias(l))[j] : 0;
-        z[static_cast<size_t>(j)] = Neuron(layer, a, network.Weights(l).Row<double>(j), bias, &kink);
+        const double radius =
+            layer.trained_radius ? static_cast<const double*>(network.Radii(l))[j] : layer.activation.radius();
+        z[static_cast<size_t>(j)] = Neuron(layer, a, network.Weights(l).Row<double>(j), bias, radius, &kink);
         if (nearest_kink != nullptr) {
           *nearest_kink = std::min(*nearest_kink, kink);
         }
       }
       a.resize(z.size());
+      if (layer.trained_radius) {
+        for (int64_t j = 0; j < layer.outputs; ++j) {
+          const double u = z[static_cast<size_t>(j)] / static_cast<const double*>(network.Radii(l))[j];
+          a[static_cast<size_t>(j)] =
+              layer.activation.name() == "triangle" ? std::max(0.0, 1 - u / 2.5066) : std::exp(-u * u / 2);
+        }
+        continue;
+      }
       layer.activation.Value(z.data(), a.data(), layer.outputs);
     }
     total += sample.weights[static_cast<size_t>(i)] * LossOf(test.loss, a, sample.y.Row<double>(i));
@@ -185,6 +219,9 @@ std::pair<Network, Sample> AwayFromKinks(const Case& test) {
     for (size_t l = 0; l < test.layers.size(); ++l) {
       for (int64_t j = 0; test.layers[l].bias && j < test.layers[l].outputs; ++j) {
         static_cast<double*>(network.Bias(l))[j] = random.Uniform(-0.5, 0.5);
+      }
+      for (int64_t j = 0; test.layers[l].trained_radius && j < test.layers[l].outputs; ++j) {
+        static_cast<double*>(network.Radii(l))[j] *= random.Uniform(0.7, 1.5);
       }
     }
     Sample sample = MakeSample(test, seed + 3);
@@ -215,6 +252,7 @@ std::vector<double> CentralDifferences(Network& network, const Case& test, const
   for (size_t l = 0; l < network.layers().size(); ++l) {
     differentiate(network.offsets()[l].weights, network.layers()[l].weight_count());
     differentiate(network.offsets()[l].bias, network.layers()[l].bias ? network.layers()[l].outputs : 0);
+    differentiate(network.offsets()[l].radius, network.layers()[l].trained_radius ? network.layers()[l].outputs : 0);
   }
   return gradient;
 }
@@ -264,6 +302,7 @@ void CheckCases(const std::vector<Case>& cases, int threads) {
 
 TEST_P(Gradient, IsTheCentralDifference) { CheckCases(Cases(), GetParam()); }
 TEST_P(Gradient, OfDistancesIsTheCentralDifference) { CheckCases(DistanceCases(), GetParam()); }
+TEST_P(Gradient, OfTrainedRadiiIsTheCentralDifference) { CheckCases(RadiusCases(), GetParam()); }
 
 }  // namespace
 }  // namespace lamina

@@ -92,6 +92,52 @@ TEST(Model, LayersWithoutBias) {
   EXPECT_EQ(ParameterBytes(LoadModel(folder.Path("m")).network), ParameterBytes(model.network));
 }
 
+Model ModelWithRadii(DType dtype) {
+  Model model;
+  model.network = Network(ParseLayers("rbf(radius=3)-radius:5,dot-softmax:2", 3, true), dtype);
+  model.network.Initialize(Initialization::kHeNormal, 1);
+  DispatchFloat(dtype, [&]<class T>(T) { static_cast<T*>(model.network.Radii(0))[4] = T(0.7); });
+  return model;
+}
+
+TEST(Model, TrainedRadiiAreKept) {
+  const TemporaryFolder folder;
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    const Model model = ModelWithRadii(dtype);
+    SaveModel(folder.Path("m"), model);
+    const SafetensorsFile file = SafetensorsFile::Read(folder.Path("m"));
+    EXPECT_EQ(file.Require("layer.1.radius", dtype, {5}).bytes.size(), static_cast<size_t>(5 * DTypeSize_bytes(dtype)));
+    EXPECT_FALSE(file.tensors().contains("layer.1.bias"));
+    EXPECT_EQ(json::parse(file.metadata().at("lamina"))["format_version"], 2);
+    const Model again = LoadModel(folder.Path("m"));
+    EXPECT_EQ(again.network.layers(), model.network.layers());
+    EXPECT_EQ(ParameterBytes(again.network), ParameterBytes(model.network));
+  }
+  SaveModel(folder.Path("m"), ModelOf(DType::kF32));
+  EXPECT_EQ(json::parse(SafetensorsFile::Read(folder.Path("m")).metadata().at("lamina"))["format_version"], 1)
+      << "older laminas read files without radii";
+}
+
+TEST(Model, WrongRadii) {
+  const TemporaryFolder folder;
+  for (const float wrong :
+       {0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Model model = ModelWithRadii(DType::kF32);
+    static_cast<float*>(model.network.Radii(0))[2] = wrong;
+    SaveModel(folder.Path("m"), model);
+    const Error error = CaughtError([&] { LoadModel(folder.Path("m")); });
+    EXPECT_EQ(error.code(), ErrorCode::kBadModel);
+    EXPECT_TRUE(Mentions(error.what(), "layer.1.radius"));
+  }
+  const auto edited = [&](const json& value) {
+    const std::string content = Edited(folder, ModelWithRadii(DType::kF32),
+                                       [&](json& node) { node["network"]["layers"][1]["trained_radius"] = value; });
+    return CaughtError([&] { ParseModel(content); }).code();
+  };
+  EXPECT_EQ(edited(true), ErrorCode::kBadModel) << "softmax has no radius, and there is no tensor";
+  EXPECT_EQ(edited("yes"), ErrorCode::kBadModel);
+}
+
 TEST(Model, CustomActivationsMustBeSupplied) {
   const TemporaryFolder folder;
   const Activation custom[] = {Activation::Custom<Softplus>()};
@@ -105,9 +151,9 @@ TEST(Model, CustomActivationsMustBeSupplied) {
 }
 
 TEST(Model, VersionsAreTold) {
-  const Error newer = EditError([](json& node) { node["format_version"] = 2; });
+  const Error newer = EditError([](json& node) { node["format_version"] = 3; });
   EXPECT_TRUE(Mentions(newer.what(), "Use a newer lamina."));
-  EXPECT_TRUE(Mentions(newer.what(), "2"));
+  EXPECT_TRUE(Mentions(newer.what(), "3"));
   EXPECT_TRUE(Mentions(EditError([](json& node) { node["format_version"] = (int64_t{1} << 32) + 1; }).what(), "newer"));
   for (const json& version : {json(0), json(-1), json("1"), json(1.5), json(nullptr), json(true), json::array()}) {
     EditError([&](json& node) { node["format_version"] = version; });

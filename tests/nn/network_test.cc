@@ -169,6 +169,41 @@ TEST(ParseLayers, DistanceLayersHaveNoBias) {
   EXPECT_EQ(ParseLayers("l2-gaussian(radius=3):5,l2sq-identity:2", 4, true)[1].synapse, Synapse::kL2Squared);
 }
 
+TEST(ParseLayers, PresetsAndSuffixes) {
+  EXPECT_EQ(ParseLayers("rbf(radius=12):256,mul:10", 784, true),
+            ParseLayers("l1-triangle(radius=12):256,dot-tanh:10", 784, true));
+  const auto layers = ParseLayers("rbf-radius:4,dot-relu-nobias:3,dot-relu-bias:2,l1-tanh-bias:2,mul:1", 7, false);
+  EXPECT_TRUE(layers[0].trained_radius && !layers[0].bias);
+  EXPECT_FALSE(layers[1].bias);
+  EXPECT_TRUE(layers[2].bias && layers[3].bias) << "what is written at the neuron wins";
+  EXPECT_FALSE(layers[4].bias);
+  EXPECT_FALSE(ParseLayers("dot-relu-nobias:3", 7, true)[0].bias);
+}
+
+TEST(Network, TrainedRadiiStartAtTheActivations) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    Network network(ParseLayers("mul:7,rbf(radius=12)-radius:5,dot-softmax:3", 4, true), dtype);
+    EXPECT_EQ(network.parameter_count(), 4 * 7 + 7 + 7 * 5 + 5 + 5 * 3 + 3);
+    EXPECT_EQ(network.Radii(0), nullptr);
+    EXPECT_EQ(network.Bias(1), nullptr);
+    const auto all_are_12 = [&] {
+      return DispatchFloat(dtype, [&]<class T>(T) {
+        const T* radii = static_cast<const T*>(network.Radii(1));
+        return std::all_of(radii, radii + 5, [](T radius) { return radius == T(12); });
+      });
+    };
+    EXPECT_TRUE(all_are_12());
+    DispatchFloat(dtype, [&]<class T>(T) { static_cast<T*>(network.Radii(1))[3] = T(2); });
+    network.Initialize(Initialization::kGlorotUniform, 1);
+    EXPECT_TRUE(all_are_12());
+    EXPECT_EQ(network.offsets()[1].radius % 16, 0);
+    EXPECT_GE(network.offsets()[2].weights, network.offsets()[1].radius + 5);
+  }
+  EXPECT_TRUE(Mentions(
+      Network::CheckLayers(std::vector{LayerSpec{3, 2, Synapse::kL1, "tanh", false, true}}, DType::kF32).reason,
+      "layer 1: tanh has no radius"));
+}
+
 TEST(ParseLayers, Errors) {
   for (const char* text : {"",
                            ",",
@@ -195,6 +230,11 @@ TEST(ParseLayers, Errors) {
                            "l3-tanh:3",
                            "l1-triangle(radius=0):3",
                            "l1-gaussian(radius=-1):3",
+                           "rbf",
+                           "rbf:",
+                           "rbfs:3",
+                           "dot-tanh-radius:3",
+                           "rbf-radius-bias:3",
                            "dot-tanh:3 "}) {
     EXPECT_EQ(CaughtError([&] { ParseLayers(text, 4, true); }).code(), ErrorCode::kInvalidArgument) << text;
   }

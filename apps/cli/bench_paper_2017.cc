@@ -1,0 +1,132 @@
+// lamina bench paper-2017: the study of the 2017 paper on this machine, as text, tables and pictures.
+#include "bench_paper_2017.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "interrupt.h"
+#include "lamina/base/timing.h"
+#include "lamina/report/paper_2017.h"
+#include "progress.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
+
+namespace lamina::cli {
+namespace {
+
+constexpr double kFullSeconds = 0.3;
+constexpr double kQuickSeconds = 0.04;
+
+struct BenchPaper2017Command {
+  std::string folder;
+  std::string backend = "auto";
+  bool quick = false;
+  int threads = 0;
+  double seconds = 0;
+};
+
+// Runs gnuplot on `script` within `folder`; whether it drew.
+bool DrawWithGnuplot(const std::string& folder, const std::string& script) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+  char program[] = "gnuplot";
+  std::string name = script;
+  char* const arguments[] = {program, name.data(), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, program, &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  return failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void PrintTimed(const TimedLayer& layer, double elapsed_seconds) {
+  const std::string result =
+      !layer.done() ? "not measured: " + layer.reason
+                    : fmt::format("{:.5g} s, {:.4g} ns a synapse{}{}", layer.seconds, layer.t_syn_ns,
+                                  layer.estimated() ? fmt::format(" (from {} samples)", layer.timed_samples) : "",
+                                  layer.verified ? "" : ", WRONG");
+  fmt::print("{:>7}  {:<7} {:<58} {}\n", DurationText(elapsed_seconds), layer.backend, layer.problem.Text(), result);
+  std::fflush(stdout);
+}
+
+int RunBenchPaper2017(const BenchPaper2017Command& command) {
+  Paper2017Options options;
+  options.sizes = command.quick ? Paper2017Sizes::Quick() : Paper2017Sizes::Full();
+  options.backend = command.backend;
+  options.timer.threads = command.threads;
+  options.timer.seconds = command.seconds > 0 ? command.seconds : command.quick ? kQuickSeconds : kFullSeconds;
+  if (const std::filesystem::path out(command.folder); std::filesystem::exists(out)) {
+    RequireWritableTarget((out / "report.md").string());
+  } else {
+    RequireWritableTarget(out.has_filename() ? out.string() : out.parent_path().string());
+  }
+  CatchInterrupts();
+  const Stopwatch watch;
+  options.timer.timed = [&](const TimedLayer& layer) { PrintTimed(layer, watch.Elapsed_seconds()); };
+  options.timer.stop_requested = Interrupted;
+  const Paper2017Result result = RunPaper2017(options);
+  if (result.interrupted) {
+    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
+    return kExitInterrupted;
+  }
+  WriteReport(result.report, command.folder);
+  bool drawn = true;
+  for (const ReportFigure& figure : result.report.figures) {
+    drawn = drawn && DrawWithGnuplot(command.folder, figure.id + ".gp");
+  }
+  fmt::print("\n{}\n{} measurements in {}; {}\n", result.report.hardware, result.report.tables.back().rows.size(),
+             DurationText(watch.Elapsed_seconds()), (std::filesystem::path(command.folder) / "report.md").string());
+  if (!drawn) {
+    fmt::print(
+        "no pictures: gnuplot is missing or failed (apt-get install gnuplot-nox); then, in {}: gnuplot figure-*.gp\n",
+        command.folder);
+  }
+  if (!result.all_verified) {
+    fmt::print(
+        stderr,
+        "lamina: error: a result differs from the plain loops in double precision by more than rounding (WRONG in the "
+        "report)\n");
+    return kExitFailure;
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> AddBenchPaper2017(CLI::App& bench) {
+  auto command = std::make_shared<BenchPaper2017Command>();
+  CLI::App* paper =
+      bench.add_subcommand("paper-2017", "Redo the study of the 2017 paper: Fig. 4, Tables I-V, Figures 5-7");
+  paper
+      ->add_option("--out", command->folder,
+                   "Folder for report.md, report.json, tables as CSV, pictures as SVG and PNG")
+      ->type_name("FOLDER")
+      ->required();
+  paper->add_flag("--quick", command->quick, "Smaller layers and shorter measurements: under a minute");
+  paper
+      ->add_option("--backend", command->backend, "In the place of the paper's GPU: auto, cpu, blas, threads or serial")
+      ->capture_default_str();
+  paper->add_option("--threads", command->threads, "Threads; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+  paper
+      ->add_option(
+          "--seconds", command->seconds,
+          fmt::format("Length of one measurement; slower layers are timed on a slice of the samples; default: {}, with "
+                      "--quick {}",
+                      kFullSeconds, kQuickSeconds))
+      ->check(CLI::Range(0.001, 60.0));
+  paper->footer("Example: lamina bench paper-2017 --out study --quick");
+  return [command] { return RunBenchPaper2017(*command); };
+}
+
+}  // namespace lamina::cli
