@@ -17,6 +17,23 @@ constexpr std::string_view kBias = "-bias";
 constexpr std::string_view kNoBias = "-nobias";
 constexpr std::string_view kFast = "-fast";
 
+struct Preset {
+  std::string_view name;
+  std::string_view neuron;
+};
+constexpr std::array<Preset, 2> kPresets{{{"rbf", "l1-triangle"}, {"mul", "dot-tanh"}}};
+
+// A preset's name at the front written out.
+std::string ExpandPreset(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find_first_of("(-"));
+  for (const Preset& preset : kPresets) {
+    if (preset.name == name) {
+      return std::string(preset.neuron) + std::string(text.substr(name.size()));
+    }
+  }
+  return std::string(text);
+}
+
 // Takes `suffix` off the end of text, if it is there.
 bool TakeSuffix(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) {
@@ -79,6 +96,24 @@ DType SumType(DType dtype) {
   return !IsInteger(dtype) ? OutputType(dtype) : DTypeSize_bytes(dtype) == 1 ? DType::kI32 : DType::kI64;
 }
 
+LayerSpec ParseNeuron(std::string_view text, std::span<const Activation> custom) {
+  const std::string expanded = ExpandPreset(text);
+  std::string_view neuron = expanded;
+  LayerSpec layer;
+  const bool bias = TakeSuffix(neuron, kBias);
+  const bool no_bias = !bias && TakeSuffix(neuron, kNoBias);
+  const size_t dash = neuron.find('-');
+  if (dash == std::string_view::npos) {
+    throw Error(
+        ErrorCode::kInvalidArgument, "a neuron is written synapse-activation",
+        {.value = std::string(text), .remedy = "Write for example dot-tanh, l1-triangle(radius=12), rbf or mul."});
+  }
+  layer.synapse = ParseSynapse(neuron.substr(0, dash));
+  layer.activation = Activation::Parse(neuron.substr(dash + 1), custom);
+  layer.bias = bias || (!no_bias && !IsDistance(layer.synapse));
+  return layer;
+}
+
 std::string Problem::Text() const {
   const bool expected = !IsDistance(layer.synapse);
   return fmt::format("{}-{}{}:{}{}:{}:{}x{}x{}", SynapseName(layer.synapse), layer.activation.Text(),
@@ -92,16 +127,7 @@ Problem Problem::Parse(std::string_view text, std::span<const Activation> custom
     ThrowBad(text, "a problem has four parts: neuron, data type, pass, shape");
   }
   Problem problem;
-  std::string_view neuron = parts[0];
-  const bool bias = TakeSuffix(neuron, kBias);
-  const bool no_bias = !bias && TakeSuffix(neuron, kNoBias);
-  const size_t dash = neuron.find('-');
-  if (dash == std::string_view::npos) {
-    ThrowBad(text, "a neuron is written synapse-activation");
-  }
-  problem.layer.synapse = ParseSynapse(neuron.substr(0, dash));
-  problem.layer.activation = Activation::Parse(neuron.substr(dash + 1), custom);
-  problem.layer.bias = bias || (!no_bias && !IsDistance(problem.layer.synapse));
+  problem.layer = ParseNeuron(parts[0], custom);
   std::string_view dtype = parts[1];
   problem.precision = TakeSuffix(dtype, kFast) ? Precision::kFast : Precision::kExact;
   problem.dtype = ParseDType(dtype);

@@ -53,6 +53,10 @@ struct LayerSpec {
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
 
+/// A layer without sizes from "dot-tanh", "l1-triangle(radius=12)-bias", ..., or a preset: "rbf" is l1-triangle and
+/// "mul" is dot-tanh (2017 paper, eqs. (1) to (3)). Throws Error(kInvalidArgument).
+LayerSpec ParseNeuron(std::string_view text, std::span<const Activation> custom = {});
+
 /// How sums may be computed. kFast: an l1 synapse as 2 sum of max(x, w) - sum of x - sum of w, at the speed of a matrix
 /// product; the error grows with sum of |x| + |w| instead of |x - w| (bound: docs/library.md), and an infinite x or w
 /// gives NaN. Other synapses are exact either way.
