@@ -44,13 +44,19 @@ class NpyMatrix final : public RowSource {
   int64_t turned_count_ = 0;
 };
 
-/// A .npy file of rows × cols in C order, mapped for writing (MappedOutput).
-class NpyOutput {
+/// A .npy file of rows × cols in C order, mapped for writing (MappedOutput); what was written can be read.
+class NpyOutput final : public RowSource {
  public:
   /// Throws Error(kIo), also where the disk has no room for it.
   NpyOutput(const std::string& path, int64_t rows, int64_t cols, DType dtype);
 
   MatrixView view() const { return view_; }
+  int64_t rows() const override { return view_.rows; }
+  int64_t cols() const override { return view_.cols; }
+  DType dtype() const override { return view_.dtype; }
+  ConstMatrixView Rows(int64_t begin, int64_t count) override { return view_.Rows(begin, count); }
+  void Release(int64_t begin, int64_t count) override { Finish(begin, count); }
+  void Prefetch(int64_t, int64_t) override {}
   /// Rows that nobody writes for now leave the resident memory and start on their way to the disk.
   void Finish(int64_t begin, int64_t count) const noexcept;
   void Commit() { file_.Commit(); }
