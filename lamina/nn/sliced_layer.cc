@@ -13,7 +13,7 @@ namespace {
 // A slice is computed in pieces of about this long, after each of which finished rows start on their way to the disk
 // and the caller hears of the progress.
 constexpr double kPiece_seconds = 0.2;
-constexpr int64_t kFirstPieceRows = 768;
+constexpr int64_t kFirstPieceRows = 96;
 constexpr int64_t kLeastPieceRows = 96;  // the weights are packed again for each piece
 
 std::string ShapeText(const RowSource& rows) {
