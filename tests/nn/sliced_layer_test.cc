@@ -159,6 +159,18 @@ TEST(SlicedLayer, NamesShapesThatDoNotFit) {
   says(x, "30 x 5");
 }
 
+TEST(SlicedLayer, ABackendThatCannotKeepTheBitsSaysSo) {
+  for (const BackendRow& row : BackendTable()) {
+    if (row.name == "blas" && row.available()) {
+      const LayerSpec layer{5, 30, Synapse::kDot, Activation("tanh"), false};
+      const SlicePlan plan = PlanSlices(layer, 100, DType::kF32, {.budget_bytes = 1 << 20});
+      const Error error = CaughtError([&] { SlicedLayer(layer, *MakeBackend("blas"), plan, DType::kF32); });
+      EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+      EXPECT_TRUE(Mentions(error.what(), "same bits"));
+    }
+  }
+}
+
 TEST(DrawWeights, CentresAreDifferentRowsAndDotWeightsAreWithinTheGlorotBound) {
   Matrix x(50, 4, DType::kF32);
   std::iota(x.Row<float>(0), x.Row<float>(0) + 200, 0.F);
