@@ -1,13 +1,17 @@
 // The code of docs/library.md, run on small files.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/random.h"
+#include "lamina/data/npy_writer.h"
 #include "lamina/data/reader.h"
 #include "lamina/nn/executor.h"
+#include "lamina/nn/file_layer.h"
 #include "lamina/train/evaluate.h"
 #include "lamina/train/session.h"
 #include "tests/temporary_folder.h"
@@ -92,6 +96,40 @@ TEST(LibraryExample, NetworkOfYourOwn) {
       EXPECT_NEAR(y.Row<float>(i)[j], 0.1F, 1e-6F);  // zeros in, biases zero: all classes alike
     }
   }
+}
+
+TEST(LibraryExample, LayersInSlices) {
+  const lamina::TemporaryFolder folder;
+  lamina::Matrix samples(500, 20, lamina::DType::kF32);
+  lamina::Random random(1);
+  std::generate_n(samples.Row<float>(0), 500 * 20, [&] { return static_cast<float>(random.Uniform()); });
+  lamina::WriteNpy(folder.Path("x.npy"), samples.view());
+
+  lamina::FileLayerSettings settings;
+  settings.x = folder.Path("x.npy");
+  settings.neurons = 64;
+  settings.radius = 3;
+  settings.w_out = folder.Path("centres.npy");
+  settings.out = folder.Path("h.npy");
+  settings.memory = "600M";
+  lamina::FileLayer file_layer(settings);
+  EXPECT_EQ(file_layer.plan().count(), 1);
+  const lamina::FileLayerResult result = file_layer.Run();
+  EXPECT_TRUE(result.complete);
+
+  const auto backend = lamina::MakeBackend("auto");
+  lamina::LayerSpec layer = lamina::ParseNeuron("rbf(radius=3)");
+  layer.inputs = 20;
+  layer.outputs = 64;
+  const lamina::SlicePlan plan = lamina::PlanSlices(layer, 500, lamina::DType::kF32, {.budget_bytes = 64 << 10});
+  EXPECT_GT(plan.count(), 1);
+  lamina::SlicedLayer sliced(layer, *backend, plan, lamina::DType::kF32);
+  lamina::NpyMatrix x(folder.Path("x.npy"));
+  lamina::NpyMatrix w(folder.Path("centres.npy"));
+  lamina::Matrix out(500, 64, lamina::DType::kF32);
+  sliced.Run(x, w, nullptr, {out.view(), {}});
+  lamina::NpyMatrix h(folder.Path("h.npy"));
+  EXPECT_EQ(std::memcmp(out.data(), h.Rows(0, 500).data, 500 * 64 * sizeof(float)), 0);
 }
 
 }  // namespace

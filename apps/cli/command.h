@@ -27,6 +27,7 @@ Command AddDevices(CLI::App& app);
 Command AddTrain(CLI::App& app, int argc, const char* const* argv);
 Command AddEvaluate(CLI::App& app);
 Command AddPredict(CLI::App& app);
+Command AddLayer(CLI::App& app, int argc, const char* const* argv);
 Command AddData(CLI::App& app);
 Command AddBench(CLI::App& app);
 

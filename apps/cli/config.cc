@@ -1,4 +1,4 @@
-// TrainSettings as flags and as TOML, from the one list in settings.h.
+// Settings as flags and as TOML, from the lists of the library.
 #include "config.h"
 
 #include <fmt/format.h>
@@ -158,14 +158,32 @@ struct TomlWriter {
   }
 };
 
-}  // namespace
-
-void AddSettingFlags(CLI::App& app, TrainSettings& settings) {
-  FlagAdder adder{app, ""};
-  VisitTrainSettings(settings, adder);
+// Every setting of a command, in the order of the help.
+template <class Visitor>
+void Visit(TrainSettings& settings, Visitor& visitor) {
+  VisitTrainSettings(settings, visitor);
+}
+template <class Visitor>
+void Visit(const TrainSettings& settings, Visitor& visitor) {
+  VisitTrainSettings(settings, visitor);
+}
+template <class Visitor>
+void Visit(FileLayerSettings& settings, Visitor& visitor) {
+  VisitFileLayerSettings(settings, visitor);
+}
+template <class Visitor>
+void Visit(const FileLayerSettings& settings, Visitor& visitor) {
+  VisitFileLayerSettings(settings, visitor);
 }
 
-void ReadConfigFile(const std::string& path, TrainSettings& settings) {
+template <class Settings>
+void AddFlags(CLI::App& app, Settings& settings) {
+  FlagAdder adder{app, ""};
+  Visit(settings, adder);
+}
+
+template <class Settings>
+void ReadToml(const std::string& path, Settings& settings) {
   const std::string content = ReadFile(path);
   toml::table table;
   try {
@@ -175,7 +193,7 @@ void ReadConfigFile(const std::string& path, TrainSettings& settings) {
                 {.file = path, .line = static_cast<int64_t>(error.source().begin.line)});
   }
   TomlReader reader{path, table, {}};
-  VisitTrainSettings(settings, reader);
+  Visit(settings, reader);
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (!reader.known.contains(name)) {
@@ -185,11 +203,37 @@ void ReadConfigFile(const std::string& path, TrainSettings& settings) {
   }
 }
 
-std::string WriteConfig(const TrainSettings& settings) {
+template <class Settings>
+std::string WriteToml(const char* command, const Settings& settings) {
   TomlWriter writer;
-  writer.text = "# Settings of lamina train; use with: lamina train --config FILE. Flags win over this file.\n";
-  VisitTrainSettings(settings, writer);
+  writer.text =
+      fmt::format("# Settings of lamina {0}; use with: lamina {0} --config FILE. Flags win over this file.\n", command);
+  Visit(settings, writer);
   return writer.text;
+}
+
+}  // namespace
+
+void AddSettingFlags(CLI::App& app, TrainSettings& settings) { AddFlags(app, settings); }
+void AddSettingFlags(CLI::App& app, FileLayerSettings& settings) { AddFlags(app, settings); }
+
+void ReadConfigFile(const std::string& path, TrainSettings& settings) { ReadToml(path, settings); }
+void ReadConfigFile(const std::string& path, FileLayerSettings& settings) { ReadToml(path, settings); }
+
+std::string WriteConfig(const TrainSettings& settings) { return WriteToml("train", settings); }
+std::string WriteConfig(const FileLayerSettings& settings) { return WriteToml("layer", settings); }
+
+std::string ValueInArguments(int argc, const char* const* argv, const std::string& flag) {
+  std::string value;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == flag && i + 1 < argc) {
+      value = argv[i + 1];
+    } else if (argument.starts_with(flag + "=")) {
+      value = argument.substr(flag.size() + 1);
+    }
+  }
+  return value;
 }
 
 }  // namespace lamina::cli

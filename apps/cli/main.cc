@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +25,7 @@ constexpr const char* kFooter =
     "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
     "  lamina evaluate --model digits.safetensors --data data/digits.csv.gz\n"
     "  lamina predict --model digits.safetensors --data new.csv --out answers.csv\n"
+    "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint kept).";
 
@@ -123,7 +125,7 @@ int Main(int argc, const char* const* argv) {
   app.formatter(MakeHelpFormatter());
   std::vector<Command> commands;
   try {
-    commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app),
+    commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app), AddLayer(app, argc, argv),
                 AddDevices(app),           AddData(app),     AddBench(app)};
     app.parse(argc, argv);
     for (const Command& command : commands) {
@@ -168,6 +170,7 @@ void LimitSpinning(char** argv) {
 
 int main(int argc, char** argv) {
   LimitSpinning(argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
   lamina::cli::OccupyStandardStreams();
   return lamina::cli::CheckOutput(lamina::cli::Main(argc, argv));
 }

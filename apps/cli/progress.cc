@@ -44,19 +44,28 @@ std::string DurationText(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+void PrintBar(const std::string& before, double share, const std::string& after) {
+  const auto filled = static_cast<size_t>(std::clamp(kBarCells * share, 0.0, static_cast<double>(kBarCells)));
+  std::string line =
+      fmt::format("{} [{}{}] {}", before, std::string(filled, '#'), std::string(kBarCells - filled, '.'), after);
+  line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
+  fmt::print("\r\033[K{}", line);
+  std::fflush(stdout);
+}
+
+void ClearBar() {
+  fmt::print("\r\033[K");
+  std::fflush(stdout);
+}
+
 void ProgressPrinter::Update(const TrainProgress& progress) {
   if (!terminal_) {
     return;
   }
-  const int filled = static_cast<int>(kBarCells * progress.step / std::max<int64_t>(1, progress.steps));
-  std::string line = fmt::format(
-      "epoch {}/{} [{}{}] {}  {} samples/s  {} left", progress.epoch, progress.epochs,
-      std::string(static_cast<size_t>(filled), '#'), std::string(static_cast<size_t>(kBarCells - filled), '.'),
-      Metric("loss", progress.mean_loss, progress.accuracy), WithThousands(std::llround(progress.samples_per_second)),
-      DurationText(progress.seconds_left));
-  line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
-  fmt::print("\r\033[K{}", line);
-  std::fflush(stdout);
+  PrintBar(fmt::format("epoch {}/{}", progress.epoch, progress.epochs),
+           static_cast<double>(progress.step) / static_cast<double>(std::max<int64_t>(1, progress.steps)),
+           fmt::format("{}  {} samples/s  {} left", Metric("loss", progress.mean_loss, progress.accuracy),
+                       WithThousands(std::llround(progress.samples_per_second)), DurationText(progress.seconds_left)));
   bar_shown_ = true;
 }
 
@@ -73,8 +82,7 @@ void ProgressPrinter::EpochDone(const EpochRecord& record) {
 
 void ProgressPrinter::Clear() {
   if (bar_shown_) {
-    fmt::print("\r\033[K");
-    std::fflush(stdout);
+    ClearBar();
     bar_shown_ = false;
   }
 }

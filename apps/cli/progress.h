@@ -24,6 +24,10 @@ class ProgressPrinter {
   bool bar_shown_ = false;
 };
 
+/// "BEFORE [####....] AFTER" in place of the terminal's last line, cut to its width; ClearBar() erases it.
+void PrintBar(const std::string& before, double share, const std::string& after);
+void ClearBar();
+
 /// "1:02:03", "2:05" (minutes and seconds), "1.8 s", "35 ms".
 std::string DurationText(double seconds);
 

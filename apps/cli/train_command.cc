@@ -37,20 +37,6 @@ struct TrainCommand {
   JsonOutput json_output;
 };
 
-// The value of --flag in the raw arguments: files that give defaults are read before the flags are parsed.
-std::string ValueInArguments(int argc, const char* const* argv, const std::string& flag) {
-  std::string value;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == flag && i + 1 < argc) {
-      value = argv[i + 1];
-    } else if (argument.starts_with(flag + "=")) {
-      value = argument.substr(flag.size() + 1);
-    }
-  }
-  return value;
-}
-
 void PrintStart(const TrainSession& session) {
   const Network& network = session.model().network;
   fmt::print("{}: {} training, {} validation and {} test rows; {} inputs, {}; read in {}\n", session.settings().data,

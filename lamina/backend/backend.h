@@ -75,6 +75,7 @@ struct WeightGradientArgs {
 class PreparedLayer {
  public:
   virtual ~PreparedLayer() = default;
+  /// Batch and outputs may be smaller than what was prepared.
   virtual void Forward(const ForwardArgs& args) noexcept = 0;
   virtual void InputGradient(const InputGradientArgs& args) noexcept = 0;
   virtual void WeightGradient(const WeightGradientArgs& args) noexcept = 0;

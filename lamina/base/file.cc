@@ -1,14 +1,12 @@
 // File access through POSIX calls, every failure an Error with the system's reason.
 #include "lamina/base/file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -19,54 +17,11 @@ namespace {
 
 constexpr size_t kPending_bytes = 1 << 20;
 
-[[noreturn]] void ThrowErrno(const std::string& path, const std::string& doing, int error) {
-  const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
-  std::string remedy;
-  if (error == ENOENT) {
-    remedy = "Check the path.";
-  } else if (error == ENOSPC || error == EDQUOT) {
-    remedy = "Free space on that disk or write elsewhere.";
-  } else if (error == EACCES || error == EROFS) {
-    remedy = "Check the permissions or write elsewhere.";
-  }
-  throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path, .remedy = remedy});
-}
-
-int OpenRegular(const std::string& path, struct stat& info) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    ThrowErrno(path, "open", errno);
-  }
-  if (fstat(descriptor, &info) != 0) {
-    const int error = errno;
-    close(descriptor);
-    ThrowErrno(path, "read", error);
-  }
-  if (S_ISDIR(info.st_mode)) {
-    close(descriptor);
-    throw Error(ErrorCode::kIo, "is a directory, a file was expected", {.file = path});
-  }
-  return descriptor;
-}
-
-std::filesystem::path FolderOf(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? std::filesystem::path(".") : folder;
-}
-
-std::string PartName(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
-
-// /dev/full, pipes and the like cannot be renamed over: they are written in place.
-bool IsSpecialFile(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
 }  // namespace
 
 std::string ReadFile(const std::string& path) {
   struct stat info {};
-  const int descriptor = OpenRegular(path, info);
+  const int descriptor = OpenForReading(path, info);
   std::string content;
   // Room for one byte more than the file has, so that its end is seen without growing.
   content.resize(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kPending_bytes);
@@ -82,7 +37,7 @@ std::string ReadFile(const std::string& path) {
     if (n < 0) {
       const int error = errno;
       close(descriptor);
-      ThrowErrno(path, "read", error);
+      ThrowFileError(path, "read", error);
     }
     if (n == 0) {
       break;
@@ -96,28 +51,14 @@ std::string ReadFile(const std::string& path) {
 
 void RequireReadableFile(const std::string& path) {
   struct stat info {};
-  close(OpenRegular(path, info));
+  close(OpenForReading(path, info));
 }
 
 void RequireWritableTarget(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
-    throw Error(ErrorCode::kIo, "is a directory, a file name was expected", {.file = path});
+  if (!IsSpecialFile(path)) {
+    // Permissions do not tell of read-only file systems, of /proc, nor of names that are too long.
+    const PartFile probe(path);
   }
-  if (IsSpecialFile(path)) {
-    return;
-  }
-  const auto folder = FolderOf(path);
-  if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    ThrowErrno(folder.string(), "write into the folder", errno);
-  }
-  // The permissions do not tell of read-only file systems, of /proc, nor of names that are too long.
-  const std::string probe = PartName(path);
-  const int descriptor = open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    ThrowErrno(path, "create", errno);
-  }
-  close(descriptor);
-  unlink(probe.c_str());
 }
 
 void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const NamedPath> read) {
@@ -143,25 +84,7 @@ void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const Na
   }
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  RequireWritableTarget(path_);
-  const bool in_place = IsSpecialFile(path_);
-  temporary_path_ = in_place ? std::string() : PartName(path_);
-  descriptor_ = in_place ? open(path_.c_str(), O_WRONLY | O_CLOEXEC)
-                         : open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    ThrowErrno(path_, "create", errno);
-  }
-}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) {
-    close(descriptor_);
-    if (!temporary_path_.empty()) {
-      unlink(temporary_path_.c_str());
-    }
-  }
-}
+AtomicFile::AtomicFile(std::string path) : file_(std::move(path)) {}
 
 void AtomicFile::Write(const void* data, size_t size_bytes) {
   pending_.append(static_cast<const char*>(data), size_bytes);
@@ -173,12 +96,12 @@ void AtomicFile::Write(const void* data, size_t size_bytes) {
 void AtomicFile::Flush() {
   size_t done = 0;
   while (done < pending_.size()) {
-    const ssize_t n = write(descriptor_, pending_.data() + done, pending_.size() - done);
+    const ssize_t n = write(file_.descriptor(), pending_.data() + done, pending_.size() - done);
     if (n < 0 && errno == EINTR) {
       continue;
     }
     if (n < 0) {
-      ThrowErrno(path_, "write", errno);
+      ThrowFileError(file_.path(), "write", errno);
     }
     done += static_cast<size_t>(n);
   }
@@ -187,28 +110,7 @@ void AtomicFile::Flush() {
 
 void AtomicFile::Commit() {
   Flush();
-  if (!temporary_path_.empty() && fsync(descriptor_) != 0) {
-    ThrowErrno(path_, "write", errno);
-  }
-  const int descriptor = std::exchange(descriptor_, -1);
-  if (close(descriptor) != 0) {
-    const int error = errno;
-    unlink(temporary_path_.c_str());
-    ThrowErrno(path_, "write", error);
-  }
-  if (temporary_path_.empty()) {
-    return;
-  }
-  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    unlink(temporary_path_.c_str());
-    ThrowErrno(path_, "replace", error);
-  }
-  const int folder = open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);  // best effort: the rename itself is already atomic
-    close(folder);
-  }
+  file_.Commit();
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view content) {

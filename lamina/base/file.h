@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "lamina/base/part_file.h"
+
 namespace lamina {
 
 /// The bytes of the regular file `path`. Throws Error(kNotFound) or Error(kIo) (a directory, no permission, ...).
@@ -33,9 +35,6 @@ void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const Na
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
-  ~AtomicFile();
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
 
   /// Appends; throws Error(kIo) with the system's reason (a full disk, say).
   void Write(const void* data, size_t size_bytes);
@@ -44,9 +43,7 @@ class AtomicFile {
   void Commit();
 
  private:
-  std::string path_;
-  std::string temporary_path_;
-  int descriptor_ = -1;
+  PartFile file_;
   std::string pending_;
   void Flush();
 };

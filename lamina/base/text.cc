@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
+
+#include "lamina/base/error.h"
 
 namespace lamina {
 namespace {
@@ -95,6 +98,39 @@ std::string WithThousands(int64_t value) {
     digits.insert(i, 1, ',');
   }
   return digits;
+}
+
+int64_t ParseBytes(std::string_view text) {
+  constexpr std::string_view kPrefixes = "KMGT";
+  const auto fail = [text](const char* what) {
+    throw Error(ErrorCode::kInvalidArgument, what,
+                {.value = std::string(text), .remedy = "Write a size like 600M, 1.5GiB or 4096 (bytes)."});
+  };
+  const std::string_view whole = Trim(text);
+  const size_t end = std::min(whole.size(), whole.find_first_not_of("0123456789."));
+  const double number = ParseNumber(whole.substr(0, end));
+  std::string_view unit = Trim(whole.substr(end));
+  double factor = 1;
+  if (!unit.empty()) {
+    const size_t power = kPrefixes.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0]))));
+    const std::string_view rest = power == std::string_view::npos ? unit : unit.substr(1);
+    if (!(rest.empty() && power != std::string_view::npos) && rest != "B" && rest != "iB") {
+      fail("unknown unit of a size");
+    }
+    factor =
+        power == std::string_view::npos ? 1 : std::pow(rest == "iB" ? 1024.0 : 1000.0, static_cast<double>(power + 1));
+    if (power == std::string_view::npos && rest == "iB") {
+      fail("unknown unit of a size");
+    }
+  }
+  const double size_bytes = number * factor;
+  if (std::isnan(size_bytes)) {
+    fail("not a size");
+  }
+  if (size_bytes < 1 || size_bytes >= 0x1p62) {
+    fail("a size must be at least 1 byte and below 4 EiB");
+  }
+  return static_cast<int64_t>(size_bytes);
 }
 
 std::string BytesText(int64_t size_bytes) {

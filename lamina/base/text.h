@@ -24,6 +24,9 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
 std::string_view WithoutTag(std::string_view text);
 /// "1,234,567".
 std::string WithThousands(int64_t value);
+/// Bytes of "600M", "1.5GiB", "2 GB", "4096": units of 1000 (K, M, G, T, also with B) or of 1024 (KiB, MiB, GiB, TiB).
+/// Throws Error(kInvalidArgument) for anything else, and unless the size is at least 1 byte and can be counted.
+int64_t ParseBytes(std::string_view text);
 /// "512 B", "1 MiB", "23.5 GiB": at most one decimal.
 std::string BytesText(int64_t size_bytes);
 

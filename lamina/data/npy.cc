@@ -1,4 +1,4 @@
-// .npy reader (format: numpy.lib.format): a strict parser of the header, then a view of the data.
+// .npy reader (format: numpy.lib.format): a view of the data.
 #include "lamina/data/npy.h"
 
 #include <fmt/format.h>
@@ -10,149 +10,10 @@
 #include <optional>
 
 #include "lamina/base/error.h"
-#include "lamina/base/text.h"
+#include "lamina/data/npy_header.h"
 
 namespace lamina {
 namespace {
-
-constexpr std::string_view kMagic = "\x93NUMPY";
-
-struct NpyHeader {
-  std::string descr;
-  bool fortran_order = false;
-  std::vector<int64_t> shape;
-  size_t data_offset = 0;
-};
-
-[[noreturn]] void ThrowBad(const std::string& source, const std::string& message, std::string_view value = {},
-                           const char* remedy = "Write it again with numpy.save().") {
-  throw Error(ErrorCode::kBadData, message,
-              {.file = source, .value = std::string(value.substr(0, 120)), .remedy = remedy});
-}
-
-// Parses the Python dictionary literal of the header, which has exactly the keys descr, fortran_order and
-// shape.
-class HeaderParser {
- public:
-  HeaderParser(std::string_view text, const std::string& source) : text_(text), rest_(text), source_(source) {}
-
-  NpyHeader Parse() {
-    NpyHeader header;
-    bool seen[3] = {};
-    Expect('{');
-    while (!Accept('}')) {
-      const std::string key = Quoted();
-      Expect(':');
-      const size_t which = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : 3;
-      if (which == 3 || seen[which]) {
-        Fail();
-      }
-      seen[which] = true;
-      if (which == 0) {
-        header.descr = Quoted();
-      } else if (which == 1) {
-        header.fortran_order = Boolean();
-      } else {
-        header.shape = Shape();
-      }
-      if (!Accept(',')) {
-        Expect('}');
-        break;
-      }
-    }
-    SkipSpace();
-    if (!rest_.empty() || !seen[0] || !seen[1] || !seen[2]) {
-      Fail();
-    }
-    return header;
-  }
-
- private:
-  [[noreturn]] void Fail() const { ThrowBad(source_, "broken .npy header", text_); }
-  void SkipSpace() { rest_.remove_prefix(std::min(rest_.size(), rest_.find_first_not_of(" \t\n"))); }
-  bool Accept(char c) {
-    SkipSpace();
-    if (rest_.empty() || rest_[0] != c) {
-      return false;
-    }
-    rest_.remove_prefix(1);
-    return true;
-  }
-  void Expect(char c) {
-    if (!Accept(c)) {
-      Fail();
-    }
-  }
-  std::string Quoted() {
-    SkipSpace();
-    if (rest_.starts_with('[')) {
-      ThrowBad(source_, "an array of records, one of numbers was expected", text_);
-    }
-    const char quote = rest_.empty() ? '\0' : rest_[0];
-    const size_t close = quote == '\'' || quote == '"' ? rest_.find(quote, 1) : std::string_view::npos;
-    if (close == std::string_view::npos) {
-      Fail();
-    }
-    std::string word(rest_.substr(1, close - 1));
-    rest_.remove_prefix(close + 1);
-    return word;
-  }
-  bool Boolean() {
-    SkipSpace();
-    for (const std::string_view word : {"True", "False"}) {
-      if (rest_.starts_with(word)) {
-        rest_.remove_prefix(word.size());
-        return word == "True";
-      }
-    }
-    Fail();
-  }
-  std::vector<int64_t> Shape() {
-    std::vector<int64_t> shape;
-    Expect('(');
-    while (!Accept(')')) {
-      SkipSpace();
-      const size_t length = std::min(rest_.size(), rest_.find_first_not_of("0123456789"));
-      const auto size = ParseInteger(rest_.substr(0, length));
-      if (!size) {
-        Fail();
-      }
-      shape.push_back(*size);
-      rest_.remove_prefix(length);
-      if (!Accept(',')) {
-        Expect(')');
-        break;
-      }
-    }
-    return shape;
-  }
-
-  std::string_view text_;
-  std::string_view rest_;
-  const std::string& source_;
-};
-
-NpyHeader ParseHeader(std::string_view content, const std::string& source) {
-  if (!content.starts_with(kMagic) || content.size() < 12) {
-    ThrowBad(source, "not a .npy file (no \\x93NUMPY at its start)");
-  }
-  const int major = static_cast<uint8_t>(content[6]);
-  if (major < 1 || major > 3) {
-    ThrowBad(source, "unknown version of the .npy format", std::to_string(major));
-  }
-  const size_t length_bytes = major == 1 ? 2 : 4;
-  size_t length = 0;
-  for (size_t b = 0; b < length_bytes; ++b) {
-    length |= static_cast<size_t>(static_cast<uint8_t>(content[8 + b])) << (8 * b);
-  }
-  const size_t start = 8 + length_bytes;
-  if (length > content.size() - start) {
-    ThrowBad(source, fmt::format("truncated: header of {} bytes, file holds {}", length, content.size() - start));
-  }
-  NpyHeader header = HeaderParser(content.substr(start, length), source).Parse();
-  header.data_offset = start + length;
-  return header;
-}
 
 // How one element type is stored and read.
 struct TypeRow {
@@ -202,32 +63,8 @@ const TypeRow& FindType(const std::string& descr, const std::string& source) {
       return row;
     }
   }
-  ThrowBad(source, "cannot read elements of this type", descr,
-           "Convert the array to numbers, for instance with a.astype('f4').");
-}
-
-// Bytes of the data, after checking the shape against the file.
-size_t CheckSize(const NpyHeader& header, const TypeRow& type, size_t held_bytes, const std::string& source) {
-  std::string shape = fmt::format("({}{})", fmt::join(header.shape, ", "), header.shape.size() == 1 ? "," : "");
-  if (header.shape.empty() || header.shape.size() > 2) {
-    ThrowBad(source, "an array of one or two dimensions was expected, this one has the shape", shape,
-             "Reshape it, for instance with a.reshape(len(a), -1).");
-  }
-  int64_t need_bytes = type.size_bytes;
-  for (const int64_t size : header.shape) {
-    if (__builtin_mul_overflow(need_bytes, size, &need_bytes)) {
-      ThrowBad(source, "shape of more elements than can be counted", shape);
-    }
-  }
-  if (need_bytes == 0) {
-    ThrowBad(source, "holds no data, its shape is", shape);
-  }
-  if (static_cast<uint64_t>(need_bytes) != held_bytes) {
-    ThrowBad(source, fmt::format("{}: shape {} of {} needs {} bytes, file holds {}",
-                                 held_bytes < static_cast<uint64_t>(need_bytes) ? "truncated" : "too long", shape,
-                                 header.descr, need_bytes, held_bytes));
-  }
-  return static_cast<size_t>(need_bytes);
+  ThrowBadNpy(source, "cannot read elements of this type", descr,
+              "Convert the array to numbers, for instance with a.astype('f4').");
 }
 
 void SwapBytes(char* data, size_t size_bytes, size_t element_bytes) {
@@ -287,13 +124,18 @@ void CheckFinite(const Table& table, DType dtype, const void* data, bool by_colu
 }  // namespace
 
 bool LooksLikeNpy(std::string_view start, std::string_view path) {
-  return start.starts_with(kMagic) || path.ends_with(".npy");
+  return start.starts_with(kNpyMagic) || path.ends_with(".npy");
 }
 
 Table ReadNpy(std::string content, const std::string& source, const ReadOptions&) {
-  const NpyHeader header = ParseHeader(content, source);
+  const NpyHeader header = ParseNpyHeader(content, source);
   const TypeRow& type = FindType(header.descr, source);
-  const size_t size_bytes = CheckSize(header, type, content.size() - header.data_offset, source);
+  if (header.shape.empty() || header.shape.size() > 2) {
+    ThrowBadNpy(source, "an array of one or two dimensions was expected, this one has the shape", header.ShapeText(),
+                "Reshape it, for instance with a.reshape(len(a), -1).");
+  }
+  const auto size_bytes =
+      static_cast<size_t>(NpyData_bytes(header, type.size_bytes, content.size() - header.data_offset, source));
   const bool big = header.descr[0] == '>' || (header.descr[0] == '=' && std::endian::native == std::endian::big);
   if (big != (std::endian::native == std::endian::big) && type.size_bytes > 1) {
     SwapBytes(content.data() + header.data_offset, size_bytes, static_cast<size_t>(type.size_bytes));

@@ -25,9 +25,11 @@ std::string_view Descr(DType dtype) {
   return "";
 }
 
-std::string Header(ConstMatrixView matrix) {
-  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                       Descr(matrix.dtype), matrix.rows, matrix.cols);
+}  // namespace
+
+std::string NpyHeaderText(int64_t rows, int64_t cols, DType dtype) {
+  std::string dictionary =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}", Descr(dtype), rows, cols);
   while ((10 + dictionary.size() + 1) % 64 != 0) {  // the data start at a multiple of 64
     dictionary += ' ';
   }
@@ -38,12 +40,10 @@ std::string Header(ConstMatrixView matrix) {
   return header + dictionary;
 }
 
-}  // namespace
-
 void WriteNpy(const std::string& path, ConstMatrixView matrix) {
   Check(matrix.space == Space::kHost, "WriteNpy: a host matrix expected");
   AtomicFile file(path);
-  file.Write(Header(matrix));
+  file.Write(NpyHeaderText(matrix.rows, matrix.cols, matrix.dtype));
   const int64_t element_bytes = DTypeSize_bytes(matrix.dtype);
   Matrix widened(1, matrix.dtype == DType::kBF16 ? matrix.cols : 0, DType::kF32);
   for (int64_t i = 0; i < matrix.rows; ++i) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 
 namespace lamina {
@@ -18,31 +19,37 @@ void RequireShape(const char* name, ConstMatrixView view, int64_t rows, int64_t 
   }
 }
 
-}  // namespace
-
-Layer::Layer(const LayerSpec& spec, const Backend& backend, int64_t max_batch, DType dtype)
-    : spec_(spec), max_batch_(max_batch), dtype_(dtype) {
-  if (spec.inputs < 0 || spec.outputs < 0 || max_batch < 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a layer of {} neurons on {} inputs for {} rows", spec.outputs, spec.inputs, max_batch));
-  }
+void RequireHostMemory(const Backend& backend) {
   if (backend.space() != Space::kHost) {
     throw Error(ErrorCode::kUnsupported, "a layer on its own computes in host memory",
                 {.value = std::string(backend.name())});
   }
-  prepared_ = backend.Prepare({spec, dtype, max_batch, /*training=*/false});
+}
+
+}  // namespace
+
+Layer::Layer(const LayerPlanRequest& request, const Backend& backend) : request_(request) {
+  if (spec().inputs < 0 || spec().outputs < 0 || request.max_batch < 0) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("a layer of {} neurons on {} inputs for {} rows",
+                                                         spec().outputs, spec().inputs, request.max_batch));
+  }
+  if (spec().trained_radius) {
+    throw Error(ErrorCode::kInvalidArgument, "a trained radius belongs to a network, not to a layer on its own");
+  }
+  RequireHostMemory(backend);
+  prepared_ = backend.Prepare(request);
 }
 
 void Layer::Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out) {
-  if (x.rows > max_batch_) {
+  if (x.rows > request_.max_batch) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("x has {} rows, the layer was planned for up to {}", x.rows, max_batch_));
+                fmt::format("x has {} rows, the layer was planned for up to {}", x.rows, request_.max_batch));
   }
-  RequireShape("x", x, x.rows, spec_.inputs, dtype_);
-  RequireShape("the weights", weights, spec_.outputs, spec_.inputs, dtype_);
-  RequireShape("the output", out, x.rows, spec_.outputs, dtype_);
-  if ((bias != nullptr) != spec_.bias) {
-    throw Error(ErrorCode::kInvalidArgument, spec_.bias ? "the layer needs a bias" : "the layer takes no bias");
+  RequireShape("x", x, x.rows, spec().inputs, request_.dtype);
+  RequireShape("the weights", weights, spec().outputs, spec().inputs, request_.dtype);
+  RequireShape("the output", out, x.rows, spec().outputs, OutputType(request_.dtype));
+  if ((bias != nullptr) != spec().bias) {
+    throw Error(ErrorCode::kInvalidArgument, spec().bias ? "the layer needs a bias" : "the layer takes no bias");
   }
   ForwardArgs args;
   args.x = x;
@@ -58,9 +65,19 @@ Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, co
                 fmt::format("x is {} x {} {} and w is {} x {} {}: the columns and types must be the same", x.rows,
                             x.cols, DTypeName(x.dtype), w.rows, w.cols, DTypeName(w.dtype)));
   }
-  Layer layer({x.cols, w.rows, metric, Activation(), /*bias=*/false}, backend, x.rows, x.dtype);
-  Matrix distances(x.rows, w.rows, x.dtype);
-  layer.Forward(x, w, nullptr, distances.view());
+  RequireHostMemory(backend);
+  LayerPlanRequest request{{x.cols, w.rows, metric, Activation(), /*bias=*/false}, x.dtype, x.rows};
+  const bool sums = IsInteger(x.dtype) && metric != Synapse::kL2;
+  if (IsInteger(x.dtype)) {
+    request.largest_x = LargestMagnitude(x);
+    request.largest_w = LargestMagnitude(w);
+  }
+  Matrix distances(x.rows, w.rows, sums ? SumType(x.dtype) : OutputType(x.dtype));
+  ForwardArgs args;
+  args.x = x;
+  args.weights = w;
+  (sums ? args.sums : args.a) = distances.view();
+  backend.Prepare(request)->Forward(args);
   return distances;
 }
 

@@ -13,26 +13,30 @@ namespace lamina {
 /// A layer prepared on a backend. Forward() allocates nothing. One caller at a time; `backend` may go before it.
 class Layer {
  public:
-  /// Throws Error(kInvalidArgument) for impossible sizes, Error(kUnsupported) with the backend's reason.
-  Layer(const LayerSpec& spec, const Backend& backend, int64_t max_batch, DType dtype = DType::kF32);
+  /// Throws Error(kInvalidArgument) for impossible sizes, Error(kUnsupported) with the backend's reason. Integer sums
+  /// that may not fit are refused, too: `largest_x` and `largest_w` of the request state smaller magnitudes.
+  Layer(const LayerPlanRequest& request, const Backend& backend);
+  Layer(const LayerSpec& spec, const Backend& backend, int64_t max_batch, DType dtype = DType::kF32)
+      : Layer(LayerPlanRequest{spec, dtype, max_batch}, backend) {}
 
-  /// out = activation(synapse(x, weights) + bias). Host matrices: x rows × inputs, weights outputs × inputs, out rows ×
-  /// outputs, any strides, rows up to max_batch; bias outputs elements, or null for a layer without. `out` must not
-  /// overlap the others. Throws Error(kInvalidArgument) naming both shapes where they do not fit.
+  /// out = activation(synapse(x, weights) + bias). Host matrices: x rows × inputs and weights outputs × inputs of the
+  /// layer's type, out rows × outputs of its OutputType(), any strides, rows up to max_batch; bias outputs elements of
+  /// OutputType(), or null for a layer without. `out` must not overlap the others. Throws Error(kInvalidArgument)
+  /// naming both shapes where they do not fit.
   void Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out);
 
-  const LayerSpec& spec() const { return spec_; }
+  const LayerSpec& spec() const { return request_.layer; }
   std::string Describe() const { return prepared_->Describe(); }
 
  private:
-  LayerSpec spec_;
-  int64_t max_batch_;
-  DType dtype_;
+  LayerPlanRequest request_;
   std::unique_ptr<PreparedLayer> prepared_;
 };
 
 /// Distances (rows of x × rows of w) between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the
-/// products). Both f32 or both f64, with equally many columns; Error(kInvalidArgument) otherwise.
+/// products), in the type of OutputType(); of integers exact sums in that of SumType(), but for l2. x and w of one
+/// type, with equally many columns; Error(kInvalidArgument) otherwise, Error(kUnsupported) where integer sums might not
+/// fit.
 Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend);
 
 }  // namespace lamina

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "lamina/base/error.h"
 
 namespace lamina {
 namespace {
@@ -84,6 +85,27 @@ TEST(Text, WithoutTag) {
   EXPECT_EQ(WithoutTag("[json.exception.out_of_range.403] key 'x' not found"), "key 'x' not found");
   EXPECT_EQ(WithoutTag("[1, 2]"), "[1, 2]");
   EXPECT_EQ(WithoutTag(""), "");
+}
+
+TEST(Text, ParseBytes) {
+  EXPECT_EQ(ParseBytes("4096"), 4096);
+  EXPECT_EQ(ParseBytes("600M"), 600'000'000);
+  EXPECT_EQ(ParseBytes("600m"), 600'000'000);
+  EXPECT_EQ(ParseBytes("2 GB"), 2'000'000'000);
+  EXPECT_EQ(ParseBytes("1.5GiB"), int64_t{3} << 29);
+  EXPECT_EQ(ParseBytes("1KiB"), 1024);
+  EXPECT_EQ(ParseBytes(" 3T "), 3'000'000'000'000);
+  EXPECT_EQ(ParseBytes("12 B"), 12);
+  for (const char* text : {"", "M", "-1", "-5M", "0", "0.2", "1X", "1iB", "1 Mib", "1MiBs", "1..2M", "1e3", "nan",
+                           "inf", "5000000T", "1M2"}) {
+    try {
+      ParseBytes(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << text;
+      EXPECT_FALSE(error.context().remedy.empty());
+    }
+  }
 }
 
 }  // namespace

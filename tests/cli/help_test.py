@@ -4,7 +4,7 @@ import unittest
 
 from lamina_cli import CliTest, main
 
-COMMANDS = ["devices", "train", "evaluate", "predict", "data", "bench"]
+COMMANDS = ["devices", "train", "evaluate", "predict", "layer", "data", "bench"]
 
 
 class HelpTest(CliTest):
@@ -17,7 +17,7 @@ class HelpTest(CliTest):
             self.assertIn("Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted", text)
 
     def test_every_command_has_help_with_an_example(self):
-        for command in (["devices"], ["train"], ["evaluate"], ["predict"], ["data", "fetch"], ["data", "show"],
+        for command in (["devices"], ["train"], ["evaluate"], ["predict"], ["layer"], ["data", "fetch"], ["data", "show"],
                         ["bench", "train"]):
             with self.subTest(command=command):
                 text = self.succeed(*command, "--help").out

@@ -2,6 +2,7 @@
 #include "lamina/neuron/problem.h"
 
 #include "gtest/gtest.h"
+#include "lamina/base/error.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
 
@@ -120,6 +121,19 @@ TEST(Problem, BadTexts) {
   EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("l3-tanh:f32:forward:1x2x3"); }).what(), "synapse"));
   EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("dot-tanh:f32:x:1x2x3"); }).what(), "pass"));
   EXPECT_TRUE(Mentions(CaughtError([] { Problem::Parse("dot-tanh:f32:forward:1x2"); }).what(), "shape"));
+}
+
+TEST(ParseNeuron, PresetsAndNeuronsWrittenOut) {
+  EXPECT_EQ(ParseNeuron("rbf"), ParseNeuron("l1-triangle"));
+  EXPECT_EQ(ParseNeuron("rbf(radius=12)"), ParseNeuron("l1-triangle(radius=12)"));
+  EXPECT_EQ(ParseNeuron("mul"), ParseNeuron("dot-tanh"));
+  EXPECT_EQ(ParseNeuron("mul-nobias").bias, false);
+  EXPECT_TRUE(ParseNeuron("dot-tanh").bias);
+  EXPECT_FALSE(ParseNeuron("l2-gaussian").bias);
+  EXPECT_TRUE(ParseNeuron("l2-gaussian-bias").bias);
+  EXPECT_EQ(Problem::Parse("rbf(radius=3):f32:forward:1x2x3").Text(), "l1-triangle(radius=3):f32:forward:1x2x3");
+  EXPECT_THROW(ParseNeuron("tanh"), Error);
+  EXPECT_THROW(ParseNeuron("l3-tanh"), Error);
 }
 
 }  // namespace

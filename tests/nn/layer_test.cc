@@ -48,6 +48,30 @@ TEST(PairwiseDistance, AgreesWithTheDefinition) {
   }
 }
 
+// Bytes and 16-bit integers: exact sums, of the type that SumType() says; l2 is a root in f32.
+TEST(PairwiseDistance, OfIntegersIsExact) {
+  const auto backend = MakeBackend("auto");
+  Matrix x(3, 40, DType::kU8);
+  Matrix w(2, 40, DType::kU8);
+  for (int64_t k = 0; k < 40; ++k) {
+    x.Row<uint8_t>(1)[k] = 255;
+    w.Row<uint8_t>(1)[k] = static_cast<uint8_t>(k);
+  }
+  const Matrix l1 = PairwiseDistance(x.view(), w.view(), Synapse::kL1, *backend);
+  ASSERT_EQ(l1.dtype(), DType::kI32);
+  EXPECT_EQ(l1.Row<int32_t>(1)[0], 255 * 40);
+  EXPECT_EQ(l1.Row<int32_t>(1)[1], 255 * 40 - 780);
+  EXPECT_EQ(l1.Row<int32_t>(0)[1], 780);
+  const Matrix l2 = PairwiseDistance(x.view(), w.view(), Synapse::kL2, *backend);
+  ASSERT_EQ(l2.dtype(), DType::kF32);
+  EXPECT_FLOAT_EQ(l2.Row<float>(1)[0], 255 * std::sqrt(40.0F));
+  Matrix wide(1, 3, DType::kI32);
+  wide.Row<int32_t>(0)[0] = -1'000'000;
+  const Matrix dot = PairwiseDistance(wide.view(), wide.view(), Synapse::kDot, *backend);  // fits, as the data are small
+  ASSERT_EQ(dot.dtype(), DType::kI64);
+  EXPECT_EQ(dot.Row<int64_t>(0)[0], 1'000'000'000'000);
+}
+
 TEST(PairwiseDistance, NamesBothShapes) {
   const auto backend = MakeBackend("cpu");
   const Matrix x = RandomMatrix(3, 5, 1);

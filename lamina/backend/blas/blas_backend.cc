@@ -170,6 +170,12 @@ class BlasBackend final : public HostBackend {
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(request);
+    if (request.any_slicing) {
+      throw Error(
+          ErrorCode::kUnsupported,
+          "backend blas cannot promise the same bits for every slicing: a CBLAS chooses the order of its sums by "
+          "the shape; use cpu, threads or serial");
+    }
     return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
       return std::make_unique<BlasLayer<T> >(request, threads());
     });

@@ -1,0 +1,43 @@
+// A file that is written beside its target and takes its name when it is complete: what AtomicFile and MappedOutput
+// share.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+
+namespace lamina {
+
+/// Throws Error(kNotFound | kIo): "cannot DOING: the system's reason", with a remedy where there is one. `error`:
+/// errno.
+[[noreturn]] void ThrowFileError(const std::string& path, const std::string& doing, int error);
+
+/// A descriptor of the file `path` for reading, and what it is. Throws like ReadFile.
+int OpenForReading(const std::string& path, struct stat& info);
+
+/// Whether `path` exists and is neither a regular file nor a folder: /dev/null, a pipe, ...
+bool IsSpecialFile(const std::string& path);
+
+/// Creates PATH.PID.part; Commit() renames it over `path`, the destructor removes it otherwise. A special file is
+/// written in place.
+class PartFile {
+ public:
+  /// Throws Error(kNotFound | kIo) where `path` cannot be written.
+  explicit PartFile(std::string path);
+  ~PartFile();
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
+  bool in_place() const { return temporary_path_.empty(); }
+  /// Flushes to the disk (fsync), closes, renames, and flushes the folder. Throws Error(kIo).
+  void Commit();
+
+ private:
+  std::string path_;
+  std::string temporary_path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace lamina

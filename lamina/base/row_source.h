@@ -1,0 +1,40 @@
+// Rows of a matrix that need not be in memory all at once.
+#pragma once
+
+#include <cstdint>
+
+#include "lamina/base/matrix_view.h"
+
+namespace lamina {
+
+/// Gives consecutive rows of a matrix as row-major host views. One caller at a time.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual int64_t rows() const = 0;
+  virtual int64_t cols() const = 0;
+  virtual DType dtype() const = 0;
+  /// Rows [begin, begin + count), valid until the next call of Rows() or Release().
+  virtual ConstMatrixView Rows(int64_t begin, int64_t count) = 0;
+  /// The rows are not needed for now: what they hold of memory can go.
+  virtual void Release(int64_t begin, int64_t count) = 0;
+  /// The rows will be asked for soon.
+  virtual void Prefetch(int64_t begin, int64_t count) = 0;
+};
+
+/// A matrix in memory, which must outlive it.
+class MatrixRows final : public RowSource {
+ public:
+  explicit MatrixRows(ConstMatrixView view) : view_(view) {}
+  int64_t rows() const override { return view_.rows; }
+  int64_t cols() const override { return view_.cols; }
+  DType dtype() const override { return view_.dtype; }
+  ConstMatrixView Rows(int64_t begin, int64_t count) override { return view_.Rows(begin, count); }
+  void Release(int64_t, int64_t) override {}
+  void Prefetch(int64_t, int64_t) override {}
+
+ private:
+  ConstMatrixView view_;
+};
+
+}  // namespace lamina
