@@ -160,6 +160,9 @@ class Backend {
   /// Whether this backend can do the problem; the reason why not otherwise.
   virtual Verdict Supports(const Problem& problem) const = 0;
 
+  /// Plans worth measuring for a problem, by a rough model the most promising first. Empty: nothing to choose.
+  virtual std::vector<Plan> Candidates(const Problem&) const { return {}; }
+
   virtual std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const = 0;  // zeroed
   virtual void Upload(void* to, const void* host, int64_t size_bytes) const = 0;
   virtual void Download(void* host, const void* from, int64_t size_bytes) const = 0;

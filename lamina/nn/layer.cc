@@ -33,9 +33,6 @@ Layer::Layer(const LayerPlanRequest& request, const Backend& backend) : request_
     throw Error(ErrorCode::kInvalidArgument, fmt::format("a layer of {} neurons on {} inputs for {} rows",
                                                          spec().outputs, spec().inputs, request.max_batch));
   }
-  if (spec().trained_radius) {
-    throw Error(ErrorCode::kInvalidArgument, "a trained radius belongs to a network, not to a layer on its own");
-  }
   RequireHostMemory(backend);
   prepared_ = backend.Prepare(request);
 }

@@ -1,8 +1,10 @@
 // Benchmark of one pass of one layer: verified against the plain loops in double precision first, then timed.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "lamina/backend/plan.h"
 #include "lamina/neuron/problem.h"
 
 namespace lamina {
@@ -12,6 +14,7 @@ struct LayerBenchmarkOptions {
   int threads = 0;
   int rounds = 7;
   double round_seconds = 0.1;  // at least; and at least one call
+  std::shared_ptr<const PlanSource> plans;
 };
 
 struct LayerBenchmarkResult {
@@ -29,8 +32,7 @@ struct LayerBenchmarkResult {
   int rounds = 0;
 };
 
-/// Random inputs and weights in [-1, 1), gradients of the loss in [-1, 1). Verifies up to 16 samples (weight gradient:
-/// outputs) spread over the result: all of their values. Throws Error as preparing the layer would.
+/// On the operands of PassRun, verified by it. Throws Error as preparing the layer would.
 LayerBenchmarkResult BenchmarkLayer(const Problem& problem, const LayerBenchmarkOptions& options);
 
 }  // namespace lamina

@@ -13,6 +13,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/network.h"
+#include "lamina/tune/pass_run.h"
 
 namespace lamina {
 namespace {
@@ -158,21 +159,6 @@ double TrainFlopsPerSample(const std::vector<int64_t>& shape) {
     flops += (l == 0 ? 4.0 : 6.0) * static_cast<double>(shape[l] * shape[l + 1]);
   }
   return flops;
-}
-
-double LargestRelativeError(std::span<const double> expected, std::span<const double> got) {
-  double scale = 0;
-  double largest = 0;
-  bool comparable = expected.size() == got.size();
-  for (size_t i = 0; comparable && i < expected.size(); ++i) {
-    scale = std::max(scale, std::abs(expected[i]));
-    largest = std::max(largest, std::abs(expected[i] - got[i]));
-    comparable = std::isfinite(expected[i]) && std::isfinite(got[i]);
-  }
-  if (!comparable) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  return largest == 0 ? 0 : largest / scale;
 }
 
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {

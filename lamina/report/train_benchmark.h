@@ -49,9 +49,6 @@ struct TrainBenchmarkOptions {
 /// Floating-point operations of one sample's training step.
 double TrainFlopsPerSample(const std::vector<int64_t>& shape);
 
-/// The largest |expected - got| over the largest |expected|; NaN if a value is NaN or infinite, or the lengths differ.
-double LargestRelativeError(std::span<const double> expected, std::span<const double> got);
-
 /// Rows of random data are gathered for every step, as in training. Throws Error as building the network would.
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options);
 

@@ -9,6 +9,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/report/issue_limit.h"
+#include "lamina/tune/pass_run.h"
 
 namespace lamina {
 namespace {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lamina/backend/cpu/candidates.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/backend/cpu/pass_plan.h"
@@ -212,6 +213,17 @@ class CpuBackend final : public HostBackend {
       return Verdict::No("the oneDNN kernel computes in f32 only");
     }
     return HostBackend::Supports(problem);
+  }
+
+  std::vector<Plan> Candidates(const Problem& problem) const override {
+    if (!Supports(problem)) {
+      return {};
+    }
+    const bool onednn = kernel_ != "own" && cpu::OnednnMatmul::Available() && problem.dtype == DType::kF32 &&
+                        !IsDistance(problem.layer.synapse);
+    const cpu::TileShape shape =
+        problem.dtype == DType::kF64 ? cpu::Kernels<double>().shape : cpu::Kernels<float>().shape;
+    return cpu::CandidatePlans(problem, shape, threads(), onednn);
   }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {

@@ -1,0 +1,90 @@
+// Candidates from the register tile and the cache sizes.
+#include "lamina/backend/cpu/candidates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lamina/backend/cpu/team.h"
+
+namespace lamina::cpu {
+namespace {
+
+// The product a pass is: result rows × columns, sums of `depth` terms.
+struct Extent {
+  int64_t rows, columns, depth;
+};
+
+Extent ExtentOf(const Problem& problem) {
+  const LayerSpec& layer = problem.layer;
+  switch (problem.pass) {
+    case Pass::kForward: return {layer.outputs, problem.batch, layer.inputs};
+    case Pass::kInputGradient: return {problem.batch, layer.inputs, layer.outputs};
+    case Pass::kWeightGradient: break;
+  }
+  return {layer.outputs, layer.inputs, problem.batch};
+}
+
+// Cycles of a tile's step for each useful vector operation: a load for each vector and a broadcast for each row, two of
+// either and two operations a cycle; a latency of 4 where there are few sums; the part of the last vectors that is
+// empty.
+double TileCost(const Extent& extent, int64_t rows, int64_t vectors, int64_t lanes) {
+  const auto sums = static_cast<double>(rows * vectors);
+  const double cycles = std::max({sums / 2, static_cast<double>(rows + vectors) / 2, 4.0});
+  const auto used = static_cast<double>(extent.columns);
+  return cycles / sums * static_cast<double>(RoundUp(extent.columns, lanes)) / std::max(1.0, used);
+}
+
+// Loading and storing partial sums between blocks of depth, and what does not fit the caches.
+double CacheCost(const Extent& extent, int64_t depth, double cache_share) {
+  const double blocks = static_cast<double>(CeilDivide(std::max<int64_t>(1, extent.depth), depth));
+  return 1 + 4 * (blocks - 1) / static_cast<double>(std::max<int64_t>(1, extent.depth)) + (depth > 1024 ? 0.02 : 0.0) +
+         (cache_share > 0.5 ? 0.01 : 0.0);
+}
+
+}  // namespace
+
+std::vector<Plan> CandidatePlans(const Problem& problem, TileShape shape, int threads, bool onednn) {
+  const Extent extent = ExtentOf(problem);
+  const CacheBudget budget = MachineBudget(1);
+  const int64_t work = problem.batch * problem.layer.weight_count();
+  std::vector<int64_t> teams{0};  // as the backend decides
+  if (threads > 1 && work < 32 * kWorkPerThread) {
+    teams = {1, threads};
+  }
+  std::vector<std::pair<double, Plan>> scored;
+  for (const int64_t team : teams) {
+    if (onednn) {
+      scored.push_back({0.4, {.kernel = "onednn", .threads = team}});
+    }
+    if (problem.pass == Pass::kForward && (problem.batch <= 48 || problem.layer.outputs <= 48)) {
+      scored.push_back({0.45, {.kernel = "dots", .threads = team}});
+    }
+    for (int64_t rows = shape.rows; rows >= std::max<int64_t>(2, shape.rows - 4); --rows) {
+      for (int64_t vectors = shape.vectors; vectors >= 1; --vectors) {
+        for (const int64_t depth : {256, 512, 1024, 2048, 4096}) {
+          for (const double share : {0.5, 1.0, 1.5}) {  // of the half of the second level that the estimate takes
+            if (depth / 2 >= extent.depth && depth > 256) {
+              continue;  // the same as the one before
+            }
+            const double cost = TileCost(extent, rows, vectors, shape.lanes) * CacheCost(extent, depth, share / 2);
+            scored.push_back({cost,
+                              {.kernel = problem.pass == Pass::kForward ? "tile" : "",
+                               .tile_rows = rows,
+                               .tile_vectors = vectors,
+                               .depth = depth,
+                               .cache_bytes = static_cast<int64_t>(share * static_cast<double>(budget.column_block)),
+                               .threads = team}});
+          }
+        }
+      }
+    }
+  }
+  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Plan> plans;
+  for (auto& [cost, plan] : scored) {
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace lamina::cpu

@@ -1,0 +1,58 @@
+// One pass of one layer on random operands, prepared once, compared with the plain loops and run many times: what
+// tuning and benchmarks measure.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+struct PassVerdict {
+  double largest_error = 0;  // relative to the largest value of the result
+  double error_bound = 0;
+  bool verified = false;
+};
+
+/// The largest |expected - got| over the largest |expected|; NaN if a value is NaN or infinite, or the lengths differ.
+double LargestRelativeError(std::span<const double> expected, std::span<const double> got);
+
+/// Random inputs, weights and gradients of the loss: reals in [-1, 1), integers in [-100, 100] (unsigned: [0, 200]).
+class PassRun {
+ public:
+  /// `copies` of everything a call reads and writes but the weights take turns, so that caches are as cold as in use.
+  /// Throws Error(kInvalidArgument) for an empty problem, Error(kUnsupported) with the backend's reason.
+  PassRun(const Problem& problem, const Backend& backend, int copies = 1);
+
+  void Call();
+  /// Another plan or backend for the same operands.
+  void Prepare(const Backend& backend);
+  /// Computes once, and up to 16 samples (weight gradient: outputs) spread over the result by the plain loops in double
+  /// precision: all values of those are compared.
+  PassVerdict Verify();
+  std::string Describe() const { return prepared_->Describe(); }
+
+ private:
+  struct Operands {
+    Matrix x, delta, a, distance, result;
+  };
+
+  PassRun(const Problem& problem, const Backend& backend, Operands operands, Matrix weights);
+  void Forward(bool keep_z);
+  void Compute(Operands& operands);
+  /// What is compared: the sums z of a forward pass, or the gradient.
+  const Matrix& Result() const { return problem_.pass == Pass::kForward ? z_ : operands_[0].result; }
+
+  Problem problem_;
+  std::vector<Operands> operands_;
+  size_t next_ = 0;
+  Matrix weights_, bias_, z_;
+  std::unique_ptr<PreparedLayer> prepared_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,150 @@
+// Measured search over a backend's candidates.
+#include "lamina/tune/tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/tune/pass_run.h"
+
+namespace lamina {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr size_t kMeasured = 12;  // at TuneLevel::kMeasure
+constexpr double kLeastGain = 1.02;
+constexpr int64_t kRotation_bytes = 8 << 20;
+
+class OnePlan final : public PlanSource {
+ public:
+  explicit OnePlan(Plan plan) : plan_(std::move(plan)) {}
+  Plan PlanFor(const Problem&) const override { return plan_; }
+
+ private:
+  Plan plan_;
+};
+
+struct Contender {
+  Plan plan;
+  std::unique_ptr<Backend> backend;
+  double seconds = 0;  // the best round
+};
+
+Contender MakeContender(const Plan& plan, const TuneOptions& options) {
+  return {plan, MakeBackend(options.backend, {.threads = options.threads, .plans = std::make_shared<OnePlan>(plan)}),
+          1e30};
+}
+
+int CopiesFor(const Problem& problem) {
+  const int64_t bytes = DTypeSize_bytes(problem.dtype) *
+                        std::max<int64_t>(1, problem.batch * (problem.layer.inputs + 2 * problem.layer.outputs));
+  return static_cast<int>(std::clamp<int64_t>(kRotation_bytes / bytes, 1, 16));
+}
+
+// One round of one contender: calls for `seconds`, at least one.
+void Measure(PassRun& run, Contender& contender, double seconds) {
+  run.Prepare(*contender.backend);
+  run.Call();  // caches of this plan, not of the last
+  const Stopwatch watch;
+  int64_t calls = 0;
+  while (calls == 0 || watch.Elapsed_seconds() < seconds) {
+    run.Call();
+    ++calls;
+  }
+  contender.seconds = std::min(contender.seconds, watch.Elapsed_seconds() / static_cast<double>(calls));
+}
+
+// Whether `better` beats `than` by the least gain when both are measured afresh, in turns.
+bool Confirm(PassRun& run, Contender& better, Contender& than, double seconds) {
+  better.seconds = than.seconds = 1e30;
+  for (int round = 0; round < kRounds; ++round) {
+    Measure(run, than, seconds / kRounds);
+    Measure(run, better, seconds / kRounds);
+  }
+  return than.seconds > kLeastGain * better.seconds;
+}
+
+}  // namespace
+
+TuneLevel ParseTuneLevel(std::string_view name) {
+  const std::vector<std::string> names{"estimate", "measure", "exhaustive"};
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(
+        ErrorCode::kInvalidArgument, "unknown level of tuning",
+        {.value = std::string(name), .remedy = DidYouMean(name, names) + "Known: estimate, measure, exhaustive."});
+  }
+  return static_cast<TuneLevel>(found - names.begin());
+}
+
+TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
+  TuneResult result;
+  result.problem = problem;
+  std::vector<Contender> contenders;
+  contenders.push_back(MakeContender(Plan(), options));
+  const Backend& backend = *contenders[0].backend;
+  if (const Verdict verdict = backend.Supports(problem); !verdict) {
+    throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = problem.Text()});
+  }
+  std::vector<Plan> plans = options.level == TuneLevel::kEstimate ? std::vector<Plan>() : backend.Candidates(problem);
+  if (options.level == TuneLevel::kMeasure && plans.size() > kMeasured) {
+    plans.resize(kMeasured);
+  }
+  if (plans.empty()) {
+    return result;
+  }
+  PassRun run(problem, backend, CopiesFor(problem));
+  for (const Plan& plan : plans) {
+    Contender contender = MakeContender(plan, options);
+    run.Prepare(*contender.backend);
+    if (run.Verify().verified) {
+      contenders.push_back(std::move(contender));
+    } else {
+      result.wrong.push_back(plan);
+    }
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    for (Contender& contender : contenders) {
+      if (options.stop_requested && options.stop_requested()) {
+        return result;
+      }
+      Measure(run, contender, options.seconds / kRounds);
+    }
+  }
+  result.measured = static_cast<int>(contenders.size()) - 1;
+  Contender& estimate = contenders[0];
+  Contender& best = *std::min_element(contenders.begin(), contenders.end(),
+                                      [](const Contender& a, const Contender& b) { return a.seconds < b.seconds; });
+  result.estimate_seconds = result.best_seconds = estimate.seconds;
+  if (estimate.seconds > kLeastGain * best.seconds && Confirm(run, best, estimate, options.seconds)) {
+    result.plan = best.plan;
+    result.estimate_seconds = estimate.seconds;
+    result.best_seconds = best.seconds;
+  }
+  return result;
+}
+
+std::vector<Problem> UsualProblems() {
+  std::vector<Problem> problems;
+  for (const char* synapse : {"dot", "l1"}) {
+    for (const char* shape : {"1024x784", "10x1024", "256x256"}) {
+      for (const int batch : {1, 16, 128, 1024}) {
+        for (const char* pass : {"forward", "input_gradient", "weight_gradient"}) {
+          if (batch > 1 || std::string_view(pass) == "forward") {
+            problems.push_back(Problem::Parse(fmt::format("{}-identity:f32:{}:{}x{}", synapse, pass, batch, shape)));
+          }
+        }
+      }
+    }
+    problems.push_back(Problem::Parse(fmt::format("{}-identity:f32:forward:4096x4096x784", synapse)));
+  }
+  return problems;
+}
+
+}  // namespace lamina
