@@ -13,10 +13,12 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "lamina/backend/backends.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/report/issue_limit.h"
 #include "lamina/report/layer_benchmark.h"
+#include "lamina/tune/profile.h"
 
 namespace lamina::cli {
 namespace {
@@ -66,12 +68,16 @@ int RunBenchLayer(const BenchLayerCommand& command) {
   nlohmann::json rows = nlohmann::json::array();
   std::map<std::tuple<Synapse, DType, int>, double> limits;
   bool all_verified = true;
+  LayerBenchmarkOptions options = command.options;
+  const StoredProfile stored = LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads}));
+  PrintWarning(stored.warning);
+  options.plans = stored.profile;
   for (const Problem& problem : problems) {
     if (Interrupted()) {
       fmt::print(stderr, "lamina: interrupted\n");
       return kExitInterrupted;
     }
-    const LayerBenchmarkResult result = BenchmarkLayer(problem, command.options);
+    const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
     double& limit = limits[{problem.layer.synapse, problem.dtype, result.threads}];
     limit = std::max(limit, MeasureSynapseLimit(problem.layer.synapse, problem.dtype, result.threads));
     all_verified = all_verified && result.verified;

@@ -43,6 +43,12 @@ void AddSpeed(nlohmann::json& node, double samples, double seconds) {
   }
 }
 
+void PrintWarning(const std::string& warning) {
+  if (!warning.empty()) {
+    fmt::print(stderr, "lamina: warning: {}\n", warning);
+  }
+}
+
 int64_t PeakMemory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -30,6 +30,7 @@ Command AddPredict(CLI::App& app);
 Command AddLayer(CLI::App& app, int argc, const char* const* argv);
 Command AddData(CLI::App& app);
 Command AddBench(CLI::App& app);
+Command AddTune(CLI::App& app);
 
 /// Where a command's JSON result goes: a file, "-" for standard output, "" for nowhere.
 struct JsonOutput {
@@ -44,6 +45,9 @@ struct JsonOutput {
 
 /// Adds "samples_per_second" and "seconds_per_60000_samples"; neither where nothing was measured.
 void AddSpeed(nlohmann::json& node, double samples, double seconds);
+
+/// "lamina: warning: ..." on standard error, nothing for "".
+void PrintWarning(const std::string& warning);
 
 /// Largest resident memory of this process so far.
 int64_t PeakMemory_bytes();

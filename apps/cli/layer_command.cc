@@ -118,6 +118,7 @@ int RunLayer(const LayerCommand& command) {
   RequireSeparateFiles(written, config);
   const bool text = !command.quiet && !command.json_output.to_stdout();
   FileLayer layer(settings);
+  PrintWarning(layer.tuning_warning());
   if (text) {
     PrintStart(layer);
   }

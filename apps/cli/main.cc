@@ -126,7 +126,7 @@ int Main(int argc, const char* const* argv) {
   std::vector<Command> commands;
   try {
     commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app), AddLayer(app, argc, argv),
-                AddDevices(app),           AddData(app),     AddBench(app)};
+                AddDevices(app),           AddData(app),     AddTune(app),    AddBench(app)};
     app.parse(argc, argv);
     for (const Command& command : commands) {
       if (command.app->parsed()) {

@@ -1,10 +1,12 @@
 // The flags and the reading that evaluate and predict share.
 #include "model_input.h"
 
-#include "lamina/backend/backends.h"
+#include "command.h"
+
 #include "lamina/base/error.h"
 #include "lamina/data/split.h"
 #include "lamina/train/settings.h"
+#include "lamina/tune/profile.h"
 
 namespace lamina::cli {
 
@@ -24,7 +26,12 @@ void ModelInput::AddTo(CLI::App& app) {
       ->check(CLI::Range(0, 4096));
 }
 
-std::unique_ptr<Backend> ModelInput::MakeBackend() const { return lamina::MakeBackend(backend, {.threads = threads}); }
+std::unique_ptr<Backend> ModelInput::MakeBackend() const {
+  std::string warning;
+  auto made = MakeTunedBackend(backend, {.threads = threads}, &warning);
+  PrintWarning(warning);
+  return made;
+}
 
 Table ModelInput::ReadTableFor(const Model& model) const {
   if (model.preprocessor.input_count() == 0) {

@@ -129,6 +129,7 @@ int RunTrain(const TrainCommand& command) {
   std::unique_ptr<TrainSession> session = command.resume.empty()
                                               ? std::make_unique<TrainSession>(command.settings)
                                               : std::make_unique<TrainSession>(command.settings, command.resume);
+  PrintWarning(session->tuning_warning());
   ProgressPrinter printer(command.settings.epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;

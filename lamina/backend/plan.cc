@@ -50,6 +50,9 @@ std::string Plan::Text() const {
   if (threads > 0) {
     add(fmt::format("threads={}", threads));
   }
+  if (asymmetry > 0) {
+    add(fmt::format("asymmetry={}", asymmetry));
+  }
   return text.empty() ? "estimate" : text;
 }
 
@@ -77,6 +80,12 @@ Plan Plan::Parse(std::string_view text) {
       plan.cache_bytes = Positive(value, word);
     } else if (name == "threads") {
       plan.threads = Positive(value, word);
+    } else if (name == "asymmetry") {
+      const double number = ParseNumber(value);
+      if (!(number > 0 && number < 1e6)) {
+        ThrowBad(word);
+      }
+      plan.asymmetry = number;
     } else {
       ThrowBad(word);
     }

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "lamina/backend/backends.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
 #include "lamina/nn/random_weights.h"
+#include "lamina/tune/profile.h"
 
 namespace lamina {
 namespace {
@@ -109,7 +109,7 @@ FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
   if (settings_.threads < 0 || settings_.threads > 4096) {
     ThrowBad("--threads must be between 0 and 4096", std::to_string(settings_.threads));
   }
-  backend_ = MakeBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)});
+  backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   x_ = std::make_unique<NpyMatrix>(settings_.x);
   if (!settings_.w.empty()) {
     w_ = std::make_unique<NpyMatrix>(settings_.w);
@@ -152,6 +152,16 @@ void FileLayer::PlanLayer() {
   budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() : ParseBytes(settings_.memory);
   options.budget_bytes = budget_bytes_;
   plan_ = PlanSlices(layer_, batch(), dtype(), options);
+  if (settings_.asymmetry == SliceOptions{}.asymmetry && plan_.count() > 1) {
+    const StoredProfile stored = LoadStoredProfile(*backend_);
+    const Plan tuned = stored.profile == nullptr ? Plan()
+                                                 : stored.profile->PlanFor({layer_, Pass::kForward, plan_.samples,
+                                                                            dtype(), PrecisionOf(settings_.precision)});
+    if (tuned.asymmetry > 0) {
+      options.asymmetry = tuned.asymmetry;
+      plan_ = PlanSlices(layer_, batch(), dtype(), options);
+    }
+  }
 }
 
 FileLayerResult FileLayer::Run(const SliceCallbacks& callbacks) {

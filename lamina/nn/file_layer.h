@@ -81,6 +81,7 @@ class FileLayer {
   const SlicePlan& plan() const { return plan_; }
   int64_t budget_bytes() const { return budget_bytes_; }
   const Backend& backend() const { return *backend_; }
+  const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
 
  private:
   void PlanLayer();
@@ -89,6 +90,7 @@ class FileLayer {
   FileLayerSettings settings_;
   LayerSpec layer_;
   std::unique_ptr<Backend> backend_;
+  std::string tuning_warning_;
   std::unique_ptr<NpyMatrix> x_;
   std::unique_ptr<NpyMatrix> w_;  // null: to be drawn
   Matrix bias_;

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/data/category_lookup.h"
 #include "lamina/train/centres.h"
+#include "lamina/tune/profile.h"
 
 namespace lamina {
 namespace {
@@ -65,7 +65,7 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 void TrainSession::Prepare(const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
-  backend_ = MakeBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)});
+  backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   std::optional<Checkpoint> saved;
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);

@@ -51,6 +51,7 @@ class TrainSession {
   const Dataset& test() const { return test_; }
   const EncodeReport& encode_report() const { return encode_report_; }
   double load_seconds() const { return load_seconds_; }  // reading, splitting and encoding
+  const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
   int64_t first_epoch() const;                           // 1, or where a resumed run goes on
 
  private:
@@ -74,6 +75,7 @@ class TrainSession {
   TrainSettings settings_;
   std::vector<Activation> custom_;
   std::unique_ptr<Backend> backend_;
+  std::string tuning_warning_;
   Model model_;
   Dataset train_;
   Dataset validation_;

@@ -52,6 +52,7 @@ double Distance(const Problem& a, const Problem& b) {
 Plan CommonPart(Plan plan) {
   plan.kernel.clear();
   plan.threads = 0;
+  plan.asymmetry = 0;
   return plan;
 }
 

@@ -130,6 +130,31 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
   return result;
 }
 
+double TuneAsymmetry(const Problem& problem, const TuneOptions& options) {
+  struct Shape {
+    double asymmetry;
+    std::unique_ptr<PassRun> run;
+    Contender contender;
+  };
+  std::vector<Shape> shapes;
+  for (const double asymmetry : {1.0, 0.25, 0.5, 2.0, 4.0}) {
+    Problem part = problem;
+    part.batch = static_cast<int64_t>(static_cast<double>(problem.batch) * asymmetry);
+    part.layer.outputs = static_cast<int64_t>(static_cast<double>(problem.layer.outputs) / asymmetry);
+    Contender contender = MakeContender(Plan(), options);
+    shapes.push_back({asymmetry, std::make_unique<PassRun>(part, *contender.backend), std::move(contender)});
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    for (Shape& shape : shapes) {
+      Measure(*shape.run, shape.contender, options.seconds / kRounds);
+    }
+  }
+  const auto best = std::min_element(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) {
+    return a.contender.seconds < b.contender.seconds;
+  });
+  return shapes[0].contender.seconds > kLeastGain * best->contender.seconds ? best->asymmetry : 1.0;
+}
+
 std::vector<Problem> UsualProblems() {
   std::vector<Problem> problems;
   for (const char* synapse : {"dot", "l1"}) {

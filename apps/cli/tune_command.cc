@@ -1,0 +1,253 @@
+// lamina tune: searches the fastest plans on this machine and keeps them.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "interrupt.h"
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/hardware.h"
+#include "lamina/report/layer_sweep.h"
+#include "lamina/report/report_writer.h"
+#include "lamina/tune/profile.h"
+#include "lamina/tune/tuner.h"
+
+namespace lamina::cli {
+namespace {
+
+// From this size on a square forward problem is a slice, whose asymmetry is tuned, too.
+constexpr int64_t kSliceSize = 1024;
+
+struct TuneCommand {
+  std::vector<std::string> problems;
+  std::string backend = "cpu";
+  int threads = 0;
+  std::string level = "measure";
+  double milliseconds = 30;
+  bool list = false;
+  bool forget = false;
+  std::string export_path;
+  std::string import_path;
+  bool sweep = false;
+  int64_t inputs = 784;
+  JsonOutput json_output;
+};
+
+std::string StoredPath(const Backend& backend) {
+  if (TuningIsOff()) {
+    throw Error(ErrorCode::kInvalidArgument, "tuning is forbidden by the environment",
+                {.value = "LAMINA_TUNE=off", .remedy = "Unset it to use stored plans."});
+  }
+  std::string path = ProfilePath(backend);
+  if (path.empty()) {
+    throw Error(ErrorCode::kNotFound, "no folder for the profile",
+                {.remedy = "Set XDG_CACHE_HOME or HOME to an absolute path."});
+  }
+  return path;
+}
+
+// What is stored, or an empty profile where there is none or it is not to be used.
+Profile Stored(const Backend& backend) {
+  const StoredProfile stored = LoadStoredProfile(backend);
+  PrintWarning(stored.warning);
+  return stored.profile == nullptr ? Profile(backend) : *stored.profile;
+}
+
+int List(const Backend& backend, const TuneCommand& command) {
+  const std::string path = StoredPath(backend);
+  const Profile profile = Stored(backend);
+  nlohmann::json rows = nlohmann::json::array();
+  for (const ProfileEntry& entry : profile.entries()) {
+    rows.push_back({{"problem", entry.problem.Text()}, {"plan", entry.plan.Text()}, {"gain", entry.gain}});
+  }
+  if (!command.json_output.to_stdout()) {
+    fmt::print("{}\n{}", path, profile.entries().empty() ? "no plans stored\n" : profile.Text());
+  }
+  command.json_output.Write("tune", {{"profile", path}, {"results", std::move(rows)}});
+  return kExitOk;
+}
+
+int Forget(const Backend& backend) {
+  const std::string path = StoredPath(backend);
+  std::error_code error;
+  const bool was_there = std::filesystem::remove(path, error);
+  if (error) {
+    throw Error(ErrorCode::kIo, "cannot remove the profile: " + error.message(), {.file = path});
+  }
+  fmt::print("{}: {}\n", path, was_there ? "removed" : "there was none");
+  return kExitOk;
+}
+
+int Import(const Backend& backend, const std::string& from) {
+  const std::string path = StoredPath(backend);
+  Profile profile = Stored(backend);
+  profile.Merge(ReadFile(from), from);
+  profile.Save(path);
+  fmt::print("{}: {} plans\n", path, profile.entries().size());
+  return kExitOk;
+}
+
+int Sweep(const TuneCommand& command) {
+  CatchInterrupts();
+  LayerTimer timer({.threads = command.threads, .stop_requested = Interrupted});
+  SweepRequest request{{512, 1024, 2048, 4096}, {4096, 1024, 256, 128, 64, 16}, command.inputs};
+  request.dtype = DType::kF32;
+  request.backend = command.backend;
+  const std::vector<SweepCell> cells = SweepLayers(request, timer);
+  if (timer.interrupted()) {
+    fmt::print(stderr, "lamina: interrupted\n");
+    return kExitInterrupted;
+  }
+  ReportTable table = SweepTable(cells, /*speedup=*/false);
+  table.title = "Seconds (rbf, mul)";
+  const std::string what =
+      fmt::format("A layer of M neurons on M samples of {} inputs, f32, B samples a call.", command.inputs);
+  if (!command.json_output.to_stdout()) {
+    fmt::print("{}", ToMarkdown({"B x M", QueryHardware().OneLine(), what, {table}, {}}));
+  }
+  nlohmann::json rows = nlohmann::json::array();
+  for (const SweepCell& cell : cells) {
+    rows.push_back({{"m", cell.m},
+                    {"block", cell.block},
+                    {"rbf_seconds", cell.rbf_seconds},
+                    {"mul_seconds", cell.mul_seconds},
+                    {"estimated", cell.estimated},
+                    {"reason", cell.reason}});
+  }
+  command.json_output.Write("tune sweep", {{"hardware", QueryHardware().OneLine()}, {"results", std::move(rows)}});
+  return timer.AllVerified() ? kExitOk : kExitFailure;
+}
+
+void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t width) {
+  fmt::print("{:<{}} {:>10.1f} {:>10.1f} {:>6.2f}x {:>5}  {}\n", result.problem.Text(), width,
+             1e6 * result.estimate_seconds, 1e6 * result.best_seconds, entry.gain, result.measured, entry.plan.Text());
+  for (const Plan& plan : result.wrong) {
+    fmt::print(stderr, "lamina: warning: a wrong result, never chosen: {} {}\n", result.problem.Text(), plan.Text());
+  }
+  std::fflush(stdout);
+}
+
+int Tune(const Backend& backend, const TuneCommand& command) {
+  const std::string path = StoredPath(backend);
+  TuneOptions options{command.backend, command.threads, ParseTuneLevel(command.level), command.milliseconds / 1e3,
+                      Interrupted};
+  std::vector<Problem> problems;
+  for (const std::string& text : command.problems) {
+    problems.push_back(Problem::Parse(text));
+  }
+  if (problems.empty()) {
+    problems = UsualProblems();
+  }
+  size_t width = 7;
+  for (const Problem& problem : problems) {
+    width = std::max(width, problem.Text().size());
+  }
+  const bool text = !command.json_output.to_stdout();
+  if (text) {
+    fmt::print("{}\n{}\n\n{:<{}} {:>10} {:>10} {:>7} {:>5}  plan\n", QueryHardware().OneLine(), backend.Describe(),
+               "problem", width, "before us", "after us", "gain", "tried");
+  }
+  CatchInterrupts();
+  Profile profile = Stored(backend);
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Problem& problem : problems) {
+    const TuneResult result = TuneProblem(problem, options);
+    ProfileEntry entry{problem, result.plan, result.gain()};
+    const bool slice = problem.pass == Pass::kForward && problem.batch == problem.layer.outputs &&
+                       problem.batch >= kSliceSize && options.level != TuneLevel::kEstimate;
+    if (slice && !Interrupted()) {
+      entry.plan.asymmetry = TuneAsymmetry(problem, options);
+    }
+    if (Interrupted()) {
+      fmt::print(stderr, "lamina: interrupted; nothing was stored\n");
+      return kExitInterrupted;
+    }
+    if (text) {
+      PrintResult(result, entry, width);
+    }
+    rows.push_back({{"problem", problem.Text()},
+                    {"plan", entry.plan.Text()},
+                    {"estimate_seconds", result.estimate_seconds},
+                    {"seconds", result.best_seconds},
+                    {"gain", entry.gain},
+                    {"measured", result.measured}});
+    if (options.level != TuneLevel::kEstimate) {
+      profile.Add(std::move(entry));
+    }
+  }
+  if (options.level != TuneLevel::kEstimate) {
+    profile.Save(path);
+    if (text) {
+      fmt::print("\n{} plans in {}\n", profile.entries().size(), path);
+    }
+  }
+  command.json_output.Write("tune", {{"profile", path}, {"results", std::move(rows)}});
+  return kExitOk;
+}
+
+int RunTune(const TuneCommand& command) {
+  command.json_output.Check();
+  const std::unique_ptr<Backend> backend = MakeBackend(command.backend, {.threads = command.threads});
+  if (command.list) {
+    return List(*backend, command);
+  }
+  if (command.forget) {
+    return Forget(*backend);
+  }
+  if (!command.export_path.empty()) {
+    StoredPath(*backend);
+    WriteFileAtomically(command.export_path, Stored(*backend).Text());
+    return kExitOk;
+  }
+  if (!command.import_path.empty()) {
+    return Import(*backend, command.import_path);
+  }
+  return command.sweep ? Sweep(command) : Tune(*backend, command);
+}
+
+}  // namespace
+
+Command AddTune(CLI::App& app) {
+  auto command = std::make_shared<TuneCommand>();
+  CLI::App* tune = app.add_subcommand("tune", "Find the fastest plans for layers on this machine and keep them");
+  tune->add_option("problem", command->problems,
+                   "Problems as of bench layer; none: usual layers of training and inference");
+  tune->add_option("--level", command->level,
+                   "estimate (measure nothing, show), measure (promising plans) or exhaustive (all)")
+      ->capture_default_str();
+  tune->add_option("--milliseconds", command->milliseconds, "Time for a plan")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 60000.0));
+  tune->add_option("--backend", command->backend, "Backend whose plans are searched")->capture_default_str();
+  tune->add_option("--threads", command->threads, "Threads; 0: all cores. Plans are kept by number of threads")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+  std::vector<CLI::Option*> actions{
+      tune->add_flag("--list", command->list, "Show the stored plans"),
+      tune->add_flag("--forget", command->forget, "Remove the stored plans"),
+      tune->add_option("--export", command->export_path, "Write the stored plans to this file"),
+      tune->add_option("--import", command->import_path, "Add the plans of such a file; of this kind of machine only"),
+      tune->add_flag("--sweep", command->sweep, "The B x M table of the 2017 paper for this machine")};
+  for (size_t i = 0; i < actions.size(); ++i) {
+    for (size_t j = i + 1; j < actions.size(); ++j) {
+      actions[i]->excludes(actions[j]);
+    }
+  }
+  tune->add_option("--inputs", command->inputs, "Of the layers of --sweep")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  command->json_output.AddTo(*tune);
+  tune->footer(
+      "Plans change speed and the order of sums, nothing else. LAMINA_TUNE=off: stored plans are not used.\n"
+      "Example: lamina tune dot-tanh:f32:forward:128x1024x784 l1-triangle:f32:forward:4096x4096x784");
+  return {tune, [command] { return RunTune(*command); }};
+}
+
+}  // namespace lamina::cli
