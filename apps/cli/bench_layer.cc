@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <tuple>
+#include <utility>
 
 #include "command.h"
 #include "interrupt.h"
@@ -66,7 +66,7 @@ int RunBenchLayer(const BenchLayerCommand& command) {
   }
   CatchInterrupts();
   nlohmann::json rows = nlohmann::json::array();
-  std::map<std::tuple<Synapse, DType, int>, double> limits;
+  std::map<std::pair<SynapseKind, int>, double> limits;
   bool all_verified = true;
   LayerBenchmarkOptions options = command.options;
   const StoredProfile stored = LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads}));
@@ -78,8 +78,9 @@ int RunBenchLayer(const BenchLayerCommand& command) {
       return kExitInterrupted;
     }
     const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
-    double& limit = limits[{problem.layer.synapse, problem.dtype, result.threads}];
-    limit = std::max(limit, MeasureSynapseLimit(problem.layer.synapse, problem.dtype, result.threads));
+    const SynapseKind kind{problem.layer.synapse, problem.dtype, problem.precision};
+    double& limit = limits[{kind, result.threads}];
+    limit = std::max(limit, MeasureSynapseLimit(kind, result.threads));
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(problem, result, limit));
     if (text) {

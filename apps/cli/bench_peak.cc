@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,24 @@
 
 namespace lamina::cli {
 namespace {
+
+// Every instruction mix that the kernels use: multiply-add, absolute differences, maxima, bytes by SAD and in quads,
+// ...
+constexpr std::array kKinds{SynapseKind{Synapse::kDot, DType::kF32},
+                            SynapseKind{Synapse::kL1, DType::kF32},
+                            SynapseKind{Synapse::kL1, DType::kF32, Precision::kFast},
+                            SynapseKind{Synapse::kL2Squared, DType::kF32},
+                            SynapseKind{Synapse::kDot, DType::kF64},
+                            SynapseKind{Synapse::kL1, DType::kF64},
+                            SynapseKind{Synapse::kL2Squared, DType::kF64},
+                            SynapseKind{Synapse::kDot, DType::kBF16},
+                            SynapseKind{Synapse::kL1, DType::kU8},
+                            SynapseKind{Synapse::kDot, DType::kU8},
+                            SynapseKind{Synapse::kL2Squared, DType::kU8},
+                            SynapseKind{Synapse::kL1, DType::kI16},
+                            SynapseKind{Synapse::kDot, DType::kI16},
+                            SynapseKind{Synapse::kL1, DType::kI64},
+                            SynapseKind{Synapse::kDot, DType::kI64}};
 
 struct BenchPeakCommand {
   int threads = 0;
@@ -30,26 +49,40 @@ int RunBenchPeak(const BenchPeakCommand& command) {
     fmt::print(
         "{}\nWhat the threads reach with nothing but the synapse's arithmetic in registers, best of several runs.\n\n",
         info.OneLine());
-    fmt::print("{:<8} {:<5} {:>7} {:>12} {:>10} {:>9}\n", "synapse", "type", "threads", "synapses/s", "t_syn ns",
+    fmt::print("{:<8} {:<9} {:>7} {:>12} {:>10} {:>9}\n", "synapse", "type", "threads", "synapses/s", "t_syn ns",
                "GFLOP/s");
   }
   nlohmann::json rows = nlohmann::json::array();
   nlohmann::json memory = nlohmann::json::array();
   for (const int threads : std::set<int>{1, most}) {
-    for (const DType dtype : {DType::kF32, DType::kF64}) {
-      for (const Synapse synapse : {Synapse::kDot, Synapse::kL1, Synapse::kL2Squared}) {
-        const double limit = MeasureSynapseLimit(synapse, dtype, threads);
-        rows.push_back({{"synapse", SynapseName(synapse)},
-                        {"dtype", DTypeName(dtype)},
-                        {"threads", threads},
-                        {"synapses_per_second", limit},
-                        {"t_syn_ns", 1e9 / limit}});
-        const std::string gflops = synapse == Synapse::kDot ? fmt::format("{:.1f}", 2e-9 * limit) : "";
-        if (text) {
-          fmt::print("{:<8} {:<5} {:>7} {:>12.4g} {:>10.5f} {:>9}\n", SynapseName(synapse), DTypeName(dtype), threads,
-                     limit, 1e9 / limit, gflops);
-          std::fflush(stdout);
-        }
+    for (const SynapseKind& kind : kKinds) {
+      const double limit = MeasureSynapseLimit(kind, threads);
+      const bool fast = kind.precision == Precision::kFast;
+      rows.push_back({{"synapse", SynapseName(kind.synapse)},
+                      {"dtype", DTypeName(kind.dtype)},
+                      {"precision", fast ? "fast" : "exact"},
+                      {"threads", threads},
+                      {"synapses_per_second", limit},
+                      {"t_syn_ns", 1e9 / limit}});
+      if (text) {
+        fmt::print("{:<8} {:<9} {:>7} {:>12.4g} {:>10.5f} {:>9}\n", SynapseName(kind.synapse),
+                   fmt::format("{}{}", DTypeName(kind.dtype), fast ? "-fast" : ""), threads, limit, 1e9 / limit,
+                   kind.synapse == Synapse::kDot && !IsInteger(kind.dtype) ? fmt::format("{:.1f}", 2e-9 * limit) : "");
+        std::fflush(stdout);
+      }
+    }
+  }
+  nlohmann::json caches = nlohmann::json::array();
+  for (const int threads : std::set<int>{1, most}) {
+    for (const auto& [level, size_bytes] : {std::pair<int, int64_t>{1, info.l1d_bytes}, {2, info.l2_bytes}}) {
+      if (size_bytes == 0) {
+        continue;
+      }
+      const double rate = MeasureCacheRead_bytes_per_second(size_bytes / 2, threads);
+      caches.push_back({{"level", level}, {"threads", threads}, {"read_bytes_per_second", rate}});
+      if (text) {
+        fmt::print("cache level {}, {} thread{}: reads {:.1f} GB/s\n", level, threads, threads == 1 ? "" : "s",
+                   1e-9 * rate);
       }
     }
   }
@@ -64,8 +97,10 @@ int RunBenchPeak(const BenchPeakCommand& command) {
                  1e-9 * bandwidth.copy_bytes_per_second);
     }
   }
-  command.json_output.Write("bench peak",
-                            {{"hardware", info.OneLine()}, {"limits", std::move(rows)}, {"memory", std::move(memory)}});
+  command.json_output.Write("bench peak", {{"hardware", info.OneLine()},
+                                           {"limits", std::move(rows)},
+                                           {"caches", std::move(caches)},
+                                           {"memory", std::move(memory)}});
   return kExitOk;
 }
 

@@ -6,13 +6,20 @@
 
 namespace lamina {
 
-/// Synapses a second that `threads` threads reach doing nothing but the arithmetic of one synapse on independent
-/// vectors in registers, in f32 or f64, with the widest vectors of this CPU: dot one multiply-add; l1 subtract,
-/// absolute value and an addition written as a multiply-add by 1 (0004-distance-synapses.md); l2 and l2sq subtract and
-/// multiply-add. The best of several short runs; takes about 0.2 s.
-double MeasureSynapseLimit(Synapse synapse, DType dtype, int threads);
+struct SynapseKind {
+  Synapse synapse = Synapse::kDot;
+  DType dtype = DType::kF32;
+  Precision precision = Precision::kExact;
+  friend auto operator<=>(const SynapseKind&, const SynapseKind&) = default;
+};
 
-/// The limit of dot in GFLOP/s (2 per multiply-add).
+/// Synapses a second that `threads` threads reach doing nothing but the arithmetic that backend cpu uses for this kind,
+/// on independent vectors in registers, with the widest vectors of this CPU: dot in f32 one multiply-add a vector; l1
+/// subtract, absolute value and an addition written as a multiply-add by 1 (0004-distance-synapses.md); l1 of bytes one
+/// SAD and an addition for 8 a lane, and so on (0006-element-types.md). The best of several short runs; about 0.2 s.
+double MeasureSynapseLimit(const SynapseKind& kind, int threads);
+
+/// The limit of dot in GFLOP/s (2 per multiply-add), f32 or f64.
 double MeasureFmaPeak_gflops(DType dtype, int threads);
 
 }  // namespace lamina

@@ -82,4 +82,23 @@ MemoryBandwidth MeasureMemoryBandwidth(int threads) {
   return bandwidth;
 }
 
+double MeasureCacheRead_bytes_per_second(int64_t size_bytes, int threads) {
+  const int64_t words = size_bytes / 8;
+  const AlignedBuffer from(8 * words * threads);
+  auto* source = static_cast<uint64_t*>(from.data());
+  constexpr int64_t kRead_bytes = int64_t{1} << 30;  // a run
+  const int64_t repeats = std::max<int64_t>(1, kRead_bytes / std::max<int64_t>(1, size_bytes));
+  uint64_t sink = 0;
+  const double seconds = BestSeconds(threads, [&](int thread) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < repeats; ++i) {
+      sum += Sum(source + thread * words, {0, words});
+      asm volatile("" ::: "memory");  // the same words once more
+    }
+#pragma omp atomic
+    sink += sum;
+  });
+  return static_cast<double>(8 * words * threads * repeats) / seconds + (sink == 1 ? 1.0 : 0.0);
+}
+
 }  // namespace lamina

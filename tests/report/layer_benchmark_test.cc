@@ -72,9 +72,9 @@ TEST(SlowSynapseLimit, L1IsSlowerThanProducts) {
   double l1 = 0;
   double l2 = 0;
   for (int run = 0; run < 5; ++run) {
-    dot = std::max(dot, MeasureSynapseLimit(Synapse::kDot, DType::kF32, 1));
-    l1 = std::max(l1, MeasureSynapseLimit(Synapse::kL1, DType::kF32, 1));
-    l2 = std::max(l2, MeasureSynapseLimit(Synapse::kL2Squared, DType::kF32, 1));
+    dot = std::max(dot, MeasureSynapseLimit({Synapse::kDot}, 1));
+    l1 = std::max(l1, MeasureSynapseLimit({Synapse::kL1}, 1));
+    l2 = std::max(l2, MeasureSynapseLimit({Synapse::kL2Squared}, 1));
   }
   EXPECT_LT(l1, 0.9 * dot);
   EXPECT_LT(l2, 1.1 * dot);

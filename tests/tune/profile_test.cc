@@ -98,7 +98,7 @@ TEST(Profile, ForeignAndDamagedTextsAreRefusedWhole) {
 class StoredProfileTest : public testing::Test {
  protected:
   void SetUp() override {
-    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.Path().c_str(), 1);
     unsetenv("LAMINA_TUNE");
   }
   void TearDown() override {
@@ -111,7 +111,7 @@ class StoredProfileTest : public testing::Test {
 TEST_F(StoredProfileTest, IsUsedUnlessForbiddenDamagedOrForeign) {
   const auto backend = MakeBackend("cpu", {.threads = 1});
   const std::string path = ProfilePath(*backend);
-  ASSERT_TRUE(path.starts_with(folder_.path()));
+  ASSERT_TRUE(path.starts_with(folder_.Path()));
   EXPECT_EQ(LoadStoredProfile(*backend).profile, nullptr);
   Profile profile(*backend);
   profile.Add(Entry("dot-tanh:f32:forward:128x1024x784", "kernel=dots threads=1"));

@@ -8,6 +8,7 @@
 
 #include "lamina/backend/cpu/dots-inl.h"
 #include "lamina/backend/cpu/product-inl.h"
+#include "lamina/backend/cpu/registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
@@ -217,7 +218,8 @@ template <class T>
 const KernelTable<T>& Table() {
   static constexpr auto kSynapses = []<class... S>(std::tuple<S...>*) {
     return std::array<SynapseKernels<T>, sizeof...(S)>{
-        SynapseKernels<T>{&Forward<S, T>, &ForwardDots<S, T>, &InputGradient<S, T>, &WeightGradient<S, T>}...};
+        SynapseKernels<T>{&Forward<S, T>, &ForwardDots<S, T>, &InputGradient<S, T>, &WeightGradient<S, T>,
+                          &RegisterSums<TermSum<typename S::Term>, T>}...};
   }(static_cast<formulas::Synapses*>(nullptr));
   static const KernelTable<T> kTable{hwy::TargetName(HWY_TARGET),
                                      {kTileRows, kTileVectors, kLanes<T>},

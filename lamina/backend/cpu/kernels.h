@@ -74,6 +74,9 @@ struct WeightGradientTask {
   CacheBudget budget;
 };
 
+/// Independent sums of RegisterSums() in registers-inl.h.
+inline constexpr int64_t kRegisterSums = 12;
+
 /// The passes of one synapse. Whole-team calls: every thread of the team makes them with the same task.
 template <class T>
 struct SynapseKernels {
@@ -83,6 +86,8 @@ struct SynapseKernels {
   void (*forward_dots)(const ForwardTask<T>&, Team) noexcept;
   void (*input_gradient)(const InputGradientTask<T>&, Team) noexcept;
   void (*weight_gradient)(const WeightGradientTask<T>&, Team) noexcept;
+  /// The arithmetic of forward in registers, not a team call.
+  T (*registers)(int64_t rounds, T start);
 };
 
 /// How the sums of a forward pass are computed where not in the storage type itself.
@@ -98,6 +103,7 @@ enum class Method {
 template <class T>
 struct TypedKernel {
   void (*forward)(const ForwardTask<T>&, Team) noexcept = nullptr;
+  T (*registers)(int64_t rounds, T start) = nullptr;  // the arithmetic of forward in registers
   Encoding<T> weights;
   Encoding<T> x;
 };

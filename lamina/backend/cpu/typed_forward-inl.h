@@ -9,6 +9,7 @@
 
 #include "lamina/backend/cpu/encode-inl.h"
 #include "lamina/backend/cpu/product-inl.h"
+#include "lamina/backend/cpu/registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
@@ -214,103 +215,126 @@ Encoding<T> WideEncoding() {
   }
 }
 
+// Sets what a Sum decides.
+template <class Sum, class Synapse, class T, class Out, class Correction = NoCorrection>
+void UseIntegers(TypedKernel<T>& kernel) {
+  kernel.forward = &ForwardIntegers<Sum, Synapse, T, Out, Correction>;
+  kernel.registers = &RegisterSums<Sum, T>;
+}
+
+// The finishing synapse of integer sums: only l2 does something there.
+template <class Sum, class T, class Out>
+void UseSquares(Synapse synapse, TypedKernel<T>& kernel) {
+  if (synapse == Synapse::kL2) {
+    UseIntegers<Sum, formulas::L2Synapse, T, Out>(kernel);
+  } else {
+    UseIntegers<Sum, formulas::DotSynapse, T, Out>(kernel);
+  }
+}
+
+template <class T>
+void UseBoth(const Encoding<T>& encoding, TypedKernel<T>& kernel) {
+  kernel.weights = kernel.x = encoding;
+}
+
 /// Storage types computed in f32 (f64 in itself, for kFast).
 template <class T>
 TypedKernel<T> FindFloat(Synapse synapse, DType dtype, Method method) {
   TypedKernel<T> kernel;
-  const auto with = [&](const Encoding<T>& encoding) { kernel.weights = kernel.x = encoding; };
   if (dtype == DTypeOf<T>()) {
-    with(WideEncoding<T, T>());
+    UseBoth(WideEncoding<T, T>(), kernel);
   }
   if constexpr (std::is_same_v<T, float>) {
     if (dtype == DType::kF16) {
-      with(WideEncoding<float, Float16>());
+      UseBoth(WideEncoding<float, Float16>(), kernel);
     } else if (dtype == DType::kBF16) {
-      with(WideEncoding<float, BFloat16>());
+      UseBoth(WideEncoding<float, BFloat16>(), kernel);
     }
     if (method == Method::kWide) {
-      constexpr auto kForward = []<class... S>(std::tuple<S...>*) {
-        return std::array{&ForwardHalves<TermSum<typename S::Term>, S, float>...};
-      }(static_cast<formulas::Synapses*>(nullptr));
-      kernel.forward = kForward[static_cast<size_t>(synapse)];
+      const auto use = [&]<class... S>(std::tuple<S...>*) {
+        constexpr std::array kForward{&ForwardHalves<TermSum<typename S::Term>, S, float>...};
+        constexpr std::array kRegisters{&RegisterSums<TermSum<typename S::Term>, float>...};
+        kernel.forward = kForward[static_cast<size_t>(synapse)];
+        kernel.registers = kRegisters[static_cast<size_t>(synapse)];
+      };
+      use(static_cast<formulas::Synapses*>(nullptr));
     }
 #if HWY_TARGET == HWY_AVX3
     if (method == Method::kPairs) {
-      with({&EncodeBits<float, 2>, 2, 2, true});
+      UseBoth({&EncodeBits<float, 2>, 2, 2, true}, kernel);
       kernel.forward = &ForwardHalves<BFloat16PairSum, formulas::DotSynapse, float>;
+      kernel.registers = &RegisterSums<BFloat16PairSum, float>;
     }
 #endif
   }
   if (method == Method::kFast) {
     kernel.forward = &ForwardFast<T>;
+    kernel.registers = &RegisterSums<MaximumSum, T>;
   }
   return kernel;
 }
 
-// The finishing synapse of integer sums: only l2 does something there.
-template <class Sum, class T, class Out, class Correction = NoCorrection>
-auto* IntegersFor(Synapse synapse) {
-  return synapse == Synapse::kL2 ? &ForwardIntegers<Sum, formulas::L2Synapse, T, Out, Correction>
-                                 : &ForwardIntegers<Sum, formulas::DotSynapse, T, Out, Correction>;
-}
-
 /// i16, and 8-bit types in pairs and quads, summed in i32.
 inline TypedKernel<int32_t> FindI32(Synapse synapse, DType dtype, Method method) {
-  TypedKernel<int32_t> kernel;
-  const auto with = [&](const Encoding<int32_t>& encoding) { kernel.weights = kernel.x = encoding; };
+  using T = int32_t;
+  using formulas::DotSynapse;
+  TypedKernel<T> kernel;
   if (method == Method::kWide) {  // l1 of i16
-    with(WideEncoding<int32_t, int16_t>());
-    kernel.forward = &ForwardIntegers<WideAbsoluteSum, formulas::DotSynapse, int32_t, float>;
+    UseBoth(WideEncoding<T, int16_t>(), kernel);
+    UseIntegers<WideAbsoluteSum, DotSynapse, T, float>(kernel);
   } else if (method == Method::kPairs) {
-    with(dtype == DType::kI16  ? Encoding<int32_t>{&EncodeBits<int32_t, 2>, 2, 2, true}
-         : dtype == DType::kI8 ? Encoding<int32_t>{&EncodePairs<int8_t>, 1, 2}
-                               : Encoding<int32_t>{&EncodePairs<uint8_t>, 1, 2});
-    kernel.forward = synapse == Synapse::kDot ? &ForwardIntegers<PairProductSum, formulas::DotSynapse, int32_t, float>
-                                              : IntegersFor<PairSquareSum, int32_t, float>(synapse);
+    UseBoth(dtype == DType::kI16  ? Encoding<T>{&EncodeBits<T, 2>, 2, 2, true}
+            : dtype == DType::kI8 ? Encoding<T>{&EncodePairs<int8_t>, 1, 2}
+                                  : Encoding<T>{&EncodePairs<uint8_t>, 1, 2},
+            kernel);
+    if (synapse == Synapse::kDot) {
+      UseIntegers<PairProductSum, DotSynapse, T, float>(kernel);
+    } else {
+      UseSquares<PairSquareSum, T, float>(synapse, kernel);
+    }
   }
 #if HWY_TARGET == HWY_AVX3
   if (method == Method::kQuads) {
-    kernel.weights = {&EncodeBits<int32_t, 1>, 1, 4, true};
-    kernel.x = {&EncodeShifted<int32_t>, 1, 4};
-    using formulas::DotSynapse;
-    kernel.forward = dtype == DType::kU8
-                         ? &ForwardIntegers<QuadProductSum<true>, DotSynapse, int32_t, float, ShiftCorrection<uint8_t>>
-                         : &ForwardIntegers<QuadProductSum<false>, DotSynapse, int32_t, float, ShiftCorrection<int8_t>>;
+    kernel.weights = {&EncodeBits<T, 1>, 1, 4, true};
+    kernel.x = {&EncodeShifted<T>, 1, 4};
+    if (dtype == DType::kU8) {
+      UseIntegers<QuadProductSum<true>, DotSynapse, T, float, ShiftCorrection<uint8_t>>(kernel);
+    } else {
+      UseIntegers<QuadProductSum<false>, DotSynapse, T, float, ShiftCorrection<int8_t>>(kernel);
+    }
   }
 #endif
   return kernel;
 }
 
-// kHalf: both factors fit into 32 bits.
-template <class Out, bool kHalf>
-auto* WideIntegers(Synapse synapse) {
+// kHalf: both factors of a product fit into 32 bits; kHalfDifference: so do differences.
+template <class Out, bool kHalf, bool kHalfDifference>
+void UseWide(Synapse synapse, TypedKernel<int64_t>& kernel) {
   using T = int64_t;
   switch (synapse) {
-    case Synapse::kDot: return &ForwardIntegers<WideProductSum<kHalf>, formulas::DotSynapse, T, Out>;
-    case Synapse::kL1: return &ForwardIntegers<WideAbsoluteSum, formulas::DotSynapse, T, Out>;
-    default: return IntegersFor<WideSquareSum<kHalf>, T, Out>(synapse);
+    case Synapse::kDot: UseIntegers<WideProductSum<kHalf>, formulas::DotSynapse, T, Out>(kernel); break;
+    case Synapse::kL1: UseIntegers<WideAbsoluteSum, formulas::DotSynapse, T, Out>(kernel); break;
+    default: UseSquares<WideSquareSum<kHalfDifference>, T, Out>(synapse, kernel);
   }
 }
 
 /// i16, i32 and i64 summed in i64, and absolute differences of bytes.
 inline TypedKernel<int64_t> FindI64(Synapse synapse, DType dtype, Method method) {
-  TypedKernel<int64_t> kernel;
-  const auto with = [&](const Encoding<int64_t>& encoding) { kernel.weights = kernel.x = encoding; };
+  using T = int64_t;
+  TypedKernel<T> kernel;
   if (method == Method::kSad) {
-    with(dtype == DType::kU8 ? Encoding<int64_t>{&EncodeBits<int64_t, 1>, 1, 8, true}
-                             : Encoding<int64_t>{&EncodeShifted<int64_t>, 1, 8});
-    kernel.forward = &ForwardIntegers<SadSum, formulas::DotSynapse, int64_t, float>;
+    UseBoth(dtype == DType::kU8 ? Encoding<T>{&EncodeBits<T, 1>, 1, 8, true} : Encoding<T>{&EncodeShifted<T>, 1, 8},
+            kernel);
+    UseIntegers<SadSum, formulas::DotSynapse, T, float>(kernel);
   } else if (dtype == DType::kI16) {
-    with(WideEncoding<int64_t, int16_t>());
-    kernel.forward = WideIntegers<float, true>(synapse);
-  } else if (dtype == DType::kI32) {
-    with(WideEncoding<int64_t, int32_t>());
-    // Differences of i32 need 33 bits.
-    kernel.forward =
-        synapse == Synapse::kDot ? WideIntegers<double, true>(synapse) : WideIntegers<double, false>(synapse);
+    UseBoth(WideEncoding<T, int16_t>(), kernel);
+    UseWide<float, true, true>(synapse, kernel);
+  } else if (dtype == DType::kI32) {  // its differences need 33 bits
+    UseBoth(WideEncoding<T, int32_t>(), kernel);
+    UseWide<double, true, false>(synapse, kernel);
   } else if (dtype == DType::kI64) {
-    with(WideEncoding<int64_t, int64_t>());
-    kernel.forward = WideIntegers<double, false>(synapse);
+    UseBoth(WideEncoding<T, int64_t>(), kernel);
+    UseWide<double, false, false>(synapse, kernel);
   }
   return kernel;
 }

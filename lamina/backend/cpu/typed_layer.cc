@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lamina/backend/cpu/kernels.h"
+#include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cpu/scratch.h"
 #include "lamina/backend/host_backend.h"
 
@@ -98,30 +99,55 @@ bool Has(const LayerPlanRequest& request, Method method) {
   return TypedKernels<T>().find(request.layer.synapse, request.dtype, method).forward != nullptr;
 }
 
-// i8 and u8.
-std::unique_ptr<PreparedLayer> MakeByteLayer(const LayerPlanRequest& request, const PassPlan& plan) {
-  if (request.layer.synapse == Synapse::kL1) {
-    return std::make_unique<TypedLayer<int64_t>>(request, Method::kSad, plan);
-  }
-  const bool quads =
-      request.layer.synapse == Synapse::kDot && HasByteProducts() && Has<int32_t>(request, Method::kQuads);
-  return std::make_unique<TypedLayer<int32_t>>(request, quads ? Method::kQuads : Method::kPairs, plan);
-}
-
-std::unique_ptr<PreparedLayer> MakeI16Layer(const LayerPlanRequest& request, const PassPlan& plan) {
-  const NarrowSums sums(request);
-  if (sums.in_i32 && request.layer.synapse == Synapse::kL1) {
-    return std::make_unique<TypedLayer<int32_t>>(request, Method::kWide, plan);
-  }
-  if (sums.in_i32 && (request.layer.synapse == Synapse::kDot || sums.differences_i16)) {
-    return std::make_unique<TypedLayer<int32_t>>(request, Method::kPairs, plan);
-  }
-  return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, plan);
-}
-
 bool IsFast(const LayerPlanRequest& request) {
   return request.precision == Precision::kFast && request.layer.synapse == Synapse::kL1 && !request.training &&
          !IsInteger(request.dtype);
+}
+
+// The method for i8 and u8; its lanes are 64 bits for kSad, else 32.
+Method ByteMethod(const LayerPlanRequest& request) {
+  if (request.layer.synapse == Synapse::kL1) {
+    return Method::kSad;
+  }
+  const bool quads =
+      request.layer.synapse == Synapse::kDot && HasByteProducts() && Has<int32_t>(request, Method::kQuads);
+  return quads ? Method::kQuads : Method::kPairs;
+}
+
+// Calls fn(T{}, method) with the lanes and the method that the request is computed with.
+template <class Fn>
+auto WithMethod(const LayerPlanRequest& request, const Fn& fn) {
+  const Synapse synapse = request.layer.synapse;
+  switch (request.dtype) {
+    case DType::kF64: return fn(double{}, Method::kFast);
+    case DType::kI8:
+    case DType::kU8: {
+      const Method method = ByteMethod(request);
+      return method == Method::kSad ? fn(int64_t{}, method) : fn(int32_t{}, method);
+    }
+    case DType::kI16: {
+      const NarrowSums sums(request);
+      if (sums.in_i32 && synapse == Synapse::kL1) {
+        return fn(int32_t{}, Method::kWide);
+      }
+      const bool pairs = sums.in_i32 && (synapse == Synapse::kDot || sums.differences_i16);
+      return pairs ? fn(int32_t{}, Method::kPairs) : fn(int64_t{}, Method::kWide);
+    }
+    case DType::kI32:
+    case DType::kI64: return fn(int64_t{}, Method::kWide);
+    default: break;
+  }
+  const bool pairs = request.dtype == DType::kBF16 && synapse == Synapse::kDot && HasBFloat16Products() &&
+                     Has<float>(request, Method::kPairs);
+  return fn(float{}, IsFast(request) ? Method::kFast : pairs ? Method::kPairs : Method::kWide);
+}
+
+template <class T>
+RegisterWork WorkOf(T (*registers)(int64_t, T), int64_t synapses_per_lane, int64_t lanes) {
+  return {[registers](int64_t rounds, double start) {
+            return static_cast<double>(registers(rounds, static_cast<T>(start)));
+          },
+          kRegisterSums * lanes * synapses_per_lane};
 }
 
 }  // namespace
@@ -131,21 +157,23 @@ bool NeedsTypedLayer(const LayerPlanRequest& request) {
 }
 
 std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, const PassPlan& plan) {
-  switch (request.dtype) {
-    case DType::kF64: return std::make_unique<TypedLayer<double>>(request, Method::kFast, plan);
-    case DType::kI8:
-    case DType::kU8: return MakeByteLayer(request, plan);
-    case DType::kI16: return MakeI16Layer(request, plan);
-    case DType::kI32:
-    case DType::kI64: return std::make_unique<TypedLayer<int64_t>>(request, Method::kWide, plan);
-    default: break;
+  return WithMethod(request, [&]<class T>(T, Method method) -> std::unique_ptr<PreparedLayer> {
+    return std::make_unique<TypedLayer<T>>(request, method, plan);
+  });
+}
+
+RegisterWork RegisterWorkOf(const LayerPlanRequest& request) {
+  const auto synapse = static_cast<size_t>(request.layer.synapse);
+  if (!NeedsTypedLayer(request)) {
+    return DispatchFloat(request.dtype, [&]<class T>(T) {
+      return WorkOf(Kernels<T>().synapses[synapse].registers, 1, Kernels<T>().shape.lanes);
+    });
   }
-  Method method = IsFast(request) ? Method::kFast : Method::kWide;
-  if (request.dtype == DType::kBF16 && request.layer.synapse == Synapse::kDot && HasBFloat16Products() &&
-      Has<float>(request, Method::kPairs)) {
-    method = Method::kPairs;
-  }
-  return std::make_unique<TypedLayer<float>>(request, method, plan);
+  return WithMethod(request, [&]<class T>(T, Method method) {
+    const TypedTable<T>& table = TypedKernels<T>();
+    const TypedKernel<T> kernel = table.find(request.layer.synapse, request.dtype, method);
+    return WorkOf(kernel.registers, kernel.x.group, table.shape.lanes);
+  });
 }
 
 }  // namespace lamina::cpu
