@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -74,7 +75,9 @@ int RunBenchPeak(const BenchPeakCommand& command) {
   }
   nlohmann::json caches = nlohmann::json::array();
   for (const int threads : std::set<int>{1, most}) {
-    for (const auto& [level, size_bytes] : {std::pair<int, int64_t>{1, info.l1d_bytes}, {2, info.l2_bytes}}) {
+    const int64_t third_bytes = std::min(info.l3_bytes / threads, 8 * info.l2_bytes);
+    for (const auto& [level, size_bytes] :
+         {std::pair<int, int64_t>{1, info.l1d_bytes}, {2, info.l2_bytes}, {3, third_bytes}}) {
       if (size_bytes == 0) {
         continue;
       }

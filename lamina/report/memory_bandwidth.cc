@@ -1,6 +1,39 @@
 // Reads and copies arrays larger than the caches.
-#include "lamina/report/memory_bandwidth.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lamina/report/memory_bandwidth.cc"
+#include <hwy/foreach_target.h>
+// Highway's include comes after foreach_target.
+#include <hwy/highway.h>
 
+HWY_BEFORE_NAMESPACE();
+namespace lamina::HWY_NAMESPACE {
+
+// Sum of the words in eight chains of the widest vectors; a rest shorter than that is left out.
+uint64_t SumWords(const uint64_t* words, int64_t count) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<uint64_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+  for (int64_t i = 0; i + 8 * lanes <= count; i += 8 * lanes) {
+    const uint64_t* p = words + i;
+    s0 = hn::Add(s0, hn::LoadU(d, p));
+    s1 = hn::Add(s1, hn::LoadU(d, p + lanes));
+    s2 = hn::Add(s2, hn::LoadU(d, p + 2 * lanes));
+    s3 = hn::Add(s3, hn::LoadU(d, p + 3 * lanes));
+    s4 = hn::Add(s4, hn::LoadU(d, p + 4 * lanes));
+    s5 = hn::Add(s5, hn::LoadU(d, p + 5 * lanes));
+    s6 = hn::Add(s6, hn::LoadU(d, p + 6 * lanes));
+    s7 = hn::Add(s7, hn::LoadU(d, p + 7 * lanes));
+  }
+  const auto a = hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
+  const auto b = hn::Add(hn::Add(s4, s5), hn::Add(s6, s7));
+  return hn::GetLane(hn::Add(a, b));
+}
+
+}  // namespace lamina::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 #include <omp.h>
 
 #include <algorithm>
@@ -9,9 +42,12 @@
 
 #include "lamina/base/buffer.h"
 #include "lamina/base/timing.h"
+#include "lamina/report/memory_bandwidth.h"
 
 namespace lamina {
 namespace {
+
+HWY_EXPORT(SumWords);
 
 constexpr int64_t kArray_bytes = int64_t{256} << 20;
 constexpr int kRuns = 5;
@@ -25,19 +61,8 @@ Part PartOf(int thread, int threads, int64_t count) {
   return {count * thread / threads, count * (thread + 1) / threads};
 }
 
-// Sums 64-bit words in eight chains.
 uint64_t Sum(const uint64_t* words, Part part) {
-  uint64_t sums[8] = {};
-  for (int64_t i = part.begin; i + 8 <= part.end; i += 8) {
-    for (int j = 0; j < 8; ++j) {
-      sums[j] += words[i + j];
-    }
-  }
-  uint64_t sum = 0;
-  for (const uint64_t each : sums) {
-    sum += each;
-  }
-  return sum;
+  return HWY_DYNAMIC_DISPATCH(SumWords)(words + part.begin, part.end - part.begin);
 }
 
 // Seconds of fn(thread) on all threads, the best of kRuns.
@@ -102,3 +127,4 @@ double MeasureCacheRead_bytes_per_second(int64_t size_bytes, int threads) {
 }
 
 }  // namespace lamina
+#endif  // HWY_ONCE
