@@ -53,6 +53,9 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
     HWY_UNROLL(8)
     for (int o = 0; o < kOutputs; ++o) {
       const auto wo = hn::LoadU(d, w + o * w_stride);
+      if constexpr (kSamples == 1) {  // bound by the cache that holds the weights: ask for the rows after these
+        __builtin_prefetch(w + (o + kOutputs) * w_stride, 0, 3);
+      }
       HWY_UNROLL(8)
       for (int s = 0; s < kSamples; ++s) {
         sum[s][o] = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum[s][o])).v;
