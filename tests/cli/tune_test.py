@@ -1,4 +1,4 @@
-"""lamina tune: plans found, stored per device, listed, moved, forgotten, ignored; and what else they may change: nothing."""
+"""lamina tune: plans found, stored per device, listed, moved, forgotten and ignored."""
 
 import array
 import json
@@ -194,7 +194,8 @@ class TuneTest(CliTest):
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 20), }}".ljust(117) + "\n"
             data = array.array("f", [rng.uniform(-1, 1) for _ in range(rows * 20)]).tobytes()
             self.write(name, b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data)
-        layer = ["layer", "--quiet", "--x", "x.npy", "--w", "w.npy", "--radius", "9", "--out", "h.npy", "--threads", "1"]
+        layer = ["layer", "--quiet", "--x", "x.npy", "--w", "w.npy", "--radius", "9", "--out", "h.npy", "--threads",
+                 "1"]
         self.succeed(*layer)
         expected = self.read("h.npy", "rb")
         for plan in ("kernel=dots", "kernel=tile tile=3x1 depth=256 cache=4096 threads=1", "tile=99x99 depth=1 cache=1",
