@@ -50,9 +50,9 @@ class TrainSession {
   const Dataset& validation() const { return validation_; }
   const Dataset& test() const { return test_; }
   const EncodeReport& encode_report() const { return encode_report_; }
-  double load_seconds() const { return load_seconds_; }  // reading, splitting and encoding
+  double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
-  int64_t first_epoch() const;                           // 1, or where a resumed run goes on
+  int64_t first_epoch() const;                                           // 1, or where a resumed run goes on
 
  private:
   struct Tables {

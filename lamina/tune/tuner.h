@@ -40,8 +40,8 @@ struct TuneResult {
 /// twice, else the estimate stays. Throws Error where the backend cannot do the problem.
 TuneResult TuneProblem(const Problem& problem, const TuneOptions& options);
 
-/// The asymmetry As of slices for which a layer of `problem`'s samples and neurons takes the least time a synapse: 1 where
-/// none of 1/4, 1/2, 2 and 4 beats that by 2 %.
+/// The asymmetry As of slices for which a layer of `problem`'s samples and neurons takes the least time a synapse: 1
+/// where none of 1/4, 1/2, 2 and 4 beats that by 2 %.
 double TuneAsymmetry(const Problem& problem, const TuneOptions& options);
 
 /// What `lamina tune` tunes when asked for nothing in particular: training and inference of usual layers.

@@ -67,7 +67,8 @@ TEST(PairwiseDistance, OfIntegersIsExact) {
   EXPECT_FLOAT_EQ(l2.Row<float>(1)[0], 255 * std::sqrt(40.0F));
   Matrix wide(1, 3, DType::kI32);
   wide.Row<int32_t>(0)[0] = -1'000'000;
-  const Matrix dot = PairwiseDistance(wide.view(), wide.view(), Synapse::kDot, *backend);  // fits, as the data are small
+  const Matrix dot =
+      PairwiseDistance(wide.view(), wide.view(), Synapse::kDot, *backend);  // fits, as the data are small
   ASSERT_EQ(dot.dtype(), DType::kI64);
   EXPECT_EQ(dot.Row<int64_t>(0)[0], 1'000'000'000'000);
 }

@@ -158,8 +158,8 @@ class BlasBackend final : public HostBackend {
           SynapseName(problem.layer.synapse)));
     }
     if (problem.dtype != DType::kF32 && problem.dtype != DType::kF64) {
-      return Verdict::No(fmt::format("CBLAS multiplies f32 and f64, not {}; use cpu, threads or serial",
-                                     DTypeName(problem.dtype)));
+      return Verdict::No(
+          fmt::format("CBLAS multiplies f32 and f64, not {}; use cpu, threads or serial", DTypeName(problem.dtype)));
     }
     constexpr int64_t kMost = std::numeric_limits<int>::max();
     if (problem.layer.inputs > kMost || problem.layer.outputs > kMost || problem.batch > kMost) {
