@@ -145,6 +145,11 @@ int Tune(const Backend& backend, const TuneCommand& command) {
   if (problems.empty()) {
     problems = UsualProblems();
   }
+  for (const Problem& problem : problems) {  // before minutes are spent on the others
+    if (const Verdict verdict = backend.Supports(problem); !verdict) {
+      throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = problem.Text()});
+    }
+  }
   size_t width = 7;
   for (const Problem& problem : problems) {
     width = std::max(width, problem.Text().size());
@@ -217,8 +222,8 @@ int RunTune(const TuneCommand& command) {
 Command AddTune(CLI::App& app) {
   auto command = std::make_shared<TuneCommand>();
   CLI::App* tune = app.add_subcommand("tune", "Find the fastest plans for layers on this machine and keep them");
-  tune->add_option("problem", command->problems,
-                   "Problems as of bench layer; none: usual layers of training and inference");
+  CLI::Option* problem = tune->add_option("problem", command->problems,
+                                          "Problems as of bench layer; none: usual layers of training and inference");
   tune->add_option("--level", command->level,
                    "estimate (measure nothing, show), measure (promising plans) or exhaustive (all)")
       ->capture_default_str();
@@ -236,6 +241,7 @@ Command AddTune(CLI::App& app) {
       tune->add_option("--import", command->import_path, "Add the plans of such a file; of this kind of machine only"),
       tune->add_flag("--sweep", command->sweep, "The B x M table of the 2017 paper for this machine")};
   for (size_t i = 0; i < actions.size(); ++i) {
+    actions[i]->excludes(problem);
     for (size_t j = i + 1; j < actions.size(); ++j) {
       actions[i]->excludes(actions[j]);
     }

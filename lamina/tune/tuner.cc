@@ -21,6 +21,8 @@ constexpr size_t kMeasured = 12;  // at TuneLevel::kMeasure
 constexpr double kLeastGain = 1.02;
 constexpr int64_t kRotation_bytes = 8 << 20;
 
+bool Stopped(const TuneOptions& options) { return options.stop_requested && options.stop_requested(); }
+
 class OnePlan final : public PlanSource {
  public:
   explicit OnePlan(Plan plan) : plan_(std::move(plan)) {}
@@ -101,6 +103,9 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
   }
   PassRun run(problem, backend, CopiesFor(problem));
   for (const Plan& plan : plans) {
+    if (Stopped(options)) {
+      return result;
+    }
     Contender contender = MakeContender(plan, options);
     run.Prepare(*contender.backend);
     if (run.Verify().verified) {
@@ -111,7 +116,7 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
   }
   for (int round = 0; round < kRounds; ++round) {
     for (Contender& contender : contenders) {
-      if (options.stop_requested && options.stop_requested()) {
+      if (Stopped(options)) {
         return result;
       }
       Measure(run, contender, options.seconds / kRounds);
@@ -146,6 +151,9 @@ double TuneAsymmetry(const Problem& problem, const TuneOptions& options) {
   }
   for (int round = 0; round < kRounds; ++round) {
     for (Shape& shape : shapes) {
+      if (Stopped(options)) {
+        return 1.0;
+      }
       Measure(*shape.run, shape.contender, options.seconds / kRounds);
     }
   }

@@ -70,7 +70,8 @@ class CliTest(unittest.TestCase):
         return found
 
     def start(self, *arguments, **options):
-        """A running program: subprocess.Popen in the folder."""
+        """A running program: subprocess.Popen in the folder, without the plans that this machine has stored."""
+        options.setdefault("env", {**os.environ, "LAMINA_TUNE": "off"})
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import signal
+import struct
 import time
 import unittest
 
@@ -25,6 +26,34 @@ def matrix(rows, cols, seed):
 
 def f8(rows):
     return array.array("d", [value for row in rows for value in row]).tobytes()
+
+
+CODES = {"<f8": "d", "<f4": "f", "<f2": "e", "<i8": "q", "<i4": "i", "<i2": "h", "|i1": "b", "|u1": "B"}
+
+
+def typed(descr, rows):
+    """The bytes of a .npy file of that type."""
+    flat = [value for row in rows for value in row]
+    return npy(descr, len(rows), len(rows[0]), struct.pack(f"<{len(flat)}{CODES[descr]}", *flat))
+
+
+def stored(descr, row):
+    """The numbers as that type holds them."""
+    code = f"{len(row)}{CODES[descr]}"
+    return list(struct.unpack(code, struct.pack(code, *row)))
+
+
+def integers(rows, cols, least, most, seed):
+    """Random ones, both ends among them."""
+    rng = random.Random(seed)
+    return [[rng.choice((least, most, rng.randint(least, most))) for _ in range(cols)] for _ in range(rows)]
+
+
+SYNAPSES = {"dot": lambda x, w: sum(a * b for a, b in zip(x, w)),
+            "l1": lambda x, w: sum(abs(a - b) for a, b in zip(x, w)),
+            "l2sq": lambda x, w: sum((a - b) ** 2 for a, b in zip(x, w)),
+            "l2": lambda x, w: sum((a - b) ** 2 for a, b in zip(x, w)) ** 0.5}
+EPSILON = {"<f4": 2.0**-23, "<f8": 2.0**-52}
 
 
 class LayerTest(CliTest):
@@ -119,6 +148,106 @@ class LayerTest(CliTest):
         self.refuse("layer", *self.rbf, "--w", "w4.npy", code=2, says=("130 x 20 f64", "50 x 20 f32"))
         self.write("b.npy", npy("<f8", 0, 0, f8([[1] * 49]), shape="(49,)"))
         self.refuse("layer", *self.files, "--neuron", "mul", "--bias", "b.npy", code=2, says=("b.npy", "50 neurons"))
+
+    def test_integers_are_summed_exactly(self):
+        for descr, least, most, out in (("|u1", 0, 255, "<f4"), ("|i1", -128, 127, "<f4"),
+                                        ("<i2", -32768, 32767, "<f4"),
+                                        ("<i4", -(2**26), 2**26, "<f8"), ("<i8", -(2**26), 2**26, "<f8")):
+            x, w = integers(61, 37, least, most, 3), integers(29, 37, least, most, 4)
+            self.write("xi.npy", typed(descr, x))
+            self.write("wi.npy", typed(descr, w))
+            for name, synapse in SYNAPSES.items():
+                arguments = ["--x", "xi.npy", "--w", "wi.npy", "--neuron", f"{name}-identity", "--out", "hi.npy"]
+                with self.subTest(type=descr, synapse=name):
+                    self.succeed("layer", "--quiet", *arguments)
+                    whole = self.read("hi.npy", "rb")
+                    got_type, shape, values = read_npy(whole)
+                    self.assertEqual((got_type, shape), (out, (61, 29)))
+                    for i, row in enumerate(x):
+                        for j, weights in enumerate(w):
+                            exact = synapse(row, weights)  # then rounded to the type of the output
+                            got = values[i * 29 + j]
+                            if name == "l2":
+                                self.assertLessEqual(abs(got - exact), EPSILON[out] * exact)
+                            else:
+                                self.assertEqual(got, float(exact) if out == "<f8" else stored("<f4", [exact])[0])
+                    for other in (["--slice", "48x16"], ["--threads", "1"], ["--backend", "serial"],
+                                  ["--precision", "fast"]):
+                        self.succeed("layer", "--quiet", *arguments, *other)
+                        self.assertEqual(self.read("hi.npy", "rb"), whole, other)
+
+    def test_half_precision(self):
+        x = [stored("<f2", row) for row in matrix(61, 37, 3)]
+        w = [stored("<f2", row) for row in matrix(29, 37, 4)]
+        self.write("xh.npy", typed("<f2", x))
+        self.write("wh.npy", typed("<f2", w))
+        for name, synapse in SYNAPSES.items():
+            result = self.layer_json("--x", "xh.npy", "--w", "wh.npy", "--neuron", f"{name}-identity", "--out",
+                                     "hh.npy")
+            self.assertEqual((result["dtype"], result["output_dtype"]), ("f16", "f32"))
+            _, _, values = read_npy(self.read("hh.npy", "rb"))
+            for i, row in enumerate(x):
+                for j, weights in enumerate(w):
+                    terms = sum(abs(a) + abs(b) for a, b in zip(row, weights)) + 1
+                    self.assertLessEqual(abs(values[i * 29 + j] - synapse(row, weights)), 40 * EPSILON["<f4"] * terms)
+
+    def test_fast_precision_stays_within_its_bound(self):
+        for descr, out in (("<f8", "<f8"), ("<f4", "<f4"), ("<f2", "<f4")):
+            x, w = ([stored(descr, row) for row in rows] for rows in (self.x, self.w))
+            self.write("x.npy", typed(descr, x))
+            self.write("w.npy", typed(descr, w))
+            result = self.layer_json(*self.files, "--neuron", "l1-identity", "--precision", "fast")
+            self.assertEqual(result["precision"], "fast")
+            whole = self.read("h.npy", "rb")
+            got_type, _, values = read_npy(whole)
+            self.assertEqual(got_type, out)
+            for i, row in enumerate(x):
+                for j, weights in enumerate(w):
+                    magnitude = sum(abs(a) + abs(b) for a, b in zip(row, weights))
+                    self.assertLessEqual(abs(values[i * 50 + j] - SYNAPSES["l1"](row, weights)),
+                                         2 * (20 + 2) * EPSILON[out] * magnitude)
+            self.succeed("layer", "--quiet", *self.files, "--neuron", "l1-identity", "--precision", "fast", "--slice",
+                         "48x16")
+            self.assertEqual(self.read("h.npy", "rb"), whole)
+            # Nothing else is computed in another way.
+            self.succeed("layer", "--quiet", *self.files, "--neuron", "mul")
+            exact = self.read("h.npy", "rb")
+            self.succeed("layer", "--quiet", *self.files, "--neuron", "mul", "--precision", "fast")
+            self.assertEqual(self.read("h.npy", "rb"), exact)
+
+    def test_integer_sums_that_may_not_fit_leave_nothing(self):
+        for descr, least, most, inputs, neuron, says in (
+                ("<i8", -(2**62), 2**62, 1, "l1-identity", ("l1 sums of i64 over 1 inputs", "i64", "f64")),
+                ("<i8", -(2**40), 2**40, 3, "mul", ("dot sums of i64 over 3 inputs", "1099511627776")),
+                ("<i4", -(2**31), -(2**31), 2, "dot-identity", ("dot sums of i32 over 2 inputs", "2147483648")),
+                ("|u1", 255, 255, 33026, "dot-identity", ("dot sums of u8 over 33026 inputs", "i32", "255")),
+                ("|i1", -128, -128, 131072, "dot-identity", ("dot sums of i8 over 131072 inputs", "128"))):
+            with self.subTest(type=descr, neuron=neuron):
+                self.write("xi.npy", typed(descr, [[least] * inputs] * 2))
+                self.write("wi.npy", typed(descr, [[most] * inputs] * 2))
+                arguments = ["--x", "xi.npy", "--w", "wi.npy", "--neuron", neuron, "--out", "hi.npy"]
+                self.refuse("layer", *arguments, code=1, says=(*says, "may not fit"))
+        # The data decide, not the type: smaller numbers of the same many inputs do fit.
+        self.write("xi.npy", typed("|u1", [[200] * 33026] * 2))
+        self.write("wi.npy", typed("|u1", [[199] * 33026, [0] * 33026]))
+        self.succeed("layer", "--quiet", "--x", "xi.npy", "--w", "wi.npy", "--neuron", "dot-identity", "--out",
+                     "hi.npy")
+        fitting = [stored("<f4", [200 * 199 * 33026])[0], 0.0]
+        self.assertEqual(list(read_npy(self.read("hi.npy", "rb"))[2]), 2 * fitting)
+
+    def test_integers_that_do_not_match_or_cannot_be_drawn(self):
+        self.write("xi.npy", typed("|u1", integers(60, 20, 0, 255, 1)))
+        self.write("wi.npy", typed("|i1", integers(50, 20, -128, 127, 2)))
+        self.refuse("layer", *self.rbf, "--x", "xi.npy", code=2, says=("60 x 20 u8", "50 x 20 f64"))
+        self.refuse("layer", *self.rbf, "--x", "xi.npy", "--w", "wi.npy", code=2, says=("60 x 20 u8", "50 x 20 i8"))
+        self.write("wi.npy", typed("|u1", integers(50, 19, 0, 255, 2)))
+        self.refuse("layer", *self.rbf, "--x", "xi.npy", "--w", "wi.npy", code=2, says=("60 x 20 u8", "50 x 19 u8"))
+        self.refuse("layer", "--x", "xi.npy", "--neurons", "9", "--neuron", "mul", "--out", "h.npy", code=2,
+                    says=("fractions", "u8"))
+        self.refuse("layer", *self.rbf, "--x", "xi.npy", "--backend", "blas", code=(1, 2), says="")
+        self.succeed("layer", "--quiet", "--x", "xi.npy", "--neurons", "9", "--radius", "900", "--out", "h.npy",
+                     "--w-out", "c.npy")
+        self.assertIn(b"'|u1'", self.read("c.npy", "rb")[:128])
 
     def test_npy_files_that_cannot_be_used(self):
         for content, says in ((npy(">f8", 130, 20, f8(self.x)), "astype('<f4')"),

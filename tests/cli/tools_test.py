@@ -189,7 +189,7 @@ class BenchLayerTest(CliTest):
                               ("dot-tanh:f33:forward:9x7x1", "f33"), ("dot-tanh", "four parts")):
             with self.subTest(problem=problem):
                 self.refuse("bench", "layer", problem, *self.SHORT, code=2, says=says)
-        self.refuse("bench", "layer", "l1-tanh:u8:forward:9x7x1", *self.SHORT, code=1, says="u8")
+        self.refuse("bench", "layer", "l1-tanh:u8:weight_gradient:9x7x1", *self.SHORT, code=1, says="u8")
         self.refuse("bench", "layer", "l1-tanh:f32:forward:9x7x1", "--backend", "blas", *self.SHORT, code=1, says="blas")
 
 
