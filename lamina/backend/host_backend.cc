@@ -201,7 +201,8 @@ void RequireSumsFit(const LayerPlanRequest& request) {
     return;
   }
   const DType sum = SumType(request.dtype);
-  if (LargestSum(request) < std::ldexp(1.0, sum == DType::kI32 ? 31 : 63)) {
+  constexpr double kRounding = 1 + 1e-12;  // of the bound itself
+  if (kRounding * LargestSum(request) < std::ldexp(1.0, sum == DType::kI32 ? 31 : 63)) {
     return;
   }
   const auto magnitude = [&](double declared) {
@@ -212,7 +213,9 @@ void RequireSumsFit(const LayerPlanRequest& request) {
               fmt::format("{} sums of {} over {} inputs may not fit into {}: |x| up to {}, |w| up to {}",
                           SynapseName(request.layer.synapse), DTypeName(request.dtype), request.layer.inputs,
                           DTypeName(sum), magnitude(request.largest_x), magnitude(request.largest_w)),
-              {.remedy = "State smaller largest magnitudes if the data have them, or convert to a wider type or f64."});
+              {.remedy = request.largest_x < 0 || request.largest_w < 0
+                             ? "State the largest magnitudes if the data have smaller ones, or convert to f64."
+                             : "Convert to f64."});
 }
 
 std::unique_ptr<Buffer> HostBackend::Allocate(int64_t size_bytes) const {

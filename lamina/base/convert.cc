@@ -32,19 +32,36 @@ void ConvertMatrix(ConstMatrixView from, MatrixView to) {
 }
 
 double LargestMagnitude(ConstMatrixView matrix) {
+  if (matrix.empty()) {
+    return 0;
+  }
   return DispatchDType(matrix.dtype, [&]<class T>(T) {
-    double largest = 0;
-    for (int64_t i = 0; i < matrix.rows; ++i) {
-      const T* row = matrix.Row<T>(i);
-      for (int64_t k = 0; k < matrix.cols; ++k) {
-        const double magnitude = std::abs(static_cast<double>(AsNumber(row[k])));
-        largest = magnitude > largest || std::isnan(magnitude) ? magnitude : largest;
-        if (std::isnan(magnitude)) {
-          return largest;
+    if constexpr (std::is_integral_v<T>) {
+      T least = 0;
+      T most = 0;
+      for (int64_t i = 0; i < matrix.rows; ++i) {
+        const T* row = matrix.Row<T>(i);
+        for (int64_t k = 0; k < matrix.cols; ++k) {
+          least = std::min(least, row[k]);
+          most = std::max(most, row[k]);
         }
       }
+      const double magnitude = std::max(static_cast<double>(most), -static_cast<double>(least));
+      return magnitude > 0x1p53 ? std::nextafter(magnitude, INFINITY) : magnitude;  // it may have been rounded down
+    } else {
+      double largest = 0;
+      for (int64_t i = 0; i < matrix.rows; ++i) {
+        const T* row = matrix.Row<T>(i);
+        for (int64_t k = 0; k < matrix.cols; ++k) {
+          const double magnitude = std::abs(static_cast<double>(AsNumber(row[k])));
+          if (std::isnan(magnitude)) {
+            return magnitude;
+          }
+          largest = std::max(largest, magnitude);
+        }
+      }
+      return largest;
     }
-    return largest;
   });
 }
 

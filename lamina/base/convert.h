@@ -36,7 +36,7 @@ auto AsNumber(T value) {
 /// must be in range.
 void ConvertMatrix(ConstMatrixView from, MatrixView to);
 
-/// The largest |element|: an upper bound of it for i64 (2^63 for its least value). 0 of an empty matrix, NaN if there
+/// The largest |element|: an upper bound of it for i64 beyond 2^53. 0 of an empty matrix, NaN if there
 /// is a NaN.
 double LargestMagnitude(ConstMatrixView matrix);
 

@@ -82,12 +82,13 @@ void ReadSlice(const std::string& text, SliceOptions& options) {
   }
 }
 
-// The largest magnitude of integers whose sums might not fit otherwise (one reading of the file), else -1.
+// The largest magnitude of integers whose sums might not fit otherwise, or fit into less (one reading of the file),
+// else -1.
 double LargestOf(RowSource& rows) {
   constexpr int64_t kBlock_bytes = 16 << 20;
   const int64_t element_bytes = DTypeSize_bytes(rows.dtype());
   constexpr int64_t kSafeInputs = 30'000;  // of 8 bits: products of 2^16 in sums of 2^31
-  if (!IsInteger(rows.dtype()) || (element_bytes == 1 && rows.cols() <= kSafeInputs) || element_bytes == 2) {
+  if (!IsInteger(rows.dtype()) || (element_bytes == 1 && rows.cols() <= kSafeInputs)) {
     return -1;
   }
   const int64_t block = std::max<int64_t>(1, kBlock_bytes / (rows.cols() * element_bytes));
@@ -154,8 +155,10 @@ void FileLayer::PlanLayer() {
   plan_ = PlanSlices(layer_, batch(), dtype(), options);
   if (settings_.asymmetry == SliceOptions{}.asymmetry && plan_.count() > 1) {
     const StoredProfile stored = LoadStoredProfile(*backend_);
+    LayerSpec slice = layer_;
+    slice.outputs = plan_.neurons;
     const Plan tuned = stored.profile == nullptr ? Plan()
-                                                 : stored.profile->PlanFor({layer_, Pass::kForward, plan_.samples,
+                                                 : stored.profile->PlanFor({slice, Pass::kForward, plan_.samples,
                                                                             dtype(), PrecisionOf(settings_.precision)});
     if (tuned.asymmetry > 0) {
       options.asymmetry = tuned.asymmetry;

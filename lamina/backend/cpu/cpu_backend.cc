@@ -228,6 +228,9 @@ class CpuBackend final : public HostBackend {
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(request);
+    if (kernel_ == "onednn" && request.any_slicing) {
+      throw Error(ErrorCode::kUnsupported, "the oneDNN kernel does not promise the same bits for every slicing");
+    }
     const cpu::PassPlans plans = PlansFor(request);
     if (cpu::NeedsTypedLayer(request)) {
       return cpu::MakeTypedLayer(request, plans[0]);

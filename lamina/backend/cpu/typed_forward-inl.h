@@ -39,6 +39,13 @@ void FinishSoftmax(const ForwardTask<T>& task, Team team) {
   }
 }
 
+// Shifted sums may leave the type and come back with the correction.
+template <class T>
+HWY_INLINE T WrappingAdd(T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+}
+
 /// Integer sums: corrected, stored as they are where wanted, and finished as numbers of type Out.
 template <class Synapse, class T, class Out>
 struct IntegerFinish {
@@ -59,7 +66,7 @@ struct IntegerFinish {
   void operator()(T* tile, const TilePlace& at) const {
     for (int64_t i = 0; corrections != nullptr && i < at.rows; ++i) {
       for (int64_t j = 0; j < at.width; ++j) {
-        tile[i * at.width + j] += corrections[at.row + i];
+        tile[i * at.width + j] = WrappingAdd(tile[i * at.width + j], corrections[at.row + i]);
       }
     }
     const MatrixView& sums = finish.args->sums;
@@ -114,11 +121,11 @@ void ForwardIntegers(const ForwardTask<T>& task, Team team) noexcept {
     using E = typename Correction::Element;
     for (int64_t j = team.Begin(args.weights.rows); j < team.End(args.weights.rows); ++j) {
       const E* w = args.weights.Row<E>(j);
-      T sum = 0;
+      int64_t sum = 0;
       for (int64_t k = 0; k < args.weights.cols; ++k) {
         sum += w[k];
       }
-      task.scratch.rest[j] = sum * Correction::kShift;
+      task.scratch.rest[j] = static_cast<T>(sum * Correction::kShift);
     }  // the barrier after packing makes them known to all
   }
   const IntegerFinish<Synapse, T, Out> finish{{&args, task.activation, ValueFor<Out>(*task.activation)},
