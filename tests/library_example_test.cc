@@ -12,8 +12,11 @@
 #include "lamina/data/reader.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/file_layer.h"
+#include "lamina/nn/layer.h"
 #include "lamina/train/evaluate.h"
 #include "lamina/train/session.h"
+#include "lamina/tune/profile.h"
+#include "lamina/tune/tuner.h"
 #include "tests/temporary_folder.h"
 
 namespace {
@@ -130,6 +133,36 @@ TEST(LibraryExample, LayersInSlices) {
   sliced.Run(x, w, nullptr, {out.view(), {}});
   lamina::NpyMatrix h(folder.Path("h.npy"));
   EXPECT_EQ(std::memcmp(out.data(), h.Rows(0, 500).data, 500 * 64 * sizeof(float)), 0);
+}
+
+TEST(LibraryExample, LayerOnBytes) {
+  const auto backend = lamina::MakeBackend("auto");
+  lamina::Layer bytes(
+      lamina::LayerPlanRequest{
+          {784, 1024, lamina::Synapse::kL1, "triangle(radius=9000)", false}, lamina::DType::kU8, /*max_batch=*/64},
+      *backend);
+  lamina::Matrix rows(2, 784, lamina::DType::kU8);
+  const lamina::Matrix centres(1024, 784, lamina::DType::kU8);
+  rows.Row<uint8_t>(1)[0] = 255;
+  lamina::Matrix out(2, 1024, lamina::DType::kF32);
+  bytes.Forward(rows.view(), centres.view(), nullptr, out.view());
+  EXPECT_EQ(out.Row<float>(0)[1023], 1.0F);
+  EXPECT_FLOAT_EQ(out.Row<float>(1)[7], 1 - 255 / (2.5066F * 9000));
+}
+
+TEST(LibraryExample, TunedPlans) {
+  std::string warning;
+  const auto tuned = lamina::MakeTunedBackend("cpu", {.threads = 2}, &warning);
+
+  const lamina::Problem problem = lamina::Problem::Parse("dot-tanh:f32:forward:128x1024x784");
+  const lamina::TuneResult found =
+      lamina::TuneProblem(problem, {.backend = "cpu", .threads = 2, .seconds = 0.001});  // sooner than by default
+  lamina::Profile profile(*tuned);
+  profile.Add({problem, found.plan, found.gain()});
+  const lamina::TemporaryFolder folder;
+  profile.Save(folder.Path("cpu.profile"));
+  EXPECT_EQ(profile.PlanFor(problem), found.plan);
+  EXPECT_EQ(folder.Count(), 1);
 }
 
 }  // namespace
