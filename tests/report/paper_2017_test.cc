@@ -63,8 +63,12 @@ TEST(Paper2017, EveryTableAndFigure) {
   for (const char* id : {"figure-5", "figure-6", "figure-7"}) {
     const nlohmann::json& series = node["figures"][id]["series"];
     EXPECT_GE(series.size(), 3U) << id;
-    EXPECT_EQ(series[0]["points"][1][0], 20) << id;
-    EXPECT_GT(series[0]["points"][1][1].get<double>(), 0) << id;
+    // A backend that this build lacks has no points.
+    const auto measured = std::find_if(series.begin(), series.end(),
+                                       [](const nlohmann::json& each) { return each["points"].size() > 1; });
+    ASSERT_NE(measured, series.end()) << id;
+    EXPECT_EQ((*measured)["points"][1][0], 20) << id;
+    EXPECT_GT((*measured)["points"][1][1].get<double>(), 0) << id;
   }
   for (const nlohmann::json& row : Table(node, "measurements")) {
     EXPECT_TRUE(row["verified"] == "yes" || row["reason"].is_string()) << row.dump();
