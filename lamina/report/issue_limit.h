@@ -1,6 +1,8 @@
 // The machine's measured limits of issuing arithmetic, against which benchmarks give their share.
 #pragma once
 
+#include <tuple>
+
 #include "lamina/base/matrix_view.h"
 #include "lamina/neuron/problem.h"
 
@@ -10,7 +12,9 @@ struct SynapseKind {
   Synapse synapse = Synapse::kDot;
   DType dtype = DType::kF32;
   Precision precision = Precision::kExact;
-  friend auto operator<=>(const SynapseKind&, const SynapseKind&) = default;
+  friend bool operator<(const SynapseKind& a, const SynapseKind& b) {
+    return std::tie(a.synapse, a.dtype, a.precision) < std::tie(b.synapse, b.dtype, b.precision);
+  }
 };
 
 /// Synapses a second that `threads` threads reach doing nothing but the arithmetic that backend cpu uses for this kind,

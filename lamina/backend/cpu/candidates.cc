@@ -81,6 +81,7 @@ std::vector<Plan> CandidatePlans(const Problem& problem, TileShape shape, int th
   }
   std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Plan> plans;
+  plans.reserve(scored.size());
   for (auto& [cost, plan] : scored) {
     plans.push_back(std::move(plan));
   }
