@@ -78,18 +78,18 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
   const int64_t neurons = std::min(plan_.neurons, plan_.outputs - neuron);
   const bool last_use = neuron + neurons == plan_.outputs;
   const int64_t out_bytes = DTypeSize_bytes(state.out.view.dtype);
+  // The system may map more of an output row than a slice writes: whole rows of a piece stay within a slice's memory.
+  const int64_t row_bytes = std::max<int64_t>(1, plan_.outputs * out_bytes);
+  const int64_t most_rows = std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48);
   const ConstMatrixView x = state.x.Rows(sample, samples);
   ForwardArgs args;
   args.weights = state.w.Rows(neuron, neurons);
   args.bias = state.bias == nullptr ? nullptr : static_cast<const std::byte*>(state.bias) + neuron * out_bytes;
   for (int64_t begin = 0; begin < samples;) {
-    // The system may map more of an output row than a slice writes: whole rows of a piece stay within a slice's memory.
-    const int64_t row_bytes = std::max<int64_t>(1, plan_.outputs * DTypeSize_bytes(OutputType(dtype_)));
-    const int64_t most_rows = std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48);
     int64_t rows = std::min({state.piece_rows, most_rows, samples - begin});
     rows = samples - begin - rows < kLeastPieceRows ? samples - begin : rows;
     if (last_use) {
-      state.x.Prefetch(sample + begin + rows, state.piece_rows);
+      state.x.Prefetch(sample + begin + rows, std::min(state.piece_rows, most_rows));
     }
     const double before = state.watch.Elapsed_seconds();
     args.x = x.Rows(begin, rows);

@@ -35,6 +35,14 @@ void FillRandom(Matrix& matrix, uint64_t seed) {
   });
 }
 
+void Spoil(Matrix& matrix) {
+  if (!matrix.empty()) {
+    DispatchFloat(matrix.dtype(), [&]<class T>(T) {
+      std::fill_n(matrix.Row<T>(0), matrix.rows() * matrix.cols(), std::numeric_limits<T>::quiet_NaN());
+    });
+  }
+}
+
 LayerPlanRequest RequestOf(const Problem& problem) {
   LayerPlanRequest request{problem.layer, problem.dtype, problem.batch, problem.pass != Pass::kForward,
                            problem.precision};
@@ -202,6 +210,8 @@ void PassRun::Call() {
 }
 
 PassVerdict PassRun::Verify() {
+  Spoil(operands_[0].a);  // what an earlier plan computed must not pass for this one's
+  Spoil(operands_[0].result);
   if (problem_.pass == Pass::kForward) {
     Forward(/*keep_z=*/true);
   }

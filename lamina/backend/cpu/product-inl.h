@@ -240,7 +240,8 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
 template <class Sum, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
   const Blocking size =
-      MakeBlocking(in.rows.count, in.columns.count, in.depth, {Sum::kRows, kTileVectors, kLanes<T>}, in.budget);
+      MakeBlocking(in.rows.count, in.columns.count, in.depth,
+                   {Block<Sum, T>::TileRows(in.budget), Block<Sum, T>::TileVectors(in.budget), kLanes<T>}, in.budget);
   bool packed_before = false;
   for (int64_t r = 0; r < in.rows.count; r += size.rows) {
     for (int64_t c = 0; c < in.columns.count; c += size.columns) {
