@@ -124,8 +124,8 @@ PassRun::PassRun(const Problem& problem, const Backend& backend, int copies) : p
     Operands operands;
     operands.x = Matrix(problem.batch, layer.inputs, problem.dtype);
     operands.delta = Matrix(problem.batch, layer.outputs, OutputType(problem.dtype));
-    FillRandom(operands.x, static_cast<uint64_t>(1 + 2 * copy));
-    FillRandom(operands.delta, static_cast<uint64_t>(3 + 2 * copy));
+    FillRandom(operands.x, 1 + 2 * static_cast<uint64_t>(copy));
+    FillRandom(operands.delta, 3 + 2 * static_cast<uint64_t>(copy));
     operands_.push_back(std::move(operands));
   }
   Prepare(backend);
