@@ -32,3 +32,8 @@ if(NOT LAMINA_BLAS STREQUAL "OFF")
   lamina_find_cblas()
 endif()
 lamina_report(BLAS lamina::cblas "CBLAS (libopenblas-openmp-dev)")
+
+if(NOT LAMINA_CUDA STREQUAL "OFF")
+  lamina_find_cuda()
+endif()
+lamina_report(CUDA CUDA::cudart_static "CUDA toolkit ${CMAKE_CUDA_COMPILER_VERSION}")

@@ -14,6 +14,7 @@
 #include "lamina/backend/cpu/scratch.h"
 #include "lamina/backend/cpu/typed_layer.h"
 #include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -227,7 +228,7 @@ class CpuBackend final : public HostBackend {
   }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
-    RequireSupport(request);
+    RequireSupport(*this, request);
     if (kernel_ == "onednn" && request.any_slicing) {
       throw Error(ErrorCode::kUnsupported, "the oneDNN kernel does not promise the same bits for every slicing");
     }

@@ -9,7 +9,7 @@
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cpu/scratch.h"
-#include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
 
 namespace lamina::cpu {
 namespace {
