@@ -119,26 +119,39 @@ void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, 
   }
   Random(4).Shuffle(std::span(order));
   LossSums sums;
+  TrainingSteps run;
+  run.x = data.x.view();
+  run.targets = data.y.view();
+  run.order = order.data();
+  run.batch = work.batch;
+  run.rule = rule;
+  run.sums = &sums;
+  const int64_t most = kRows / work.batch;  // whole minibatches of the data
   int64_t at = 0;
-  const auto step = [&] {
-    if (at + work.batch > kRows) {
-      at = 0;
+  const auto steps = [&](int64_t count) {
+    at = at + count > most ? 0 : at;
+    run.begin = at * work.batch;
+    run.end = run.begin + count * work.batch;
+    at += count;
+    if (executor.Steps(run) != count) {
+      throw Error(ErrorCode::kDiverged, "the benchmark's training diverged", {.value = work.ShapeText()});
     }
-    backend->GatherRows(data.x.view(), order.data() + at, work.batch, executor.InputBatch(work.batch));
-    backend->GatherRows(data.y.view(), order.data() + at, work.batch, executor.TargetBatch(work.batch));
-    executor.Step(executor.InputBatch(work.batch), executor.TargetBatch(work.batch), nullptr, &rule, &sums);
-    at += work.batch;
   };
-  step();  // first touch of all buffers
+  steps(1);  // first touch of all buffers
   std::vector<double> seconds;
+  int64_t chunk = 1;  // as long as the trainer's
   for (int round = 0; round < options.rounds; ++round) {
     const Stopwatch watch;
-    int64_t steps = 0;
-    while (steps == 0 || watch.Elapsed_seconds() < options.round_seconds) {
-      step();
-      ++steps;
+    int64_t done = 0;
+    double before = 0;
+    while (done == 0 || watch.Elapsed_seconds() < options.round_seconds) {
+      steps(chunk);
+      done += chunk;
+      const double now = watch.Elapsed_seconds();
+      chunk = now - before < 0.01 ? std::min(2 * chunk, most) : chunk;
+      before = now;
     }
-    seconds.push_back(watch.Elapsed_seconds() * kRows / static_cast<double>(steps * work.batch));
+    seconds.push_back(watch.Elapsed_seconds() * kRows / static_cast<double>(done * work.batch));
   }
   std::sort(seconds.begin(), seconds.end());
   result.rounds = options.rounds;

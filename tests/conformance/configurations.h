@@ -89,6 +89,7 @@ class Chosen {
   Chosen& operator=(const Chosen&) = delete;
 
   const Backend* operator->() const { return backend_.get(); }
+  const Backend& get() const { return *backend_; }
 
  private:
   std::unique_ptr<Backend> backend_;

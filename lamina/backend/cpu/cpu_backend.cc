@@ -5,41 +5,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "lamina/backend/cpu/candidates.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/backend/cpu/pass_plan.h"
 #include "lamina/backend/cpu/scratch.h"
+#include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/cpu/typed_layer.h"
+#include "lamina/backend/cpu/update_constants.h"
 #include "lamina/backend/host_backend.h"
+#include "lamina/backend/training_steps.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
 namespace {
-
-template <class T>
-cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
-  cpu::UpdateConstants<T> constants{};
-  if (rule == nullptr) {
-    return constants;
-  }
-  constants.eta = static_cast<T>(rule->learning_rate);
-  constants.alpha = static_cast<T>(rule->momentum);
-  constants.lambda = static_cast<T>(decay ? rule->weight_decay : 0.0);
-  if (rule->kind == UpdateKind::kAdam) {
-    const auto step = static_cast<double>(rule->step);
-    constants.beta1 = static_cast<T>(rule->beta1);
-    constants.beta2 = static_cast<T>(rule->beta2);
-    constants.rest1 = static_cast<T>(1.0 - rule->beta1);
-    constants.rest2 = static_cast<T>(1.0 - rule->beta2);
-    constants.rate = static_cast<T>(rule->learning_rate / (1.0 - std::pow(rule->beta1, step)));
-    constants.root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(rule->beta2, step)));
-    constants.epsilon = static_cast<T>(rule->epsilon);
-  }
-  return constants;
-}
 
 template <class T>
 class OwnLayer : public PreparedLayer {
@@ -93,7 +73,7 @@ class OwnLayer : public PreparedLayer {
     return {&args, scratch_.get(), PlanOf(Pass::kInputGradient).budget};
   }
   cpu::WeightGradientTask<T> TaskOf(const WeightGradientArgs& args) const {
-    return {&args, ConstantsOf<T>(args.rule, true), ConstantsOf<T>(args.rule, false), scratch_.get(),
+    return {&args, cpu::ConstantsOf<T>(args.rule, true), cpu::ConstantsOf<T>(args.rule, false), scratch_.get(),
             PlanOf(Pass::kWeightGradient).budget};
   }
 
@@ -241,6 +221,12 @@ class CpuBackend final : public HostBackend {
     return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
       return std::make_unique<OwnLayer<T>>(request, plans);
     });
+  }
+
+  std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const override {
+    *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request)
+                             : Verdict::No(fmt::format("kernel {} computes layer by layer", kernel_));
+    return *why ? cpu::MakeSmallNetwork(request) : nullptr;
   }
 
  private:
