@@ -38,6 +38,9 @@ class HostBackend : public Backend {
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 
+/// RadiusForward of host matrices on the calling thread.
+void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept;
+
 /// The largest |sum| that integer inputs of the magnitudes stated in `request` can have.
 double LargestSum(const LayerPlanRequest& request);
 /// Throws Error(kUnsupported), naming the magnitudes, where that does not fit the SumType() of an integer layer.

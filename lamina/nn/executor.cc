@@ -40,7 +40,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training});
+    layer.prepared =
+        backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -68,6 +69,10 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 
 void Executor::PrepareSteps() {
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
+  if (options_.precision != Precision::kExact) {
+    whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
+    return;
+  }
   NetworkPlanRequest request;
   request.layers = specs_;
   for (size_t l = 0; l < specs_.size(); ++l) {

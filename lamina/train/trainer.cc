@@ -69,6 +69,7 @@ struct Trainer::Run_ {
     plan.state_count = options.rule.StateCount();
     plan.class_threshold = options.class_threshold;
     plan.step_batch = batch;
+    plan.precision = options.precision;
     return plan;
   }
 

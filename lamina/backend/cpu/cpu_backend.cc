@@ -169,6 +169,48 @@ class OnednnLayer final : public OwnLayer<float> {
   bool fuses_;
 };
 
+// Products of bf16 operands, but for few samples or outputs, where rounding the weights costs more than it saves.
+class MixedLayer final : public OwnLayer<float> {
+ public:
+  using OwnLayer<float>::OwnLayer;
+
+  void Forward(const ForwardArgs& args) noexcept override {
+    if (UsesDots(args.x.rows)) {
+      OwnLayer<float>::Forward(args);
+      return;
+    }
+    const auto task = TaskOf(args);
+    cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](cpu::Team team) { mixed_.forward(task, team); });
+  }
+
+  void InputGradient(const InputGradientArgs& args) noexcept override {
+    if (UsesDots(args.delta.rows)) {
+      OwnLayer<float>::InputGradient(args);
+      return;
+    }
+    const auto task = TaskOf(args);
+    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](cpu::Team team) { mixed_.input_gradient(task, team); });
+  }
+
+  void WeightGradient(const WeightGradientArgs& args) noexcept override {
+    if (UsesDots(args.x.rows)) {
+      OwnLayer<float>::WeightGradient(args);
+      return;
+    }
+    const auto task = TaskOf(args);
+    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](cpu::Team team) { mixed_.weight_gradient(task, team); });
+  }
+
+  std::string Describe() const override {
+    return OwnLayer<float>::Describe() + (UsesDots(request_.max_batch) ? "" : ", bf16 operands");
+  }
+
+ private:
+  const cpu::MixedKernels& mixed_ = cpu::BFloat16Kernels();
+};
+
 class CpuBackend final : public HostBackend {
  public:
   explicit CpuBackend(const BackendOptions& options)
@@ -192,6 +234,9 @@ class CpuBackend final : public HostBackend {
     if (kernel_ == "onednn" && problem.dtype != DType::kF32) {
       return Verdict::No("the oneDNN kernel computes in f32 only");
     }
+    if (problem.precision == Precision::kBFloat16) {
+      return SupportsMixed(problem);
+    }
     return HostBackend::Supports(problem);
   }
 
@@ -212,6 +257,9 @@ class CpuBackend final : public HostBackend {
       throw Error(ErrorCode::kUnsupported, "the oneDNN kernel does not promise the same bits for every slicing");
     }
     const cpu::PassPlans plans = PlansFor(request);
+    if (request.precision == Precision::kBFloat16) {
+      return std::make_unique<MixedLayer>(request, plans);
+    }
     if (cpu::NeedsTypedLayer(request)) {
       return cpu::MakeTypedLayer(request, plans[0]);
     }
@@ -230,6 +278,18 @@ class CpuBackend final : public HostBackend {
   }
 
  private:
+  Verdict SupportsMixed(const Problem& problem) const {
+    if (problem.dtype != DType::kF32 || IsDistance(problem.layer.synapse)) {
+      return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
+                                     SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
+    }
+    if (kernel_ == "onednn" || !cpu::HasBFloat16Products() || cpu::BFloat16Kernels().forward == nullptr) {
+      return Verdict::No(kernel_ == "onednn" ? "the oneDNN kernel computes in full f32"
+                                             : "this processor has no products of bf16 pairs (AVX-512 BF16)");
+    }
+    return Verdict::Yes();
+  }
+
   cpu::PassPlans PlansFor(const LayerPlanRequest& request) const {
     cpu::PassPlans plans;
     for (size_t pass = 0; pass < plans.size(); ++pass) {
@@ -238,8 +298,9 @@ class CpuBackend final : public HostBackend {
       Plan plan = plans_ == nullptr ? Plan() : plans_->PlanFor(problem);
       if (kernel_ == "onednn") {
         plan.kernel = "onednn";
-      } else if (plan.kernel == "onednn" && (kernel_ == "own" || !cpu::OnednnMatmul::Available() ||
-                                             request.dtype != DType::kF32 || IsDistance(request.layer.synapse))) {
+      } else if (plan.kernel == "onednn" &&
+                 (kernel_ == "own" || request.precision == Precision::kBFloat16 || !cpu::OnednnMatmul::Available() ||
+                  request.dtype != DType::kF32 || IsDistance(request.layer.synapse))) {
         plan.kernel.clear();
       }
       plans[pass] = cpu::PassPlan(plan, request, threads());
