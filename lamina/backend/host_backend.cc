@@ -90,6 +90,7 @@ void LossLoop(const LossArgs& args) {
 }
 
 constexpr int64_t kParallelElements = 16384;  // below, waking a second thread costs more than it brings
+constexpr int64_t kGatherAhead = 2;           // shuffled rows come from memory: 128 of 3 KB in 57 us instead of 70
 constexpr int64_t kRadiusColumns = 64;        // of one piece of work: whole cache lines
 
 // 1 / radius of the columns of a piece: multiplying takes a third of the time of dividing.
@@ -155,7 +156,12 @@ void ForColumns(int threads, int64_t rows, int64_t cols, const Fn& columns) {
 
 }  // namespace
 
-Verdict HostBackend::Supports(const Problem& problem) const { return CheckDType(problem); }
+Verdict HostBackend::Supports(const Problem& problem) const {
+  if (problem.precision == Precision::kBFloat16) {
+    return Verdict::No(fmt::format("backend {} has no products of bf16 operands", name()));
+  }
+  return CheckDType(problem);
+}
 
 std::unique_ptr<Buffer> HostBackend::Allocate(int64_t size_bytes) const {
   return std::make_unique<HostBuffer>(size_bytes);
@@ -176,6 +182,12 @@ void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t 
   const auto row_bytes = static_cast<size_t>(from.cols * element);
 #pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1 && count * from.cols > 16384)
   for (int64_t i = 0; i < count; ++i) {
+    if (i + kGatherAhead < count) {
+      const char* next = source + rows[i + kGatherAhead] * from.stride * element;
+      for (size_t at = 0; at < row_bytes; at += 64) {
+        __builtin_prefetch(next + at);
+      }
+    }
     std::memcpy(target + i * to.stride * element, source + rows[i] * from.stride * element, row_bytes);
   }
 }
@@ -193,6 +205,14 @@ void HostBackend::RadiusBackward(const RadiusBackwardArgs& args) const noexcept 
   DispatchFloat(args.delta.dtype, [&]<class T>(T) {
     ForColumns(threads_, args.delta.rows, args.delta.cols,
                [&](int64_t begin, int64_t count) { RadiusBackwardColumns<T>(args, begin, count); });
+  });
+}
+
+void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept {
+  DispatchFloat(args.a.dtype, [&]<class T>(T) {
+    for (int64_t begin = 0; begin < args.a.cols; begin += kRadiusColumns) {
+      RadiusForwardColumns<T>(args, begin, std::min(kRadiusColumns, args.a.cols - begin));
+    }
   });
 }
 

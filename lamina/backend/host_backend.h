@@ -34,6 +34,9 @@ class HostBackend : public Backend {
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 
+/// RadiusForward of host matrices on the calling thread.
+void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept;
+
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
 

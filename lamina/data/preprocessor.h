@@ -91,6 +91,12 @@ class Preprocessor {
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
   std::vector<std::string> TextColumns() const;
 
+  /// The fitted input columns, in the order of the network's inputs.
+  const std::vector<FittedColumn>& inputs() const { return inputs_; }
+  /// Those of the targets; classes have no scaling.
+  const std::vector<FittedColumn>& targets() const { return targets_; }
+  MissingPolicy missing() const { return missing_; }
+
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel) naming the missing or wrong field.
   static Preprocessor FromJson(const nlohmann::json& json);

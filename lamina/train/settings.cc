@@ -46,6 +46,7 @@ constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                          {"minmax", Scaling::kMinMax}};
 constexpr Choice<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
+constexpr Choice<Precision> kPrecisions[] = {{"exact", Precision::kExact}, {"bf16", Precision::kBFloat16}};
 constexpr Choice<char> kSeparators[] = {
     {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
@@ -144,6 +145,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.epochs = settings.epochs;
   options.batch = settings.batch;
   options.loss = loss;
+  options.precision = PrecisionFrom(settings);
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
   options.rule.momentum = settings.momentum;
@@ -170,6 +172,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   }
   return options;
 }
+
+Precision PrecisionFrom(const TrainSettings& settings) { return Choose("precision", settings.precision, kPrecisions); }
 
 WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
   WeightOptions options;
@@ -349,7 +353,14 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     throw Error(ErrorCode::kInvalidArgument, "--dtype must be f32 or f64", {.value = settings.dtype});
   }
-  MakeBackend(settings.backend, {.threads = static_cast<int>(settings.threads)});
+  const auto backend = MakeBackend(settings.backend, {.threads = static_cast<int>(settings.threads)});
+  if (const Precision precision = PrecisionFrom(settings); precision != Precision::kExact) {
+    const Verdict verdict = backend->Supports({{1, 1}, Pass::kForward, 1, dtype, precision});
+    if (!verdict) {
+      throw Error(ErrorCode::kInvalidArgument, "--precision " + settings.precision + ": " + verdict.reason,
+                  {.remedy = "Leave --precision out."});
+    }
+  }
 }
 
 }  // namespace lamina

@@ -49,6 +49,7 @@ struct TrainSettings {
   std::optional<double> threshold;
   std::string init = "auto";
   std::string dtype = "f32";
+  std::string precision = "exact";
   // training
   std::string loss = "auto";
   std::string optimizer = "adam";
@@ -128,6 +129,9 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "Weights at the start: auto, glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the "
         "relu family, else glorot_uniform");
   visit("dtype", s.dtype, "f32 or f64");
+  visit("precision", s.precision,
+        "Of the operands of products while training: exact, or bf16 (backend cpu, dot layers in f32): faster, with "
+        "parameters and sums still in f32");
   visit.Group("Training");
   visit("loss", s.loss, "auto, mse, cross_entropy or binary_cross_entropy; auto: cross_entropy for classes, else mse");
   visit("optimizer", s.optimizer, "sgd, nesterov or adam");
@@ -185,6 +189,8 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
+
+Precision PrecisionFrom(const TrainSettings& settings);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other or cannot be parsed, without reading any
 /// data.

@@ -131,6 +131,7 @@ class Chosen {
     backend_->ComputeLoss(args);
     staging.Finish();
   }
+  const Backend& get() const { return *backend_; }
 
  private:
   std::unique_ptr<Backend> backend_;
