@@ -13,6 +13,7 @@
 
 #include "lamina/base/file.h"
 #include "lamina/report/gnuplot.h"
+#include "lamina/report/utf8.h"
 
 namespace lamina {
 namespace {
@@ -176,12 +177,8 @@ std::string GnuplotText(std::string_view text, size_t longest) {
       return result + "…'";
     }
     const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    bool whole = length > 0 && i + length <= text.size();
-    for (size_t k = 1; whole && k < length; ++k) {
-      whole = (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80;
-    }
-    if (!whole) {
+    const size_t length = Utf8Length(text, i);
+    if (length == 0) {
       result += '?';
       ++i;
       continue;
@@ -225,8 +222,10 @@ Plot PlotLines(const LineChart& chart) {
     return plot;
   }
   plot.script += Labels(chart.x_label, chart.y_label) + Grid() + "set format y \"%g\"\n";
-  plot.script += fmt::format("set key {} noenhanced opaque samplen 4\n",
-                             chart.series.size() > 4 ? "outside right top vertical width 1" : "top right");
+  plot.script += fmt::format("set key {} noenhanced opaque samplen 4\n", chart.series.size() > 4
+                                                                             ? "outside right top vertical width 1"
+                                                                         : chart.key_at_bottom ? "bottom right"
+                                                                                               : "top right");
   plot.script += chart.log_x || chart.log_y
                      ? fmt::format("set logscale {}{}\n", chart.log_x ? "x" : "", chart.log_y ? "y" : "")
                      : "";
