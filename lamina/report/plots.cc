@@ -90,6 +90,14 @@ std::string MarkText(const PlotMark& mark, double low, double high, size_t index
       left ? "-0.7" : "0.7");
 }
 
+// Epochs: there is no tick at 1.5.
+bool WholeNumbers(const LineChart& chart) {
+  return std::all_of(chart.series.begin(), chart.series.end(), [](const PlotSeries& series) {
+    return std::all_of(series.points.begin(), series.points.end(),
+                       [](const auto& point) { return point.first == std::floor(point.first); });
+  });
+}
+
 std::string PointTicks(const LineChart& chart) {
   std::set<double> xs;
   for (const PlotSeries& series : chart.series) {
@@ -222,14 +230,15 @@ Plot PlotLines(const LineChart& chart) {
     return plot;
   }
   plot.script += Labels(chart.x_label, chart.y_label) + Grid() + "set format y \"%g\"\n";
-  plot.script += fmt::format("set key {} noenhanced opaque samplen 4\n", chart.series.size() > 4
-                                                                             ? "outside right top vertical width 1"
-                                                                         : chart.key_at_bottom ? "bottom right"
-                                                                                               : "top right");
+  plot.script +=
+      fmt::format("set key {} noenhanced samplen 4\n",
+                  chart.series.size() > 4 ? "outside right top vertical width 1" : "outside below horizontal");
   plot.script += chart.log_x || chart.log_y
                      ? fmt::format("set logscale {}{}\n", chart.log_x ? "x" : "", chart.log_y ? "y" : "")
                      : "";
-  plot.script += chart.ticks_at_points ? PointTicks(chart) : "";
+  plot.script += chart.ticks_at_points                     ? PointTicks(chart)
+                 : high - low <= 12 && WholeNumbers(chart) ? "set xtics 1\n"
+                                                           : "";
   plot.script += chart.log_x ? fmt::format("set xrange [{}:{}]\n", low * 0.85, high * 1.18)
                              : "set autoscale fix\nset offsets graph 0.02, graph 0.02, graph 0.08, graph 0.04\n";
   for (size_t i = 0; i < chart.marks.size(); ++i) {

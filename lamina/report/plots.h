@@ -47,7 +47,6 @@ struct LineChart {
   bool log_x = false;
   bool log_y = false;
   bool ticks_at_points = false;  // a tick at every x that occurs, none elsewhere: batch sizes
-  bool key_at_bottom = false;    // for curves that climb
 };
 
 struct ScatterChart {

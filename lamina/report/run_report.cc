@@ -239,7 +239,6 @@ std::vector<Plot> HistoryPlots(const History& history, const std::string& loss, 
   chart.y_label = "share of rows answered right";
   chart.series = Drawn({SeriesOf(history, "training (while weights change)", &EpochRecord::train_accuracy),
                         SeriesOf(history, "validation", &EpochRecord::validation_accuracy)});
-  chart.key_at_bottom = true;
   if (!chart.series.empty()) {
     plots.push_back(PlotLines(chart));
   }
