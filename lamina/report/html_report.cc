@@ -45,7 +45,11 @@ std::string InlineSvg(const Plot& plot, std::string svg) {
   for (const char* before : {"id='", "xlink:href='#", "url(#", "id=\"", "xlink:href=\"#"}) {
     svg = Replaced(std::move(svg), before, before + plot.id + "-");
   }
-  svg = Replaced(std::move(svg), "<title>" + plot.id + "</title>", "<title>" + HtmlText(plot.title) + "</title>");
+  const size_t title = svg.find("<title>");
+  const size_t end = svg.find("</title>");
+  if (title != std::string::npos && end != std::string::npos) {
+    svg.replace(title, end - title, "<title>" + HtmlText(plot.title));
+  }
   return svg.replace(0, 4, fmt::format("<svg role=\"img\" aria-label=\"{}\"", HtmlText(plot.title)));
 }
 

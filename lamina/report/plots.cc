@@ -47,10 +47,12 @@ std::string Grid() { return "set grid xtics ytics linetype 1 linecolor rgb \"#d8
 
 // The plot command on both terminals.
 std::string Footer(const std::string& id, const std::string& plot, Canvas canvas) {
+  std::string name = id;
+  std::replace(name.begin(), name.end(), '-', '_');  // all that gnuplot allows there
   return fmt::format(
-      "set terminal svg size {2},{3} font \"sans,14\" background \"white\" name \"{0}\"\nset output \"{0}.svg\"\n{1}\n"
+      "set terminal svg size {2},{3} font \"sans,14\" background \"white\" name \"{6}\"\nset output \"{0}.svg\"\n{1}\n"
       "set terminal pngcairo size {4},{5} font \"sans,16\" linewidth 1.5\nset output \"{0}.png\"\nreplot\n",
-      id, plot, canvas.width, canvas.height, canvas.width * 3 / 2, canvas.height * 3 / 2);
+      id, plot, canvas.width, canvas.height, canvas.width * 3 / 2, canvas.height * 3 / 2, name);
 }
 
 std::string CsvText(std::string_view text) {
@@ -72,7 +74,10 @@ std::string SeriesStyle(const LineChart& chart, size_t index, size_t colour) {
   const PlotSeries& series = chart.series[index];
   const size_t interval = std::max<size_t>(1, series.points.size() / kMarkersOnACurve);
   if (series.reference) {
-    return "with lines linecolor rgb \"#808080\" dashtype 3 linewidth 1.5";
+    return fmt::format(
+        "with linespoints linecolor rgb \"#707070\" dashtype {} linewidth 1.5 pointtype {} pointsize 0.7 "
+        "pointinterval {}",
+        2 + index % 3, 4 + 2 * (index % 3), interval);
   }
   const size_t i = colour % kColours.size();
   return fmt::format(

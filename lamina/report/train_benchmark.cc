@@ -89,19 +89,6 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::stri
   return values;
 }
 
-// Compares one step with the plain loops in double precision: the rounding of n-term sums in the type at hand, against
-// the largest parameter.
-void Verify(const TrainBenchmarkCase& work, TrainBenchmarkResult& result) {
-  const std::vector<double> expected = AfterOneStep(work, "serial", DType::kF64);
-  const std::vector<double> got = AfterOneStep(work, work.backend, work.dtype);
-  result.largest_error = LargestRelativeError(expected, got);
-  const double epsilon =
-      work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
-  result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
-  result.verified = result.largest_error <= result.error_bound;  // false for NaN
-}
-
 void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, TrainBenchmarkResult& result) {
   const std::unique_ptr<Backend> backend = MakeBackend(work.backend, {.threads = work.threads});
   result.backend = backend->Describe();
@@ -161,9 +148,24 @@ double TrainFlopsPerSample(const std::vector<int64_t>& shape) {
   return flops;
 }
 
+std::vector<double> TrainReference(const TrainBenchmarkCase& work) { return AfterOneStep(work, "serial", DType::kF64); }
+
+// The rounding of n-term sums in the type at hand, against
+// the largest parameter.
+void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
+                    TrainBenchmarkResult& result) {
+  const std::vector<double> got = AfterOneStep(work, work.backend, work.dtype);
+  result.largest_error = LargestRelativeError(reference, got);
+  const double epsilon =
+      work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
+  result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
+  result.verified = result.largest_error <= result.error_bound;  // false for NaN
+}
+
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {
   TrainBenchmarkResult result;
-  Verify(work, result);
+  VerifyTraining(work, TrainReference(work), result);
   Time(work, options, result);
   return result;
 }

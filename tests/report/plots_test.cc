@@ -16,7 +16,7 @@ namespace {
 
 LineChart SmallChart() {
   LineChart chart;
-  chart.id = "loss";
+  chart.id = "loss-1";
   chart.title = "Loss";
   chart.subtitle = "it's `touch hacked` \"x\"";
   chart.x_label = "epoch";
