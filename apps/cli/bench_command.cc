@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "bench_layer.h"
+#include "bench_paper_2016.h"
 #include "bench_paper_2017.h"
 #include "bench_peak.h"
 #include "bench_predict.h"
@@ -244,11 +245,15 @@ Command AddBench(CLI::App& app) {
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
   const std::function<int()> run_layer = AddBenchLayer(*bench);
   const std::function<int()> run_peak = AddBenchPeak(*bench);
+  const std::function<int()> run_paper_2016 = AddBenchPaper2016(*bench);
   const std::function<int()> run_predict = AddBenchPredict(*bench);
   const std::function<int()> run_paper_2017 = AddBenchPaper2017(*bench);
   return {bench, [=] {
             if (train_app->parsed()) {
               return RunBenchTrain(*train);
+            }
+            if (bench->got_subcommand("paper-2016")) {
+              return run_paper_2016();
             }
             if (bench->got_subcommand("predict")) {
               return run_predict();

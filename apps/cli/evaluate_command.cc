@@ -7,7 +7,9 @@
 #include "command.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/train/command_line.h"
 #include "model_input.h"
+#include "pictures.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -15,12 +17,14 @@ namespace {
 
 struct EvaluateCommand {
   ModelInput input;
+  PictureOutput pictures;
   JsonOutput json_output;
 };
 
 int RunEvaluate(const EvaluateCommand& command) {
   const NamedPath read[] = {{"--model", command.input.model}, {"--data", command.input.data}};
   command.json_output.Check(read);
+  command.pictures.Check();
   const Model model = LoadModel(command.input.model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   const Table table = command.input.ReadTableFor(model);
@@ -48,6 +52,13 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["threads"] = backend->threads();
   result["unseen_values"] = report.unseen_values;
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
+  if (command.pictures.wanted()) {
+    const EvaluationReportInput input{command.input.model, command.input.data,
+                                      fmt::format("lamina evaluate --model {} --data {}",
+                                                  ShellWord(command.input.model), ShellWord(command.input.data))};
+    command.pictures.Write(ReportEvaluation(input, model, *backend, dataset, evaluation),
+                           !command.json_output.to_stdout(), result);
+  }
   command.json_output.Write("evaluate", std::move(result));
   return kExitOk;
 }
@@ -58,6 +69,7 @@ Command AddEvaluate(CLI::App& app) {
   auto command = std::make_shared<EvaluateCommand>();
   CLI::App* evaluate = app.add_subcommand("evaluate", "Measure a model on data with known answers");
   command->input.AddTo(*evaluate);
+  command->pictures.AddTo(*evaluate);
   command->json_output.AddTo(*evaluate);
   evaluate->footer(
       "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"

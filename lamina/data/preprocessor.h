@@ -88,6 +88,14 @@ class Preprocessor {
   int64_t image_width() const;
   /// The side of which a single output means class 1.
   double class_threshold() const;
+  bool single_output() const { return single_output_; }
+  /// Whether the largest output is the answer; else the smallest (positive_target below negative_target).
+  bool highest_wins() const { return positive_target_ > negative_target_; }
+  MissingPolicy missing() const { return missing_; }
+  UnseenPolicy unseen() const { return unseen_; }
+  /// What each column becomes, in the order of the network's inputs.
+  const std::vector<FittedColumn>& inputs() const { return inputs_; }
+  const std::vector<FittedColumn>& targets() const { return targets_; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
   std::vector<std::string> TextColumns() const;
 

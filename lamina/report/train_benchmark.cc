@@ -96,31 +96,6 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::stri
   return ValuesOf(cast);
 }
 
-// Compares one step with the plain loops in double precision: the rounding of n-term sums in the type at hand, against
-// the largest parameter.
-void Verify(const TrainBenchmarkCase& work, TrainBenchmarkResult& result) {
-  std::vector<double> expected = AfterOneStep(work, "serial", DType::kF64, Precision::kExact);
-  std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, work.precision);
-  if (work.precision == Precision::kBFloat16) {
-    // A gradient of rounded operands: within some roundings of 1/512 of the largest.
-    const std::vector<double> start = ValuesOf(MakeNetwork(work, DType::kF32));
-    for (size_t i = 0; i < start.size(); ++i) {
-      expected[i] -= start[i];
-      got[i] -= start[i];
-    }
-    result.largest_error = LargestRelativeError(expected, got);
-    result.error_bound = 1.0 / 64;
-    result.verified = result.largest_error <= result.error_bound;
-    return;
-  }
-  result.largest_error = LargestRelativeError(expected, got);
-  const double epsilon =
-      work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
-  result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
-  result.verified = result.largest_error <= result.error_bound;  // false for NaN
-}
-
 void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, TrainBenchmarkResult& result) {
   const std::unique_ptr<Backend> backend = MakeBackend(work.backend, {.threads = work.threads});
   result.backend = backend->Describe();
@@ -194,9 +169,37 @@ double TrainFlopsPerSample(const std::vector<int64_t>& shape) {
   return flops;
 }
 
+std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
+  return AfterOneStep(work, "serial", DType::kF64, Precision::kExact);
+}
+
+// The rounding of n-term sums in the type at hand, against the largest parameter.
+void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
+                    TrainBenchmarkResult& result) {
+  std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, work.precision);
+  if (work.precision == Precision::kBFloat16) {
+    // A gradient of rounded operands: within some roundings of 1/512 of the largest.
+    const std::vector<double> start = ValuesOf(MakeNetwork(work, DType::kF32));
+    std::vector<double> expected = reference;
+    for (size_t i = 0; i < start.size(); ++i) {
+      expected[i] -= start[i];
+      got[i] -= start[i];
+    }
+    result.largest_error = LargestRelativeError(expected, got);
+    result.error_bound = 1.0 / 64;
+  } else {
+    result.largest_error = LargestRelativeError(reference, got);
+    const double epsilon =
+        work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+    const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
+    result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
+  }
+  result.verified = result.largest_error <= result.error_bound;  // false for NaN
+}
+
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {
   TrainBenchmarkResult result;
-  Verify(work, result);
+  VerifyTraining(work, TrainReference(work), result);
   Time(work, options, result);
   return result;
 }

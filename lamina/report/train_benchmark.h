@@ -51,6 +51,13 @@ struct TrainBenchmarkOptions {
 /// Floating-point operations of one sample's training step.
 double TrainFlopsPerSample(const std::vector<int64_t>& shape);
 
+/// The parameters after one step of the plain loops in double precision, from the weights and the random batch that
+/// every verification of `work` starts from. Backend, threads and type of `work` do not matter.
+std::vector<double> TrainReference(const TrainBenchmarkCase& work);
+
+/// Compares one step by the backend and in the type of `work` with that; fills in the first fields of `result`.
+void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference, TrainBenchmarkResult& result);
+
 /// Rows of random data are gathered for every step, as in training. Throws Error as building the network would.
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options);
 
