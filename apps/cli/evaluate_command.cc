@@ -7,7 +7,9 @@
 #include "command.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/train/command_line.h"
 #include "model_input.h"
+#include "pictures.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -16,6 +18,7 @@ namespace {
 struct EvaluateCommand {
   ModelInput input;
   std::string cost_matrix;
+  PictureOutput pictures;
   JsonOutput json_output;
 };
 
@@ -24,6 +27,7 @@ int RunEvaluate(const EvaluateCommand& command) {
                             {"--data", command.input.data},
                             {"--cost-matrix", command.cost_matrix}};
   command.json_output.Check(read);
+  command.pictures.Check();
   const Model model = LoadModel(command.input.model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   CostMatrix costs;
@@ -58,6 +62,13 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["unseen_values"] = report.unseen_values;
   result["new_labels"] = NewLabelsJson(report);
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
+  if (command.pictures.wanted()) {
+    const EvaluationReportInput input{command.input.model, command.input.data,
+                                      fmt::format("lamina evaluate --model {} --data {}",
+                                                  ShellWord(command.input.model), ShellWord(command.input.data))};
+    command.pictures.Write(ReportEvaluation(input, model, *backend, dataset, evaluation),
+                           !command.json_output.to_stdout(), result);
+  }
   command.json_output.Write("evaluate", std::move(result));
   return kExitOk;
 }
@@ -72,6 +83,7 @@ Command AddEvaluate(CLI::App& app) {
                        "Classification: what each mistake costs, a CSV file (a class and its costs a line, the header "
                        "names the predicted classes) or kddcup99; default: that of the training")
       ->type_name("FILE");
+  command->pictures.AddTo(*evaluate);
   command->json_output.AddTo(*evaluate);
   evaluate->footer(
       "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"

@@ -12,6 +12,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/train/session.h"
+#include "pictures.h"
 #include "progress.h"
 #include "tables.h"
 
@@ -34,6 +35,7 @@ struct TrainCommand {
   std::string resume;
   bool print_config = false;
   bool quiet = false;
+  PictureOutput pictures;
   JsonOutput json_output;
 };
 
@@ -128,6 +130,7 @@ int RunTrain(const TrainCommand& command) {
                               {"--history-json", settings.history_json},
                               {"--checkpoint", settings.checkpoint}};
   command.json_output.Check(others);
+  command.pictures.Check();
   const bool text = !command.quiet && !command.json_output.to_stdout();
   std::unique_ptr<TrainSession> session = command.resume.empty()
                                               ? std::make_unique<TrainSession>(command.settings)
@@ -160,7 +163,11 @@ int RunTrain(const TrainCommand& command) {
   if (text) {
     PrintResult(*session, result);
   }
-  command.json_output.Write("train", ResultJson(*session, result));
+  json node = ResultJson(*session, result);
+  if (command.pictures.wanted()) {
+    command.pictures.Write(ReportTraining(*session, result), text, node);
+  }
+  command.json_output.Write("train", std::move(node));
   return kExitOk;
 }
 
@@ -183,6 +190,7 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
       ->type_name("FILE");
   train->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   train->add_flag("-q,--quiet", command->quiet, "Print errors only");
+  command->pictures.AddTo(*train);
   command->json_output.AddTo(*train);
   train->footer(kFooter);
   return {train, [command] { return RunTrain(*command); }};

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/version.h"
+#include "lamina/report/gnuplot.h"
 
 namespace lamina {
 namespace {
@@ -214,11 +214,7 @@ std::string GnuplotScript(const ReportFigure& figure, const std::string& hardwar
 }
 
 void WriteReport(const Report& report, const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ErrorCode::kIo, "cannot make the folder: " + failed.message(), {.file = folder});
-  }
+  MakeFolder(folder);
   const auto write = [&](const std::string& name, const std::string& content) {
     WriteFileAtomically((std::filesystem::path(folder) / name).string(), content);
   };
