@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "lamina/base/text.h"
@@ -14,10 +15,10 @@ namespace {
 
 constexpr size_t kMaxCurves = 7;  // colours that can be told apart
 
-std::string LabelOf(const Search& search, const Trial& trial) {
+std::string LabelOf(const Trial& trial) {
   std::string text;
   for (size_t p = 0; p < trial.values.size(); ++p) {
-    text += fmt::format("{}{} {}", p == 0 ? "" : ", ", search.space().parameters()[p].name, trial.values[p]);
+    text += (p == 0 ? "" : ", ") + trial.values[p];
   }
   return text;
 }
@@ -29,7 +30,11 @@ double MetricOf(const Search& search, double accuracy, double loss) {
 Plot Curves(const Search& search, const SearchResult& result, const std::string& metric, const std::string& subtitle) {
   LineChart chart;
   chart.id = "curves";
-  chart.title = "The best trials by epoch";
+  std::vector<std::string> names;
+  for (const SearchParameter& parameter : search.space().parameters()) {
+    names.push_back(parameter.name);
+  }
+  chart.title = fmt::format("The best trials by epoch ({})", fmt::join(names, ", "));
   chart.subtitle = subtitle;
   chart.x_label = "epoch";
   chart.y_label = metric;
@@ -39,7 +44,7 @@ Plot Curves(const Search& search, const SearchResult& result, const std::string&
       continue;
     }
     PlotSeries series;
-    series.name = LabelOf(search, trial);
+    series.name = LabelOf(trial);
     for (const EpochRecord& record : trial.history.epochs) {
       series.points.emplace_back(static_cast<double>(record.epoch),
                                  MetricOf(search, record.validation_accuracy, record.validation_loss));
@@ -52,12 +57,12 @@ Plot Curves(const Search& search, const SearchResult& result, const std::string&
   return PlotLines(chart);
 }
 
-// The best metric by value of one setting, apart for trials that went to the end and those that were stopped.
+// The best metric by value of one setting, of all trials and of those that were not stopped early.
 Plot BySetting(const Search& search, const SearchResult& result, size_t p, const std::string& metric,
                const std::string& subtitle) {
   const std::string& name = search.space().parameters()[p].name;
   std::map<double, double> ended;
-  std::map<double, double> stopped;
+  std::map<double, double> all;
   bool positive = true;
   for (const Trial& trial : result.trials) {
     const TrialScore score = ScoreOf(trial, search.keeps_best());
@@ -67,18 +72,25 @@ Plot BySetting(const Search& search, const SearchResult& result, size_t p, const
     }
     positive = positive && x > 0;
     const double y = MetricOf(search, score.accuracy, score.loss);
-    const auto [entry, added] = (trial.stage == search.stages() ? ended : stopped).try_emplace(x, y);
-    entry->second = added ? y : (search.by_accuracy() ? std::max(entry->second, y) : std::min(entry->second, y));
+    const auto keep_better = [&](std::map<double, double>& points) {
+      const auto [entry, added] = points.try_emplace(x, y);
+      entry->second = added ? y : (search.by_accuracy() ? std::max(entry->second, y) : std::min(entry->second, y));
+    };
+    keep_better(all);
+    if (trial.stage == search.stages()) {
+      keep_better(ended);
+    }
   }
   LineChart chart;
-  chart.id = "setting-" + name;
+  chart.id = "setting_" + name;
+  std::replace(chart.id.begin(), chart.id.end(), '-', '_');  // a name of gnuplot, too
   chart.title = "The best trial by " + name;
   chart.subtitle = subtitle;
   chart.x_label = name;
   chart.y_label = metric;
   double least = 0;
   double most = 0;
-  for (const auto& [series, points] : {std::pair("trained to the end", &ended), std::pair("stopped early", &stopped)}) {
+  for (const auto& [series, points] : {std::pair("best trial of each value", &all), std::pair("trained to the end", &ended)}) {
     if (!points->empty()) {
       chart.series.push_back({series, {points->begin(), points->end()}, false});
       least = least == 0 ? points->begin()->first : std::min(least, points->begin()->first);
@@ -93,7 +105,8 @@ Plot BySetting(const Search& search, const SearchResult& result, size_t p, const
 
 std::vector<Plot> SearchPlots(const Search& search, const SearchResult& result) {
   const std::string metric = search.by_accuracy() ? "accuracy on validation rows, %" : "loss on validation rows";
-  const std::string subtitle = fmt::format("{}, {} trials", search.settings().train.data, result.trials.size());
+  const std::string subtitle = fmt::format("{}, {} trials",
+                                           std::filesystem::path(search.settings().train.data).filename().string(), result.trials.size());
   std::vector<Plot> plots{Curves(search, result, metric, subtitle)};
   for (size_t p = 0; p < search.space().parameters().size(); ++p) {
     const auto is_number = [&](const Trial& trial) { return std::isfinite(ParseNumber(trial.values[p])); };
