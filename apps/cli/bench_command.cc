@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench_data.h"
 #include "bench_layer.h"
 #include "bench_paper_2017.h"
 #include "bench_peak.h"
@@ -235,12 +236,16 @@ Command AddBench(CLI::App& app) {
   train->json_output.AddTo(*train_app);
   train_app->footer(
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
+  const std::function<int()> run_data = AddBenchData(*bench);
   const std::function<int()> run_layer = AddBenchLayer(*bench);
   const std::function<int()> run_peak = AddBenchPeak(*bench);
   const std::function<int()> run_paper_2017 = AddBenchPaper2017(*bench);
   return {bench, [=] {
             if (train_app->parsed()) {
               return RunBenchTrain(*train);
+            }
+            if (bench->got_subcommand("data")) {
+              return run_data();
             }
             if (bench->got_subcommand("paper-2017")) {
               return run_paper_2017();

@@ -123,8 +123,9 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
   const std::string rows = WithThousands(evaluation.samples);
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
-    fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, loss {:.5g}, {} rows\n", what, 100 * metrics.accuracy,
-               Percent(metrics.macro_f1), evaluation.loss, rows);
+    const bool known = std::isfinite(evaluation.loss);
+    fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, {}{} rows\n", what, 100 * metrics.accuracy,
+               Percent(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
     if (metrics.unknown_labels > 0) {
       fmt::print("note: {} rows are of classes that training did not see; they count as wrong\n",
                  WithThousands(metrics.unknown_labels));

@@ -179,8 +179,13 @@ void AddNewLabel(EncodeReport& report, const EncodeReport::NewLabel& label) {
 void AddNewLabels(const CategoryView& view, std::span<const int64_t> counts, std::span<const int32_t> index,
                   const Preprocessor& preprocessor, std::span<const std::string> fitted, EncodeReport& report) {
   const std::vector<int32_t> known = MatchNames(view, fitted);
+  const auto spelled = [&](const std::string& name) {  // "smurf." and "smurf" are one value with a class map
+    return std::find_if(fitted.begin(), fitted.end(), [&](const std::string& other) {
+             return other == name + "." || other + "." == name;
+           }) != fitted.end();
+  };
   for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0 && known[i] < 0) {
+    if (counts[i] > 0 && known[i] < 0 && (index[i] < 0 || !spelled(view.names()[i]))) {
       const auto& classes = preprocessor.class_names();
       AddNewLabel(report, {view.names()[i], index[i] < 0 ? "" : classes[static_cast<size_t>(index[i])], counts[i]});
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 
 #include "lamina/base/error.h"
@@ -70,19 +71,26 @@ std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> col
   return picked;
 }
 
-// Of sign(x) ln(1 + |x|), over a copy of the column.
-ColumnStatistics LogStatistics(const Column& column, std::span<const int64_t> rows) {
-  std::vector<double> values;
-  std::vector<int64_t> all;
-  for (const int64_t row : rows) {
-    const double x = column.Number(row);
-    all.push_back(std::ssize(all));
-    values.push_back(std::copysign(std::log1p(std::abs(x)), x));
+// Of sign(x) ln(1 + |x|), over copies of the columns.
+std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
+  std::vector<int64_t> all(rows.size());
+  std::iota(all.begin(), all.end(), int64_t{0});
+  std::vector<ColumnStatistics> statistics(columns.size());
+#pragma omp parallel for schedule(dynamic)
+  for (size_t j = 0; j < columns.size(); ++j) {
+    std::vector<double> values(rows.size());
+    DispatchNumbers(*columns[j], [&](const auto* numbers) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto x = static_cast<double>(numbers[rows[i] * columns[j]->stride]);
+        values[i] = std::copysign(std::log1p(std::abs(x)), x);
+      }
+    });
+    Column logarithms;
+    logarithms.numbers = values.data();
+    const Column* const one[] = {&logarithms};
+    statistics[j] = ComputeStatistics(one, all)[0];
   }
-  Column logarithms;
-  logarithms.numbers = values.data();
-  const Column* const one[] = {&logarithms};
-  return ComputeStatistics(one, all)[0];
+  return statistics;
 }
 
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
@@ -264,6 +272,10 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
     inputs_.push_back(std::move(fitted));
   }
   const std::vector<ColumnStatistics> statistics = ComputeStatistics(measured, rows);
+  std::vector<ColumnStatistics> logarithms;
+  if (options.scaling == Scaling::kLog) {
+    logarithms = LogStatistics(measured, rows);
+  }
   for (size_t i = 0; i < measured.size(); ++i) {
     FittedColumn& fitted = inputs_[measured_input[i]];
     if (statistics[i].count == 0) {
@@ -271,8 +283,7 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
     }
     fitted.fill = statistics[i].mean;
     fitted.logarithm = options.scaling == Scaling::kLog;
-    SetScale(fitted, options.scaling, fitted.logarithm ? LogStatistics(*measured[i], rows) : statistics[i],
-             table.source);
+    SetScale(fitted, options.scaling, fitted.logarithm ? logarithms[i] : statistics[i], table.source);
   }
 }
 
@@ -290,7 +301,7 @@ void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows,
       const Column* const one[] = {&column};
       fitted.logarithm = options.target_scaling == Scaling::kLog;
       SetScale(fitted, options.target_scaling,
-               fitted.logarithm ? LogStatistics(column, rows) : ComputeStatistics(one, rows)[0], table.source);
+               (fitted.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0], table.source);
     }
     targets_.push_back(std::move(fitted));
   }

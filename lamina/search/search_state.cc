@@ -69,6 +69,11 @@ SearchState::SearchState(std::string folder, json definition)
   }
   const std::string path = (std::filesystem::path(folder_) / "search.json").string();
   RequireWritableTarget(path);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, failed)) {  // of a process that was killed
+    if (entry.path().extension() == ".part") {
+      std::filesystem::remove(entry.path(), failed);
+    }
+  }
   if (!std::filesystem::exists(path)) {
     return;
   }
