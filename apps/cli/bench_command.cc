@@ -5,9 +5,11 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench_data.h"
 #include "bench_layer.h"
 #include "bench_paper_2016.h"
 #include "bench_paper_2017.h"
@@ -243,26 +245,15 @@ Command AddBench(CLI::App& app) {
   train->json_output.AddTo(*train_app);
   train_app->footer(
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
-  const std::function<int()> run_layer = AddBenchLayer(*bench);
-  const std::function<int()> run_peak = AddBenchPeak(*bench);
-  const std::function<int()> run_paper_2016 = AddBenchPaper2016(*bench);
-  const std::function<int()> run_predict = AddBenchPredict(*bench);
-  const std::function<int()> run_paper_2017 = AddBenchPaper2017(*bench);
-  return {bench, [=] {
-            if (train_app->parsed()) {
-              return RunBenchTrain(*train);
-            }
-            if (bench->got_subcommand("paper-2016")) {
-              return run_paper_2016();
-            }
-            if (bench->got_subcommand("predict")) {
-              return run_predict();
-            }
-            if (bench->got_subcommand("paper-2017")) {
-              return run_paper_2017();
-            }
-            return bench->got_subcommand("layer") ? run_layer() : run_peak();
-          }};
+  const std::map<std::string, std::function<int()>> runs = {
+      {"train", [=] { return RunBenchTrain(*train); }},  //
+      {"data", AddBenchData(*bench)},
+      {"layer", AddBenchLayer(*bench)},
+      {"peak", AddBenchPeak(*bench)},
+      {"predict", AddBenchPredict(*bench)},
+      {"paper-2016", AddBenchPaper2016(*bench)},
+      {"paper-2017", AddBenchPaper2017(*bench)}};
+  return {bench, [=] { return runs.at(bench->get_subcommands().front()->get_name())(); }};
 }
 
 }  // namespace lamina::cli

@@ -126,6 +126,7 @@ int Main(int argc, const char* const* argv) {
   std::vector<Command> commands;
   try {
     commands = {AddTrain(app, argc, argv),
+                AddSearch(app, argc, argv),
                 AddEvaluate(app),
                 AddPredict(app),
                 AddLayer(app, argc, argv),

@@ -46,6 +46,7 @@ void PrintStart(const TrainSession& session) {
              WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
              DurationText(session.load_seconds()));
   PrintUnseen(session.encode_report());
+  PrintNewLabels(session.encode_report());
   fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), LossName(session.model().loss),
              session.backend().Describe());
@@ -81,6 +82,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   AddSpeed(node, samples, result.train_seconds);
   if (result.test) {
     node["test"] = ToJson(*result.test);
+    node["test"]["new_labels"] = NewLabelsJson(session.encode_report());
     if (result.test->classification) {
       node["accuracy"] = result.test->classification->accuracy;
     }
@@ -120,6 +122,7 @@ int RunTrain(const TrainCommand& command) {
   const NamedPath others[] = {{"--data", settings.data},
                               {"--test", settings.test},
                               {"--validation", settings.validation},
+                              {"--cost-matrix", settings.cost_matrix},
                               {"--config", command.config},
                               {"--resume", command.resume},
                               {"--model", settings.model},

@@ -3,44 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
-#include "lamina/base/version.h"
-#include "lamina/data/category_lookup.h"
-#include "lamina/train/centres.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
 namespace {
 
 constexpr const char* kSettingsKey = "settings";
-
-std::vector<int64_t> AllRows(const Table& table) {
-  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
-  std::iota(rows.begin(), rows.end(), int64_t{0});
-  return rows;
-}
-
-// A class per row for stratified splitting; rows without one are a class of their own.
-std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows, const std::string& target) {
-  const Column& column = table.columns[static_cast<size_t>(table.FindColumn(target))];
-  const CategoryView classes(column, rows);
-  std::vector<int32_t> strata;
-  for (const int64_t row : rows) {
-    if (column.kind == ColumnKind::kNumber && !column.IsMissing(row) &&
-        column.Number(row) != std::trunc(column.Number(row))) {
-      ThrowCell(table, row, column, "--stratify needs classes, and the target is a number to predict",
-                "Leave --stratify out, or name a target of classes.");
-    }
-    strata.push_back(classes.Code(row));
-  }
-  return strata;
-}
 
 }  // namespace
 
@@ -70,8 +43,17 @@ void TrainSession::Prepare(const std::string* checkpoint) {
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
   }
-  LoadData(saved ? &saved->model.preprocessor : nullptr);
-  BuildNetwork();
+  const Stopwatch watch;
+  const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
+  const RawData raw = ReadRawData(settings_);
+  data_ = std::make_shared<const TrainData>(
+      EncodeData(raw, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
+  load_seconds_ = watch.Elapsed_seconds();
+  model_ = BuildModel(settings_, *data_, custom_);
+  if (!costs.empty()) {
+    RequireCosts(costs, model_);
+    model_.training[kCostsKey] = costs.ToJson();
+  }
   if (saved) {
     Accept(std::move(*saved), *checkpoint);
   }
@@ -86,7 +68,7 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
     throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
                 {.file = path, .remedy = "Resume with the same data, split and seed."});
   }
-  const TrainOptions options = TrainOptionsFrom(settings_, output_.loss);
+  const TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
   if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options); !verdict) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's training state does not fit: " + verdict.reason,
                 {.file = path, .remedy = "Resume without flags that change the optimizer or the weights kept."});
@@ -96,7 +78,7 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
 
 uint64_t TrainSession::Fingerprint() {
   if (!fingerprint_) {
-    fingerprint_ = DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_);
+    fingerprint_ = DataFingerprint(train(), validation().size() == 0 ? nullptr : &validation());
   }
   return *fingerprint_;
 }
@@ -128,104 +110,8 @@ std::string TrainSession::CheckpointPath() const {
   return settings_.model + ".checkpoint";
 }
 
-void TrainSession::FitPreprocessor(const Table& table, std::span<const int64_t> rows,
-                                   const std::optional<std::string>& target) {
-  TrainSettings settings = settings_;
-  if (settings.target.empty() && target) {
-    settings.target = {*target};
-  }
-  PreprocessOptions options = PreprocessOptionsFrom(settings, Activation(), false);
-  model_.preprocessor = Preprocessor::Fit(table, rows, options);
-  PlanFrom(model_.preprocessor);
-  const PreprocessOptions planned = PreprocessOptionsFrom(settings, output_.activation, output_.single_output);
-  if (planned.negative_target != options.negative_target || planned.single_output) {
-    model_.preprocessor = Preprocessor::Fit(table, rows, planned);  // other target values
-  }
-}
-
-TrainSession::Tables TrainSession::ReadTables() const {
-  const ReadOptions options = ReadOptionsFrom(settings_);
-  Tables tables{ReadData(settings_.data, options), std::nullopt};
-  ReadOptions others = options;  // text is text in every file, even where one holds only numbers
-  for (const Column& column : tables.main.train.columns) {
-    if (column.kind == ColumnKind::kText) {
-      others.text_columns_if_present.push_back(column.name);
-    }
-  }
-  if (!settings_.test.empty()) {
-    tables.main.test = ReadTable(settings_.test, others);
-  }
-  if (!settings_.validation.empty()) {
-    tables.validation = ReadTable(settings_.validation, others);
-  }
-  return tables;
-}
-
-Split TrainSession::SplitOf(const Tables& tables) const {
-  const Table& table = tables.main.train;
-  const std::vector<int64_t> rows = SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
-  std::vector<int32_t> strata;
-  if (settings_.stratify) {
-    strata =
-        StrataOf(table, rows, settings_.target.empty() ? tables.main.target.value_or("-1") : settings_.target.front());
-  }
-  return SplitRows(rows, strata,
-                   SplitOptionsFrom(settings_, tables.main.test.has_value(), tables.validation.has_value()));
-}
-
-void TrainSession::LoadData(const Preprocessor* fitted) {
-  const Stopwatch watch;
-  const Tables tables = ReadTables();
-  const Table& table = tables.main.train;
-  const Split split = SplitOf(tables);
-  if (fitted != nullptr) {
-    model_.preprocessor = *fitted;
-    PlanFrom(*fitted);
-  } else {
-    FitPreprocessor(table, split.train, tables.main.target);
-  }
-  const Preprocessor& preprocessor = model_.preprocessor;
-  const DType dtype = ParseDType(settings_.dtype);
-  const auto encode = [&](const Table& from, const std::vector<int64_t>& chosen) {
-    return preprocessor.Encode(from, preprocessor.UsableRows(from, chosen, true), dtype, &encode_report_);
-  };
-  const auto encode_part = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    return other ? encode(*other, AllRows(*other)) : encode(table, chosen);
-  };
-  train_ = encode(table, split.train);
-  validation_ = encode_part(tables.validation, split.validation);
-  test_ = encode_part(tables.main.test, split.test);
-  const WeightOptions weights = WeightOptionsFrom(settings_);
-  if (weights.balanced_classes || !weights.class_weights.empty() || !weights.weight_column.empty()) {
-    train_.sample_weights = SampleWeights(table, train_, preprocessor, weights);
-  }
-  load_seconds_ = watch.Elapsed_seconds();
-}
-
-void TrainSession::PlanFrom(const Preprocessor& preprocessor) {
-  const bool classes = preprocessor.task() == Task::kClassification;
-  output_ = PlanOutput(settings_, classes ? static_cast<int64_t>(preprocessor.class_names().size()) : 0, custom_);
-}
-
-void TrainSession::BuildNetwork() {
-  std::vector<LayerSpec> layers =
-      LayersFrom(settings_, output_, model_.preprocessor.input_count(), model_.preprocessor.output_count(), custom_);
-  LayerSpec& first = layers.front();
-  const bool radius_given = settings_.layers.substr(0, settings_.layers.find(':')).find("radius=") != std::string::npos;
-  if (IsDistance(first.synapse) && !radius_given) {
-    first.activation = WithRadiusFor(first.activation, MeanDistance(first.synapse, train_, settings_.seed));
-  }
-  model_.network = Network(layers, ParseDType(settings_.dtype));
-  model_.network.Initialize(InitializationFrom(settings_, layers), settings_.seed);
-  if (IsDistance(first.synapse)) {
-    PlaceCentres(model_.network, train_, settings_.seed);
-  }
-  model_.loss = output_.loss;
-  model_.training = {{kSettingsKey, ToJson(settings_)}, {"lamina_version", Version()}};
-}
-
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
-  TrainOptions options = TrainOptionsFrom(settings_, output_.loss);
+  TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
   options.class_threshold = model_.preprocessor.class_threshold();
   Trainer trainer(model_.network, *backend_, options);
   if (resume_state_) {
@@ -238,12 +124,12 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     };
   }
   TrainResult result;
-  result.history = trainer.Run(train_, &validation_, callbacks);
+  result.history = trainer.Run(train(), &validation(), callbacks);
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
-  if (test_.size() > 0 && result.history.stop_reason != "interrupted") {
-    result.test = Evaluate(model_, *backend_, test_);
+  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
+    result.test = Evaluate(model_, *backend_, test());
   }
   WriteFiles(result);
   return result;

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/reader.h"
-#include "lamina/data/split.h"
 #include "lamina/nn/model.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/evaluate.h"
 #include "lamina/train/settings.h"
+#include "lamina/train/train_data.h"
 
 namespace lamina {
 
@@ -46,30 +45,19 @@ class TrainSession {
   const TrainSettings& settings() const { return settings_; }
   const Model& model() const { return model_; }
   const Backend& backend() const { return *backend_; }
-  const Dataset& train() const { return train_; }
-  const Dataset& validation() const { return validation_; }
-  const Dataset& test() const { return test_; }
-  const EncodeReport& encode_report() const { return encode_report_; }
+  const Dataset& train() const { return data_->train; }
+  const Dataset& validation() const { return data_->validation; }
+  const Dataset& test() const { return data_->test; }
+  const EncodeReport& encode_report() const { return data_->report; }
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
   int64_t first_epoch() const;                                           // 1, or where a resumed run goes on
 
  private:
-  struct Tables {
-    ReadResult main;
-    std::optional<Table> validation;
-  };
-
   void Prepare(const std::string* checkpoint);
   void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
   uint64_t Fingerprint();
-  Tables ReadTables() const;
-  Split SplitOf(const Tables& tables) const;
-  void PlanFrom(const Preprocessor& preprocessor);
-  void LoadData(const Preprocessor* fitted);
-  void FitPreprocessor(const Table& table, std::span<const int64_t> rows, const std::optional<std::string>& target);
-  void BuildNetwork();
   void WriteFiles(const TrainResult& result);
 
   TrainSettings settings_;
@@ -77,13 +65,9 @@ class TrainSession {
   std::unique_ptr<Backend> backend_;
   std::string tuning_warning_;
   Model model_;
-  Dataset train_;
-  Dataset validation_;
-  Dataset test_;
-  EncodeReport encode_report_;
+  std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
-  OutputPlan output_{};
   double load_seconds_ = 0;
 };
 

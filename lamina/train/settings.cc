@@ -38,12 +38,14 @@ E Choose(const char* flag, const std::string& text, const Choice<E> (&choices)[N
 constexpr Choice<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
 constexpr Choice<MissingPolicy> kMissing[] = {
     {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
-constexpr Choice<UnseenPolicy> kUnseen[] = {{"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
+constexpr Choice<UnseenPolicy> kUnseen[] = {
+    {"auto", UnseenPolicy::kError}, {"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
 constexpr Choice<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
 constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                          {"none", Scaling::kNone},
                                          {"standardize", Scaling::kStandardize},
-                                         {"minmax", Scaling::kMinMax}};
+                                         {"minmax", Scaling::kMinMax},
+                                         {"log", Scaling::kLog}};
 constexpr Choice<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
 constexpr Choice<Precision> kPrecisions[] = {{"exact", Precision::kExact}, {"bf16", Precision::kBFloat16}};
@@ -106,6 +108,9 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Act
   options.unseen = Choose("unseen", settings.unseen, kUnseen);
   options.task = Choose("task", settings.task, kTasks);
   options.single_output = single_output;
+  options.derive = {settings.derive, settings.series_by, settings.order_by};
+  options.class_map = ClassMap::Parse(settings.class_map);
+  options.baseline = settings.baseline;
   if (settings.target_values.size() == 2 && std::isfinite(settings.target_values[0]) &&
       std::isfinite(settings.target_values[1]) && settings.target_values[0] < settings.target_values[1]) {
     options.negative_target = settings.target_values[0];
@@ -299,6 +304,18 @@ void ValidateSplit(const TrainSettings& settings) {
   }
 }
 
+void ValidateColumns(const TrainSettings& settings) {
+  ValidateDerive({settings.derive, settings.series_by, settings.order_by});
+  if (!settings.derive.empty() && settings.target.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--derive needs --target",
+                {.remedy = "Derived columns stand behind the others, so that the last column may not be meant."});
+  }
+  if (!settings.split_by.empty() && settings.stratify) {
+    throw Error(ErrorCode::kInvalidArgument, "--split-by and --stratify contradict each other",
+                {.remedy = "Leave one of them out."});
+  }
+}
+
 // Gain and threshold go into the activations that are named without them; nothing is ignored silently.
 void ValidateGain(const TrainSettings& settings) {
   if (!settings.gain && !settings.threshold) {
@@ -334,6 +351,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateSplit(settings);
   ValidateGain(settings);
   ReadOptionsFrom(settings);
+  ValidateColumns(settings);
   PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
   TrainOptionsFrom(settings, Loss::kMse);
   WeightOptionsFrom(settings);
