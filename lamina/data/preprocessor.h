@@ -111,9 +111,6 @@ class Preprocessor {
   bool highest_wins() const { return positive_target_ > negative_target_; }
   MissingPolicy missing() const { return missing_; }
   UnseenPolicy unseen() const { return unseen_; }
-  /// What each column becomes, in the order of the network's inputs.
-  const std::vector<FittedColumn>& inputs() const { return inputs_; }
-  const std::vector<FittedColumn>& targets() const { return targets_; }
   /// What the naive guess is called: a column or a number; empty: none.
   const std::string& baseline() const { return baseline_.name; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
@@ -123,7 +120,6 @@ class Preprocessor {
   const std::vector<FittedColumn>& inputs() const { return inputs_; }
   /// Those of the targets; classes have no scaling.
   const std::vector<FittedColumn>& targets() const { return targets_; }
-  MissingPolicy missing() const { return missing_; }
 
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel) naming the missing or wrong field.
