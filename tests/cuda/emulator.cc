@@ -1,6 +1,9 @@
-// Fibers by ucontext: a thread of a block runs until it waits, then the next one does.
+// Fibers: a thread of a block runs until it waits, then the next one does. A context starts a fiber once, jumps change
+// between them: swapcontext asks the kernel for the signal mask every time.
+#undef _FORTIFY_SOURCE  // its longjmp only goes up the same stack
 #include "tests/cuda/emulator.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstdio>
@@ -43,7 +46,9 @@ struct Warp {
 };
 
 struct Fiber {
-  ucontext_t context;
+  ucontext_t start;
+  jmp_buf resume;
+  bool started = false;
   std::unique_ptr<char[]> stack{new char[kStack_bytes]};
   Position position;
   bool finished = false;
@@ -76,7 +81,7 @@ class Block {
         Fiber& fiber = *fibers_[static_cast<size_t>(round % 2 == 0 ? i : threads - 1 - i)];
         if (!fiber.finished && !fiber.at_barrier) {
           current_ = &fiber;
-          swapcontext(&scheduler_, &fiber.context);
+          Resume(fiber);
           alive -= fiber.finished ? 1 : 0;
         }
       }
@@ -86,7 +91,11 @@ class Block {
 
   Fiber& current() { return *current_; }
   void* shared() { return shared_.data(); }
-  void Yield() { swapcontext(&current_->context, &scheduler_); }
+  void Yield() {
+    if (_setjmp(current_->resume) == 0) {
+      _longjmp(scheduler_, 1);
+    }
+  }
 
   uint64_t Shuffle(uint64_t value, int from) {
     Fiber& fiber = *current_;
@@ -107,11 +116,27 @@ class Block {
  private:
   static void Enter() {
     Block& block = Instance();
-    (*block.body_)();
-    block.current_->finished = true;
     for (;;) {
+      (*block.body_)();
+      block.current_->finished = true;
       block.Yield();
     }
+  }
+
+  void Resume(Fiber& fiber) {
+    if (_setjmp(scheduler_) != 0) {
+      return;
+    }
+    if (fiber.started) {
+      _longjmp(fiber.resume, 1);
+    }
+    fiber.started = true;
+    getcontext(&fiber.start);
+    fiber.start.uc_stack.ss_sp = fiber.stack.get();
+    fiber.start.uc_stack.ss_size = kStack_bytes;
+    fiber.start.uc_link = nullptr;
+    makecontext(&fiber.start, &Block::Enter, 0);
+    setcontext(&fiber.start);
   }
 
   static Block& Instance() {
@@ -128,11 +153,6 @@ class Block {
     fiber.shuffles = 0;
     fiber.open.clear();
     fiber.groups.clear();
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = kStack_bytes;
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, &Block::Enter, 0);
   }
 
   // Lets the threads go on once all of them wait at a barrier.
@@ -156,7 +176,7 @@ class Block {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<std::pair<uint64_t, uint64_t>> shared_;
   std::vector<Warp> warps_;
-  ucontext_t scheduler_;
+  jmp_buf scheduler_;
   Fiber* current_ = nullptr;
   const std::function<void()>* body_ = nullptr;
   int threads_ = 0;

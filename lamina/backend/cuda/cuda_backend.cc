@@ -44,6 +44,9 @@ class CudaBackend final : public Backend {
     if (const Verdict verdict = CheckDType(problem); !verdict) {
       return verdict;
     }
+    if (options_.kernel.starts_with("paper-") && problem.dtype != DType::kF32) {
+      return Verdict::No("the papers' kernels are here in f32 only");
+    }
     const Activation& activation = problem.layer.activation;
     if (activation.kind() == Activation::kCustom && activation.device_loops() == nullptr) {
       return Verdict::No(

@@ -169,10 +169,6 @@ Choice CudaLayer::Choose(Pass pass, const BackendOptions& options) const {
   }
   if (IsBaseline(choice.kernel)) {
     choice.depth_per_split = std::max<int64_t>(1, extent.depth);
-    if (request_.dtype != DType::kF32) {
-      throw Error(ErrorCode::kUnsupported, "the papers' kernels are here in f32 only",
-                  {.value = std::string(DTypeName(request_.dtype))});
-    }
   }
   return choice;
 }
