@@ -9,7 +9,7 @@ install(TARGETS lamina EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT laminaTargets NAMESPACE lamina:: DESTINATION ${package_folder})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lamina DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cuh")
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/laminaConfig.cmake.in ${PROJECT_BINARY_DIR}/laminaConfig.cmake
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -43,8 +43,8 @@ nlohmann::json ToJson(const Problem& problem, const LayerBenchmarkResult& result
           {"seconds_max", result.most_seconds},
           {"synapses_per_second", result.synapses_per_second},
           {"t_syn_ns", result.t_syn_ns},
-          {"limit_synapses_per_second", limit},
-          {"share_of_limit", result.synapses_per_second / limit}};
+          {"limit_synapses_per_second", limit > 0 ? nlohmann::json(limit) : nlohmann::json()},
+          {"share_of_limit", limit > 0 ? nlohmann::json(result.synapses_per_second / limit) : nlohmann::json()}};
 }
 
 int RunBenchLayer(const BenchLayerCommand& command) {
@@ -80,15 +80,16 @@ int RunBenchLayer(const BenchLayerCommand& command) {
     const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
     const SynapseKind kind{problem.layer.synapse, problem.dtype, problem.precision};
     double& limit = limits[{kind, result.threads}];
-    limit = std::max(limit, MeasureSynapseLimit(kind, result.threads));
+    limit = std::max(limit, result.backend == "cuda" ? MeasureDeviceSynapseLimit(kind)
+                                                     : MeasureSynapseLimit(kind, result.threads));
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(problem, result, limit));
     if (text) {
-      fmt::print("{:<{}} {:<8} {:>7} {:>11.4f} {:>19} {:>10.5f} {:>12.4g} {:>7.1f} {:>8}\n", problem.Text(), width,
+      fmt::print("{:<{}} {:<8} {:>7} {:>11.4f} {:>19} {:>10.5f} {:>12.4g} {:>7} {:>8}\n", problem.Text(), width,
                  result.backend, result.threads, 1e3 * result.median_seconds,
                  fmt::format("({:.3f}-{:.3f})", 1e3 * result.least_seconds, 1e3 * result.most_seconds), result.t_syn_ns,
-                 result.synapses_per_second, 100 * result.synapses_per_second / limit,
-                 result.verified ? "yes" : "WRONG");
+                 result.synapses_per_second,
+                 limit > 0 ? fmt::format("{:.1f}", 100 * result.synapses_per_second / limit) : "-", result.verified ? "yes" : "WRONG");
       std::fflush(stdout);
     }
   }
@@ -109,7 +110,7 @@ std::function<int()> AddBenchLayer(CLI::App& bench) {
   layer
       ->add_option("problem", command->problems, "Written neuron:type:pass:batch x outputs x inputs, as in the example")
       ->required();
-  layer->add_option("--backend", command->options.backend, "auto, cpu, blas, threads or serial")->capture_default_str();
+  layer->add_option("--backend", command->options.backend, "auto, cuda, cpu, blas, threads or serial")->capture_default_str();
   layer->add_option("--threads", command->options.threads, "Threads; 0: all cores")
       ->capture_default_str()
       ->check(CLI::Range(0, 4096));

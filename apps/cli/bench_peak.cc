@@ -11,6 +11,7 @@
 #include <set>
 
 #include "command.h"
+#include "lamina/backend/backends.h"
 #include "lamina/base/hardware.h"
 #include "lamina/report/issue_limit.h"
 #include "lamina/report/memory_bandwidth.h"
@@ -40,6 +41,36 @@ struct BenchPeakCommand {
   int threads = 0;
   JsonOutput json_output;
 };
+
+// Limits of the GPU that backend cuda uses; nothing where there is none.
+nlohmann::json MeasureGpu(bool text) {
+  nlohmann::json gpus = nlohmann::json::array();
+  for (const GpuInfo& gpu : UsableGpus()) {
+    nlohmann::json limits = nlohmann::json::array();
+    for (const SynapseKind& kind :
+         {SynapseKind{Synapse::kDot, DType::kF32}, SynapseKind{Synapse::kL1, DType::kF32},
+          SynapseKind{Synapse::kL2Squared, DType::kF32}, SynapseKind{Synapse::kDot, DType::kF64},
+          SynapseKind{Synapse::kL1, DType::kF64}, SynapseKind{Synapse::kL1, DType::kF16, Precision::kFast},
+          SynapseKind{Synapse::kL1, DType::kBF16, Precision::kFast}, SynapseKind{Synapse::kL1, DType::kU8}}) {
+      const double limit = MeasureDeviceSynapseLimit(kind);
+      const bool fast = kind.precision == Precision::kFast;
+      limits.push_back({{"synapse", SynapseName(kind.synapse)},
+                        {"dtype", DTypeName(kind.dtype)},
+                        {"precision", fast ? "fast" : "exact"},
+                        {"synapses_per_second", limit}});
+      if (text) {
+        fmt::print("{}: {} {}{}: {:.4g} synapses/s\n", gpu.name, SynapseName(kind.synapse), DTypeName(kind.dtype),
+                   fast ? "-fast" : "", limit);
+      }
+    }
+    const double bandwidth = MeasureDeviceBandwidth();
+    if (text) {
+      fmt::print("{}: memory copies {:.1f} GB/s (read and written)\n", gpu.name, 1e-9 * bandwidth);
+    }
+    gpus.push_back({{"name", gpu.name}, {"limits", limits}, {"copy_bytes_per_second", bandwidth}});
+  }
+  return gpus;
+}
 
 int RunBenchPeak(const BenchPeakCommand& command) {
   command.json_output.Check();
@@ -100,7 +131,9 @@ int RunBenchPeak(const BenchPeakCommand& command) {
                  1e-9 * bandwidth.copy_bytes_per_second);
     }
   }
+  const nlohmann::json gpus = MeasureGpu(text);
   command.json_output.Write("bench peak", {{"hardware", info.OneLine()},
+                                           {"gpus", gpus},
                                            {"limits", std::move(rows)},
                                            {"caches", std::move(caches)},
                                            {"memory", std::move(memory)}});

@@ -23,15 +23,41 @@ std::string SizeText(int64_t size_bytes) {
              : (kib < 1048576 ? fmt::format("{:.4g} MiB", kib / 1024) : fmt::format("{:.4g} GiB", kib / 1048576));
 }
 
+// Why there is no usable GPU.
 std::string WhyNoGpu() {
-#ifdef LAMINA_HAVE_CUDA
-  return "none found";
-#else
-  return "none: this lamina has no CUDA backend";
-#endif
+  for (const BackendRow& row : BackendTable()) {
+    if (row.name == "cuda") {
+      return row.available().reason;
+    }
+  }
+  return "";
 }
 
-void PrintText(const HardwareInfo& info) {
+void PrintGpus(const std::vector<GpuInfo>& gpus) {
+  if (gpus.empty()) {
+    fmt::print("GPU        none: {}\n", WhyNoGpu());
+  }
+  for (const GpuInfo& gpu : gpus) {
+    fmt::print("GPU        {}, compute capability {}, {} multiprocessors, {} ({} free), driver for CUDA {}\n", gpu.name,
+               gpu.compute_capability, gpu.multiprocessors, SizeText(gpu.memory_bytes), SizeText(gpu.free_bytes),
+               gpu.driver);
+  }
+}
+
+nlohmann::json ToJson(const std::vector<GpuInfo>& gpus) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const GpuInfo& gpu : gpus) {
+    list.push_back({{"name", gpu.name},
+                    {"compute_capability", gpu.compute_capability},
+                    {"multiprocessors", gpu.multiprocessors},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"free_bytes", gpu.free_bytes},
+                    {"driver", gpu.driver}});
+  }
+  return list;
+}
+
+void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   fmt::print("CPU        {}\n", info.cpu_name.empty() ? "unknown" : info.cpu_name);
   fmt::print("cores      {} usable\n", info.logical_cores);
   fmt::print("caches     L1 {} and L2 {} a core, L3 {}\n", SizeText(info.l1d_bytes), SizeText(info.l2_bytes),
@@ -41,7 +67,7 @@ void PrintText(const HardwareInfo& info) {
   fmt::print("memory     {} in all, {} available\n", SizeText(info.memory_total_bytes),
              SizeText(info.UsableMemory_bytes()));
   fmt::print("system     {}\n", info.os);
-  fmt::print("GPU        {}\n", WhyNoGpu());
+  PrintGpus(gpus);
   fmt::print("backends\n");
   bool first = true;
   for (const BackendRow& row : BackendTable()) {
@@ -52,7 +78,7 @@ void PrintText(const HardwareInfo& info) {
   }
 }
 
-nlohmann::json ToJson(const HardwareInfo& info) {
+nlohmann::json ToJson(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   nlohmann::json backends = nlohmann::json::array();
   for (const BackendRow& row : BackendTable()) {
     const Verdict verdict = row.available();
@@ -72,8 +98,8 @@ nlohmann::json ToJson(const HardwareInfo& info) {
           {"memory_total_bytes", info.memory_total_bytes},
           {"memory_available_bytes", info.UsableMemory_bytes()},
           {"os", info.os},
-          {"gpus", nlohmann::json::array()},
-          {"gpu_reason", WhyNoGpu()},
+          {"gpus", ToJson(gpus)},
+          {"gpu_reason", gpus.empty() ? WhyNoGpu() : ""},
           {"backends", backends}};
 }
 
@@ -86,10 +112,11 @@ Command AddDevices(CLI::App& app) {
   return {devices, [json_output] {
             json_output->Check();
             const HardwareInfo info = QueryHardware();
+            const std::vector<GpuInfo> gpus = UsableGpus();
             if (!json_output->to_stdout()) {
-              PrintText(info);
+              PrintText(info, gpus);
             }
-            json_output->Write("devices", ToJson(info));
+            json_output->Write("devices", ToJson(info, gpus));
             return kExitOk;
           }};
 }

@@ -13,6 +13,8 @@ std::unique_ptr<PreparedNetwork> Backend::PrepareNetwork(const NetworkPlanReques
   return nullptr;
 }
 
+std::unique_ptr<RecordedSteps> Backend::MakeRecordedSteps() const { return nullptr; }
+
 Verdict Backend::SupportsTrainedRadius() const {
   return Verdict::No(fmt::format("backend {} does not train radii", name()));
 }

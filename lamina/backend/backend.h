@@ -148,6 +148,7 @@ struct BackendOptions {
 
 struct NetworkPlanRequest;
 class PreparedNetwork;
+class RecordedSteps;
 
 /// One device with one way of computing. Thread-compatible: no hidden global state.
 class Backend {
@@ -166,9 +167,13 @@ class Backend {
   /// Plans worth measuring for a problem, by a rough model the most promising first. Empty: nothing to choose.
   virtual std::vector<Plan> Candidates(const Problem&) const { return {}; }
 
+  /// Of a device; 0: the host's memory counts.
+  virtual int64_t FreeMemory_bytes() const { return 0; }
   virtual std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const = 0;  // zeroed
   virtual void Upload(void* to, const void* host, int64_t size_bytes) const = 0;
   virtual void Download(void* host, const void* from, int64_t size_bytes) const = 0;
+  /// Waits for all work asked for. Throws Error where some of it failed.
+  virtual void Synchronize() const {}
 
   /// Throws Error(kUnsupported) with the Verdict's reason where Supports() says no.
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;
@@ -176,6 +181,10 @@ class Backend {
   /// Training steps of a whole network as one call (training_steps.h), where this backend has a faster way than layer
   /// by layer; null where it has none, `why` then holds the reason.
   virtual std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const;
+
+  /// Training steps layer by layer, recorded once and run many times (training_steps.h), where a call of this backend
+  /// costs enough to be worth it; null where not.
+  virtual std::unique_ptr<RecordedSteps> MakeRecordedSteps() const;
 
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
   virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;

@@ -22,6 +22,23 @@ struct BackendRow {
 
 std::span<const BackendRow> BackendTable();
 
+struct GpuInfo {
+  std::string name;                // "NVIDIA H100 80GB HBM3"
+  std::string compute_capability;  // "9.0"
+  int multiprocessors = 0;
+  int64_t memory_bytes = 0;
+  int64_t free_bytes = 0;  // at the time of the query
+  std::string driver;      // the newest CUDA it supports: "13.0"
+};
+
+/// The one that backend cuda uses; empty where that is not available.
+std::vector<GpuInfo> UsableGpus();
+
+/// What `name` means for training a network: "auto" is `cpu` where that computes whole steps at once, in less time than
+/// a GPU takes to start one kernel, and otherwise the first available row; other names are themselves.
+std::string_view BackendForTraining(std::string_view name, std::span<const LayerSpec> layers, int64_t batch,
+                                    DType dtype, int state_count);
+
 /// The backend called `name`; "auto" is the first available row. Throws Error(kInvalidArgument) for an unknown name,
 /// Error(kUnsupported) with the reason for one that is not available.
 std::unique_ptr<Backend> MakeBackend(std::string_view name, const BackendOptions& options = {});

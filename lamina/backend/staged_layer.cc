@@ -7,9 +7,28 @@
 namespace lamina {
 namespace {
 
-// From the first element to behind the last one.
-int64_t SpanBytes(const ConstMatrixView& view) {
-  return view.empty() ? 0 : ((view.rows - 1) * view.stride + view.cols) * DTypeSize_bytes(view.dtype);
+constexpr int64_t kSmallGap = 16;      // elements between rows that are copied along
+constexpr int64_t kAlignment_bytes = 16;  // of the rows of other copies
+
+// The slices of a large matrix are a small part of its rows: their copies hold nothing else.
+int64_t StrideOfCopy(const ConstMatrixView& host) {
+  const int64_t element = DTypeSize_bytes(host.dtype);
+  return host.stride - host.cols <= kSmallGap
+             ? host.stride
+             : (host.cols * element + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes / element;
+}
+
+// From the first element to behind the last one, rows `stride` elements apart.
+int64_t SpanBytes(const ConstMatrixView& view, int64_t stride) {
+  return view.empty() ? 0 : ((view.rows - 1) * stride + view.cols) * DTypeSize_bytes(view.dtype);
+}
+
+void CopyRows(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride, const ConstMatrixView& shape) {
+  const int64_t element = DTypeSize_bytes(shape.dtype);
+  for (int64_t row = 0; row < shape.rows; ++row) {
+    std::memcpy(to + row * to_stride * element, from + row * from_stride * element,
+                static_cast<size_t>(shape.cols * element));
+  }
 }
 
 }  // namespace
@@ -20,23 +39,40 @@ Staging::Slot& Staging::Take(int64_t size_bytes) {
   }
   Slot& slot = slots_[next_++];
   if (slot.buffer == nullptr || slot.buffer->size_bytes() < size_bytes) {
+    slot.buffer = nullptr;  // before the larger one is there
     slot.buffer = backend_->Allocate(size_bytes);
   }
   slot.out = {};
   return slot;
 }
 
+std::byte* Staging::Rows(int64_t size_bytes) {
+  if (rows_.size_bytes() < size_bytes) {
+    rows_ = AlignedBuffer(size_bytes);
+  }
+  return static_cast<std::byte*>(rows_.data());
+}
+
 ConstMatrixView Staging::In(const ConstMatrixView& host, bool unchanged) {
   if (!is_needed() || host.empty()) {
     return host;
   }
-  Slot& slot = Take(SpanBytes(host));
-  if (!unchanged) {
-    backend_->Upload(slot.buffer->data(), host.data, SpanBytes(host));
-  }
   ConstMatrixView device = host;
-  device.data = slot.buffer->data();
+  device.stride = StrideOfCopy(host);
   device.space = backend_->space();
+  const int64_t span_bytes = SpanBytes(host, device.stride);
+  Slot& slot = Take(span_bytes);
+  device.data = slot.buffer->data();
+  if (unchanged) {
+    return device;
+  }
+  const void* from = host.data;
+  if (device.stride != host.stride) {
+    std::byte* rows = Rows(span_bytes);
+    CopyRows(rows, device.stride, static_cast<const std::byte*>(host.data), host.stride, host);
+    from = rows;
+  }
+  backend_->Upload(slot.buffer->data(), from, span_bytes);
   return device;
 }
 
@@ -49,17 +85,23 @@ MatrixView Staging::Out(const MatrixView& host) {
   if (!is_needed() || host.empty()) {
     return host;
   }
-  Slot& slot = Take(SpanBytes(host));
-  backend_->Upload(slot.buffer->data(), host.data, SpanBytes(host));
-  slot.out = host;
   MatrixView device = host;
-  device.data = slot.buffer->data();
+  device.stride = StrideOfCopy(host);
   device.space = backend_->space();
+  Slot& slot = Take(SpanBytes(host, device.stride));
+  slot.out = host;
+  slot.stride = device.stride;
+  device.data = slot.buffer->data();
   return device;
 }
 
-void* Staging::Out(void* host, int64_t size_bytes) {
-  return host == nullptr ? nullptr : Out(MatrixView{host, 1, size_bytes, size_bytes, DType::kU8, Space::kHost}).data;
+void* Staging::InOut(void* host, int64_t size_bytes) {
+  if (host == nullptr || !is_needed()) {
+    return host;
+  }
+  void* device = Out(MatrixView{host, 1, size_bytes, size_bytes, DType::kU8, Space::kHost}).data;
+  backend_->Upload(device, host, size_bytes);
+  return device;
 }
 
 void Staging::Finish() {
@@ -68,21 +110,13 @@ void Staging::Finish() {
     if (host.empty()) {
       continue;
     }
-    const int64_t span_bytes = SpanBytes(host);
+    const int64_t span_bytes = SpanBytes(host, slots_[i].stride);
     if (host.stride == host.cols) {
       backend_->Download(host.data, slots_[i].buffer->data(), span_bytes);
-      continue;
-    }
-    // What lies between the rows belongs to somebody else.
-    if (rows_.size_bytes() < span_bytes) {
-      rows_ = AlignedBuffer(span_bytes);
-    }
-    backend_->Download(rows_.data(), slots_[i].buffer->data(), span_bytes);
-    const int64_t element = DTypeSize_bytes(host.dtype);
-    for (int64_t row = 0; row < host.rows; ++row) {
-      const int64_t at = row * host.stride * element;
-      std::memcpy(static_cast<char*>(host.data) + at, static_cast<const char*>(rows_.data()) + at,
-                  static_cast<size_t>(host.cols * element));
+    } else {  // what lies between the rows belongs to somebody else
+      std::byte* rows = Rows(span_bytes);
+      backend_->Download(rows, slots_[i].buffer->data(), span_bytes);
+      CopyRows(static_cast<std::byte*>(host.data), host.stride, rows, slots_[i].stride, host);
     }
   }
 }
@@ -141,8 +175,8 @@ void StagedLayer::WeightGradient(const WeightGradientArgs& args) {
   device.distance = staging_.In(args.distance);
   const int64_t element = DTypeSize_bytes(dtype_);
   const auto arrays = [&](const ParameterArrays& host, int64_t count) {
-    return ParameterArrays{staging_.Out(host.value, count * element), staging_.Out(host.gradient, count * element),
-                           staging_.Out(host.state0, count * element), staging_.Out(host.state1, count * element)};
+    return ParameterArrays{staging_.InOut(host.value, count * element), staging_.InOut(host.gradient, count * element),
+                           staging_.InOut(host.state0, count * element), staging_.InOut(host.state1, count * element)};
   };
   device.weights = arrays(args.weights, layer_.weight_count());
   device.bias = arrays(args.bias, layer_.outputs);

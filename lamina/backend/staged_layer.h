@@ -24,18 +24,21 @@ class Staging {
   /// Where the backend finds an input; with `unchanged`, the copy that the same turn of the last call made.
   ConstMatrixView In(const ConstMatrixView& host, bool unchanged = false);
   const void* In(const void* host, int64_t size_bytes);
-  /// Where it puts an output, which holds what the host's holds until then.
+  /// Where it puts an output, all of it.
   MatrixView Out(const MatrixView& host);
-  void* Out(void* host, int64_t size_bytes);
+  /// Where it finds and changes an array.
+  void* InOut(void* host, int64_t size_bytes);
   /// Waits and copies the outputs back.
   void Finish();
 
  private:
   struct Slot {
     std::unique_ptr<Buffer> buffer;
-    MatrixView out;  // of the host, empty for inputs
+    MatrixView out;      // of the host, empty for inputs
+    int64_t stride = 0;  // of its copy
   };
   Slot& Take(int64_t size_bytes);
+  std::byte* Rows(int64_t size_bytes);
 
   const Backend* backend_;
   std::vector<Slot> slots_;

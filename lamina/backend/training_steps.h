@@ -55,4 +55,16 @@ class PreparedNetwork {
   virtual std::string Describe() const = 0;
 };
 
+/// Asks the backend for one step of `rows` samples of the order from `begin` on, without waiting for it.
+using StepFunction = std::function<void(int64_t begin, int64_t rows, const UpdateRule& rule)>;
+
+/// Steps that are asked for once; a device then repeats them with other rows and rates. One caller at a time.
+class RecordedSteps {
+ public:
+  virtual ~RecordedSteps() = default;
+  /// Does all steps of `work`, which has an order, and waits for them; a loss that is not finite stops nothing. The
+  /// addresses in `work` and whatever `step` uses must stay as they were at the last call, or be others.
+  virtual void Run(const TrainingSteps& work, const StepFunction& step) = 0;
+};
+
 }  // namespace lamina

@@ -69,6 +69,7 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 
 void Executor::PrepareSteps() {
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
+  recorded_ = backend_.MakeRecordedSteps();
   if (options_.precision != Precision::kExact) {
     whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
     return;
@@ -194,8 +195,12 @@ int64_t Executor::Steps(const TrainingSteps& work) {
   if (network_ != nullptr) {
     return network_->Run(work);
   }
-  UpdateRule rule = work.rule;
   const int64_t steps = work.count();
+  if (recorded_ != nullptr && work.order != nullptr) {
+    recorded_->Run(work, [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, rule, begin, rows); });
+    return steps;
+  }
+  UpdateRule rule = work.rule;
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;

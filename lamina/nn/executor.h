@@ -46,7 +46,7 @@ class Executor {
             LossSums* sums) noexcept;
   /// Consecutive steps: as a whole where the backend has a way for this network, else gathered and computed one by one.
   /// Returns the steps done: all of them, or up to the first one whose loss is not finite or after which
-  /// work.stop_requested() said true.
+  /// work.stop_requested() said true. Where the backend records steps, neither stops shuffled ones.
   int64_t Steps(const TrainingSteps& work);
   /// Why Steps() goes layer by layer; yes where it does not.
   const Verdict& whole_steps() const { return whole_steps_; }
@@ -94,7 +94,8 @@ class Executor {
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
   std::unique_ptr<Buffer> sample_weights_;
-  std::unique_ptr<PreparedNetwork> network_;  // of whole steps; null: layer by layer
+  std::unique_ptr<PreparedNetwork> network_;   // of whole steps; null: layer by layer
+  std::unique_ptr<RecordedSteps> recorded_;    // null: every step is asked for
   Verdict whole_steps_;
 };
 

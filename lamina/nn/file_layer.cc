@@ -151,6 +151,9 @@ void FileLayer::PlanLayer() {
     ThrowBad(fmt::format("an output of {} x {} is larger than any file", batch(), layer_.outputs));
   }
   budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() : ParseBytes(settings_.memory);
+  if (const int64_t free_bytes = backend_->FreeMemory_bytes(); free_bytes > 0) {
+    budget_bytes_ = std::min(budget_bytes_, free_bytes / 10 * 9);  // a slice is there as a whole
+  }
   options.budget_bytes = budget_bytes_;
   plan_ = PlanSlices(layer_, batch(), dtype(), options);
   if (settings_.asymmetry == SliceOptions{}.asymmetry && plan_.count() > 1) {

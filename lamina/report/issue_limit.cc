@@ -6,7 +6,11 @@
 #include <algorithm>
 
 #include "lamina/backend/cpu/register_work.h"
+#include "lamina/base/error.h"
 #include "lamina/base/timing.h"
+#if defined(LAMINA_HAVE_CUDA)
+#include "lamina/backend/cuda/limits.h"
+#endif
 
 namespace lamina {
 namespace {
@@ -42,5 +46,23 @@ double MeasureSynapseLimit(const SynapseKind& kind, int threads) {
 double MeasureFmaPeak_gflops(DType dtype, int threads) {
   return 2e-9 * MeasureSynapseLimit({Synapse::kDot, dtype}, threads);
 }
+
+#if defined(LAMINA_HAVE_CUDA)
+double MeasureDeviceSynapseLimit(const SynapseKind& kind) {
+  cuda::Device device;
+  return cuda::MeasureSynapseLimit(device, kind.synapse, kind.dtype, kind.precision);
+}
+
+double MeasureDeviceBandwidth() {
+  cuda::Device device;
+  return cuda::MeasureMemoryBandwidth(device);
+}
+#else
+double MeasureDeviceSynapseLimit(const SynapseKind&) {
+  throw Error(ErrorCode::kUnsupported, "this lamina was built without the CUDA toolkit");
+}
+
+double MeasureDeviceBandwidth() { return MeasureDeviceSynapseLimit({}); }
+#endif
 
 }  // namespace lamina

@@ -23,6 +23,11 @@ struct SynapseKind {
 /// SAD and an addition for 8 a lane, and so on (0006-element-types.md). The best of several short runs; about 0.2 s.
 double MeasureSynapseLimit(const SynapseKind& kind, int threads);
 
+/// The same of the GPU of backend cuda and its own kernels; 0 where it is not known. Throws Error without a GPU.
+double MeasureDeviceSynapseLimit(const SynapseKind& kind);
+/// Of the GPU's memory, read and written.
+double MeasureDeviceBandwidth();
+
 /// The limit of dot in GFLOP/s (2 per multiply-add), f32 or f64.
 double MeasureFmaPeak_gflops(DType dtype, int threads);
 

@@ -7,7 +7,6 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
-#include "lamina/base/timing.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
@@ -30,13 +29,7 @@ LayerBenchmarkResult BenchmarkLayer(const Problem& problem, const LayerBenchmark
   result.verified = verdict.verified;
   std::vector<double> seconds;
   for (int round = 0; round < options.rounds; ++round) {
-    const Stopwatch watch;
-    int64_t calls = 0;
-    while (calls == 0 || watch.Elapsed_seconds() < options.round_seconds) {
-      run.Call();
-      ++calls;
-    }
-    seconds.push_back(watch.Elapsed_seconds() / static_cast<double>(calls));
+    seconds.push_back(run.SecondsPerCall(options.round_seconds));
   }
   std::sort(seconds.begin(), seconds.end());
   result.median_seconds = seconds[seconds.size() / 2];

@@ -9,6 +9,7 @@
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
+#include "lamina/base/timing.h"
 
 namespace lamina {
 namespace {
@@ -33,14 +34,6 @@ void FillRandom(Matrix& matrix, uint64_t seed) {
       }
     }
   });
-}
-
-void Spoil(Matrix& matrix) {
-  if (!matrix.empty()) {
-    DispatchFloat(matrix.dtype(), [&]<class T>(T) {
-      std::fill_n(matrix.Row<T>(0), matrix.rows() * matrix.cols(), std::numeric_limits<T>::quiet_NaN());
-    });
-  }
 }
 
 LayerPlanRequest RequestOf(const Problem& problem) {
@@ -118,44 +111,98 @@ PassRun::PassRun(const Problem& problem, const Backend& backend, int copies) : p
     throw Error(ErrorCode::kInvalidArgument, "a measurement needs at least one sample, output and input",
                 {.value = problem.Text()});
   }
-  weights_ = Matrix(layer.outputs, layer.inputs, problem.dtype);
-  FillRandom(weights_, 2);
+  weights_.host = Matrix(layer.outputs, layer.inputs, problem.dtype);
+  FillRandom(weights_.host, 2);
   for (int copy = 0; copy < copies; ++copy) {
     Operands operands;
-    operands.x = Matrix(problem.batch, layer.inputs, problem.dtype);
-    operands.delta = Matrix(problem.batch, layer.outputs, OutputType(problem.dtype));
-    FillRandom(operands.x, 1 + 2 * static_cast<uint64_t>(copy));
-    FillRandom(operands.delta, 3 + 2 * static_cast<uint64_t>(copy));
+    operands.x.host = Matrix(problem.batch, layer.inputs, problem.dtype);
+    operands.delta.host = Matrix(problem.batch, layer.outputs, OutputType(problem.dtype));
+    FillRandom(operands.x.host, 1 + 2 * static_cast<uint64_t>(copy));
+    FillRandom(operands.delta.host, 3 + 2 * static_cast<uint64_t>(copy));
     operands_.push_back(std::move(operands));
   }
   Prepare(backend);
 }
 
 PassRun::PassRun(const Problem& problem, const Backend& backend, Operands operands, Matrix weights)
-    : problem_(problem), weights_(std::move(weights)) {
+    : problem_(problem) {
+  weights_.host = std::move(weights);
   operands_.push_back(std::move(operands));
   Prepare(backend);
 }
 
-void PassRun::Prepare(const Backend& backend) {
-  prepared_ = backend.Prepare(RequestOf(problem_));
-  if (!bias_.empty()) {
+MatrixView PassRun::Operand::view() const {
+  MatrixView view = host.view();
+  if (resident != nullptr) {
+    view.data = resident->data();
+    view.space = Space::kDevice;
+  }
+  return view;
+}
+
+// To the device, where there is one.
+void PassRun::Send(Operand& operand) {
+  if (backend_->space() == Space::kHost || operand.host.empty()) {
+    operand.resident = nullptr;
     return;
   }
-  const LayerSpec& layer = problem_.layer;
-  const DType output = OutputType(problem_.dtype);
-  bias_ = Matrix(1, layer.outputs, output);
-  const bool rows_are_samples = problem_.pass != Pass::kWeightGradient;
-  for (Operands& operands : operands_) {
-    operands.a = Matrix(problem_.batch, layer.outputs, output);
-    if (problem_.pass != Pass::kForward) {
-      operands.distance = Matrix(problem_.batch, layer.outputs, output);
-      operands.result = Matrix(rows_are_samples ? problem_.batch : layer.outputs, layer.inputs, output);
+  if (operand.resident == nullptr) {
+    operand.resident = backend_->Allocate(operand.size_bytes());
+  }
+  backend_->Upload(operand.resident->data(), operand.host.data(), operand.size_bytes());
+}
+
+void PassRun::Fetch(Operand& operand) {
+  if (operand.resident != nullptr) {
+    backend_->Download(operand.host.data(), operand.resident->data(), operand.size_bytes());
+  }
+}
+
+void PassRun::Spoil(Operand& operand) {
+  if (!operand.host.empty()) {
+    DispatchFloat(operand.host.dtype(), [&]<class T>(T) {
+      std::fill_n(operand.host.Row<T>(0), operand.host.rows() * operand.host.cols(),
+                  std::numeric_limits<T>::quiet_NaN());
+    });
+    Send(operand);
+  }
+}
+
+void PassRun::Prepare(const Backend& backend) {
+  backend_ = &backend;
+  prepared_ = backend.Prepare(RequestOf(problem_));
+  const bool resident = weights_.resident != nullptr;
+  const bool first = bias_.host.empty();
+  if (first) {
+    MakeResults();
+  }
+  if (first || resident != (backend.space() == Space::kDevice)) {
+    for (Operand* operand : {&weights_, &bias_, &z_}) {
+      Send(*operand);
+    }
+    for (Operands& all : operands_) {
+      for (Operand* operand : {&all.x, &all.delta, &all.a, &all.distance, &all.result}) {
+        Send(*operand);
+      }
     }
   }
-  for (size_t copy = 0; problem_.pass != Pass::kForward && copy < operands_.size(); ++copy) {
+  for (size_t copy = 0; first && problem_.pass != Pass::kForward && copy < operands_.size(); ++copy) {
     Forward(/*keep_z=*/false);  // the distances that some gradients read
     std::rotate(operands_.begin(), operands_.begin() + 1, operands_.end());
+  }
+}
+
+void PassRun::MakeResults() {
+  const LayerSpec& layer = problem_.layer;
+  const DType output = OutputType(problem_.dtype);
+  bias_.host = Matrix(1, layer.outputs, output);
+  const bool rows_are_samples = problem_.pass != Pass::kWeightGradient;
+  for (Operands& operands : operands_) {
+    operands.a.host = Matrix(problem_.batch, layer.outputs, output);
+    if (problem_.pass != Pass::kForward) {
+      operands.distance.host = Matrix(problem_.batch, layer.outputs, output);
+      operands.result.host = Matrix(rows_are_samples ? problem_.batch : layer.outputs, layer.inputs, output);
+    }
   }
 }
 
@@ -165,10 +212,11 @@ void PassRun::Forward(bool keep_z) {
   Operands& operands = operands_[0];
   args.x = operands.x.view();
   args.weights = weights_.view();
-  args.bias = problem_.layer.bias ? bias_.data() : nullptr;
+  args.bias = problem_.layer.bias ? bias_.view().data : nullptr;
   args.a = operands.a.view();
   if (keep_z) {
-    z_ = Matrix(problem_.batch, problem_.layer.outputs, OutputType(problem_.dtype));
+    z_.host = Matrix(problem_.batch, problem_.layer.outputs, OutputType(problem_.dtype));
+    Send(z_);
     args.z = z_.view();
   }
   if (problem_.pass != Pass::kForward && SynapseNeedsDistance(problem_.layer.synapse)) {
@@ -182,7 +230,7 @@ void PassRun::Compute(Operands& operands) {
     ForwardArgs args;
     args.x = operands.x.view();
     args.weights = weights_.view();
-    args.bias = problem_.layer.bias ? bias_.data() : nullptr;
+    args.bias = problem_.layer.bias ? bias_.view().data : nullptr;
     args.a = operands.a.view();
     prepared_->Forward(args);
   } else if (problem_.pass == Pass::kInputGradient) {
@@ -197,8 +245,8 @@ void PassRun::Compute(Operands& operands) {
     WeightGradientArgs args;
     args.x = operands.x.view();
     args.delta = operands.delta.view();
-    args.weights.value = weights_.data();
-    args.weights.gradient = operands.result.data();
+    args.weights.value = weights_.view().data;
+    args.weights.gradient = operands.result.view().data;
     args.distance = operands.distance.view();
     prepared_->WeightGradient(args);
   }
@@ -209,6 +257,24 @@ void PassRun::Call() {
   next_ = (next_ + 1) % operands_.size();
 }
 
+double PassRun::SecondsPerCall(double least_seconds) {
+  constexpr int64_t kMostTogether = 256;  // asked of a device before the next look at the clock
+  const Stopwatch watch;
+  int64_t calls = 0;
+  int64_t together = 1;
+  while (calls == 0 || watch.Elapsed_seconds() < least_seconds) {
+    for (int64_t i = 0; i < together; ++i) {
+      Call();
+    }
+    calls += together;
+    if (backend_->space() == Space::kDevice) {
+      backend_->Synchronize();
+      together = std::min(2 * together, kMostTogether);
+    }
+  }
+  return watch.Elapsed_seconds() / static_cast<double>(calls);
+}
+
 PassVerdict PassRun::Verify() {
   Spoil(operands_[0].a);  // what an earlier plan computed must not pass for this one's
   Spoil(operands_[0].result);
@@ -216,6 +282,8 @@ PassVerdict PassRun::Verify() {
     Forward(/*keep_z=*/true);
   }
   Compute(operands_[0]);  // as it is timed
+  Fetch(Result());
+  Fetch(operands_[0].a);
   const bool by_output = problem_.pass == Pass::kWeightGradient;
   const int64_t lines = by_output ? problem_.layer.outputs : problem_.batch;
   std::vector<int64_t> chosen;
@@ -224,24 +292,26 @@ PassVerdict PassRun::Verify() {
                      (i % 3 == 2 ? lines / std::min(lines, kVerified) - 1 : 0));
   }
   const Operands& own = operands_[0];
+  const Matrix& result = Result().host;
   Problem part = problem_;
   part.dtype = DType::kF64;
   part.precision = Precision::kExact;
   (by_output ? part.layer.outputs : part.batch) = static_cast<int64_t>(chosen.size());
   Operands operands;
-  operands.x = by_output ? Chosen(own.x, All(problem_.batch), false) : Chosen(own.x, chosen, false);
-  operands.delta = Chosen(own.delta, chosen, by_output);
-  PassRun expected(part, *MakeSerialBackend({}), std::move(operands),
-                   by_output ? Chosen(weights_, chosen, false) : Chosen(weights_, All(problem_.layer.outputs), false));
+  operands.x.host = by_output ? Chosen(own.x.host, All(problem_.batch), false) : Chosen(own.x.host, chosen, false);
+  operands.delta.host = Chosen(own.delta.host, chosen, by_output);
+  const std::unique_ptr<Backend> serial = MakeSerialBackend({});
+  PassRun expected(part, *serial, std::move(operands),
+                   Chosen(weights_.host, by_output ? chosen : All(problem_.layer.outputs), false));
   if (problem_.pass == Pass::kForward) {
     expected.Forward(/*keep_z=*/true);
   }
   expected.Compute(expected.operands_[0]);
   PassVerdict verdict;
-  verdict.largest_error = LargestRelativeError(Flat(expected.Result()), Flat(Chosen(Result(), chosen, false)));
+  verdict.largest_error = LargestRelativeError(Flat(expected.Result().host), Flat(Chosen(result, chosen, false)));
   if (problem_.pass == Pass::kForward) {
     const double error =
-        ActivationError(problem_.layer.activation, Chosen(Result(), chosen, false), Chosen(own.a, chosen, false));
+        ActivationError(problem_.layer.activation, Chosen(result, chosen, false), Chosen(own.a.host, chosen, false));
     verdict.largest_error = std::isnan(error) ? error : std::max(verdict.largest_error, error);
   }
   const double epsilon = OutputType(problem_.dtype) == DType::kF64 ? std::numeric_limits<double>::epsilon()
@@ -252,6 +322,10 @@ PassVerdict PassRun::Verify() {
   verdict.error_bound = 8.0 * std::sqrt(static_cast<double>(std::max<int64_t>(1, terms))) * epsilon;
   if (problem_.precision == Precision::kBFloat16) {
     verdict.error_bound = 1.0 / 128;  // operands are off by up to 1/512, sums of random ones by less
+  }
+  if (problem_.precision == Precision::kFast && problem_.layer.synapse == Synapse::kDot &&
+      backend_->space() == Space::kDevice) {
+    verdict.error_bound = 1.0 / 512;  // TF32: off by up to 1/2048
   }
   verdict.verified = verdict.largest_error <= verdict.error_bound;  // false for NaN
   return verdict;

@@ -29,8 +29,11 @@ class PassRun {
   /// Throws Error(kInvalidArgument) for an empty problem, Error(kUnsupported) with the backend's reason.
   PassRun(const Problem& problem, const Backend& backend, int copies = 1);
 
+  /// May return before the work is done.
   void Call();
-  /// Another plan or backend for the same operands.
+  /// Of one call, on average over calls for at least `least_seconds`; at least one.
+  double SecondsPerCall(double least_seconds);
+  /// Another plan or backend for the same operands; `backend` must outlive the calls.
   void Prepare(const Backend& backend);
   /// Computes once, and up to 16 samples (weight gradient: outputs) spread over the result by the plain loops in double
   /// precision: all values of those are compared.
@@ -38,20 +41,33 @@ class PassRun {
   std::string Describe() const { return prepared_->Describe(); }
 
  private:
+  // A matrix of the host and, for a device, its memory there.
+  struct Operand {
+    Matrix host;
+    std::unique_ptr<Buffer> resident;
+
+    MatrixView view() const;
+    int64_t size_bytes() const { return host.rows() * host.view().stride * DTypeSize_bytes(host.dtype()); }
+  };
   struct Operands {
-    Matrix x, delta, a, distance, result;
+    Operand x, delta, a, distance, result;
   };
 
   PassRun(const Problem& problem, const Backend& backend, Operands operands, Matrix weights);
+  void MakeResults();
+  void Send(Operand& operand);
+  void Fetch(Operand& operand);
+  void Spoil(Operand& operand);
   void Forward(bool keep_z);
   void Compute(Operands& operands);
   /// What is compared: the sums z of a forward pass, or the gradient.
-  const Matrix& Result() const { return problem_.pass == Pass::kForward ? z_ : operands_[0].result; }
+  Operand& Result() { return problem_.pass == Pass::kForward ? z_ : operands_[0].result; }
 
   Problem problem_;
   std::vector<Operands> operands_;
   size_t next_ = 0;
-  Matrix weights_, bias_, z_;
+  Operand weights_, bias_, z_;
+  const Backend* backend_ = nullptr;
   std::unique_ptr<PreparedLayer> prepared_;
 };
 

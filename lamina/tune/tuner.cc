@@ -10,7 +10,6 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/base/timing.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
@@ -53,13 +52,8 @@ int CopiesFor(const Problem& problem) {
 void Measure(PassRun& run, Contender& contender, double seconds) {
   run.Prepare(*contender.backend);
   run.Call();  // caches of this plan, not of the last
-  const Stopwatch watch;
-  int64_t calls = 0;
-  while (calls == 0 || watch.Elapsed_seconds() < seconds) {
-    run.Call();
-    ++calls;
-  }
-  contender.seconds = std::min(contender.seconds, watch.Elapsed_seconds() / static_cast<double>(calls));
+  contender.backend->Synchronize();
+  contender.seconds = std::min(contender.seconds, run.SecondsPerCall(seconds));
 }
 
 // Whether `better` beats `than` by the least gain when both are measured afresh, in turns.

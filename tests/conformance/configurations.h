@@ -104,13 +104,17 @@ class Chosen {
     if (!configuration.target.empty()) {
       hwy::SetSupportedTargetsForTest(TargetBit(configuration.target));
     }
-    const BackendOptions options{.threads = configuration.threads, .kernel = configuration.kernel};
-    backend_ = configuration.backend == kEmulatedCuda ? cuda_emulated::MakeBackend(options)
-                                                      : MakeBackend(configuration.backend, options);
+    backend_ = Make(configuration);
   }
   ~Chosen() { hwy::SetSupportedTargetsForTest(0); }
   Chosen(const Chosen&) = delete;
   Chosen& operator=(const Chosen&) = delete;
+
+  static std::unique_ptr<Backend> Make(const Configuration& configuration) {
+    const BackendOptions options{.threads = configuration.threads, .kernel = configuration.kernel};
+    return configuration.backend == kEmulatedCuda ? cuda_emulated::MakeBackend(options)
+                                                  : MakeBackend(configuration.backend, options);
+  }
 
   const Chosen* operator->() const { return this; }
   std::string_view name() const { return backend_->name(); }
@@ -127,7 +131,7 @@ class Chosen {
     args.targets = staging.In(host.targets);
     args.sample_weights = staging.In(host.sample_weights, host.a.rows * DTypeSize_bytes(host.a.dtype));
     args.delta = staging.Out(host.delta);
-    args.sums = static_cast<LossSums*>(staging.Out(host.sums, sizeof(LossSums)));
+    args.sums = static_cast<LossSums*>(staging.InOut(host.sums, sizeof(LossSums)));
     backend_->ComputeLoss(args);
     staging.Finish();
   }

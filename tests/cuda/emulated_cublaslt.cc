@@ -15,24 +15,26 @@ Verdict LtSupports(const Problem& problem) {
 struct LtProduct::State {
   Device& device;
   Pass pass;
+  bool rounds;  // operands to bf16
 };
 
-LtProduct::LtProduct(Device& device, const LayerPlanRequest&, Pass pass, int)
-    : state_(std::make_unique<State>(State{device, pass})) {}
+LtProduct::LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int)
+    : state_(std::make_unique<State>(State{device, pass, request.precision == Precision::kBFloat16})) {}
 LtProduct::~LtProduct() = default;
 
 namespace {
 
 template <class E>
-__global__ void PlainProductKernel(ConstMatrixView a, ConstMatrixView b, Pass pass, int64_t rows, int64_t cols,
-                                   int64_t depth, void* product) {
+__global__ void PlainProductKernel(ConstMatrixView a, ConstMatrixView b, Pass pass, bool rounds, int64_t rows,
+                                   int64_t cols, int64_t depth, void* product) {
   using T = std::conditional_t<std::is_same_v<E, double>, double, float>;
   const int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (n >= rows * cols) {
     return;
   }
-  const auto at = [](const ConstMatrixView& m, int64_t i, int64_t j) {
-    return static_cast<T>(AsNumber(static_cast<const E*>(m.data)[i * m.stride + j]));
+  const auto at = [rounds](const ConstMatrixView& m, int64_t i, int64_t j) {
+    const auto value = static_cast<T>(AsNumber(static_cast<const E*>(m.data)[i * m.stride + j]));
+    return rounds ? static_cast<T>(static_cast<float>(BFloat16(static_cast<float>(value)))) : value;
   };
   const int64_t i = n / cols;
   const int64_t j = n % cols;
@@ -54,8 +56,8 @@ void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* pr
   DispatchDType(a.dtype, [&]<class E>(E) {
     if constexpr (!std::is_integral_v<E>) {
       state_->device.Launch("plain product", &PlainProductKernel<E>,
-                            dim3{static_cast<unsigned>((rows * cols + 63) / 64), 1, 1}, 64, 0, a, b, pass, rows, cols,
-                            depth, product);
+                            dim3{static_cast<unsigned>((rows * cols + 63) / 64), 1, 1}, 64, 0, a, b, pass,
+                            state_->rounds, rows, cols, depth, product);
     }
   });
 }

@@ -65,7 +65,7 @@ void RunRule(const Backend& backend, UpdateRule rule) {
 
 TEST(Executor, StepsFollowTheUpdateRulesOnEveryBackend) {
   for (const int threads : {1, 2}) {
-    for (const std::unique_ptr<Backend>& backend : AllBackends(threads)) {
+    for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       for (const UpdateRule& rule : ReferenceRules()) {
         RunRule(*backend, rule);
       }
@@ -100,7 +100,7 @@ TEST(Executor, EvaluateCountsCorrectAnswers) {
   network.Weights(0).Row<double>(1)[1] = 1;
   const double x[] = {2, 1, 1, 2, 3, 0};
   const double y[] = {1, 0, 1, 0, 1, 0};
-  for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
     Executor executor(network, *backend, {.max_batch = 3, .loss = Loss::kCrossEntropy});
     LossSums sums;
     executor.Evaluate(ViewOf(x, 3, 2), ViewOf(y, 3, 2), nullptr, &sums);
@@ -119,7 +119,7 @@ TEST(Executor, ASingleOutputIsCorrectOnTheTargetsSide) {
   static_cast<double*>(network.parameters())[0] = 1;
   const double x[] = {-0.9, 0.1, 0.6, 2};
   const double y[] = {-1, -1, 1, 1};
-  for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
     for (const auto& [threshold, correct] : std::vector<std::pair<double, int64_t>>{{0.0, 3}, {0.5, 4}, {0.7, 3}}) {
       Executor executor(network, *backend, {.max_batch = 4, .class_threshold = threshold});
       LossSums sums;

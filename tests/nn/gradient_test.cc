@@ -281,7 +281,7 @@ class Gradient : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Threads, Gradient, testing::Values(1, 2));
 
 void CheckCases(const std::vector<Case>& cases, int threads) {
-  const std::vector<std::unique_ptr<Backend>> backends = AllBackends(threads);
+  const std::vector<std::unique_ptr<Backend>> backends = HostBackends(threads);
   ASSERT_GE(backends.size(), 3U);
   for (const Case& test : cases) {
     auto [network, sample] = AwayFromKinks(test);

@@ -12,17 +12,25 @@
 #include "lamina/base/random.h"
 #include "lamina/data/preprocessor.h"
 #include "lamina/nn/model.h"
+#include "tests/conformance/configurations.h"
 
 namespace lamina {
 
-/// Every backend of this build that can be used here.
-inline std::vector<std::unique_ptr<Backend>> AllBackends(int threads) {
+/// Every backend of this build that computes on host matrices.
+inline std::vector<std::unique_ptr<Backend>> HostBackends(int threads) {
   std::vector<std::unique_ptr<Backend>> backends;
   for (const BackendRow& row : BackendTable()) {
-    if (row.available()) {
+    if (row.available() && row.name != "cuda") {
       backends.push_back(row.make({.threads = threads}));
     }
   }
+  return backends;
+}
+
+/// Those and the GPU, or its emulation.
+inline std::vector<std::unique_ptr<Backend>> AllBackends(int threads) {
+  std::vector<std::unique_ptr<Backend>> backends = HostBackends(threads);
+  backends.push_back(conformance::Chosen::Make({std::string(conformance::CudaUnderTest())}));
   return backends;
 }
 

@@ -70,7 +70,7 @@ void CheckOperations(const Backend& backend, Shape shape, const Activation& acti
 
 TEST(TrainedRadius, OperationsOfEveryBackend) {
   for (const int threads : {1, 2}) {
-    for (const std::unique_ptr<Backend>& backend : AllBackends(threads)) {
+    for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       ASSERT_TRUE(backend->SupportsTrainedRadius());
       for (const Shape shape : kShapes) {
         for (const char* activation : {"triangle", "gaussian"}) {
@@ -83,7 +83,7 @@ TEST(TrainedRadius, OperationsOfEveryBackend) {
 }
 
 TEST(TrainedRadius, UpdatesFollowTheRulesWithoutDecay) {
-  for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
     for (UpdateRule rule : ReferenceRules()) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), ReferenceRuleName(rule)));
       const Shape shape{33, 257};
@@ -120,7 +120,7 @@ TEST(TrainedRadius, UpdatesFollowTheRulesWithoutDecay) {
 
 // One input, one neuron on a row at its right: growing the output means shrinking the distance, or growing the radius.
 TEST(TrainedRadius, StaysAtOrAboveAShareOfItsStart) {
-  for (const std::unique_ptr<Backend>& backend : AllBackends(1)) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
     if (backend->name() == "blas") {
       continue;
     }
@@ -145,7 +145,7 @@ TEST(TrainedRadius, PredictionIsTheForwardPassOfTraining) {
       network.Initialize(Initialization::kGlorotNormal, 3);
       DispatchFloat(dtype, [&]<class T>(T) { static_cast<T*>(network.Radii(0))[1] = T(0.6); });
       const Matrix x = RandomMatrix(23, 5, dtype, 1);
-      for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+      for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
         if (backend->name() == "blas") {
           continue;
         }

@@ -106,6 +106,37 @@ struct Outcome {
   std::string described;  // how the steps were computed
 };
 
+// The arrays of `steps` in the memory of a backend.
+class Resident {
+ public:
+  explicit Resident(const Backend& backend) : backend_(backend) {}
+
+  void Take(TrainingSteps& steps) {
+    Take(steps.x);
+    Take(steps.targets);
+    steps.sample_weights = Copy(steps.sample_weights, kRows * DTypeSize_bytes(steps.x.dtype));
+    steps.order = static_cast<const int64_t*>(Copy(steps.order, kRows * static_cast<int64_t>(sizeof(int64_t))));
+    steps.sums = static_cast<LossSums*>(Copy(steps.sums, sizeof(LossSums)));
+  }
+
+ private:
+  void* Copy(const void* from, int64_t size_bytes) {
+    if (from == nullptr) {
+      return nullptr;
+    }
+    buffers_.push_back(backend_.Allocate(size_bytes));
+    backend_.Upload(buffers_.back()->data(), from, size_bytes);
+    return buffers_.back()->data();
+  }
+  void Take(ConstMatrixView& view) {
+    view.data = Copy(view.data, view.rows * view.stride * DTypeSize_bytes(view.dtype));
+    view.space = backend_.space();
+  }
+
+  const Backend& backend_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
 // Two epochs, each one call.
 Outcome Run(const Work& work, const Backend& backend, DType dtype) {
   Network network = StartOf(work, dtype);
@@ -114,15 +145,20 @@ Outcome Run(const Work& work, const Backend& backend, DType dtype) {
   Outcome outcome;
   outcome.whole = executor.whole_steps().ok;
   outcome.described = executor.Describe().back();
-  Work now = work;
+  Resident resident(backend);
+  TrainingSteps steps = StepsOver(data, work, &outcome.sums);
+  resident.Take(steps);
   for (int epoch = 0; epoch < 2; ++epoch) {
-    const TrainingSteps steps = StepsOver(data, now, &outcome.sums);
     EXPECT_EQ(executor.Steps(steps), steps.count());
-    now.rule.step += steps.count();
+    steps.rule.step += steps.count();
+    steps.rule.learning_rate *= 0.9;
   }
+  backend.Download(&outcome.sums, steps.sums, sizeof(outcome.sums));
   DispatchFloat(dtype, [&]<class T>(T) {
     const auto append = [&](const Buffer& buffer) {
-      const auto* all = static_cast<const T*>(buffer.data());
+      std::vector<T> host(static_cast<size_t>(buffer.size_bytes()) / sizeof(T));
+      backend.Download(host.data(), buffer.data(), buffer.size_bytes());
+      const T* all = host.data();
       for (size_t l = 0; l < work.layers.size(); ++l) {
         const LayerOffsets& at = network.offsets()[l];
         outcome.values.insert(outcome.values.end(), all + at.weights, all + at.weights + work.layers[l].weight_count());
@@ -261,6 +297,39 @@ TEST(SmallNetwork, SaysWhyNot) {
   EXPECT_NE(verdict(radii).reason.find("radii"), std::string::npos);
 }
 
+// Backend cuda, or its emulation: 1-sample steps fill a graph of many and some single ones, 7-sample ones end short.
+void CheckRecorded(const Work& work, const std::string& what) {
+  SCOPED_TRACE(fmt::format("{}, batch {}", what, work.batch));
+  const Outcome expected = Run(work, *MakeBackend("serial"), DType::kF64);
+  const conformance::Chosen cuda({std::string(conformance::CudaUnderTest())});
+  ASSERT_NE(cuda.get().MakeRecordedSteps(), nullptr);
+  ExpectSame(Run(work, cuda.get(), DType::kF64), expected, 1e-11);
+  ExpectSame(Run(work, cuda.get(), DType::kF32), expected, 1e-4);
+}
+
+TEST(RecordedSteps, EveryRule) {
+  for (const UpdateRule& rule : ReferenceRules()) {
+    for (const int64_t batch : {1, 7}) {
+      CheckRecorded({Layers({5, 21, 3}, Synapse::kDot, "tanh", "tanh"), Loss::kMse, rule, batch},
+                    ReferenceRuleName(rule));
+    }
+  }
+}
+
+TEST(RecordedSteps, SampleWeightsAndNoShuffling) {
+  for (const bool shuffled : {true, false}) {
+    CheckRecorded({Layers({5, 8, 3}, Synapse::kDot, "tanh", "softmax"), Loss::kCrossEntropy, Sgd(), 4, true, shuffled},
+                  fmt::format("shuffled {}", shuffled));
+  }
+}
+
+TEST(RecordedSteps, Distances) {
+  for (const char* layers : {"l1-triangle(radius=9):12,dot-identity:2", "l2-gaussian(radius=3):12,dot-identity:2",
+                             "rbf(radius=9)-radius:6,dot-identity:2"}) {
+    CheckRecorded({ParseLayers(layers, 6, true), Loss::kMse, Sgd(), 5}, layers);
+  }
+}
+
 // What Steps() promises whoever computes it.
 class Steps : public testing::Test {
  protected:
@@ -272,7 +341,7 @@ std::string BytesOf(const Buffer& buffer) {
 }
 
 TEST_F(Steps, TheSameBitsHoweverCutIntoCalls) {
-  for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
     SCOPED_TRACE(backend->name());
     const Data data(work_, DType::kF32);
     const Network start = StartOf(work_, DType::kF32);
@@ -296,7 +365,7 @@ TEST_F(Steps, TheSameBitsHoweverCutIntoCalls) {
 }
 
 TEST_F(Steps, StopWhereAskedTo) {
-  for (const std::unique_ptr<Backend>& backend : AllBackends(1)) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
     SCOPED_TRACE(backend->name());
     const Data data(work_, DType::kF32);
     Executor executor(StartOf(work_, DType::kF32), *backend, PlanOf(work_));
@@ -315,7 +384,7 @@ TEST_F(Steps, StopWhereAskedTo) {
 
 TEST_F(Steps, EndAtTheFirstLossThatIsNotFinite) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    for (const std::unique_ptr<Backend>& backend : AllBackends(1)) {
+    for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
       SCOPED_TRACE(backend->name());
       Data data(work_, DType::kF32);
       data.x.Row<float>(data.order[9])[2] = bad;  // the third step

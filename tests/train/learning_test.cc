@@ -87,7 +87,7 @@ TEST(Learning, CustomActivations) {
       options.epochs = 60;
       options.rule.kind = UpdateKind::kAdam;
       options.rule.learning_rate = 0.02;
-      for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+      for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
         const Trained trained = Train(*backend, options, model.network, data);
         EXPECT_LT(trained.history.epochs.back().train_loss, 0.05 * trained.history.epochs.front().train_loss)
             << backend->name() << " " << custom.Text();

@@ -137,10 +137,10 @@ LtProduct::LtProduct(Device& device, const LayerPlanRequest& request, Pass pass,
           State{device, pass, request.dtype, algorithm, request.layer.inputs, request.layer.outputs})) {
   const Library& library = TheLibrary();
   const bool is_f64 = request.dtype == DType::kF64;
-  const bool tf32 = request.dtype == DType::kF32 && request.precision == Precision::kFast;
-  const cublasComputeType_t compute = is_f64 ? CUBLAS_COMPUTE_64F
-                                      : tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                             : CUBLAS_COMPUTE_32F;
+  cublasComputeType_t compute = is_f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+  if (request.dtype == DType::kF32 && request.precision != Precision::kExact) {
+    compute = request.precision == Precision::kFast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_FAST_16BF;
+  }
   if (library.create(&state_->handle) != CUBLAS_STATUS_SUCCESS ||
       library.desc_create(&state_->desc, compute, is_f64 ? CUDA_R_64F : CUDA_R_32F) != CUBLAS_STATUS_SUCCESS) {
     throw Error(ErrorCode::kUnsupported, "cuBLASLt could not be started");

@@ -5,6 +5,7 @@
 
 #include "lamina/backend/cuda/cublaslt.h"
 #include "lamina/backend/cuda/cuda_layer.h"
+#include "lamina/backend/cuda/cuda_steps.h"
 #include "lamina/backend/cuda/whole_batch.h"
 #include "lamina/backend/requirements.h"
 
@@ -47,6 +48,17 @@ class CudaBackend final : public Backend {
     if (options_.kernel.starts_with("paper-") && problem.dtype != DType::kF32) {
       return Verdict::No("the papers' kernels are here in f32 only");
     }
+    if (problem.precision == Precision::kBFloat16) {
+      if (problem.dtype != DType::kF32 || problem.layer.synapse != Synapse::kDot) {
+        return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
+                                       SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
+      }
+      if (const Verdict library = LtSupports(problem); !library || (options_.kernel != "auto" &&
+                                                                   !options_.kernel.starts_with("cublaslt"))) {
+        return Verdict::No(library ? "kernel " + options_.kernel + " has no products of bf16 operands"
+                                   : "products of bf16 operands on the GPU need cuBLASLt: " + library.reason);
+      }
+    }
     const Activation& activation = problem.layer.activation;
     if (activation.kind() == Activation::kCustom && activation.device_loops() == nullptr) {
       return Verdict::No(
@@ -57,6 +69,7 @@ class CudaBackend final : public Backend {
   }
   std::vector<Plan> Candidates(const Problem& problem) const override { return CudaCandidates(problem, *device_); }
 
+  int64_t FreeMemory_bytes() const override { return device_->FreeMemory_bytes(); }
   std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const override {
     return std::make_unique<DeviceBuffer>(device_, size_bytes);
   }
@@ -65,10 +78,14 @@ class CudaBackend final : public Backend {
     device_->Download(host, from, size_bytes);
   }
 
+  void Synchronize() const override { device_->Synchronize(); }
+
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(*this, request);
     return MakeCudaLayer(request, device_, options_);
   }
+
+  std::unique_ptr<RecordedSteps> MakeRecordedSteps() const override { return MakeCudaSteps(device_); }
 
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override {
     LaunchGatherRows(*device_, from, rows, count, to);

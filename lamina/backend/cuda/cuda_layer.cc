@@ -200,6 +200,7 @@ ProductLaunch<E, S> CudaLayer::LaunchOf(Pass pass, const ConstMatrixView& a, con
   const Extent extent = ExtentOf(request_.layer, pass, batch);
   ProductLaunch<E, S> launch;
   launch.kernel = choice.kernel;
+  launch.pairs = request_.precision == Precision::kFast;
   launch.args.a = OperandOf<E>(a);
   launch.args.b = OperandOf<E>(b);
   launch.args.rows = extent.rows;
@@ -305,7 +306,7 @@ void CudaLayer::WeightGradient(const WeightGradientArgs& args) noexcept {
     const ConstMatrixView delta = ScaledDelta(args.delta, args.distance);
     ProductLaunch<T, T> launch = LaunchOf<T, T>(Pass::kWeightGradient, delta, args.x, delta.rows);
     launch.args.own = {static_cast<const T*>(args.weights.value), layer.inputs};
-    const auto epilogue = ToDevice<T>(args.weights, layer.inputs, args.rule, /*decay=*/true);
+    const auto epilogue = ToDevice<T>(*device_, args.weights, layer.inputs, args.rule, /*decay=*/true);
     if (ChoiceOf(Pass::kWeightGradient).library) {
       T* product = static_cast<T*>(partial_);
       Library(Pass::kWeightGradient).Run(delta, args.x, product);

@@ -11,6 +11,8 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
+struct LiveStep;
+
 /// Unknown numbers are 0.
 struct DeviceFacts {
   std::string name;  // "NVIDIA H100 80GB HBM3"
@@ -79,6 +81,10 @@ class Device {
   };
   std::unique_ptr<Recording> Record(const std::function<void()>& work);
 
+  /// While set, launches read rows and rates of updates from there: those of recorded steps.
+  void SetLive(const LiveStep* live) { live_ = live; }
+  const LiveStep* live() const { return live_; }
+
   /// Keeps the first failure of an operation that must not throw; `what` names it.
   void KeepError(const std::string& what) noexcept;
   /// The stream, for libraries: cudaStream_t.
@@ -92,6 +98,7 @@ class Device {
 
   struct State;
   DeviceFacts facts_;
+  const LiveStep* live_ = nullptr;
   std::unique_ptr<State> state_;
 };
 

@@ -10,6 +10,12 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
+/// What changes from one recorded step to the next, in device memory.
+struct LiveStep {
+  UpdateRule rule;
+  int64_t first = 0;  // sample of the order
+};
+
 template <class T>
 struct Rows {
   T* data = nullptr;  // null: absent
@@ -83,6 +89,7 @@ struct ParameterEpilogue {
   bool update = false;  // else the gradient is stored
   bool decay = false;
   UpdateRule rule;
+  const LiveStep* live = nullptr;  // instead of `rule`
 
   template <class Body>
   __device__ void Visit(const Body& body) const {
@@ -90,15 +97,16 @@ struct ParameterEpilogue {
       body([&](int64_t row, int64_t col, T sum) { gradient[row * cols + col] = sum; });
       return;
     }
-    const UpdateStep<T> step(rule, decay);
-    if (rule.kind == UpdateKind::kAdam) {
+    const UpdateRule now = live == nullptr ? rule : live->rule;
+    const UpdateStep<T> step(now, decay);
+    if (now.kind == UpdateKind::kAdam) {
       body([&](int64_t row, int64_t col, T sum) {
         const int64_t n = row * cols + col;
         step.Adam(sum, value[n], state0[n], state1[n]);
       });
     } else if (state0 == nullptr) {
       body([&](int64_t row, int64_t col, T sum) { step.Plain(sum, value[row * cols + col]); });
-    } else if (rule.kind == UpdateKind::kNesterov) {
+    } else if (now.kind == UpdateKind::kNesterov) {
       body([&](int64_t row, int64_t col, T sum) {
         const int64_t n = row * cols + col;
         step.Nesterov(sum, value[n], state0[n]);

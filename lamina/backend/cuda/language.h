@@ -29,6 +29,22 @@ __device__ inline S& SharedAs() {
 #endif
 }
 
+/// The compiler may not know what `value`, a number of a register, is from here on.
+template <class T>
+__device__ inline void Opaque(T& value) {
+#if defined(LAMINA_CUDA_EMULATED)
+  asm volatile("" : "+m"(value));
+#else
+  if constexpr (sizeof(T) == 8) {
+    asm volatile("" : "+d"(value));
+  } else if constexpr (static_cast<T>(0.5F) != T(0)) {
+    asm volatile("" : "+f"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
+#endif
+}
+
 /// Starts copying 16 bytes to shared memory; the last 16 - `valid_bytes` become zeros. Both aligned to 16 bytes.
 __device__ inline void CopyAsync16(void* shared, const void* global, int valid_bytes) {
 #if defined(LAMINA_CUDA_EMULATED)

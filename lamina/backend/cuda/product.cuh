@@ -37,16 +37,35 @@ __global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t row
 template <class Term>
 struct TermOp {
   static constexpr bool kNeedsOwn = false;
+  static constexpr bool kPairs = false;
+  template <class E>
+  static constexpr bool kPacked = PackedTerm<Term, E>::kExists;
   template <class S>
   __device__ static S Add(S a, S b, S, S sum) {
     return Term::Accumulate(a, b, sum);
   }
+  template <class E>
+  __device__ static int32_t AddPacked(uint32_t a, uint32_t b, int32_t sum) {
+    return PackedTerm<Term, E>::Add(a, b, sum);
+  }
 };
+
+/// Sums of |a - b| of 16-bit types in pairs.
+struct PairOp {
+  static constexpr bool kNeedsOwn = false;
+  static constexpr bool kPairs = true;
+  template <class E>
+  static constexpr bool kPacked = false;
+};
+using PairShape = TileShape<8, 4>;  // with 8 x 8 the sums of pairs would not fit into the registers
 
 /// Sums of a scaled delta (A) times the term's slope at (Own, B).
 template <class Term>
 struct SlopeOp {
   static constexpr bool kNeedsOwn = Term::kIsDistance;
+  static constexpr bool kPairs = false;
+  template <class E>
+  static constexpr bool kPacked = false;
   template <class S>
   __device__ static S Add(S scale, S other, S own, S sum) {
     return Term::AccumulateSlope(scale, own, other, sum);

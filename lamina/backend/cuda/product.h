@@ -46,6 +46,7 @@ template <class E, class S>
 struct ProductLaunch {
   ProductArgs<E, S> args;
   ProductKernel kernel = ProductKernel::kLarge;
+  bool pairs = false;  // l1 of 16-bit floating-point types: Precision::kFast
 };
 
 /// The results of one block of kLarge and kSmall.

@@ -8,6 +8,7 @@
 
 #include "lamina/backend/cuda/language.h"
 #include "lamina/backend/cuda/numbers.cuh"
+#include "lamina/backend/cuda/packed.cuh"
 #include "lamina/backend/cuda/product.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -118,7 +119,8 @@ struct Fragment {
   }
 };
 
-/// The tile of one block. Op has kNeedsOwn and Add(a, b, own, sum).
+/// The tile of one block. Op has kNeedsOwn and Add(a, b, own, sum); kPacked<E>: AddPacked(a, b, sum) for words of bytes;
+/// kPairs: words of halves go through PairSum.
 template <class Op, class E, class S, class Shape, Contiguous kA, Contiguous kB>
 class Tile {
  public:
@@ -159,7 +161,9 @@ class Tile {
       Stage(slab + kStages - 1, slabs);
       const E* a = shared_ + slab % kStages * kStageSize;
       const int64_t left = k_end_ - k_begin_ - slab * kDepth;
-      if (left >= kDepth) {
+      if constexpr (Op::template kPacked<E> || Op::kPairs) {
+        AccumulateWords(a, left < kDepth ? static_cast<int>(left) : kDepth);
+      } else if (left >= kDepth) {
         Accumulate<true>(a, kDepth);
       } else {
         Accumulate<false>(a, static_cast<int>(left));
@@ -245,6 +249,57 @@ class Tile {
             }
           }
         }
+      }
+    }
+  }
+
+  // Words that the sum ends within are filled with zeros, which add nothing.
+  __device__ void AccumulateWords(const E* a, int count) {
+    constexpr int kWords = 4;  // of a load
+    constexpr int kStep = kWords * kWord_bytes / static_cast<int>(sizeof(E));
+    const E* b = a + SlabA::kSize;
+    uint32_t pairs[Op::kPairs ? Shape::kThreadRows : 1][Op::kPairs ? Shape::kThreadCols : 1] = {};
+#pragma unroll 1
+    for (int k = 0; k < count; k += kStep) {
+      uint32_t rows[Shape::kThreadRows][kWords];
+      uint32_t cols[Shape::kThreadCols][kWords];
+#pragma unroll
+      for (int i = 0; i < Shape::kThreadRows; ++i) {
+        LoadShared<kWords>(rows[i], reinterpret_cast<const uint32_t*>(SlabA::At(a, SlabA::Line(row_, i), k)));
+      }
+#pragma unroll
+      for (int j = 0; j < Shape::kThreadCols; ++j) {
+        LoadShared<kWords>(cols[j], reinterpret_cast<const uint32_t*>(SlabB::At(b, SlabB::Line(col_, j), k)));
+      }
+#pragma unroll
+      for (int v = 0; v < kWords; ++v) {
+#pragma unroll
+        for (int i = 0; i < Shape::kThreadRows; ++i) {
+#pragma unroll
+          for (int j = 0; j < Shape::kThreadCols; ++j) {
+            if constexpr (Op::kPairs) {
+              pairs[i][j] = PairSum<E>::Add(rows[i][v], cols[j][v], pairs[i][j]);
+            } else {
+              sums_[i][j] = Op::template AddPacked<E>(rows[i][v], cols[j][v], sums_[i][j]);
+            }
+          }
+        }
+      }
+      if constexpr (Op::kPairs) {
+        if ((k / kStep + 1) * kWords % PairSum<E>::kWords == 0 || k + kStep >= count) {
+          FinishPairs(pairs);
+        }
+      }
+    }
+  }
+
+  __device__ void FinishPairs(uint32_t (&pairs)[Shape::kThreadRows][Shape::kThreadCols]) {
+#pragma unroll
+    for (int i = 0; i < Shape::kThreadRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Shape::kThreadCols; ++j) {
+        sums_[i][j] += PairSum<E>::Finish(pairs[i][j]);
+        pairs[i][j] = 0;
       }
     }
   }

@@ -21,7 +21,7 @@ void GatherAs(Device& device, const ConstMatrixView& from, const int64_t* rows, 
   const int64_t per_word = static_cast<int64_t>(sizeof(W)) / DTypeSize_bytes(from.dtype);
   const int64_t words = from.cols / per_word;
   device.Launch("gather rows", &GatherRowsKernel<W>, Grid(count * words), kThreads, 0, static_cast<const W*>(from.data),
-                from.stride / per_word, rows, count, words, static_cast<W*>(to.data), to.stride / per_word);
+                from.stride / per_word, rows, device.live(), count, words, static_cast<W*>(to.data), to.stride / per_word);
 }
 
 struct alignas(16) Word16 {
@@ -87,7 +87,7 @@ void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args) {
   DispatchFloat(args.delta.dtype, [&]<class T>(T) {
     device.Launch("radius backward", &RadiusBackwardKernel<T>, Grid(args.delta.cols * kWarp), kThreads, 0,
                   RowsOf<T>(args.u), RowsOf<T>(args.delta), args.delta.rows, args.delta.cols,
-                  ToDevice<T>(args.radii, args.delta.cols, args.rule, /*decay=*/false),
+                  ToDevice<T>(device, args.radii, args.delta.cols, args.rule, /*decay=*/false),
                   static_cast<T>(args.smallest_radius));
   });
 }
@@ -105,10 +105,14 @@ void LaunchScaleDelta(Device& device, Synapse synapse, const ConstMatrixView& de
 void LaunchColumnSums(Device& device, const ConstMatrixView& delta, const ParameterArrays& bias,
                       const UpdateRule* rule) {
   DispatchFloat(delta.dtype, [&]<class T>(T) {
-    const auto epilogue = ToDevice<T>(bias, delta.cols, rule, /*decay=*/false);
+    const auto epilogue = ToDevice<T>(device, bias, delta.cols, rule, /*decay=*/false);
     device.Launch("bias gradient", &ColumnSumsKernel<T, ParameterEpilogue<T>>, Grid(delta.cols * kWarp), kThreads, 0,
                   RowsOf<T>(delta), delta.rows, delta.cols, epilogue);
   });
+}
+
+void LaunchAdvance(Device& device, LiveStep* live, int64_t batch) {
+  device.Launch("next step", &AdvanceKernel, dim3{1, 1, 1}, 1, 0, live, batch);
 }
 
 void LaunchSoftmax(Device& device, const MatrixView& a) {

@@ -14,14 +14,20 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 __device__ inline int64_t GlobalThread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t GlobalThreads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
 
-/// to[i] = from[rows[i]]; rows of `words` elements W.
+/// to[i] = from[rows[i]]; rows of `words` elements W. Recorded: from the live sample of `rows` on.
 template <class W>
-__global__ void GatherRowsKernel(const W* from, int64_t from_stride, const int64_t* rows, int64_t count, int64_t words,
-                                 W* to, int64_t to_stride) {
+__global__ void GatherRowsKernel(const W* from, int64_t from_stride, const int64_t* rows, const LiveStep* live,
+                                 int64_t count, int64_t words, W* to, int64_t to_stride) {
+  const int64_t* chosen = live == nullptr ? rows : rows + live->first;
   for (int64_t n = GlobalThread(); n < count * words; n += GlobalThreads()) {
     const int64_t i = n / words;
-    to[i * to_stride + n % words] = from[rows[i] * from_stride + n % words];
+    to[i * to_stride + n % words] = from[chosen[i] * from_stride + n % words];
   }
+}
+
+__global__ inline void AdvanceKernel(LiveStep* live, int64_t batch) {
+  live->first += batch;
+  ++live->rule.step;
 }
 
 /// out[i, j] = ScaleDelta(delta[i, j], distance[i, j]) of synapse S, rows densely.

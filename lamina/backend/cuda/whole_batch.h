@@ -17,12 +17,14 @@ Rows<const T> RowsOf(const ConstMatrixView& view) {
 }
 
 template <class T>
-ParameterEpilogue<T> ToDevice(const ParameterArrays& arrays, int64_t cols, const UpdateRule* rule, bool decay) {
+ParameterEpilogue<T> ToDevice(const Device& device, const ParameterArrays& arrays, int64_t cols, const UpdateRule* rule,
+                              bool decay) {
   ParameterEpilogue<T> epilogue{static_cast<T*>(arrays.value), static_cast<T*>(arrays.gradient),
                                 static_cast<T*>(arrays.state0), static_cast<T*>(arrays.state1), cols};
   epilogue.update = rule != nullptr;
   epilogue.decay = decay;
   epilogue.rule = rule == nullptr ? UpdateRule{} : *rule;
+  epilogue.live = device.live();
   return epilogue;
 }
 
@@ -37,6 +39,8 @@ void LaunchScaleDelta(Device& device, Synapse synapse, const ConstMatrixView& de
 /// The bias gradient, or the update by it.
 void LaunchColumnSums(Device& device, const ConstMatrixView& delta, const ParameterArrays& bias,
                       const UpdateRule* rule);
+/// The next `batch` samples, the next step of the rule.
+void LaunchAdvance(Device& device, LiveStep* live, int64_t batch);
 /// Rows of a, in place.
 void LaunchSoftmax(Device& device, const MatrixView& a);
 

@@ -1,0 +1,100 @@
+// One graph of a single step, one of many: a launch of a graph costs some microseconds, and so does a gap between two.
+#include "lamina/backend/cuda/cuda_steps.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "lamina/backend/cuda/whole_batch.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+namespace {
+
+constexpr int64_t kStepsTogether = 16;
+
+// What is fixed when steps are recorded.
+using Addresses = std::tuple<const void*, int64_t, const void*, int64_t, const void*, const int64_t*, int64_t, LossSums*,
+                             UpdateKind>;
+
+Addresses AddressesOf(const TrainingSteps& work) {
+  return {work.x.data, work.x.stride, work.targets.data, work.targets.stride, work.sample_weights,
+          work.order,  work.batch,    work.sums,         work.rule.kind};
+}
+
+class CudaSteps final : public RecordedSteps {
+ public:
+  explicit CudaSteps(const std::shared_ptr<Device>& device)
+      : device_(device), live_(static_cast<LiveStep*>(device->Allocate(sizeof(LiveStep)))) {}
+  ~CudaSteps() override { device_->Free(live_); }
+  CudaSteps(const CudaSteps&) = delete;
+  CudaSteps& operator=(const CudaSteps&) = delete;
+
+  void Run(const TrainingSteps& work, const StepFunction& step) override {
+    if (work.begin >= work.end) {
+      return;
+    }
+    UpdateRule rule = work.rule;
+    int64_t at = work.begin;
+    const auto ask = [&](int64_t rows) {
+      step(at, rows, rule);
+      at += rows;
+      ++rule.step;
+    };
+    if (const Addresses now = AddressesOf(work); now != recorded_for_) {
+      one_.reset();
+      many_.reset();
+      recorded_for_ = now;
+      ask(std::min(work.batch, work.end - at));  // libraries choose and load what cannot be done while recording
+    }
+    const LiveStep live{rule, at};
+    device_->Upload(live_, &live, sizeof(live));
+    int64_t steps = (work.end - at) / work.batch;  // whole ones
+    rule.step += steps;
+    at += steps * work.batch;
+    for (; steps >= kStepsTogether; steps -= kStepsTogether) {
+      Repeat(many_, kStepsTogether, work, step);
+    }
+    for (; steps > 0; --steps) {
+      Repeat(one_, 1, work, step);
+    }
+    if (at < work.end) {
+      ask(work.end - at);
+    }
+    device_->Synchronize();
+  }
+
+ private:
+  using Recording = std::unique_ptr<Device::Recording>;
+
+  void Repeat(Recording& recording, int64_t steps, const TrainingSteps& work, const StepFunction& step) {
+    if (recording == nullptr) {
+      device_->SetLive(live_);
+      try {
+        recording = device_->Record([&] {
+          for (int64_t i = 0; i < steps; ++i) {
+            step(0, work.batch, work.rule);
+            LaunchAdvance(*device_, live_, work.batch);
+          }
+        });
+      } catch (...) {
+        device_->SetLive(nullptr);
+        throw;
+      }
+      device_->SetLive(nullptr);
+    }
+    recording->Run();
+  }
+
+  std::shared_ptr<Device> device_;
+  LiveStep* live_;
+  Addresses recorded_for_{};
+  Recording one_;
+  Recording many_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordedSteps> MakeCudaSteps(const std::shared_ptr<Device>& device) {
+  return std::make_unique<CudaSteps>(device);
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,139 @@
+// Kernels that issue a synapse's instructions on registers, and copy memory.
+#include "lamina/backend/cuda/limits.h"
+
+#include <algorithm>
+
+#include "lamina/backend/cuda/numbers.cuh"
+#include "lamina/backend/cuda/packed.cuh"
+#include "lamina/base/timing.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+namespace {
+
+constexpr int kSide = 8;  // sums of a thread: 8 x 8, as in the tile
+constexpr int kThreads = 256;
+constexpr int kRuns = 5;
+
+template <class Term>
+struct PlainTerm {
+  static constexpr int64_t kSynapses = 1;
+  template <class T>
+  __device__ static T Add(T a, T b, T sum) {
+    return Term::Accumulate(a, b, sum);
+  }
+};
+
+struct ByteTerm {
+  static constexpr int64_t kSynapses = 4;
+  __device__ static uint32_t Add(uint32_t a, uint32_t b, uint32_t sum) {
+    return static_cast<uint32_t>(
+        PackedTerm<formulas::AbsoluteDifferenceTerm, uint8_t>::Add(a, b, static_cast<int32_t>(sum)));
+  }
+};
+
+template <class E>
+struct PairTerm {
+  static constexpr int64_t kSynapses = 2;
+  __device__ static uint32_t Add(uint32_t a, uint32_t b, uint32_t sum) { return PairSum<E>::Add(a, b, sum); }
+};
+
+template <class Op, class T>
+__global__ void __launch_bounds__(kThreads) IssueKernel(int64_t rounds, T* out) {
+  T a[kSide];
+  T b[kSide];
+  T sums[kSide][kSide] = {};
+  for (int i = 0; i < kSide; ++i) {
+    a[i] = static_cast<T>(threadIdx.x + static_cast<unsigned>(i));
+    b[i] = static_cast<T>(threadIdx.x * 3 + static_cast<unsigned>(i));
+  }
+#pragma unroll 1
+  for (int64_t round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < kSide; ++i) {
+      Opaque(a[i]);  // may be another one in every round: nothing is computed ahead
+#pragma unroll
+      for (int j = 0; j < kSide; ++j) {
+        sums[i][j] = Op::Add(a[i], b[j], sums[i][j]);
+      }
+    }
+  }
+  T sum = T(0);
+  for (int i = 0; i < kSide; ++i) {
+    for (int j = 0; j < kSide; ++j) {
+      sum += sums[i][j];
+    }
+  }
+  out[static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x] = sum;
+}
+
+__global__ void CopyKernel(const uint64_t* from, uint64_t* to, int64_t count) {
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; n < count; n += step) {
+    to[n] = from[n];
+  }
+}
+
+// The best of some runs of `work`, in seconds.
+template <class Work>
+double BestSeconds(Device& device, const Work& work) {
+  work();
+  device.Synchronize();
+  double best = 1e30;
+  for (int run = 0; run < kRuns; ++run) {
+    const Stopwatch watch;
+    work();
+    device.Synchronize();
+    best = std::min(best, watch.Elapsed_seconds());
+  }
+  return best;
+}
+
+template <class Op, class T>
+double IssueRate(Device& device) {
+  constexpr int64_t kRounds = 1 << 14;
+  // Two blocks a multiprocessor: as many as the registers hold.
+  const auto blocks = static_cast<unsigned>(std::max(1, 2 * device.facts().multiprocessors));
+  const int64_t rounds = device.facts().name == "emulated GPU" ? 2 : kRounds;
+  void* out = device.Allocate(int64_t{blocks} * kThreads * static_cast<int64_t>(sizeof(T)));
+  const double seconds = BestSeconds(device, [&] {
+    device.Launch("issue limit", &IssueKernel<Op, T>, dim3{blocks, 1, 1}, kThreads, 0, rounds, static_cast<T*>(out));
+  });
+  device.Free(out);
+  return static_cast<double>(blocks) * kThreads * static_cast<double>(kSide * kSide * Op::kSynapses * rounds) / seconds;
+}
+
+}  // namespace
+
+double MeasureSynapseLimit(Device& device, Synapse synapse, DType dtype, Precision precision) {
+  const bool half = dtype == DType::kF16 || dtype == DType::kBF16;
+  if (synapse == Synapse::kL1 && half && precision == Precision::kFast) {
+    return dtype == DType::kF16 ? IssueRate<PairTerm<Float16>, uint32_t>(device)
+                                : IssueRate<PairTerm<BFloat16>, uint32_t>(device);
+  }
+  if (synapse == Synapse::kL1 && (dtype == DType::kU8 || dtype == DType::kI8)) {
+    return IssueRate<ByteTerm, uint32_t>(device);
+  }
+  if (IsInteger(dtype) || (synapse == Synapse::kDot && precision != Precision::kExact)) {
+    return 0;
+  }
+  double rate = 0;
+  VisitSynapse(synapse, [&]<class F>(F) {
+    using Op = PlainTerm<typename F::Term>;
+    rate = dtype == DType::kF64 ? IssueRate<Op, double>(device) : IssueRate<Op, float>(device);
+  });
+  return rate;
+}
+
+double MeasureMemoryBandwidth(Device& device, int64_t size_bytes) {
+  const int64_t count = size_bytes / static_cast<int64_t>(sizeof(uint64_t));
+  auto* from = static_cast<uint64_t*>(device.Allocate(size_bytes));
+  auto* to = static_cast<uint64_t*>(device.Allocate(size_bytes));
+  const auto blocks = static_cast<unsigned>(std::max(1, 16 * device.facts().multiprocessors));
+  const double seconds = BestSeconds(
+      device, [&] { device.Launch("copy", &CopyKernel, dim3{blocks, 1, 1}, kThreads, 0, from, to, count); });
+  device.Free(from);
+  device.Free(to);
+  return 2.0 * static_cast<double>(size_bytes) / seconds;
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

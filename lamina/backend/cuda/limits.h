@@ -1,0 +1,15 @@
+// What the GPU reaches with nothing but a synapse's arithmetic in registers, and moving memory: measured, to compare with.
+#pragma once
+
+#include "lamina/backend/cuda/device.h"
+#include "lamina/neuron/problem.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// Synapses a second of lamina's own kernels' arithmetic (no tensor cores); 0 for kinds whose limit is not known.
+double MeasureSynapseLimit(Device& device, Synapse synapse, DType dtype, Precision precision);
+
+/// Bytes a second, read and written, of a copy within the device's memory of `size_bytes` each way.
+double MeasureMemoryBandwidth(Device& device, int64_t size_bytes = int64_t{1} << 30);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE
