@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/paper_2017.h"
 #include "progress.h"

@@ -83,6 +83,7 @@ class Preprocessor {
   const std::vector<std::string>& class_names() const;   // classification
   const std::vector<std::string>& target_names() const;  // column names of the targets
   std::vector<std::string> InputNames() const;           // one per network input: "age", "protocol=tcp"
+  std::span<const FittedColumn> input_columns() const { return inputs_; }  // one per column used, in table order
   bool is_image() const;
   int64_t image_height() const;
   int64_t image_width() const;

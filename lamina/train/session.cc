@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -11,7 +10,6 @@
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
-#include "lamina/data/category_lookup.h"
 #include "lamina/train/centres.h"
 #include "lamina/tune/profile.h"
 
@@ -26,22 +24,6 @@ std::vector<int64_t> AllRows(const Table& table) {
   return rows;
 }
 
-// A class per row for stratified splitting; rows without one are a class of their own.
-std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows, const std::string& target) {
-  const Column& column = table.columns[static_cast<size_t>(table.FindColumn(target))];
-  const CategoryView classes(column, rows);
-  std::vector<int32_t> strata;
-  for (const int64_t row : rows) {
-    if (column.kind == ColumnKind::kNumber && !column.IsMissing(row) &&
-        column.Number(row) != std::trunc(column.Number(row))) {
-      ThrowCell(table, row, column, "--stratify needs classes, and the target is a number to predict",
-                "Leave --stratify out, or name a target of classes.");
-    }
-    strata.push_back(classes.Code(row));
-  }
-  return strata;
-}
-
 }  // namespace
 
 TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom) {
@@ -54,15 +36,20 @@ TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Acti
 
 TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  Prepare(nullptr);
+  Prepare(nullptr, nullptr);
+}
+
+TrainSession::TrainSession(const TrainSettings& settings, const RunTables& tables, std::vector<Activation> custom)
+    : settings_(settings), custom_(std::move(custom)) {
+  Prepare(&tables, nullptr);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  Prepare(&checkpoint);
+  Prepare(nullptr, &checkpoint);
 }
 
-void TrainSession::Prepare(const std::string* checkpoint) {
+void TrainSession::Prepare(const RunTables* tables, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
   backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
@@ -70,8 +57,7 @@ void TrainSession::Prepare(const std::string* checkpoint) {
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
   }
-  LoadData(saved ? &saved->model.preprocessor : nullptr);
-  BuildNetwork();
+  LoadData(tables, saved ? &saved->model.preprocessor : nullptr);
   if (saved) {
     Accept(std::move(*saved), *checkpoint);
   }
@@ -128,62 +114,17 @@ std::string TrainSession::CheckpointPath() const {
   return settings_.model + ".checkpoint";
 }
 
-void TrainSession::FitPreprocessor(const Table& table, std::span<const int64_t> rows,
-                                   const std::optional<std::string>& target) {
-  TrainSettings settings = settings_;
-  if (settings.target.empty() && target) {
-    settings.target = {*target};
-  }
-  PreprocessOptions options = PreprocessOptionsFrom(settings, Activation(), false);
-  model_.preprocessor = Preprocessor::Fit(table, rows, options);
-  PlanFrom(model_.preprocessor);
-  const PreprocessOptions planned = PreprocessOptionsFrom(settings, output_.activation, output_.single_output);
-  if (planned.negative_target != options.negative_target || planned.single_output) {
-    model_.preprocessor = Preprocessor::Fit(table, rows, planned);  // other target values
-  }
-}
-
-TrainSession::Tables TrainSession::ReadTables() const {
-  const ReadOptions options = ReadOptionsFrom(settings_);
-  Tables tables{ReadData(settings_.data, options), std::nullopt};
-  ReadOptions others = options;  // text is text in every file, even where one holds only numbers
-  for (const Column& column : tables.main.train.columns) {
-    if (column.kind == ColumnKind::kText) {
-      others.text_columns_if_present.push_back(column.name);
-    }
-  }
-  if (!settings_.test.empty()) {
-    tables.main.test = ReadTable(settings_.test, others);
-  }
-  if (!settings_.validation.empty()) {
-    tables.validation = ReadTable(settings_.validation, others);
-  }
-  return tables;
-}
-
-Split TrainSession::SplitOf(const Tables& tables) const {
-  const Table& table = tables.main.train;
-  const std::vector<int64_t> rows = SelectRows(table.rows, settings_.samples, settings_.random_samples, settings_.seed);
-  std::vector<int32_t> strata;
-  if (settings_.stratify) {
-    strata =
-        StrataOf(table, rows, settings_.target.empty() ? tables.main.target.value_or("-1") : settings_.target.front());
-  }
-  return SplitRows(rows, strata,
-                   SplitOptionsFrom(settings_, tables.main.test.has_value(), tables.validation.has_value()));
-}
-
-void TrainSession::LoadData(const Preprocessor* fitted) {
+void TrainSession::LoadData(const RunTables* given, const Preprocessor* fitted) {
   const Stopwatch watch;
-  const Tables tables = ReadTables();
-  const Table& table = tables.main.train;
-  const Split split = SplitOf(tables);
-  if (fitted != nullptr) {
-    model_.preprocessor = *fitted;
-    PlanFrom(*fitted);
-  } else {
-    FitPreprocessor(table, split.train, tables.main.target);
+  std::optional<RunTables> read;
+  if (given == nullptr) {
+    read = ReadRunTables(settings_);
   }
+  const RunTables& tables = given != nullptr ? *given : *read;
+  const Table& table = tables.main.train;
+  RunPlan plan = PlanRun(settings_, tables, fitted, custom_);
+  model_.preprocessor = std::move(plan.preprocessor);
+  output_ = std::move(plan.output);
   const Preprocessor& preprocessor = model_.preprocessor;
   const DType dtype = ParseDType(settings_.dtype);
   const auto encode = [&](const Table& from, const std::vector<int64_t>& chosen) {
@@ -192,24 +133,18 @@ void TrainSession::LoadData(const Preprocessor* fitted) {
   const auto encode_part = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
     return other ? encode(*other, AllRows(*other)) : encode(table, chosen);
   };
-  train_ = encode(table, split.train);
-  validation_ = encode_part(tables.validation, split.validation);
-  test_ = encode_part(tables.main.test, split.test);
+  train_ = encode(table, plan.split.train);
+  validation_ = encode_part(tables.validation, plan.split.validation);
+  test_ = encode_part(tables.main.test, plan.split.test);
   const WeightOptions weights = WeightOptionsFrom(settings_);
   if (weights.balanced_classes || !weights.class_weights.empty() || !weights.weight_column.empty()) {
     train_.sample_weights = SampleWeights(table, train_, preprocessor, weights);
   }
   load_seconds_ = watch.Elapsed_seconds();
+  BuildNetwork(std::move(plan.layers));
 }
 
-void TrainSession::PlanFrom(const Preprocessor& preprocessor) {
-  const bool classes = preprocessor.task() == Task::kClassification;
-  output_ = PlanOutput(settings_, classes ? static_cast<int64_t>(preprocessor.class_names().size()) : 0, custom_);
-}
-
-void TrainSession::BuildNetwork() {
-  std::vector<LayerSpec> layers =
-      LayersFrom(settings_, output_, model_.preprocessor.input_count(), model_.preprocessor.output_count(), custom_);
+void TrainSession::BuildNetwork(std::vector<LayerSpec> layers) {
   LayerSpec& first = layers.front();
   const bool radius_given = settings_.layers.substr(0, settings_.layers.find(':')).find("radius=") != std::string::npos;
   if (IsDistance(first.synapse) && !radius_given) {
@@ -231,12 +166,19 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
   }
-  callbacks.checkpoint = nullptr;
-  if (const std::string path = CheckpointPath(); !path.empty()) {
-    callbacks.checkpoint = [this, path](const TrainState& state) {
+  bool stopped = false;
+  const std::string path = CheckpointPath();
+  callbacks.stop_requested = [&stopped, ask = std::move(callbacks.stop_requested)] {
+    return stopped = stopped || (ask && ask());
+  };
+  callbacks.checkpoint = [&](TrainState&& state) {
+    if (!path.empty()) {
       SaveCheckpoint(path, model_, state, Fingerprint());
-    };
-  }
+    }
+    if (stopped) {
+      resume_state_ = std::move(state);
+    }
+  };
   TrainResult result;
   result.history = trainer.Run(train_, &validation_, callbacks);
   for (const EpochRecord& record : result.history.epochs) {
@@ -244,6 +186,11 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   if (test_.size() > 0 && result.history.stop_reason != "interrupted") {
     result.test = Evaluate(model_, *backend_, test_);
+  }
+  model_.training["epochs"] = result.history.epochs.size();
+  model_.training["best_epoch"] = result.history.best_epoch;
+  if (result.test) {
+    model_.training["test"] = ToJson(*result.test);
   }
   WriteFiles(result);
   return result;
@@ -256,15 +203,9 @@ void TrainSession::WriteFiles(const TrainResult& result) {
   if (!settings_.history_json.empty()) {
     WriteFileAtomically(settings_.history_json, result.history.ToJson().dump(2) + "\n");
   }
-  if (result.history.stop_reason == "interrupted" || settings_.model.empty()) {
-    return;
+  if (result.history.stop_reason != "interrupted" && !settings_.model.empty()) {
+    SaveModel(settings_.model, model_);
   }
-  model_.training["epochs"] = result.history.epochs.size();
-  model_.training["best_epoch"] = result.history.best_epoch;
-  if (result.test) {
-    model_.training["test"] = ToJson(*result.test);
-  }
-  SaveModel(settings_.model, model_);
 }
 
 }  // namespace lamina

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/reader.h"
-#include "lamina/data/split.h"
 #include "lamina/nn/model.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/evaluate.h"
+#include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
 
 namespace lamina {
@@ -32,12 +31,16 @@ class TrainSession {
   /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
   explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {});
 
-  /// As above, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
+  /// As above with the tables of ReadRunTables(settings), which are not needed any more afterwards.
+  TrainSession(const TrainSettings& settings, const RunTables& tables, std::vector<Activation> custom = {});
+
+  /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
   TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {});
 
   /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
-  /// checkpoint to CheckpointPath() and the history, but no model. `callbacks.checkpoint` is ignored.
+  /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
+  /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
 
   /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).
@@ -52,24 +55,16 @@ class TrainSession {
   const EncodeReport& encode_report() const { return encode_report_; }
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
-  int64_t first_epoch() const;                                           // 1, or where a resumed run goes on
+  int64_t first_epoch() const;                                           // of the next Run(): 1, or where it goes on
+  bool can_go_on() const { return resume_state_.has_value(); }           // interrupted, or from a checkpoint
 
  private:
-  struct Tables {
-    ReadResult main;
-    std::optional<Table> validation;
-  };
-
-  void Prepare(const std::string* checkpoint);
+  void Prepare(const RunTables* tables, const std::string* checkpoint);
   void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
   uint64_t Fingerprint();
-  Tables ReadTables() const;
-  Split SplitOf(const Tables& tables) const;
-  void PlanFrom(const Preprocessor& preprocessor);
-  void LoadData(const Preprocessor* fitted);
-  void FitPreprocessor(const Table& table, std::span<const int64_t> rows, const std::optional<std::string>& target);
-  void BuildNetwork();
+  void LoadData(const RunTables* given, const Preprocessor* fitted);
+  void BuildNetwork(std::vector<LayerSpec> layers);
   void WriteFiles(const TrainResult& result);
 
   TrainSettings settings_;

@@ -82,13 +82,21 @@ struct Trainer::Run_ {
   void RequireFinite(const AlignedBuffer& parameters) const;
   void StoreKept();
   void ReportProgress(double epoch_seconds);
-  bool Stopped() const { return callbacks.stop_requested && callbacks.stop_requested(); }
+  bool Stopped() {
+    if (!callbacks.stop_requested) {
+      return false;
+    }
+    const Stopwatch watch;
+    const bool stopped = callbacks.stop_requested();
+    waited_seconds += watch.Elapsed_seconds();
+    return stopped;
+  }
   TrainState Snapshot() const;
   void SaveCheckpoint() const {
     if (callbacks.checkpoint) {
-      const TrainState snapshot = Snapshot();
+      TrainState snapshot = Snapshot();
       RequireFinite(snapshot.parameters);
-      callbacks.checkpoint(snapshot);
+      callbacks.checkpoint(std::move(snapshot));
     }
   }
   AlignedBuffer DownloadOf(const Buffer& buffer) const {
@@ -118,6 +126,7 @@ struct Trainer::Run_ {
   std::unique_ptr<Buffer> weight_batch;
   std::vector<int64_t> order;
   Stopwatch since_progress;
+  double waited_seconds = 0;  // for answers of stop_requested in this epoch
 };
 
 void Trainer::Run_::Start() {
@@ -224,6 +233,7 @@ bool Trainer::Run_::TrainEpoch() {
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
   WriteSums(state.sums);
   const double seconds_before = state.epoch_seconds;
+  waited_seconds = 0;
   const Stopwatch watch;
   while (state.step < steps) {
     rule.step = ++state.updates;
@@ -232,7 +242,7 @@ bool Trainer::Run_::TrainEpoch() {
     if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
       ThrowDiverged(loss, "the loss");
     }
-    state.epoch_seconds = seconds_before + watch.Elapsed_seconds();
+    state.epoch_seconds = seconds_before + watch.Elapsed_seconds() - waited_seconds;
     ReportProgress(state.epoch_seconds);
     if (state.step < steps && Stopped()) {
       state.sums = ReadSums();
