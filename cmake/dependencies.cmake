@@ -32,3 +32,8 @@ if(NOT LAMINA_BLAS STREQUAL "OFF")
   lamina_find_cblas()
 endif()
 lamina_report(BLAS lamina::cblas "CBLAS (libopenblas-openmp-dev)")
+
+if(NOT LAMINA_GUI STREQUAL "OFF")
+  find_package(Qt6 6.2 QUIET COMPONENTS Widgets Charts Svg)
+endif()
+lamina_report(GUI Qt6::Charts "Qt 6 with Charts and Svg (qt6-base-dev, qt6-charts-dev, qt6-svg-dev)")

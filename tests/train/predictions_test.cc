@@ -56,7 +56,7 @@ TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
   EXPECT_EQ(columns[0].name, "weight");
   EXPECT_EQ(columns[0].kind, ColumnKind::kNumber);
   EXPECT_EQ(columns[0].offset, 2.5) << "the mean of standardised numbers";
-  EXPECT_EQ(columns[1].categories, (std::vector<std::string>{"red", "green"}));
+  EXPECT_EQ(columns[1].categories, (std::vector<std::string>{"green", "red"}));
 }
 
 TEST(Predictions, LeftOutRowsAreNamed) {
