@@ -2,6 +2,7 @@
 #include "chart_axes.h"
 
 #include <QCategoryAxis>
+#include <QGraphicsLayout>
 #include <QLegend>
 #include <QPalette>
 #include <QPen>
@@ -71,6 +72,7 @@ QAbstractAxis* MakeAxis(double low, double high, bool logarithmic, const QString
 void StyleChart(QChart& chart, const QPalette& palette) {
   chart.setBackgroundBrush(palette.brush(QPalette::Base));
   chart.setBackgroundRoundness(0);
+  chart.layout()->setContentsMargins(0, 0, 0, 0);
   chart.setMargins(QMargins(4, 4, 8, 4));
   chart.legend()->setLabelBrush(palette.brush(QPalette::Text));
   chart.setTitleBrush(palette.brush(QPalette::Text));

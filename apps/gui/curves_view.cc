@@ -26,6 +26,7 @@ namespace {
 constexpr int kBuckets = 600;
 constexpr QRgb kTrainColour = 0xff1f6fb4;
 constexpr QRgb kValidationColour = 0xffd1600a;
+constexpr QRgb kBestColour = 0xff2e7d32;
 
 }  // namespace
 
@@ -65,7 +66,7 @@ CurvesView::CurvesView(QWidget* parent)
   validation_->setName(tr("validation"));
   validation_->setPen(QPen(QColor(kValidationColour), 2));
   best_->setMarkerSize(11);
-  best_->setColor(QColor(kValidationColour));
+  best_->setColor(QColor(kBestColour));
   best_->setBorderColor(Qt::white);
   for (QAbstractSeries* series : {static_cast<QAbstractSeries*>(train_), static_cast<QAbstractSeries*>(validation_),
                                   static_cast<QAbstractSeries*>(best_)}) {
@@ -73,6 +74,7 @@ CurvesView::CurvesView(QWidget* parent)
   }
   chart_->setAnimationOptions(QChart::NoAnimation);
   chart_->legend()->setAlignment(Qt::AlignTop);
+  chart_->legend()->setMarkerShape(QLegend::MarkerShapeFromSeries);
   view_->setRenderHint(QPainter::Antialiasing);
   view_->setRubberBand(QChartView::RectangleRubberBand);
   view_->viewport()->installEventFilter(this);

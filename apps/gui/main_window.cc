@@ -81,13 +81,12 @@ void MainWindow::MakePages() {
   auto* layout = new QVBoxLayout(centre);
   layout->setContentsMargins(8, 8, 8, 8);
   notice_ = new NoticeBar;
-  layout->addWidget(notice_);
   auto* row = new QHBoxLayout;
   navigation_ = new QListWidget;
   navigation_->setFixedWidth(kNavigationWidth);
   navigation_->setObjectName(QStringLiteral("navigation"));
   navigation_->setAccessibleName(tr("Pages"));
-  navigation_->setSpacing(3);
+  navigation_->setStyleSheet(QStringLiteral("QListWidget::item { padding: 7px 6px; }"));
   pages_ = new QStackedWidget;
   data_ = new DataPage(document_);
   training_ = new TrainingPage(document_, worker_);
@@ -104,7 +103,11 @@ void MainWindow::MakePages() {
     pages_->addWidget(page);
   }
   row->addWidget(navigation_);
-  row->addWidget(pages_, 1);
+  auto* right = new QVBoxLayout;
+  right->setSpacing(8);
+  right->addWidget(notice_);
+  right->addWidget(pages_, 1);
+  row->addLayout(right, 1);
   layout->addLayout(row, 1);
   bar_ = new RunBar(document_, worker_);
   layout->addWidget(bar_);

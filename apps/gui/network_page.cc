@@ -21,7 +21,7 @@
 namespace lamina::gui {
 namespace {
 
-constexpr int kEditorWidth = 560;
+constexpr int kEditorWidth = 610;
 
 QString NeuronOf(const LayerSpec& layer) {
   return FromText(SynapseName(layer.synapse)) + QStringLiteral(" · ") + FromText(layer.activation.Text()) +
