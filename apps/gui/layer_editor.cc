@@ -120,7 +120,7 @@ std::vector<LayerRow> LayerEditor::rows() const {
 
 void LayerEditor::Set(const std::vector<LayerRow>& rows) {
   for (LayerRowEditor* editor : editors_) {
-    editor->hide();
+    editor->setParent(nullptr);
     editor->deleteLater();
   }
   editors_.clear();

@@ -7,7 +7,7 @@
 namespace lamina::gui {
 namespace {
 
-constexpr int kTypingPause_ms = 200;
+constexpr int kTypingPause_ms = 120;
 
 // Beside its own field a message need not name it.
 QString WithoutOwnName(QString text, const std::string& name) {
@@ -47,6 +47,11 @@ void RunDocument::Edit(const std::function<void(TrainSettings&)>& change) {
     return SettingText(before, typed.first) != SettingText(settings_, typed.first);
   });
   Changed();
+}
+
+void RunDocument::Replace(const std::function<void(TrainSettings&)>& change) {
+  typed_.clear();
+  Edit(change);
 }
 
 QString RunDocument::ProblemOf(const std::string& name) const {

@@ -34,6 +34,8 @@ class RunDocument : public QObject {
   /// Sets one setting from what was typed; a text that is not of its type stays a problem of the setting.
   void SetText(const std::string& name, const QString& text);
   void Edit(const std::function<void(TrainSettings&)>& change);
+  /// As Edit, and what was typed wrongly anywhere is forgotten.
+  void Replace(const std::function<void(TrainSettings&)>& change);
 
   /// What is wrong with a setting; "" where nothing is.
   QString ProblemOf(const std::string& name) const;

@@ -6,6 +6,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/data/category_lookup.h"
+#include "lamina/data/column_statistics.h"
 
 namespace lamina {
 namespace {
@@ -59,6 +60,23 @@ void FitPreprocessor(TrainSettings settings, const RunTables& tables, std::span<
   }
 }
 
+// Fit() has looked at the training rows; a value missing in the others would end the run later.
+void RequireOthersComplete(const Table& table, const RunPlan& plan) {
+  std::vector<const Column*> used;
+  for (const FittedColumn& input : plan.preprocessor.input_columns()) {
+    used.push_back(&table.columns[static_cast<size_t>(input.position)]);
+  }
+  for (const std::string& target : plan.preprocessor.target_names()) {
+    used.push_back(&table.columns[static_cast<size_t>(table.FindColumn(target))]);
+  }
+  for (const std::vector<int64_t>* rows : {&plan.split.validation, &plan.split.test}) {
+    if (const auto cell = FindMissing(used, *rows)) {
+      ThrowCell(table, (*rows)[static_cast<size_t>(cell->row)], *used[static_cast<size_t>(cell->column)],
+                "missing value", "Leave such rows out with --missing drop, or fill them in with --missing mean.");
+    }
+  }
+}
+
 }  // namespace
 
 RunTables ReadRunTables(const TrainSettings& settings) {
@@ -96,6 +114,9 @@ RunPlan PlanRun(const TrainSettings& settings, const RunTables& tables, const Pr
     plan.output = OutputFor(settings, *fitted, custom);
   } else {
     FitPreprocessor(settings, tables, custom, plan);
+    if (settings.missing == "error") {
+      RequireOthersComplete(tables.main.train, plan);
+    }
   }
   plan.layers =
       LayersFrom(settings, plan.output, plan.preprocessor.input_count(), plan.preprocessor.output_count(), custom);

@@ -1,10 +1,13 @@
 // Files: good and bad ones, dropped ones, models there and back, recent ones.
+#include <QMenu>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTableWidget>
 
 #include "curves_view.h"
+#include "model_page.h"
 #include "predict_panel.h"
 #include "tests/gui/window_test.h"
 

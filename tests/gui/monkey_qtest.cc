@@ -44,7 +44,7 @@ void MonkeyTest::Act() {
     return;
   }
   static constexpr const char* kTexts[] = {"0",   "1", "-1",  "12", "1e999",        "nan",
-                                           "abc", "",  "0.5", ",",  "999999999999", "é"};
+                                           "abc", "",  "0.5", ",",  "999999999999", "[]"};
   static constexpr Qt::Key kKeys[] = {Qt::Key_Tab,   Qt::Key_Backspace, Qt::Key_Delete,   Qt::Key_Up,
                                       Qt::Key_Down,  Qt::Key_Left,      Qt::Key_Right,    Qt::Key_Return,
                                       Qt::Key_Space, Qt::Key_Escape,    Qt::Key_PageDown, Qt::Key_Home};

@@ -61,7 +61,7 @@ void SettingsTest::EveryWrongFieldSaysSo() {
   const QByteArray name = QByteArray(QTest::currentDataTag()).split(' ').front();
   QFETCH(QString, wrong);
   QFETCH(QString, right);
-  QVERIFY(Load(Digits()));
+  QVERIFY(Load(Write(QStringLiteral("t.csv"), "x,y\n1,2\n2,3\n3,1\n4,6\n5,9\n6,2\n7,1\n")));
   window().document().Edit([](TrainSettings& settings) {  // so that every field is in use
     settings.optimizer = "sgd";
     settings.activation = "bipolar_sigmoid";

@@ -1,4 +1,7 @@
 // Runs: to the end and like the program's, paused, stopped and gone on with, diverging, long, closed in the middle.
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QTableWidget>
@@ -7,6 +10,7 @@
 
 #include "curves_view.h"
 #include "lamina/nn/model.h"
+#include "model_page.h"
 #include "predict_panel.h"
 #include "tests/gui/window_test.h"
 #include "training_page.h"
@@ -35,7 +39,8 @@ class TrainingTest : public WindowTest {
     return QTest::qWaitFor(
         [this, epoch] {
           const auto progress = window().worker().progress();
-          return !window().worker().active() || (progress && progress->epoch >= epoch);
+          return !window().worker().active() ||
+                 (window().worker().state() == RunState::kRunning && progress && progress->epoch >= epoch);
         },
         kPatience_ms);
   }

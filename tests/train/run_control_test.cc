@@ -7,7 +7,9 @@
 
 #include "gtest/gtest.h"
 #include "lamina/train/session.h"
+#include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -89,6 +91,23 @@ TEST(RunControl, ASessionGoesOnWhereItWasStopped) {
   EXPECT_EQ(ParameterBytes(session.model().network), ParameterBytes(whole.model().network));
   EXPECT_EQ(result.test->loss, expected.test->loss);
   EXPECT_EQ(session.model().training["test"]["accuracy"], expected.test->classification->accuracy);
+}
+
+TEST(RunPlan, AMissingValueIsFoundWhereverItIs) {
+  const TemporaryFolder folder;
+  TrainSettings settings;
+  for (int gap = 0; gap < 20; ++gap) {
+    std::string text = "a,y\n";
+    for (int row = 0; row < 20; ++row) {
+      text += (row == gap ? "" : std::to_string(row)) + (row % 2 == 0 ? ",no\n" : ",yes\n");
+    }
+    settings.data = folder.Write("gap.csv", text);
+    settings.missing = "error";
+    const Error error = CaughtError([&] { PlanRun(settings, ReadRunTables(settings)); });
+    EXPECT_EQ(error.context().line, gap + 2) << error.what();
+    settings.missing = "mean";
+    EXPECT_EQ(PlanRun(settings, ReadRunTables(settings)).train_rows, 12);
+  }
 }
 
 TEST(RunControl, TablesReadOnceGiveTheSameRun) {
