@@ -9,6 +9,7 @@ option(LAMINA_BENCH "Build the micro-benchmarks (Google Benchmark)" OFF)
 set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 if(LAMINA_SANITIZE)
-  add_compile_options(-fsanitize=${LAMINA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${LAMINA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options(-fsanitize=${LAMINA_SANITIZE})
 endif()

@@ -30,3 +30,22 @@ endmacro()
 macro(lamina_find_cblas)
   lamina_find_part(lamina::cblas NAMES openblas cblas HEADER cblas.h SUFFIXES openblas ${ARGN})
 endmacro()
+
+# The toolkit where nvcc is on the PATH or in its usual place: language CUDA and CUDA::cudart_static. cuBLASLt is not
+# linked: it is loaded at run time where it is installed.
+macro(lamina_find_cuda)
+  find_program(LAMINA_NVCC nvcc HINTS ENV CUDAToolkit_ROOT ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(LAMINA_NVCC)
+  if(LAMINA_NVCC)
+    if(NOT CMAKE_CUDA_COMPILER)
+      set(CMAKE_CUDA_COMPILER ${LAMINA_NVCC})
+    endif()
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+    endif()
+    enable_language(CUDA)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25 does not know it of nvcc
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    find_package(CUDAToolkit REQUIRED)
+  endif()
+endmacro()

@@ -8,9 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench_data.h"
 #include "bench_layer.h"
+#include "bench_paper_2016.h"
 #include "bench_paper_2017.h"
 #include "bench_peak.h"
+#include "bench_predict.h"
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/backend/backends.h"
@@ -32,6 +35,7 @@ struct BenchTrainCommand {
   int threads = 0;
   std::string dtype = "f32";
   std::string activation = "sigmoid";
+  std::string precision = "exact";
   double momentum = 0;
   TrainBenchmarkOptions options;
   JsonOutput json_output;
@@ -120,6 +124,7 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
           {"dtype", DTypeName(work.dtype)},
           {"activation", work.activation.Text()},
           {"momentum", work.momentum},
+          {"precision", work.precision == Precision::kBFloat16 ? "bf16" : "exact"},
           {"backend", work.backend},
           {"backend_description", result.backend},
           {"threads", result.threads},
@@ -151,7 +156,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
     fmt::print(
         "{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
         "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
-        hardware, command.dtype, command.activation,
+        hardware, command.dtype + (command.precision == "bf16" ? " with bf16 operands" : ""), command.activation,
         command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
     fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
                "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
@@ -174,6 +179,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       work.dtype = dtype;
       work.activation = activation;
       work.momentum = command.momentum;
+      work.precision = command.precision == "bf16" ? Precision::kBFloat16 : Precision::kExact;
       const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
       // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
       double& peak = peaks[result.threads];
@@ -223,6 +229,9 @@ Command AddBench(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));
   train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
+  train_app->add_option("--precision", train->precision, "Of the operands of products: exact, or bf16 (backend cpu)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"exact", "bf16"}));
   train_app->add_option("--momentum", train->momentum, "Of the updates")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.999));
@@ -235,18 +244,14 @@ Command AddBench(CLI::App& app) {
   train->json_output.AddTo(*train_app);
   train_app->footer(
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
-  const std::function<int()> run_layer = AddBenchLayer(*bench);
-  const std::function<int()> run_peak = AddBenchPeak(*bench);
-  const std::function<int()> run_paper_2017 = AddBenchPaper2017(*bench);
-  return {bench, [=] {
-            if (train_app->parsed()) {
-              return RunBenchTrain(*train);
-            }
-            if (bench->got_subcommand("paper-2017")) {
-              return run_paper_2017();
-            }
-            return bench->got_subcommand("layer") ? run_layer() : run_peak();
-          }};
+  const std::map<std::string, std::function<int()>> runs = {{"train", [=] { return RunBenchTrain(*train); }},  //
+                                                            {"data", AddBenchData(*bench)},
+                                                            {"layer", AddBenchLayer(*bench)},
+                                                            {"peak", AddBenchPeak(*bench)},
+                                                            {"predict", AddBenchPredict(*bench)},
+                                                            {"paper-2016", AddBenchPaper2016(*bench)},
+                                                            {"paper-2017", AddBenchPaper2017(*bench)}};
+  return {bench, [=] { return runs.at(bench->get_subcommands().front()->get_name())(); }};
 }
 
 }  // namespace lamina::cli

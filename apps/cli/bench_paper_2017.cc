@@ -2,8 +2,6 @@
 #include "bench_paper_2017.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -14,10 +12,9 @@
 #include "interrupt.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
+#include "lamina/report/gnuplot.h"
 #include "lamina/report/paper_2017.h"
 #include "progress.h"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
 
 namespace lamina::cli {
 namespace {
@@ -32,22 +29,6 @@ struct BenchPaper2017Command {
   int threads = 0;
   double seconds = 0;
 };
-
-// Runs gnuplot on `script` within `folder`; whether it drew.
-bool DrawWithGnuplot(const std::string& folder, const std::string& script) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
-  char program[] = "gnuplot";
-  std::string name = script;
-  char* const arguments[] = {program, name.data(), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, program, &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return failed == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 void PrintTimed(const TimedLayer& layer, double elapsed_seconds) {
   const std::string result =
@@ -65,11 +46,7 @@ int RunBenchPaper2017(const BenchPaper2017Command& command) {
   options.backend = command.backend;
   options.timer.threads = command.threads;
   options.timer.seconds = command.seconds > 0 ? command.seconds : command.quick ? kQuickSeconds : kFullSeconds;
-  if (const std::filesystem::path out(command.folder); std::filesystem::exists(out)) {
-    RequireWritableTarget((out / "report.md").string());
-  } else {
-    RequireWritableTarget(out.has_filename() ? out.string() : out.parent_path().string());
-  }
+  RequireOutputFolder(command.folder);
   CatchInterrupts();
   const Stopwatch watch;
   options.timer.timed = [&](const TimedLayer& layer) { PrintTimed(layer, watch.Elapsed_seconds()); };
@@ -82,7 +59,7 @@ int RunBenchPaper2017(const BenchPaper2017Command& command) {
   WriteReport(result.report, command.folder);
   bool drawn = true;
   for (const ReportFigure& figure : result.report.figures) {
-    drawn = drawn && DrawWithGnuplot(command.folder, figure.id + ".gp");
+    drawn = drawn && RunGnuplot(command.folder, figure.id + ".gp").ok;
   }
   fmt::print("\n{}\n{} measurements in {}; {}\n", result.report.hardware, result.report.tables.back().rows.size(),
              DurationText(watch.Elapsed_seconds()), (std::filesystem::path(command.folder) / "report.md").string());

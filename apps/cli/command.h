@@ -25,7 +25,9 @@ struct Command {
 
 Command AddDevices(CLI::App& app);
 Command AddTrain(CLI::App& app, int argc, const char* const* argv);
+Command AddSearch(CLI::App& app, int argc, const char* const* argv);
 Command AddEvaluate(CLI::App& app);
+Command AddExport(CLI::App& app);
 Command AddPredict(CLI::App& app);
 Command AddLayer(CLI::App& app, int argc, const char* const* argv);
 Command AddData(CLI::App& app);

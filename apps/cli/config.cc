@@ -50,7 +50,12 @@ struct FlagAdder {
       option = app.add_flag(fmt::format("--{},!--no-{}", name, name), field,
                             fmt::format("{} (default: {})", help, field ? "yes" : "no"));
     } else if constexpr (kIsVector<T>) {
-      option = app.add_option(fmt::format("--{}", name), field, help)->delimiter(',')->type_name("A,B,...");
+      option = app.add_option(fmt::format("--{}", name), field, help);
+      if (std::string_view(name) == "vary") {  // the values have commas of their own
+        option->type_name("NAME=VALUES")->allow_extra_args(false);
+      } else {
+        option->delimiter(',')->type_name("A,B,...");
+      }
       if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
         option->check(CheckInteger);
       }
@@ -175,6 +180,14 @@ template <class Visitor>
 void Visit(const FileLayerSettings& settings, Visitor& visitor) {
   VisitFileLayerSettings(settings, visitor);
 }
+template <class Visitor>
+void Visit(SearchSettings& settings, Visitor& visitor) {
+  VisitSearchSettings(settings, visitor);
+}
+template <class Visitor>
+void Visit(const SearchSettings& settings, Visitor& visitor) {
+  VisitSearchSettings(settings, visitor);
+}
 
 template <class Settings>
 void AddFlags(CLI::App& app, Settings& settings) {
@@ -216,12 +229,15 @@ std::string WriteToml(const char* command, const Settings& settings) {
 
 void AddSettingFlags(CLI::App& app, TrainSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings) { AddFlags(app, settings); }
+void AddSettingFlags(CLI::App& app, SearchSettings& settings) { AddFlags(app, settings); }
 
 void ReadConfigFile(const std::string& path, TrainSettings& settings) { ReadToml(path, settings); }
 void ReadConfigFile(const std::string& path, FileLayerSettings& settings) { ReadToml(path, settings); }
+void ReadConfigFile(const std::string& path, SearchSettings& settings) { ReadToml(path, settings); }
 
 std::string WriteConfig(const TrainSettings& settings) { return WriteToml("train", settings); }
 std::string WriteConfig(const FileLayerSettings& settings) { return WriteToml("layer", settings); }
+std::string WriteConfig(const SearchSettings& settings) { return WriteToml("search", settings); }
 
 std::string ValueInArguments(int argc, const char* const* argv, const std::string& flag) {
   std::string value;

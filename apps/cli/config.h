@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lamina/nn/file_layer.h"
+#include "lamina/search/search_settings.h"
 #include "lamina/train/settings.h"
 
 namespace lamina::cli {
@@ -12,14 +13,17 @@ namespace lamina::cli {
 /// One flag per setting, --name, bound to `settings`, whose present values are the defaults.
 void AddSettingFlags(CLI::App& app, TrainSettings& settings);
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings);
+void AddSettingFlags(CLI::App& app, SearchSettings& settings);
 
 /// A TOML file with the names of the flags. Throws Error with file and line for unknown names and wrong types.
 void ReadConfigFile(const std::string& path, TrainSettings& settings);
 void ReadConfigFile(const std::string& path, FileLayerSettings& settings);
+void ReadConfigFile(const std::string& path, SearchSettings& settings);
 
 /// A complete TOML file with every setting, its help as a comment.
 std::string WriteConfig(const TrainSettings& settings);
 std::string WriteConfig(const FileLayerSettings& settings);
+std::string WriteConfig(const SearchSettings& settings);
 
 /// The value of --flag in the raw arguments: files that give defaults are read before the flags are parsed.
 std::string ValueInArguments(int argc, const char* const* argv, const std::string& flag);

@@ -7,7 +7,9 @@
 #include "command.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/train/command_line.h"
 #include "model_input.h"
+#include "pictures.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -15,14 +17,23 @@ namespace {
 
 struct EvaluateCommand {
   ModelInput input;
+  std::string cost_matrix;
+  PictureOutput pictures;
   JsonOutput json_output;
 };
 
 int RunEvaluate(const EvaluateCommand& command) {
-  const NamedPath read[] = {{"--model", command.input.model}, {"--data", command.input.data}};
+  const NamedPath read[] = {
+      {"--model", command.input.model}, {"--data", command.input.data}, {"--cost-matrix", command.cost_matrix}};
   command.json_output.Check(read);
+  command.pictures.Check();
   const Model model = LoadModel(command.input.model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
+  CostMatrix costs;
+  if (!command.cost_matrix.empty()) {
+    costs = CostMatrix::Read(command.cost_matrix);
+    RequireCosts(costs, model);
+  }
   const Table table = command.input.ReadTableFor(model);
   if (!model.preprocessor.HasTargets(table)) {
     throw Error(ErrorCode::kBadData, "the data has no target column to compare with",
@@ -36,9 +47,10 @@ int RunEvaluate(const EvaluateCommand& command) {
   if (dataset.size() == 0) {
     throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = command.input.data});
   }
-  const Evaluation evaluation = Evaluate(model, *backend, dataset);
+  const Evaluation evaluation = Evaluate(model, *backend, dataset, costs);
   if (!command.json_output.to_stdout()) {
     PrintUnseen(report);
+    PrintNewLabels(report);
     PrintEvaluation(command.input.data, evaluation, /*details=*/true);
   }
   nlohmann::json result = ToJson(evaluation);
@@ -47,7 +59,15 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["backend"] = backend->name();
   result["threads"] = backend->threads();
   result["unseen_values"] = report.unseen_values;
+  result["new_labels"] = NewLabelsJson(report);
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
+  if (command.pictures.wanted()) {
+    const EvaluationReportInput input{command.input.model, command.input.data,
+                                      fmt::format("lamina evaluate --model {} --data {}",
+                                                  ShellWord(command.input.model), ShellWord(command.input.data))};
+    command.pictures.Write(ReportEvaluation(input, model, *backend, dataset, evaluation),
+                           !command.json_output.to_stdout(), result);
+  }
   command.json_output.Write("evaluate", std::move(result));
   return kExitOk;
 }
@@ -58,6 +78,12 @@ Command AddEvaluate(CLI::App& app) {
   auto command = std::make_shared<EvaluateCommand>();
   CLI::App* evaluate = app.add_subcommand("evaluate", "Measure a model on data with known answers");
   command->input.AddTo(*evaluate);
+  evaluate
+      ->add_option("--cost-matrix", command->cost_matrix,
+                   "Classification: what each mistake costs, a CSV file (a class and its costs a line, the header "
+                   "names the predicted classes) or kddcup99; default: that of the training")
+      ->type_name("FILE");
+  command->pictures.AddTo(*evaluate);
   command->json_output.AddTo(*evaluate);
   evaluate->footer(
       "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"

@@ -125,8 +125,16 @@ int Main(int argc, const char* const* argv) {
   app.formatter(MakeHelpFormatter());
   std::vector<Command> commands;
   try {
-    commands = {AddTrain(app, argc, argv), AddEvaluate(app), AddPredict(app), AddLayer(app, argc, argv),
-                AddDevices(app),           AddData(app),     AddTune(app),    AddBench(app)};
+    commands = {AddTrain(app, argc, argv),
+                AddSearch(app, argc, argv),
+                AddEvaluate(app),
+                AddPredict(app),
+                AddLayer(app, argc, argv),
+                AddDevices(app),
+                AddData(app),
+                AddTune(app),
+                AddBench(app),
+                AddExport(app)};
     app.parse(argc, argv);
     for (const Command& command : commands) {
       if (command.app->parsed()) {

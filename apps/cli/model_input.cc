@@ -45,11 +45,13 @@ Table ModelInput::ReadTableFor(const Model& model) const {
   ReadOptions options = ReadOptionsFrom(settings);
   options.text_columns_if_present = model.preprocessor.TextColumns();
   ReadResult result = ReadData(data, options);
+  Table& table = part == "test" && result.test ? *result.test : result.train;
   if (part != "test" && part != "train") {
     throw Error(ErrorCode::kInvalidArgument, "--part: unknown choice",
                 {.value = part, .remedy = "Known: test, train."});
   }
-  return part == "test" && result.test ? std::move(*result.test) : std::move(result.train);
+  model.preprocessor.Prepare(table);
+  return std::move(table);
 }
 
 std::vector<int64_t> ModelInput::RowsOf(const Table& table) const {

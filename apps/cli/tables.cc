@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lamina/base/text.h"
 
@@ -79,15 +80,58 @@ void PrintUnseen(const EncodeReport& report) {
   }
 }
 
+void PrintNewLabels(const EncodeReport& report) {
+  std::vector<std::pair<std::string, int64_t>> by_class;
+  std::string names;
+  for (const EncodeReport::NewLabel& label : report.new_labels) {
+    constexpr size_t kShown_bytes = 60;
+    if (names.size() < kShown_bytes) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", label.name);
+    } else if (!names.ends_with("...")) {
+      names += ", ...";
+    }
+    const auto same = [&](const auto& entry) { return entry.first == label.class_name; };
+    auto found = std::find_if(by_class.begin(), by_class.end(), same);
+    if (found == by_class.end()) {
+      found = by_class.insert(by_class.end(), {label.class_name, 0});
+    }
+    found->second += label.rows;
+  }
+  if (report.new_labels.empty()) {
+    return;
+  }
+  std::string counts;
+  for (const auto& [name, rows] : by_class) {
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", WithThousands(rows),
+                          name.empty() ? "of no class of the model, which can only be wrong" : "are " + name);
+  }
+  fmt::print("note: {} values of the target are not in the training rows ({}); rows: {}\n", report.new_labels.size(),
+             names, counts);
+}
+
+nlohmann::json NewLabelsJson(const EncodeReport& report) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const EncodeReport::NewLabel& label : report.new_labels) {
+    list.push_back({{"name", label.name},
+                    {"class", label.class_name.empty() ? nlohmann::json(nullptr) : nlohmann::json(label.class_name)},
+                    {"rows", label.rows}});
+  }
+  return list;
+}
+
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details) {
   const std::string rows = WithThousands(evaluation.samples);
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
-    fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, loss {:.5g}, {} rows\n", what, 100 * metrics.accuracy,
-               Percent(metrics.macro_f1), evaluation.loss, rows);
+    const bool known = std::isfinite(evaluation.loss);
+    fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, {}{} rows\n", what, 100 * metrics.accuracy,
+               Percent(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
     if (metrics.unknown_labels > 0) {
       fmt::print("note: {} rows are of classes that training did not see; they count as wrong\n",
                  WithThousands(metrics.unknown_labels));
+    }
+    if (!std::isnan(metrics.mean_cost)) {
+      fmt::print("{}: mean cost {:.4f} a row\n", what, metrics.mean_cost);
     }
     if (details) {
       PrintClasses(metrics);
@@ -98,6 +142,10 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
   for (const RegressionMetrics& metrics : evaluation.regression) {
     fmt::print("{}: {}: MSE {:.6g}, RMSE {:.6g}, MAE {:.6g}, R2 {:.5f}, {} rows\n", what, metrics.name, metrics.mse,
                metrics.rmse, metrics.mae, metrics.r2, rows);
+    if (!metrics.baseline.empty()) {
+      fmt::print("{}: naive guess ({}): MAE {:.6g}, RMSE {:.6g}; skill {:+.2f} % of its MAE\n", what, metrics.baseline,
+                 metrics.baseline_mae, metrics.baseline_rmse, 100 * metrics.skill);
+    }
   }
 }
 

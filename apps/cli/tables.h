@@ -1,6 +1,7 @@
 // Text for people: descriptions of models and tables of metrics.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "lamina/data/preprocessor.h"
@@ -15,6 +16,9 @@ std::string TargetText(const Model& model);
 std::string ActivationsText(const Network& network);
 /// One line about categories encoded as zeros, if there were any.
 void PrintUnseen(const EncodeReport& report);
+/// Which values of the target training did not see: how many rows by the class they are counted to.
+void PrintNewLabels(const EncodeReport& report);
+nlohmann::json NewLabelsJson(const EncodeReport& report);
 /// Accuracy or errors; with details also the metrics per class and the confusion matrix.
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details);
 

@@ -12,6 +12,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/train/session.h"
+#include "pictures.h"
 #include "progress.h"
 #include "tables.h"
 
@@ -34,6 +35,7 @@ struct TrainCommand {
   std::string resume;
   bool print_config = false;
   bool quiet = false;
+  PictureOutput pictures;
   JsonOutput json_output;
 };
 
@@ -44,6 +46,7 @@ void PrintStart(const TrainSession& session) {
              WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
              DurationText(session.load_seconds()));
   PrintUnseen(session.encode_report());
+  PrintNewLabels(session.encode_report());
   fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), LossName(session.model().loss),
              session.backend().Describe());
@@ -79,6 +82,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   AddSpeed(node, samples, result.train_seconds);
   if (result.test) {
     node["test"] = ToJson(*result.test);
+    node["test"]["new_labels"] = NewLabelsJson(session.encode_report());
     if (result.test->classification) {
       node["accuracy"] = result.test->classification->accuracy;
     }
@@ -118,6 +122,7 @@ int RunTrain(const TrainCommand& command) {
   const NamedPath others[] = {{"--data", settings.data},
                               {"--test", settings.test},
                               {"--validation", settings.validation},
+                              {"--cost-matrix", settings.cost_matrix},
                               {"--config", command.config},
                               {"--resume", command.resume},
                               {"--model", settings.model},
@@ -125,6 +130,7 @@ int RunTrain(const TrainCommand& command) {
                               {"--history-json", settings.history_json},
                               {"--checkpoint", settings.checkpoint}};
   command.json_output.Check(others);
+  command.pictures.Check();
   const bool text = !command.quiet && !command.json_output.to_stdout();
   std::unique_ptr<TrainSession> session = command.resume.empty()
                                               ? std::make_unique<TrainSession>(command.settings)
@@ -157,7 +163,11 @@ int RunTrain(const TrainCommand& command) {
   if (text) {
     PrintResult(*session, result);
   }
-  command.json_output.Write("train", ResultJson(*session, result));
+  json node = ResultJson(*session, result);
+  if (command.pictures.wanted()) {
+    command.pictures.Write(ReportTraining(*session, result), text, node);
+  }
+  command.json_output.Write("train", std::move(node));
   return kExitOk;
 }
 
@@ -180,6 +190,7 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
       ->type_name("FILE");
   train->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   train->add_flag("-q,--quiet", command->quiet, "Print errors only");
+  command->pictures.AddTo(*train);
   command->json_output.AddTo(*train);
   train->footer(kFooter);
   return {train, [command] { return RunTrain(*command); }};

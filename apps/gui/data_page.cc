@@ -161,6 +161,7 @@ QWidget* DataPage::MakeChoices() {
   grid->addWidget(split_label, grid->rowCount(), 0, 1, 2);
   grid->addWidget(split, grid->rowCount(), 0, 1, 2);
   AddField(*grid, document_, "stratify");
+  AddField(*grid, document_, "split-by");
   layout->addWidget(rows);
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_, {"task", "encode", "scale", "target-scale", "missing", "unseen"}));
@@ -184,7 +185,7 @@ void DataPage::ShowData() {
   if (data == nullptr) {
     return;
   }
-  const ReadResult& read = data->tables.main;
+  const ReadResult& read = data->raw.main;
   path_->setText(QDir::toNativeSeparators(data->path));
   int64_t missing = 0;
   for (const ColumnSummary& summary : data->summaries) {

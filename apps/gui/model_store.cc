@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/text.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/train/command_line.h"
 #include "problem.h"
 #include "train_worker.h"
 
@@ -40,7 +40,7 @@ QString LayersText(const Network& network) {
 QString DataText(const Preprocessor& preprocessor) {
   const bool classes = preprocessor.task() == Task::kClassification;
   std::vector<std::string> columns;
-  for (const FittedColumn& column : preprocessor.input_columns()) {
+  for (const FittedColumn& column : preprocessor.inputs()) {
     columns.push_back(column.name);
   }
   QString text = QObject::tr("Predicts: %1\n").arg(Joined(preprocessor.target_names()));
@@ -129,7 +129,7 @@ QString ModelStore::Command() const {
   }
   TrainSettings settings = settings_;
   settings.model = path_.isEmpty() ? "model.safetensors" : path_.toStdString();
-  return FromText(TrainCommand(settings));
+  return FromText(TrainCommandLine(settings));
 }
 
 }  // namespace lamina::gui

@@ -162,27 +162,28 @@ void NetworkPage::ShowPicture() {
   const auto plan = document_.plan();
   const QString unknown = tr("?");
   const auto number = [](int64_t count) { return FromText(WithThousands(count)); };
-  views.push_back({tr("input"), plan ? number(plan->preprocessor.input_count()) : unknown, QString(),
-                   plan ? plan->preprocessor.input_count() : 5});
+  views.push_back({tr("input"), plan ? number(plan->data.preprocessor.input_count()) : unknown, QString(),
+                   plan ? plan->data.preprocessor.input_count() : 5});
   const std::vector<LayerRow> rows = layers_->rows();
   for (size_t i = 0; i < rows.size(); ++i) {
     const int64_t count = ParseInteger(rows[i].neurons).value_or(0);
-    const QString neuron = plan && i < plan->layers.size()
-                               ? NeuronOf(plan->layers[i])
+    const QString neuron = plan && i < plan->network.layers.size()
+                               ? NeuronOf(plan->network.layers[i])
                                : FromText(rows[i].synapse) + QStringLiteral(" · ") + FromText(rows[i].activation);
     views.push_back({tr("hidden %1").arg(i + 1), count > 0 ? number(count) : unknown, neuron, count});
   }
-  views.push_back({tr("output"), plan ? number(plan->layers.back().outputs) : unknown,
-                   plan ? NeuronOf(plan->layers.back()) : FromText(document_.settings().output_activation),
-                   plan ? plan->layers.back().outputs : 2});
+  views.push_back({tr("output"), plan ? number(plan->network.layers.back().outputs) : unknown,
+                   plan ? NeuronOf(plan->network.layers.back()) : FromText(document_.settings().output_activation),
+                   plan ? plan->network.layers.back().outputs : 2});
   input_neurons_->setText(
       plan ? tr("Input: %1 neurons, one for each number that the columns become").arg(views.front().neurons)
            : tr("Input: as the data needs"));
   output_neurons_->setText(plan ? tr("Output: %1 neurons, as the target needs").arg(views.back().neurons)
                                 : tr("Output: as the target needs"));
-  summary_->setText(plan ? tr("%1 trainable parameters; loss %2")
-                               .arg(number(plan->parameter_count()), FromText(LossName(plan->output.loss)))
-                         : document_.StartBlocker());
+  summary_->setText(
+      plan ? tr("%1 trainable parameters; loss %2")
+                 .arg(number(plan->network.parameter_count()), FromText(LossName(plan->network.output.loss)))
+           : document_.StartBlocker());
   picture_->Set(std::move(views));
 }
 

@@ -120,7 +120,7 @@ std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const 
   std::string names;
   std::string line;
   for (size_t i = 0; i < values.size(); ++i) {
-    names += (i == 0 ? "" : ",") + CsvField(model->preprocessor.input_columns()[i].name);
+    names += (i == 0 ? "" : ",") + CsvField(model->preprocessor.inputs()[i].name);
     line += (i == 0 ? "" : ",") + CsvField(values[i]);
   }
   ReadOptions options;

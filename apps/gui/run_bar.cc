@@ -72,8 +72,8 @@ QString RunBar::PlanText() const {
   const auto number = [](int64_t count) { return FromText(WithThousands(count)); };
   return tr("Ready: %1 training, %2 validation and %3 test rows; %4 inputs, %5 outputs, %6 parameters")
       .arg(number(plan->train_rows), number(plan->validation_rows), number(plan->test_rows),
-           number(plan->preprocessor.input_count()), number(plan->preprocessor.output_count()),
-           number(plan->parameter_count()));
+           number(plan->data.preprocessor.input_count()), number(plan->data.preprocessor.output_count()),
+           number(plan->network.parameter_count()));
 }
 
 void RunBar::Show() {

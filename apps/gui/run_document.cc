@@ -92,7 +92,7 @@ void RunDocument::Plan() {
   }
   background_.Run([this, generation = generation_, settings = settings_, data = data_]() -> Background::Then {
     std::shared_ptr<const RunPlan> plan;
-    const auto problem = Attempt([&] { plan = std::make_shared<RunPlan>(PlanRun(settings, data->tables)); });
+    const auto problem = Attempt([&] { plan = std::make_shared<RunPlan>(PlanRun(settings, data->raw)); });
     return [this, generation, plan, problem] {
       if (generation == generation_) {
         plan_ = plan;
@@ -113,8 +113,8 @@ void RunDocument::Load(const QString& path) {
     auto data = std::make_shared<LoadedData>();
     const auto problem = Attempt([&] {
       data->path = path;
-      data->tables = ReadRunTables(settings);
-      data->summaries = SummarizeColumns(data->tables.main.train);
+      data->raw = ReadRawData(settings);
+      data->summaries = SummarizeColumns(data->raw.main.train);
     });
     return [this, path, data, problem] { Loaded(path, data, problem); };
   });
@@ -138,6 +138,14 @@ void RunDocument::Loaded(const QString& path, std::shared_ptr<const LoadedData> 
       settings.split.clear();
       settings.samples = 0;
       settings.weight_column.clear();
+      settings.split_by.clear();
+      settings.derive.clear();
+      settings.series_by.clear();
+      settings.order_by.clear();
+      settings.class_map.clear();
+      settings.class_weights.clear();
+      settings.baseline.clear();
+      settings.cost_matrix.clear();
     }
   });
   Q_EMIT DataChanged();

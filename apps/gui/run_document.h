@@ -21,8 +21,8 @@ namespace lamina::gui {
 /// A data file as read: shared with the threads that use it, never changed.
 struct LoadedData {
   QString path;
-  RunTables tables;
-  std::vector<ColumnSummary> summaries;  // of tables.main.train
+  RawData raw;
+  std::vector<ColumnSummary> summaries;  // of raw.main.train
 };
 
 class RunDocument : public QObject {

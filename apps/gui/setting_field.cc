@@ -47,6 +47,9 @@ QString PlaceholderOf(const std::string& name) {
   if (name == "learning-rate") {
     return QObject::tr("automatic");
   }
+  if (name == "split-by") {
+    return QObject::tr("at random");
+  }
   return name == "samples" ? QObject::tr("0: all") : QString();
 }
 

@@ -72,8 +72,8 @@ Shares SplitEditor::Current() const {
   Shares shares{600, 200, 200};
   Attempt([&] {
     const auto data = document_.data();
-    const SplitOptions options = SplitOptionsFrom(document_.settings(), data != nullptr && data->tables.main.test,
-                                                  data != nullptr && data->tables.validation);
+    const SplitOptions options = SplitOptionsFrom(document_.settings(), data != nullptr && data->raw.main.test,
+                                                  data != nullptr && data->raw.validation);
     shares[1] = static_cast<int>(std::lround(options.validation * kWhole));
     shares[2] = static_cast<int>(std::lround(options.test * kWhole));
     shares[0] = kWhole - shares[1] - shares[2];

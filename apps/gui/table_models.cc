@@ -16,7 +16,7 @@ constexpr int64_t kPreviewRows = 200;
 constexpr int64_t kPreviewColumns = 200;
 
 const Table* TableOf(const std::shared_ptr<const LoadedData>& data) {
-  return data == nullptr ? nullptr : &data->tables.main.train;
+  return data == nullptr ? nullptr : &data->raw.main.train;
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ int PreviewModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant PreviewModel::data(const QModelIndex& index, int role) const {
-  const Column& column = data_->tables.main.train.columns[static_cast<size_t>(index.column())];
+  const Column& column = data_->raw.main.train.columns[static_cast<size_t>(index.column())];
   const bool missing = column.IsMissing(index.row());
   switch (role) {
     case Qt::DisplayRole: return missing ? tr("missing") : CellText(column, index.row());
@@ -73,7 +73,7 @@ QVariant PreviewModel::headerData(int section, Qt::Orientation orientation, int 
   if (role != Qt::DisplayRole || data_ == nullptr) {
     return {};
   }
-  return orientation == Qt::Horizontal ? FromText(data_->tables.main.train.columns[static_cast<size_t>(section)].name)
+  return orientation == Qt::Horizontal ? FromText(data_->raw.main.train.columns[static_cast<size_t>(section)].name)
                                        : QString::number(section + 1);
 }
 
@@ -98,7 +98,7 @@ void ColumnsModel::Update() {
       mark(name, ColumnUse::kTarget);
     }
     if (settings.target.empty()) {
-      mark(data->tables.main.target.value_or("-1"), ColumnUse::kTarget);
+      mark(data->raw.main.target.value_or("-1"), ColumnUse::kTarget);
     }
   }
   if (uses.size() != uses_.size()) {
@@ -119,7 +119,7 @@ int ColumnsModel::columnCount(const QModelIndex& parent) const { return parent.i
 
 QString ColumnsModel::TextOf(int row, int column) const {
   const auto data = document_.data();
-  const Column& each = data->tables.main.train.columns[static_cast<size_t>(row)];
+  const Column& each = data->raw.main.train.columns[static_cast<size_t>(row)];
   const ColumnSummary& summary = data->summaries[static_cast<size_t>(row)];
   const bool number = each.kind == ColumnKind::kNumber;
   const auto text = [](double value) { return QString::number(value, 'g', 6); };
@@ -193,7 +193,7 @@ void ColumnsModel::SetUse(const std::vector<int>& columns, ColumnUse use) {
     settings.target.clear();
     settings.drop.clear();
     for (size_t i = 0; i < uses.size(); ++i) {
-      const std::string reference = ColumnReference(data->tables.main.train, static_cast<int>(i));
+      const std::string reference = ColumnReference(data->raw.main.train, static_cast<int>(i));
       if (uses[i] != ColumnUse::kInput) {
         (uses[i] == ColumnUse::kTarget ? settings.target : settings.drop).push_back(reference);
       }

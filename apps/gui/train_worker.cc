@@ -51,7 +51,7 @@ void TrainWorker::SetState(RunState state) {
 void TrainWorker::Start(const TrainSettings& settings, std::shared_ptr<const LoadedData> data) {
   Launch([this, settings, data = std::move(data)] {
     session_.reset();  // its memory first
-    session_ = std::make_unique<TrainSession>(settings, data->tables);
+    session_ = std::make_unique<TrainSession>(settings, data->raw);
   });
 }
 

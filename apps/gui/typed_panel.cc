@@ -97,7 +97,7 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
 
 void TypedPanel::ShowData() {
   const auto data = document_.data();
-  const int64_t rows = data == nullptr ? 0 : data->tables.main.train.rows;
+  const int64_t rows = data == nullptr ? 0 : data->raw.main.train.rows;
   row_->setMaximum(static_cast<int>(std::clamp<int64_t>(rows, 1, 1 << 30)));
   row_->setEnabled(rows > 0 && shown_ != nullptr);
   take_->setEnabled(rows > 0 && shown_ != nullptr);
@@ -118,7 +118,7 @@ void TypedPanel::ShowModel() {
   if (shown_ == nullptr) {
     return;
   }
-  const auto columns = shown_->preprocessor.input_columns();
+  const auto columns = shown_->preprocessor.inputs();
   table_->setRowCount(static_cast<int>(columns.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
     const FittedColumn& column = columns[static_cast<size_t>(i)];
@@ -153,8 +153,8 @@ void TypedPanel::TakeRow() {
   if (data == nullptr || shown_ == nullptr) {
     return;
   }
-  const Table& table = data->tables.main.train;
-  const auto columns = shown_->preprocessor.input_columns();
+  const Table& table = data->raw.main.train;
+  const auto columns = shown_->preprocessor.inputs();
   const auto problem = Attempt([&] {
     for (size_t i = 0; i < columns.size(); ++i) {
       const Column& column = table.columns[static_cast<size_t>(table.FindColumn(columns[i].name))];

@@ -1,11 +1,17 @@
-// What a backend answers that has no trained radii.
+// What a backend answers that has no trained radii and no steps of whole networks.
 #include "lamina/backend/backend.h"
 
 #include <fmt/format.h>
 
+#include "lamina/backend/training_steps.h"
 #include "lamina/base/check.h"
 
 namespace lamina {
+
+std::unique_ptr<PreparedNetwork> Backend::PrepareNetwork(const NetworkPlanRequest&, Verdict* why) const {
+  *why = Verdict::No(fmt::format("backend {} computes every network layer by layer", name()));
+  return nullptr;
+}
 
 Verdict Backend::SupportsTrainedRadius() const {
   return Verdict::No(fmt::format("backend {} does not train radii", name()));

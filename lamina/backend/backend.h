@@ -146,6 +146,9 @@ struct BackendOptions {
   std::shared_ptr<const PlanSource> plans;
 };
 
+struct NetworkPlanRequest;
+class PreparedNetwork;
+
 /// One device with one way of computing. Thread-compatible: no hidden global state.
 class Backend {
  public:
@@ -169,6 +172,10 @@ class Backend {
 
   /// Throws Error(kUnsupported) with the Verdict's reason where Supports() says no.
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;
+
+  /// Training steps of a whole network as one call (training_steps.h), where this backend has a faster way than layer
+  /// by layer; null where it has none, `why` then holds the reason.
+  virtual std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const;
 
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
   virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;

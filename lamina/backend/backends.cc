@@ -8,13 +8,27 @@
 #include "lamina/backend/serial/serial_backend.h"
 #include "lamina/backend/threads/threads_backend.h"
 #include "lamina/base/text.h"
+#if defined(LAMINA_HAVE_CUDA)
+#include "lamina/backend/cuda/cuda_backend.h"
+#endif
 
 namespace lamina {
 namespace {
 
 Verdict Always() { return Verdict::Yes(); }
 
-constexpr std::array<BackendRow, 4> kTable{{
+#if defined(LAMINA_HAVE_CUDA)
+Verdict CudaAvailable() { return cuda::DeviceAvailable(); }
+std::unique_ptr<Backend> MakeCuda(const BackendOptions& options) { return cuda::MakeCudaBackend(options); }
+#else
+Verdict CudaAvailable() { return Verdict::No("this lamina was built without the CUDA toolkit"); }
+std::unique_ptr<Backend> MakeCuda(const BackendOptions&) {
+  throw Error(ErrorCode::kUnsupported, CudaAvailable().reason);
+}
+#endif
+
+constexpr std::array<BackendRow, 5> kTable{{
+    {"cuda", "NVIDIA GPU: own kernels, cuBLASLt where it is installed", &CudaAvailable, &MakeCuda},
     {"cpu", "blocked vector kernels, fused activation", &Always, &MakeCpuBackend},
     {"blas", "matrix products of the installed CBLAS", &BlasAvailable, &MakeBlasBackend},
     {"threads", "plain loops, minibatch sharded over threads (2016 paper, Algorithm 3)", &Always, &MakeThreadsBackend},

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
 
 namespace lamina {
@@ -88,12 +89,8 @@ void LossLoop(const LossArgs& args) {
   args.sums->samples += args.a.rows;
 }
 
-// The largest magnitude of an integer type.
-double LargestOf(DType dtype) {
-  return dtype == DType::kU8 ? 255.0 : std::ldexp(1.0, static_cast<int>(8 * DTypeSize_bytes(dtype) - 1));
-}
-
 constexpr int64_t kParallelElements = 16384;  // below, waking a second thread costs more than it brings
+constexpr int64_t kGatherAhead = 2;           // shuffled rows come from memory: 128 of 3 KB in 57 us instead of 70
 constexpr int64_t kRadiusColumns = 64;        // of one piece of work: whole cache lines
 
 // 1 / radius of the columns of a piece: multiplying takes a third of the time of dividing.
@@ -160,62 +157,10 @@ void ForColumns(int threads, int64_t rows, int64_t cols, const Fn& columns) {
 }  // namespace
 
 Verdict HostBackend::Supports(const Problem& problem) const {
-  const bool full = problem.dtype == DType::kF32 || problem.dtype == DType::kF64;
-  if (!full && problem.pass != Pass::kForward) {
-    return Verdict::No(fmt::format(
-        "{} is a type to store and compare in, without gradients: train in f32 or f64 and convert the weights",
-        DTypeName(problem.dtype)));
+  if (problem.precision == Precision::kBFloat16) {
+    return Verdict::No(fmt::format("backend {} has no products of bf16 operands", name()));
   }
-  return Verdict::Yes();
-}
-
-void HostBackend::RequireSupport(const LayerPlanRequest& request) const {
-  if (request.layer.trained_radius) {
-    throw Error(ErrorCode::kUnsupported, "a trained radius belongs to a network; a layer on its own has one radius",
-                {.value = NeuronText(request.layer)});
-  }
-  for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
-    if (pass != Pass::kForward && !request.training) {
-      continue;
-    }
-    const Verdict verdict = Supports({request.layer, pass, request.max_batch, request.dtype, request.precision});
-    if (!verdict) {
-      throw Error(ErrorCode::kUnsupported, verdict.reason);
-    }
-  }
-  RequireSumsFit(request);
-}
-
-double LargestSum(const LayerPlanRequest& request) {
-  const double x = request.largest_x < 0 ? LargestOf(request.dtype) : request.largest_x;
-  const double w = request.largest_w < 0 ? LargestOf(request.dtype) : request.largest_w;
-  const double difference = request.dtype == DType::kU8 ? std::max(x, w) : x + w;
-  const double term = request.layer.synapse == Synapse::kDot  ? x * w
-                      : request.layer.synapse == Synapse::kL1 ? difference
-                                                              : difference * difference;
-  return term * static_cast<double>(request.layer.inputs);
-}
-
-void RequireSumsFit(const LayerPlanRequest& request) {
-  if (!IsInteger(request.dtype)) {
-    return;
-  }
-  const DType sum = SumType(request.dtype);
-  constexpr double kRounding = 1 + 1e-12;  // of the bound itself
-  if (kRounding * LargestSum(request) < std::ldexp(1.0, sum == DType::kI32 ? 31 : 63)) {
-    return;
-  }
-  const auto magnitude = [&](double declared) {
-    return declared < 0 ? fmt::format("{:.0f} (whatever {} holds)", LargestOf(request.dtype), DTypeName(request.dtype))
-                        : fmt::format("{:.0f}", declared);
-  };
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("{} sums of {} over {} inputs may not fit into {}: |x| up to {}, |w| up to {}",
-                          SynapseName(request.layer.synapse), DTypeName(request.dtype), request.layer.inputs,
-                          DTypeName(sum), magnitude(request.largest_x), magnitude(request.largest_w)),
-              {.remedy = request.largest_x < 0 || request.largest_w < 0
-                             ? "State the largest magnitudes if the data have smaller ones, or convert to f64."
-                             : "Convert to f64."});
+  return CheckDType(problem);
 }
 
 std::unique_ptr<Buffer> HostBackend::Allocate(int64_t size_bytes) const {
@@ -237,6 +182,12 @@ void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t 
   const auto row_bytes = static_cast<size_t>(from.cols * element);
 #pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1 && count * from.cols > 16384)
   for (int64_t i = 0; i < count; ++i) {
+    if (i + kGatherAhead < count) {
+      const char* next = source + rows[i + kGatherAhead] * from.stride * element;
+      for (size_t at = 0; at < row_bytes; at += 64) {
+        __builtin_prefetch(next + at);
+      }
+    }
     std::memcpy(target + i * to.stride * element, source + rows[i] * from.stride * element, row_bytes);
   }
 }
@@ -254,6 +205,14 @@ void HostBackend::RadiusBackward(const RadiusBackwardArgs& args) const noexcept 
   DispatchFloat(args.delta.dtype, [&]<class T>(T) {
     ForColumns(threads_, args.delta.rows, args.delta.cols,
                [&](int64_t begin, int64_t count) { RadiusBackwardColumns<T>(args, begin, count); });
+  });
+}
+
+void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept {
+  DispatchFloat(args.a.dtype, [&]<class T>(T) {
+    for (int64_t begin = 0; begin < args.a.cols; begin += kRadiusColumns) {
+      RadiusForwardColumns<T>(args, begin, std::min(kRadiusColumns, args.a.cols - begin));
+    }
   });
 }
 

@@ -27,10 +27,6 @@ class HostBackend : public Backend {
   void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
 
- protected:
-  /// Throws Error(kUnsupported) unless Supports() accepts every pass that `request` needs.
-  void RequireSupport(const LayerPlanRequest& request) const;
-
  private:
   int threads_;
 };
@@ -38,10 +34,8 @@ class HostBackend : public Backend {
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 
-/// The largest |sum| that integer inputs of the magnitudes stated in `request` can have.
-double LargestSum(const LayerPlanRequest& request);
-/// Throws Error(kUnsupported), naming the magnitudes, where that does not fit the SumType() of an integer layer.
-void RequireSumsFit(const LayerPlanRequest& request);
+/// RadiusForward of host matrices on the calling thread.
+void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept;
 
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);

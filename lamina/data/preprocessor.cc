@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "lamina/base/error.h"
@@ -67,6 +68,12 @@ void ThrowCell(const Table& table, int64_t row, const Column& column, const std:
               {.file = table.source, .line = line, .column = column.name, .value = value, .remedy = remedy});
 }
 
+void Preprocessor::Prepare(Table& table) const {
+  std::vector<std::string> optional = target_names_;
+  optional.push_back(baseline_.name);
+  DeriveColumns(table, derive_, optional);
+}
+
 bool Preprocessor::BindsByPosition(const Table& table) const {
   const auto columns = ByName(table);
   const auto known = [&](const FittedColumn& fitted) { return columns.contains(fitted.name); };
@@ -104,6 +111,9 @@ Preprocessor::Binding Preprocessor::BindByPosition(const Table& table) const {
     for (const FittedColumn& target : targets_) {
       binding.targets.push_back(&table.columns[static_cast<size_t>(target.position)]);
     }
+    if (!baseline_.name.empty() && baseline_.position >= 0) {
+      binding.baseline = &table.columns[static_cast<size_t>(baseline_.position)];
+    }
   }
   return binding;
 }
@@ -138,9 +148,18 @@ Preprocessor::Binding Preprocessor::Bind(const Table& table, bool with_targets) 
     if (with_targets && !lacking.empty()) {
       ThrowLacking(table, lacking, "target");
     }
+    if (with_targets && !baseline_.name.empty() && baseline_.position >= 0) {
+      std::vector<const Column*> found;
+      find(baseline_, found);
+      if (found.empty()) {
+        ThrowLacking(table, lacking, "baseline");
+      }
+      binding.baseline = found.front();
+    }
   }
   if (!with_targets) {
     binding.targets.clear();
+    binding.baseline = nullptr;
   }
   return binding;
 }
@@ -161,6 +180,9 @@ std::vector<int64_t> Preprocessor::UsableRows(const Table& table, std::span<cons
     return {rows.begin(), rows.end()};
   }
   binding.inputs.insert(binding.inputs.end(), binding.targets.begin(), binding.targets.end());
+  if (binding.baseline != nullptr) {
+    binding.inputs.push_back(binding.baseline);
+  }
   return CompleteRows(binding.inputs, rows);
 }
 
@@ -171,7 +193,8 @@ void Preprocessor::UnscaleTargets(MatrixView outputs) const {
     for (int64_t i = 0; i < outputs.rows; ++i) {
       T* row = outputs.Row<T>(i);
       for (size_t j = 0; j < targets_.size(); ++j) {
-        row[j] = static_cast<T>(static_cast<double>(row[j]) * targets_[j].scale + targets_[j].offset);
+        const double value = static_cast<double>(row[j]) * targets_[j].scale + targets_[j].offset;
+        row[j] = static_cast<T>(targets_[j].logarithm ? std::copysign(std::expm1(std::abs(value)), value) : value);
       }
     }
   });

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "lamina/base/buffer.h"
+#include "lamina/data/class_map.h"
+#include "lamina/data/derive.h"
 #include "lamina/data/fitted_column.h"
 #include "lamina/data/table.h"
 
 namespace lamina {
 
 enum class Encoding { kOneHot, kOrdinal };
-enum class Scaling { kAuto, kNone, kStandardize, kMinMax };  // kAuto: images value/255, other numbers standardized
+/// kAuto: images value/255, other numbers standardized; kLog: sign(x) ln(1 + |x|), standardized.
+enum class Scaling { kAuto, kNone, kStandardize, kMinMax, kLog };
 enum class MissingPolicy { kError, kDropRow, kMean };
 enum class UnseenPolicy { kError, kZero };
 enum class Task { kAuto, kClassification, kRegression };
@@ -33,12 +36,23 @@ struct PreprocessOptions {
   double positive_target = 1.0;  // value of the true class in classification targets
   double negative_target = 0.0;  // value of the others (-1 suits bipolar outputs)
   bool single_output = false;    // two classes as one output (binary_cross_entropy) instead of two
+  DeriveOptions derive;          // what Prepare() adds to a table
+  ClassMap class_map;            // of a classification target's values
+  std::string baseline;  // regression: the naive guess, a column (not an input by that) or a number; empty: none
 };
 
 /// Counted while encoding, for the caller to report.
 struct EncodeReport {
   int64_t unseen_values = 0;  // categories not seen in training, encoded as zeros
   std::vector<std::string> unseen_columns;
+  /// Values of a classification target that training did not have. `class_name` is empty where the model has no class
+  /// for it: such rows can only be answered wrongly.
+  struct NewLabel {
+    std::string name;
+    std::string class_name;
+    int64_t rows = 0;
+  };
+  std::vector<NewLabel> new_labels;  // most rows first
 };
 
 /// The encoded rows. Matrices are dense, rows × features.
@@ -48,6 +62,7 @@ struct Dataset {
   std::vector<int32_t> labels;         // class index per row; classification only
   std::vector<int64_t> rows;           // the table row each came from
   std::vector<double> sample_weights;  // empty: all 1
+  std::vector<double> baseline;        // the naive guess per row in units of the target; empty: none
   int64_t size() const { return features.rows(); }
 };
 
@@ -57,6 +72,9 @@ class Preprocessor {
   /// column when options.targets is empty and the format knows it. Throws Error for unknown columns, one
   /// class only, ...
   static Preprocessor Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options);
+
+  /// Adds the derived columns that fitting was told of; Fit() and the functions below expect a table that has them.
+  void Prepare(Table& table) const;
 
   /// Rows of `rows` that can be encoded (all, or without those with missing values under kDropRow).
   std::vector<int64_t> UsableRows(const Table& table, std::span<const int64_t> rows, bool with_targets) const;
@@ -83,14 +101,25 @@ class Preprocessor {
   const std::vector<std::string>& class_names() const;   // classification
   const std::vector<std::string>& target_names() const;  // column names of the targets
   std::vector<std::string> InputNames() const;           // one per network input: "age", "protocol=tcp"
-  std::span<const FittedColumn> input_columns() const { return inputs_; }  // one per column used, in table order
   bool is_image() const;
   int64_t image_height() const;
   int64_t image_width() const;
   /// The side of which a single output means class 1.
   double class_threshold() const;
+  bool single_output() const { return single_output_; }
+  /// Whether the largest output is the answer; else the smallest (positive_target below negative_target).
+  bool highest_wins() const { return positive_target_ > negative_target_; }
+  MissingPolicy missing() const { return missing_; }
+  UnseenPolicy unseen() const { return unseen_; }
+  /// What the naive guess is called: a column or a number; empty: none.
+  const std::string& baseline() const { return baseline_.name; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
   std::vector<std::string> TextColumns() const;
+
+  /// The fitted input columns, in the order of the network's inputs.
+  const std::vector<FittedColumn>& inputs() const { return inputs_; }
+  /// Those of the targets; classes have no scaling.
+  const std::vector<FittedColumn>& targets() const { return targets_; }
 
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel) naming the missing or wrong field.
@@ -104,6 +133,7 @@ class Preprocessor {
                   const PreprocessOptions& options);
   void FitClasses(const Table& table, const Column& column, std::span<const int64_t> rows);
   void FinishFit();
+  void ReadAdditions(const nlohmann::json& json);
   bool BindsByPosition(const Table& table) const;
   Binding Bind(const Table& table, bool with_targets) const;
   Binding BindByPosition(const Table& table) const;
@@ -112,6 +142,8 @@ class Preprocessor {
   void EncodeFeatures(const Table& table, const Binding& binding, Dataset& dataset, EncodeReport& report) const;
   void EncodeClasses(const Table& table, const Column& column, Dataset& dataset, EncodeReport& report) const;
   void EncodeValues(const Table& table, const Binding& binding, Dataset& dataset) const;
+  void FitBaseline(const Table& table, const PreprocessOptions& options);
+  void EncodeBaseline(const Table& table, const Binding& binding, Dataset& dataset) const;
 
   Task task_ = Task::kRegression;
   MissingPolicy missing_ = MissingPolicy::kError;
@@ -126,7 +158,10 @@ class Preprocessor {
   std::vector<FittedColumn> targets_;
   std::vector<std::string> class_names_;
   std::vector<std::string> target_names_;  // those of targets_
-  int64_t input_count_ = 0;                // sum of the widths
+  DeriveOptions derive_;
+  ClassMap class_map_;
+  FittedColumn baseline_;    // name empty: none; position -1: a number, `offset`
+  int64_t input_count_ = 0;  // sum of the widths
 };
 
 /// An Error(kBadData) about one cell, with the file, line, column and value filled in.

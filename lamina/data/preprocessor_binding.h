@@ -10,6 +10,7 @@ namespace lamina {
 struct Preprocessor::Binding {
   std::vector<const Column*> inputs;   // as inputs_
   std::vector<const Column*> targets;  // as targets_, or empty
+  const Column* baseline = nullptr;    // with targets only
 };
 
 }  // namespace lamina

@@ -37,9 +37,9 @@ struct Source {
 };
 
 // Writes (x - offset) / scale to out[0], out[stride], ...; false if a result is not finite.
-template <class T, class Number>
-bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
-                   int64_t out_stride) {
+template <bool kLog, class T, class Number>
+bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
+                     int64_t out_stride) {
   const int64_t stride = source.column->stride;
   const double offset = source.fitted->offset;
   const double scale = source.fitted->scale;
@@ -50,12 +50,22 @@ bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const 
     if constexpr (std::is_floating_point_v<Number>) {
       value = value == value ? value : fill;
     }
+    if constexpr (kLog) {
+      value = std::copysign(std::log1p(std::abs(value)), value);
+    }
     const T encoded = static_cast<T>((value - offset) / scale);
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     *out = encoded;
     out += out_stride;
   }
   return good;
+}
+
+template <class T, class Number>
+bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
+                   int64_t out_stride) {
+  return source.fitted->logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
+                                  : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
 }
 
 // The fitted category of a row: -1 unseen, -2 missing.
@@ -128,7 +138,8 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       if (column.IsMissing(row) && std::isnan(source.fill)) {
         ThrowCell(table, row, column, "missing value", kMissingRemedy);
       }
-      const double value = column.IsMissing(row) ? source.fill : column.Number(row);
+      double value = column.IsMissing(row) ? source.fill : column.Number(row);
+      value = source.fitted->logarithm ? std::copysign(std::log1p(std::abs(value)), value) : value;
       const double encoded = (value - source.fitted->offset) / source.fitted->scale;
       const double limit =
           dtype == DType::kF32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
@@ -139,6 +150,46 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
     }
   }
   throw Error(ErrorCode::kBadData, "a value cannot be encoded", {.file = table.source});
+}
+
+// As MatchNames(), through the map.
+std::vector<int32_t> ClassIndex(const CategoryView& view, const ClassMap& map,
+                                const std::vector<std::string>& classes) {
+  std::vector<int32_t> index = MatchNames(view, classes);
+  for (size_t i = 0; i < index.size() && !map.empty(); ++i) {
+    const auto found = std::find(classes.begin(), classes.end(), map.Of(view.names()[i]));
+    index[i] = found == classes.end() ? -1 : static_cast<int32_t>(found - classes.begin());
+  }
+  return index;
+}
+
+void AddNewLabel(EncodeReport& report, const EncodeReport::NewLabel& label) {
+  const auto known = std::find_if(report.new_labels.begin(), report.new_labels.end(),
+                                  [&](const EncodeReport::NewLabel& other) { return other.name == label.name; });
+  if (known != report.new_labels.end()) {
+    known->rows += label.rows;
+  } else {
+    report.new_labels.push_back(label);
+  }
+  std::stable_sort(report.new_labels.begin(), report.new_labels.end(),
+                   [](const auto& a, const auto& b) { return a.rows > b.rows; });
+}
+
+// The values that `fitted` was not trained on.
+void AddNewLabels(const CategoryView& view, std::span<const int64_t> counts, std::span<const int32_t> index,
+                  const Preprocessor& preprocessor, std::span<const std::string> fitted, EncodeReport& report) {
+  const std::vector<int32_t> known = MatchNames(view, fitted);
+  const auto spelled = [&](const std::string& name) {  // "smurf." and "smurf" are one value with a class map
+    return std::find_if(fitted.begin(), fitted.end(), [&](const std::string& other) {
+             return other == name + "." || other + "." == name;
+           }) != fitted.end();
+  };
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0 && known[i] < 0 && (index[i] < 0 || !spelled(view.names()[i]))) {
+      const auto& classes = preprocessor.class_names();
+      AddNewLabel(report, {view.names()[i], index[i] < 0 ? "" : classes[static_cast<size_t>(index[i])], counts[i]});
+    }
+  }
 }
 
 void AddUnseen(EncodeReport& report, const std::string& column, int64_t count) {
@@ -207,9 +258,9 @@ void Preprocessor::EncodeFeatures(const Table& table, const Binding& binding, Da
 void Preprocessor::EncodeClasses(const Table& table, const Column& column, Dataset& dataset,
                                  EncodeReport& report) const {
   const CategoryView view(column, dataset.rows);
-  const std::vector<int32_t> index = MatchNames(view, class_names_);
+  const std::vector<int32_t> index = ClassIndex(view, class_map_, class_names_);
   dataset.labels.resize(dataset.rows.size());
-  int64_t unseen = 0;
+  std::vector<int64_t> counts(view.names().size());
   for (size_t i = 0; i < dataset.rows.size(); ++i) {
     const int32_t code = view.Code(dataset.rows[i]);
     if (code < 0) {
@@ -220,10 +271,10 @@ void Preprocessor::EncodeClasses(const Table& table, const Column& column, Datas
       ThrowCell(table, dataset.rows[i], column, "class not seen in training",
                 "Count rows of unseen classes as wrong with --unseen zero, or train on rows that have it.");
     }
-    unseen += label < 0 ? 1 : 0;
+    ++counts[static_cast<size_t>(code)];
     dataset.labels[i] = label;
   }
-  AddUnseen(report, targets_[0].name, unseen);
+  AddNewLabels(view, counts, index, *this, class_map_.empty() ? class_names_ : targets_[0].categories, report);
   DispatchFloat(dataset.targets.dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* target = dataset.targets.Row<T>(0);
@@ -256,6 +307,20 @@ void Preprocessor::EncodeValues(const Table& table, const Binding& binding, Data
   }
 }
 
+void Preprocessor::EncodeBaseline(const Table& table, const Binding& binding, Dataset& dataset) const {
+  if (baseline_.name.empty()) {
+    return;
+  }
+  dataset.baseline.assign(dataset.rows.size(), baseline_.offset);
+  for (size_t i = 0; i < dataset.rows.size() && binding.baseline != nullptr; ++i) {
+    dataset.baseline[i] = binding.baseline->Number(dataset.rows[i]);
+    if (std::isnan(dataset.baseline[i])) {
+      ThrowCell(table, dataset.rows[i], *binding.baseline, "missing value in the column of the baseline",
+                "Leave such rows out with --missing drop.");
+    }
+  }
+}
+
 Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
                                  EncodeReport* report) const {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
@@ -279,6 +344,7 @@ Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> ro
     EncodeClasses(table, *binding.targets[0], dataset, counted);
   } else if (with_targets) {
     EncodeValues(table, binding, dataset);
+    EncodeBaseline(table, binding, dataset);
   }
   if (report != nullptr) {
     for (const std::string& column : counted.unseen_columns) {
@@ -286,6 +352,9 @@ Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> ro
       --report->unseen_values;
     }
     report->unseen_values += counted.unseen_values;
+    for (const EncodeReport::NewLabel& label : counted.new_labels) {
+      AddNewLabel(*report, label);
+    }
   }
   return dataset;
 }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/data/category_lookup.h"
 #include "lamina/data/column_access.h"
 #include "lamina/data/column_statistics.h"
@@ -69,8 +71,30 @@ std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> col
   return picked;
 }
 
+// Of sign(x) ln(1 + |x|), over copies of the columns.
+std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
+  std::vector<int64_t> all(rows.size());
+  std::iota(all.begin(), all.end(), int64_t{0});
+  std::vector<ColumnStatistics> statistics(columns.size());
+#pragma omp parallel for schedule(dynamic)
+  for (size_t j = 0; j < columns.size(); ++j) {
+    std::vector<double> values(rows.size());
+    DispatchNumbers(*columns[j], [&](const auto* numbers) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto x = static_cast<double>(numbers[rows[i] * columns[j]->stride]);
+        values[i] = std::copysign(std::log1p(std::abs(x)), x);
+      }
+    });
+    Column logarithms;
+    logarithms.numbers = values.data();
+    const Column* const one[] = {&logarithms};
+    statistics[j] = ComputeStatistics(one, all)[0];
+  }
+  return statistics;
+}
+
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
-  if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto) {
+  if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
     column.offset = statistics.mean;
     column.scale = statistics.deviation > 0 ? statistics.deviation : 1;
   } else if (scaling == Scaling::kMinMax) {
@@ -190,6 +214,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.positive_target_ = options.positive_target;
   fitted.negative_target_ = options.negative_target;
   fitted.column_count_ = static_cast<int64_t>(table.columns.size());
+  fitted.derive_ = options.derive;
+  fitted.class_map_ = options.class_map;
 
   std::vector<const Column*> used = Pick(table, roles.inputs);
   const std::vector<const Column*> targets = Pick(table, roles.targets);
@@ -213,6 +239,7 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   }
   fitted.FitInputs(table, rows, roles.inputs, options);
   fitted.FitTargets(table, rows, roles.targets, options);
+  fitted.FitBaseline(table, options);
   const int64_t pixels = table.image_height * table.image_width;
   if (table.is_image && static_cast<int64_t>(roles.inputs.size()) == pixels) {
     fitted.image_height_ = table.image_height;
@@ -245,20 +272,25 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
     inputs_.push_back(std::move(fitted));
   }
   const std::vector<ColumnStatistics> statistics = ComputeStatistics(measured, rows);
+  std::vector<ColumnStatistics> logarithms;
+  if (options.scaling == Scaling::kLog) {
+    logarithms = LogStatistics(measured, rows);
+  }
   for (size_t i = 0; i < measured.size(); ++i) {
     FittedColumn& fitted = inputs_[measured_input[i]];
     if (statistics[i].count == 0) {
       ThrowNoValues(table, fitted.name);
     }
     fitted.fill = statistics[i].mean;
-    SetScale(fitted, options.scaling, statistics[i], table.source);
+    fitted.logarithm = options.scaling == Scaling::kLog;
+    SetScale(fitted, options.scaling, fitted.logarithm ? logarithms[i] : statistics[i], table.source);
   }
 }
 
 void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
                               const PreprocessOptions& options) {
   const std::vector<const Column*> targets = Pick(table, columns);
-  task_ = ResolveTask(table, targets, rows, options.task);
+  task_ = ResolveTask(table, targets, rows, class_map_.empty() ? options.task : Task::kClassification);
   for (const int64_t position : columns) {
     const Column& column = table.columns[static_cast<size_t>(position)];
     FittedColumn fitted;
@@ -267,13 +299,39 @@ void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows,
     fitted.position = position;
     if (task_ == Task::kRegression && options.target_scaling != Scaling::kNone) {
       const Column* const one[] = {&column};
-      SetScale(fitted, options.target_scaling, ComputeStatistics(one, rows)[0], table.source);
+      fitted.logarithm = options.target_scaling == Scaling::kLog;
+      SetScale(fitted, options.target_scaling,
+               (fitted.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0], table.source);
     }
     targets_.push_back(std::move(fitted));
   }
   if (task_ == Task::kClassification) {
     single_output_ = options.single_output;
     FitClasses(table, *targets[0], rows);
+  }
+}
+
+void Preprocessor::FitBaseline(const Table& table, const PreprocessOptions& options) {
+  if (options.baseline.empty()) {
+    return;
+  }
+  if (task_ != Task::kRegression || targets_.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument, "--baseline is the naive guess of one number to predict",
+                {.value = options.baseline, .remedy = "Leave it out, or use --task regression with one target."});
+  }
+  baseline_.name = options.baseline;
+  baseline_.position = -1;
+  const auto names = table.ColumnNames();
+  const double number = ParseNumber(options.baseline);
+  if (std::isfinite(number) && std::find(names.begin(), names.end(), options.baseline) == names.end()) {
+    baseline_.offset = number;
+    return;
+  }
+  baseline_.position = table.FindColumn(options.baseline);
+  const Column& column = table.columns[static_cast<size_t>(baseline_.position)];
+  if (column.kind == ColumnKind::kText) {
+    throw Error(ErrorCode::kInvalidArgument, "--baseline must be a column of numbers, this one is text",
+                {.file = table.source, .column = column.name});
   }
 }
 
@@ -287,6 +345,15 @@ void Preprocessor::FitClasses(const Table& table, const Column& column, std::spa
     }
   }
   class_names_ = SortedNames(CategoryView(column, rows), rows);
+  if (!class_map_.empty()) {
+    targets_[0].categories = class_names_;  // to tell new values from those of training
+    for (std::string& name : class_names_) {
+      name = class_map_.Of(name);
+    }
+    std::sort(class_names_.begin(), class_names_.end());
+    class_names_.erase(std::unique(class_names_.begin(), class_names_.end()), class_names_.end());
+    class_names_ = class_map_.InOrder(std::move(class_names_));
+  }
   if (class_names_.size() < 2) {
     throw Error(ErrorCode::kBadData, "the training rows hold one class only",
                 {.file = table.source,

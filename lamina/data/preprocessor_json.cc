@@ -91,6 +91,9 @@ json ColumnToJson(const FittedColumn& column) {
               {"kind", NameOf(kKinds, column.kind)},
               {"offset", column.offset},
               {"scale", column.scale}};
+  if (column.logarithm) {
+    object["logarithm"] = true;
+  }
   if (column.kind == ColumnKind::kNumber) {
     object["fill"] = column.fill;
   } else {
@@ -111,6 +114,7 @@ FittedColumn ColumnFromJson(const json& object, bool input) {
   if (column.scale == 0) {
     ThrowField("scale", "must not be 0");
   }
+  column.logarithm = object.contains("logarithm") && Get<bool>(object, "logarithm");
   if (column.kind == ColumnKind::kNumber) {
     column.fill = Get<double>(object, "fill");
     return column;
@@ -140,6 +144,15 @@ json Preprocessor::ToJson() const {
               {"inputs", json::array()},
               {"targets", json::array()},
               {"classes", class_names_}};
+  if (!derive_.columns.empty()) {
+    object["derive"] = {{"columns", derive_.columns}, {"series_by", derive_.series_by}, {"order_by", derive_.order_by}};
+  }
+  if (!class_map_.empty()) {
+    object["class_map"] = class_map_.Text();
+  }
+  if (!baseline_.name.empty()) {
+    object["baseline"] = {{"name", baseline_.name}, {"number", baseline_.offset}, {"column", baseline_.position}};
+  }
   for (const FittedColumn& input : inputs_) {
     object["inputs"].push_back(ColumnToJson(input));
   }
@@ -147,6 +160,36 @@ json Preprocessor::ToJson() const {
     object["targets"].push_back(ColumnToJson(target));
   }
   return object;
+}
+
+// What older model files do not have.
+void Preprocessor::ReadAdditions(const json& object) {
+  if (object.contains("derive")) {
+    const json& derive = object["derive"];
+    derive_ = {Get<std::vector<std::string>>(derive, "columns"), Get<std::string>(derive, "series_by"),
+               Get<std::string>(derive, "order_by")};
+  }
+  try {
+    ValidateDerive(derive_);
+    if (object.contains("class_map")) {
+      class_map_ = ClassMap::Parse(Get<std::vector<std::string>>(object, "class_map"));
+    }
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kBadModel) {
+      throw;
+    }
+    throw Error(ErrorCode::kBadModel, "preprocessor: " + error.message(), error.context());
+  }
+  if (object.contains("baseline")) {
+    const json& baseline = object["baseline"];
+    baseline_.name = Get<std::string>(baseline, "name");
+    baseline_.offset = Get<double>(baseline, "number");
+    const auto column = Get<double>(baseline, "column");
+    if (column < -1 || column >= static_cast<double>(column_count_) || column != std::trunc(column)) {
+      ThrowField("column", "of the baseline is no column");
+    }
+    baseline_.position = static_cast<int64_t>(column);
+  }
 }
 
 Preprocessor Preprocessor::FromJson(const json& object) {
@@ -167,6 +210,7 @@ Preprocessor Preprocessor::FromJson(const json& object) {
     fitted.targets_.push_back(ColumnFromJson(target, false));
   }
   fitted.class_names_ = Get<std::vector<std::string>>(object, "classes");
+  fitted.ReadAdditions(object);
   const bool classes = fitted.task_ == Task::kClassification;
   if (fitted.inputs_.empty()) {
     ThrowField("inputs", "is empty");

@@ -10,6 +10,7 @@
 #include "lamina/data/csv.h"
 #include "lamina/data/gzip.h"
 #include "lamina/data/idx.h"
+#include "lamina/data/kddcup99.h"
 #include "lamina/data/npy.h"
 
 namespace lamina {
@@ -20,6 +21,8 @@ constexpr size_t kStart_bytes = 4096;  // what `matches` may look at
 constexpr std::array<FormatRow, 3> kFormats{{
     {"idx", LooksLikeIdx, ReadIdx}, {"npy", LooksLikeNpy, ReadNpy}, {"csv", LooksLikeCsv, ReadCsv},  // last: any text
 }};
+
+constexpr std::array<DataSetRow, 2> kDataSets{{{"kddcup99", ReadKddCup99}, {"mnist", ReadIdxFolder}}};
 
 // Files people try that only need a step before.
 std::string_view NameOfKnownBinary(std::string_view start) {
@@ -48,6 +51,7 @@ std::string_view NameOfKnownBinary(std::string_view start) {
 }  // namespace
 
 std::span<const FormatRow> FormatTable() { return kFormats; }
+std::span<const DataSetRow> DataSetTable() { return kDataSets; }
 
 Table ReadTable(const std::string& path, const ReadOptions& options) {
   std::string content = ReadFileDecompressed(path);
@@ -71,6 +75,11 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
 }
 
 ReadResult ReadData(const std::string& path, const ReadOptions& options) {
+  for (const DataSetRow& row : DataSetTable()) {
+    if (path.size() > row.name.size() && path.starts_with(row.name) && path[row.name.size()] == ':') {
+      return row.read(path.substr(row.name.size() + 1), options);
+    }
+  }
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     return ReadIdxFolder(path, options);

@@ -27,11 +27,12 @@ struct ReadResult {
   Table train;
   std::optional<Table> test;          // a folder of IDX files brings its own test set
   std::optional<std::string> target;  // the label column's name where the format knows it (IDX)
+  bool unseen_expected = false;       // the test rows are known to hold categories that training lacks
 };
 
 /// Reads `path`: a file of any format in FormatTable(), gzip-compressed or not, or a folder holding
 /// {train,t10k}-images-idx3-ubyte[.gz] and labels (the labels become the last column, text categories
-/// "0".."9", named "label"). Throws Error(kNotFound | kIo | kBadData).
+/// "0".."9", named "label"), or NAME:FOLDER for a data set of DataSetTable(). Throws Error(kNotFound | kIo | kBadData).
 ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
 
 /// One table from one file.
@@ -44,5 +45,12 @@ struct FormatRow {
   Table (*read)(std::string content, const std::string& source, const ReadOptions& options);
 };
 std::span<const FormatRow> FormatTable();
+
+/// Folders read as one data set, written NAME:FOLDER.
+struct DataSetRow {
+  std::string_view name;
+  ReadResult (*read)(const std::string& folder, const ReadOptions& options);
+};
+std::span<const DataSetRow> DataSetTable();
 
 }  // namespace lamina

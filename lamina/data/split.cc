@@ -12,6 +12,8 @@
 #include "lamina/base/check.h"
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
+#include "lamina/data/category_lookup.h"
+#include "lamina/data/preprocessor.h"
 
 namespace lamina {
 namespace {
@@ -113,6 +115,68 @@ Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, 
       std::sort(part->begin(), part->end());
     }
   }
+  return split;
+}
+
+namespace {
+
+// What rows are ordered by: the number, or the place of the category in a random order.
+std::vector<double> KeysOf(const Table& table, const Column& column, std::span<const int64_t> rows, uint64_t seed) {
+  std::vector<double> keys;
+  keys.reserve(rows.size());
+  std::vector<int64_t> place(column.categories.size());
+  std::iota(place.begin(), place.end(), int64_t{0});
+  Random(seed, kSplitStream).Shuffle(std::span(place));
+  for (const int64_t row : rows) {
+    if (column.IsMissing(row)) {
+      ThrowCell(table, row, column, "missing value in the column of --split-by", "Correct the row or take it out.");
+    }
+    keys.push_back(column.kind == ColumnKind::kText
+                       ? static_cast<double>(place[static_cast<size_t>(column.codes[static_cast<size_t>(row)])])
+                       : column.Number(row));
+  }
+  return keys;
+}
+
+}  // namespace
+
+Split SplitRowsBy(const Table& table, const std::string& name, std::span<const int64_t> rows,
+                  const SplitOptions& options) {
+  const Ratios ratios = CheckedRatios(options);
+  const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
+  const std::vector<double> keys = KeysOf(table, column, rows, options.seed);
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  const Counts counts = Apportion(std::ssize(rows), ratios);
+  const auto boundary = [&](int64_t wanted) {  // the nearest place where the value changes
+    const auto changes = [&](int64_t at) {
+      return at <= 0 || at >= std::ssize(order) ||
+             keys[order[static_cast<size_t>(at)]] != keys[order[static_cast<size_t>(at - 1)]];
+    };
+    for (int64_t away = 0;; ++away) {
+      for (const int64_t at : {wanted - away, wanted + away}) {
+        if (at >= 0 && at <= std::ssize(order) && changes(at)) {
+          return at;
+        }
+      }
+    }
+  };
+  const int64_t first = boundary(counts[0]);
+  const int64_t second = ratios[2] > 0 ? std::max(first, boundary(counts[0] + counts[1])) : std::ssize(order);
+  Split split;
+  const auto take = [&](std::vector<int64_t>& part, int64_t begin, int64_t end, double ratio) {
+    for (int64_t i = begin; i < end; ++i) {
+      part.push_back(rows[order[static_cast<size_t>(i)]]);
+    }
+    if (ratio > 0 && part.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, "--split-by: this column has too few different values for the parts",
+                  {.file = table.source, .column = column.name, .remedy = "Choose other shares or another column."});
+    }
+  };
+  take(split.train, 0, first, ratios[0]);
+  take(split.validation, first, second, ratios[1]);
+  take(split.test, second, std::ssize(order), ratios[2]);
   return split;
 }
 

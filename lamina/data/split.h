@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lamina/data/table.h"
+
 namespace lamina {
 
 struct SplitOptions {
@@ -26,6 +28,12 @@ struct Split {
 /// Splits `rows`. `strata`: a class per element of `rows`, or empty; used when options.stratify. Every part
 /// with a positive ratio gets at least one row or Error(kInvalidArgument) says how many rows are needed.
 Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, const SplitOptions& options);
+
+/// Splits `rows` by a column, so that no value of it is in two parts: numbers and dates ascending (the lowest are
+/// trained on, the highest are the test), text with whole categories at random. The shares are met as nearly as that
+/// allows; rows within a part are ascending by the column. Throws Error where a value is missing or there are too few.
+Split SplitRowsBy(const Table& table, const std::string& column, std::span<const int64_t> rows,
+                  const SplitOptions& options);
 
 /// `count` of 0..total-1: the first ones, or a seeded random choice in ascending order. count <= 0: all.
 std::vector<int64_t> SelectRows(int64_t total, int64_t count, bool random, uint64_t seed);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lamina/base/matrix_view.h"
 #include "lamina/neuron/formulas.h"
 
 namespace lamina {
@@ -32,7 +33,8 @@ class Activation {
   static Activation Parse(std::string_view text, std::span<const Activation> custom = {});
 
   /// A user's own activation: F has the shape of the structs in formulas.inc (Value and Slope templates over float
-  /// and double, kSlopeNeedsInput, kName). F may leave out kParameters. Host code only; the network keeps z if asked.
+  /// and double, kSlopeNeedsInput, kName). F may leave out kParameters. Host code only: for backend cuda see
+  /// custom_activation.cuh. The network keeps z if asked.
   template <class F>
   static Activation Custom(F formula = {});
 
@@ -62,6 +64,22 @@ class Activation {
     loops_->slope_f64(*this, z, a, g, n);
   }
 
+  /// The loops of a custom activation on a GPU (lamina/backend/cuda/custom_activation.cuh); `device` is a cuda::Device.
+  struct DeviceLoops {
+    void (*value)(const Activation&, void* device, MatrixView a);  // a = value(a)
+    void (*slope)(const Activation&, void* device, ConstMatrixView z, ConstMatrixView a, MatrixView g);
+  };
+  const DeviceLoops* device_loops() const { return device_loops_; }
+  Activation WithDeviceLoops(const DeviceLoops* loops) const {
+    Activation copy = *this;
+    copy.device_loops_ = loops;
+    return copy;
+  }
+
+  /// The formula, with this activation's parameters, that it was made of.
+  template <class F>
+  F FormulaOf() const noexcept;
+
   friend bool operator==(const Activation& a, const Activation& b) { return a.Text() == b.Text(); }
 
  private:
@@ -74,8 +92,6 @@ class Activation {
   };
   template <class F>
   static constexpr auto ParametersOf();
-  template <class F>
-  F FormulaOf() const noexcept;
   template <class F, class T>
   static void ValueLoop(const Activation& self, const T* z, T* a, int64_t n) noexcept;
   template <class F, class T>
@@ -95,6 +111,7 @@ class Activation {
   size_t parameter_count_ = 0;
   bool slope_needs_input_ = false;
   const Loops* loops_ = nullptr;
+  const DeviceLoops* device_loops_ = nullptr;
 };
 
 /// The names a user can write, in list order: the built-in activations and "softmax".

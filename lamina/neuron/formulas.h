@@ -48,6 +48,7 @@ LAMINA_HD inline float Sqrt(float x) { return std::sqrt(x); }
 LAMINA_HD inline double Sqrt(double x) { return std::sqrt(x); }
 LAMINA_HD inline float Abs(float x) { return std::fabs(x); }
 LAMINA_HD inline double Abs(double x) { return std::fabs(x); }
+LAMINA_HD inline int32_t Abs(int32_t x) { return x < 0 ? -x : x; }
 LAMINA_HD inline int64_t Abs(int64_t x) { return x < 0 ? -x : x; }
 /// 1, -1, or x itself where x is zero or NaN.
 template <class T>

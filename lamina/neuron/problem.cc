@@ -17,12 +17,17 @@ constexpr std::string_view kBias = "-bias";
 constexpr std::string_view kNoBias = "-nobias";
 constexpr std::string_view kRadius = "-radius";
 constexpr std::string_view kFast = "-fast";
+constexpr std::string_view kMixed = "-bf16";
 
 struct Preset {
   std::string_view name;
   std::string_view neuron;
 };
 constexpr std::array<Preset, 2> kPresets{{{"rbf", "l1-triangle"}, {"mul", "dot-tanh"}}};
+
+std::string_view SuffixOf(Precision precision) {
+  return precision == Precision::kFast ? kFast : precision == Precision::kBFloat16 ? kMixed : std::string_view();
+}
 
 // Takes `suffix` off the end of text, if it is there.
 bool TakeSuffix(std::string_view& text, std::string_view suffix) {
@@ -137,8 +142,8 @@ std::string NeuronText(const LayerSpec& layer) {
 }
 
 std::string Problem::Text() const {
-  return fmt::format("{}:{}{}:{}:{}x{}x{}", NeuronText(layer), DTypeName(dtype),
-                     precision == Precision::kFast ? kFast : "", PassName(pass), batch, layer.outputs, layer.inputs);
+  return fmt::format("{}:{}{}:{}:{}x{}x{}", NeuronText(layer), DTypeName(dtype), SuffixOf(precision), PassName(pass),
+                     batch, layer.outputs, layer.inputs);
 }
 
 Problem Problem::Parse(std::string_view text, std::span<const Activation> custom) {
@@ -152,7 +157,9 @@ Problem Problem::Parse(std::string_view text, std::span<const Activation> custom
     ThrowBad(text, "a trained radius belongs to a network's layer, not to a pass of one");
   }
   std::string_view dtype = parts[1];
-  problem.precision = TakeSuffix(dtype, kFast) ? Precision::kFast : Precision::kExact;
+  problem.precision = TakeSuffix(dtype, kFast)    ? Precision::kFast
+                      : TakeSuffix(dtype, kMixed) ? Precision::kBFloat16
+                                                  : Precision::kExact;
   problem.dtype = ParseDType(dtype);
   size_t pass = 0;
   while (pass < kPassNames.size() && kPassNames[pass] != parts[2]) {

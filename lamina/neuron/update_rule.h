@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/neuron/formulas.h"  // LAMINA_HD
+
 namespace lamina {
 
 /// g is the gradient, v and s optimiser state, all starting at zero.
@@ -39,44 +41,68 @@ struct UpdateRule {
   }
 };
 
+/// One update of one parameter w by its gradient g, written once for loops on the host and for device code.
+template <class T>
+struct UpdateStep {
+  LAMINA_HD UpdateStep(const UpdateRule& rule, bool decay)
+      : eta(static_cast<T>(rule.learning_rate)),
+        alpha(static_cast<T>(rule.momentum)),
+        lambda(static_cast<T>(decay ? rule.weight_decay : 0.0)) {
+    if (rule.kind == UpdateKind::kAdam) {
+      beta1 = static_cast<T>(rule.beta1);
+      beta2 = static_cast<T>(rule.beta2);
+      // 1 - beta in double: 1 - 0.999f is wrong in the fifth digit.
+      rest1 = static_cast<T>(1.0 - rule.beta1);
+      rest2 = static_cast<T>(1.0 - rule.beta2);
+      const double correction1 = 1.0 - std::pow(rule.beta1, static_cast<double>(rule.step));
+      const double correction2 = 1.0 - std::pow(rule.beta2, static_cast<double>(rule.step));
+      rate = static_cast<T>(rule.learning_rate / correction1);
+      root = static_cast<T>(1.0 / std::sqrt(correction2));
+      epsilon = static_cast<T>(rule.epsilon);
+    }
+  }
+
+  LAMINA_HD void Plain(T g, T& w) const { w -= eta * (g + lambda * w); }
+  LAMINA_HD void Momentum(T g, T& w, T& v) const {
+    v = alpha * v - eta * (g + lambda * w);
+    w += v;
+  }
+  LAMINA_HD void Nesterov(T g, T& w, T& v) const {
+    const T step = eta * (g + lambda * w);
+    v = alpha * v - step;
+    w += alpha * v - step;
+  }
+  LAMINA_HD void Adam(T g, T& w, T& v, T& s) const {
+    const T gradient = g + lambda * w;
+    v = beta1 * v + rest1 * gradient;
+    s = beta2 * s + rest2 * gradient * gradient;
+    w -= rate * v / (std::sqrt(s) * root + epsilon);
+  }
+
+  T eta, alpha, lambda;
+  T beta1{}, beta2{}, rest1{}, rest2{}, rate{}, root{}, epsilon{};
+};
+
 /// Applies `rule` to w[0..n); v and s may be null where StateCount() does not need them.
 template <class T>
 void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restrict g, T* __restrict w, T* __restrict v,
                  T* __restrict s) noexcept {
-  const T eta = static_cast<T>(rule.learning_rate);
-  const T alpha = static_cast<T>(rule.momentum);
-  const T lambda = static_cast<T>(decay ? rule.weight_decay : 0.0);
+  const UpdateStep<T> step(rule, decay);
   if (rule.kind == UpdateKind::kAdam) {
-    const T beta1 = static_cast<T>(rule.beta1);
-    const T beta2 = static_cast<T>(rule.beta2);
-    // 1 - beta in double: 1 - 0.999f is wrong in the fifth digit.
-    const T rest1 = static_cast<T>(1.0 - rule.beta1);
-    const T rest2 = static_cast<T>(1.0 - rule.beta2);
-    const double correction1 = 1.0 - std::pow(rule.beta1, static_cast<double>(rule.step));
-    const double correction2 = 1.0 - std::pow(rule.beta2, static_cast<double>(rule.step));
-    const T rate = static_cast<T>(rule.learning_rate / correction1);
-    const T root = static_cast<T>(1.0 / std::sqrt(correction2));
-    const T epsilon = static_cast<T>(rule.epsilon);
     for (int64_t i = 0; i < n; ++i) {
-      const T gradient = g[i] + lambda * w[i];
-      v[i] = beta1 * v[i] + rest1 * gradient;
-      s[i] = beta2 * s[i] + rest2 * gradient * gradient;
-      w[i] -= rate * v[i] / (std::sqrt(s[i]) * root + epsilon);
+      step.Adam(g[i], w[i], v[i], s[i]);
     }
   } else if (v == nullptr) {
     for (int64_t i = 0; i < n; ++i) {
-      w[i] -= eta * (g[i] + lambda * w[i]);
+      step.Plain(g[i], w[i]);
     }
   } else if (rule.kind == UpdateKind::kNesterov) {
     for (int64_t i = 0; i < n; ++i) {
-      const T step = eta * (g[i] + lambda * w[i]);
-      v[i] = alpha * v[i] - step;
-      w[i] += alpha * v[i] - step;
+      step.Nesterov(g[i], w[i], v[i]);
     }
   } else {
     for (int64_t i = 0; i < n; ++i) {
-      v[i] = alpha * v[i] - eta * (g[i] + lambda * w[i]);
-      w[i] += v[i];
+      step.Momentum(g[i], w[i], v[i]);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "lamina/nn/executor.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lamina {
 namespace {
@@ -39,7 +40,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training});
+    layer.prepared =
+        backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -60,8 +62,29 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     for (int i = 0; i < options_.state_count; ++i) {
       states_.push_back(backend.Allocate(network.parameter_bytes()));
     }
+    PrepareSteps();
   }
   LoadParameters(network);
+}
+
+void Executor::PrepareSteps() {
+  sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
+  if (options_.precision != Precision::kExact) {
+    whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
+    return;
+  }
+  NetworkPlanRequest request;
+  request.layers = specs_;
+  for (size_t l = 0; l < specs_.size(); ++l) {
+    request.arrays.push_back(
+        {ArraysAt(offsets_[l].weights), specs_[l].bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{}});
+  }
+  request.dtype = dtype_;
+  request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
+  request.loss = options_.loss;
+  request.class_threshold = options_.class_threshold;
+  request.state_count = options_.state_count;
+  network_ = backend_.PrepareNetwork(request, &whole_steps_);
 }
 
 void Executor::LoadParameters(const Network& network) {
@@ -147,6 +170,48 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   Backward(x, rule);
 }
 
+void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept {
+  const int64_t element = DTypeSize_bytes(dtype_);
+  if (work.order == nullptr) {
+    const auto* weights = static_cast<const char*>(work.sample_weights);
+    Step(work.x.Rows(begin, rows), work.targets.Rows(begin, rows),
+         weights == nullptr ? nullptr : weights + begin * element, &rule, work.sums);
+    return;
+  }
+  const int64_t* chosen = work.order + begin;
+  const MatrixView x = InputBatch(rows);
+  const MatrixView y = TargetBatch(rows);
+  backend_.GatherRows(work.x, chosen, rows, x);
+  backend_.GatherRows(work.targets, chosen, rows, y);
+  if (work.sample_weights != nullptr) {
+    const ConstMatrixView all{work.sample_weights, work.x.rows, 1, 1, dtype_, backend_.space()};
+    backend_.GatherRows(all, chosen, rows, View(sample_weights_, rows, 1));
+  }
+  Step(x, y, work.sample_weights == nullptr ? nullptr : sample_weights_->data(), &rule, work.sums);
+}
+
+int64_t Executor::Steps(const TrainingSteps& work) {
+  if (network_ != nullptr) {
+    return network_->Run(work);
+  }
+  UpdateRule rule = work.rule;
+  const int64_t steps = work.count();
+  int64_t done = 0;
+  while (done < steps) {
+    const int64_t begin = work.begin + done * work.batch;
+    StepRows(work, rule, begin, std::min(work.batch, work.end - begin));
+    ++rule.step;
+    ++done;
+    LossSums sums;
+    backend_.Download(&sums, work.sums, sizeof(sums));
+    if (!std::isfinite(sums.loss) ||
+        (done < steps && work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)())) {
+      break;
+    }
+  }
+  return done;
+}
+
 // A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none.
 void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
   for (size_t l = layers_.size(); l-- > 0;) {
@@ -201,6 +266,9 @@ std::vector<std::string> Executor::Describe() const {
   std::vector<std::string> lines;
   for (const LayerState& layer : layers_) {
     lines.push_back(layer.prepared->Describe());
+  }
+  if (network_ != nullptr) {
+    lines.push_back("training steps: " + network_->Describe());
   }
   return lines;
 }

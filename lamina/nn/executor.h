@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/backend/training_steps.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {
@@ -17,6 +18,8 @@ struct ExecutorOptions {
   Loss loss = Loss::kMse;        // for Evaluate and training
   int state_count = 0;           // optimiser state arrays, UpdateRule::StateCount()
   double class_threshold = 0.5;  // of a single output, for counting correct answers
+  Precision precision = Precision::kExact;
+  int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
 };
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
@@ -41,6 +44,12 @@ class Executor {
   /// Forward, loss, backward (Algorithm 5 of the 2016 paper); updates by `rule`, or only computes Gradients() if null.
   void Step(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, const UpdateRule* rule,
             LossSums* sums) noexcept;
+  /// Consecutive steps: as a whole where the backend has a way for this network, else gathered and computed one by one.
+  /// Returns the steps done: all of them, or up to the first one whose loss is not finite or after which
+  /// work.stop_requested() said true.
+  int64_t Steps(const TrainingSteps& work);
+  /// Why Steps() goes layer by layer; yes where it does not.
+  const Verdict& whole_steps() const { return whole_steps_; }
 
   /// Runs host rows through the network in batches; `out` is rows × outputs on the host.
   void Predict(ConstMatrixView x, MatrixView out);
@@ -52,7 +61,7 @@ class Executor {
   int state_count() const { return static_cast<int>(states_.size()); }
 
   int64_t max_batch() const { return options_.max_batch; }
-  /// One line a layer: what was planned.
+  /// What was planned: a line a layer, and one for whole training steps where there are such.
   std::vector<std::string> Describe() const;
 
  private:
@@ -70,6 +79,8 @@ class Executor {
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
   LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
+  void PrepareSteps();
+  void StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept;
 
   std::vector<LayerSpec> specs_;
   std::vector<LayerOffsets> offsets_;
@@ -82,6 +93,9 @@ class Executor {
   std::vector<std::unique_ptr<Buffer>> states_;
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
+  std::unique_ptr<Buffer> sample_weights_;
+  std::unique_ptr<PreparedNetwork> network_;  // of whole steps; null: layer by layer
+  Verdict whole_steps_;
 };
 
 }  // namespace lamina

@@ -19,23 +19,19 @@ void RequireShape(const char* name, ConstMatrixView view, int64_t rows, int64_t 
   }
 }
 
-void RequireHostMemory(const Backend& backend) {
-  if (backend.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "a layer on its own computes in host memory",
-                {.value = std::string(backend.name())});
+LayerPlanRequest Checked(const LayerPlanRequest& request) {
+  const LayerSpec& layer = request.layer;
+  if (layer.inputs < 0 || layer.outputs < 0 || request.max_batch < 0) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("a layer of {} neurons on {} inputs for {} rows",
+                                                         layer.outputs, layer.inputs, request.max_batch));
   }
+  return request;
 }
 
 }  // namespace
 
-Layer::Layer(const LayerPlanRequest& request, const Backend& backend) : request_(request) {
-  if (spec().inputs < 0 || spec().outputs < 0 || request.max_batch < 0) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("a layer of {} neurons on {} inputs for {} rows",
-                                                         spec().outputs, spec().inputs, request.max_batch));
-  }
-  RequireHostMemory(backend);
-  prepared_ = backend.Prepare(request);
-}
+Layer::Layer(const LayerPlanRequest& request, const Backend& backend)
+    : request_(Checked(request)), prepared_(backend, request) {}
 
 void Layer::Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out) {
   if (x.rows > request_.max_batch) {
@@ -53,7 +49,7 @@ void Layer::Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias
   args.weights = weights;
   args.bias = bias;
   args.a = out;
-  prepared_->Forward(args);
+  prepared_.Forward(args);
 }
 
 Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend) {
@@ -62,7 +58,6 @@ Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, co
                 fmt::format("x is {} x {} {} and w is {} x {} {}: the columns and types must be the same", x.rows,
                             x.cols, DTypeName(x.dtype), w.rows, w.cols, DTypeName(w.dtype)));
   }
-  RequireHostMemory(backend);
   LayerPlanRequest request{{x.cols, w.rows, metric, Activation(), /*bias=*/false}, x.dtype, x.rows};
   const bool sums = IsInteger(x.dtype) && metric != Synapse::kL2;
   if (IsInteger(x.dtype)) {
@@ -74,7 +69,7 @@ Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, co
   args.x = x;
   args.weights = w;
   (sums ? args.sums : args.a) = distances.view();
-  backend.Prepare(request)->Forward(args);
+  StagedLayer(backend, request).Forward(args);
   return distances;
 }
 

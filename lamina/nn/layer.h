@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "lamina/backend/backend.h"
+#include "lamina/backend/staged_layer.h"
 #include "lamina/base/buffer.h"
 #include "lamina/neuron/problem.h"
 
 namespace lamina {
 
-/// A layer prepared on a backend. Forward() allocates nothing. One caller at a time; `backend` may go before it.
+/// A layer prepared on a backend. On a CPU, Forward() allocates nothing, and `backend` may go before the layer; a GPU,
+/// which gets copies of the operands, must outlive it. One caller at a time.
 class Layer {
  public:
   /// Throws Error(kInvalidArgument) for impossible sizes, Error(kUnsupported) with the backend's reason. Integer sums
@@ -26,11 +26,11 @@ class Layer {
   void Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out);
 
   const LayerSpec& spec() const { return request_.layer; }
-  std::string Describe() const { return prepared_->Describe(); }
+  std::string Describe() const { return prepared_.Describe(); }
 
  private:
   LayerPlanRequest request_;
-  std::unique_ptr<PreparedLayer> prepared_;
+  StagedLayer prepared_;
 };
 
 /// Distances (rows of x × rows of w) between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the

@@ -20,6 +20,20 @@ std::string ShapeText(const RowSource& rows) {
   return fmt::format("{} x {} {}", rows.rows(), rows.cols(), DTypeName(rows.dtype()));
 }
 
+LayerPlanRequest RequestOf(const LayerSpec& layer, const SlicePlan& plan, DType dtype,
+                           const SlicedLayerOptions& options) {
+  LayerPlanRequest request;
+  request.layer = layer;
+  request.layer.outputs = plan.neurons;
+  request.dtype = dtype;
+  request.max_batch = plan.samples;
+  request.precision = options.precision;
+  request.any_slicing = true;
+  request.largest_x = options.largest_x;
+  request.largest_w = options.largest_w;
+  return request;
+}
+
 }  // namespace
 
 // What the pieces of one run share.
@@ -36,21 +50,7 @@ struct SlicedLayer::State {
 
 SlicedLayer::SlicedLayer(const LayerSpec& layer, const Backend& backend, const SlicePlan& plan, DType dtype,
                          const SlicedLayerOptions& options)
-    : layer_(layer), plan_(plan), dtype_(dtype) {
-  if (backend.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "slices are computed in host memory", {.value = std::string(backend.name())});
-  }
-  LayerPlanRequest request;
-  request.layer = layer;
-  request.layer.outputs = plan.neurons;
-  request.dtype = dtype;
-  request.max_batch = plan.samples;
-  request.precision = options.precision;
-  request.any_slicing = true;
-  request.largest_x = options.largest_x;
-  request.largest_w = options.largest_w;
-  prepared_ = backend.Prepare(request);
-}
+    : layer_(layer), plan_(plan), dtype_(dtype), prepared_(backend, RequestOf(layer, plan, dtype, options)) {}
 
 void SlicedLayer::RequireShapes(const RowSource& x, const RowSource& w, const void* bias,
                                 const SlicedOutput& out) const {
@@ -96,7 +96,7 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
     args.a = state.out.view.Rows(sample + begin, rows);
     args.a.data = static_cast<std::byte*>(args.a.data) + neuron * out_bytes;
     args.a.cols = neurons;
-    prepared_->Forward(args);
+    prepared_.Forward(args, /*same_weights=*/begin > 0);
     if (state.out.finished) {
       state.out.finished(sample + begin, rows);
     }

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "lamina/backend/backend.h"
+#include "lamina/backend/staged_layer.h"
 #include "lamina/base/row_source.h"
 #include "lamina/base/timing.h"
 #include "lamina/nn/slices.h"
@@ -38,7 +37,7 @@ struct SlicedLayerOptions {
 };
 
 /// Prepared once for the largest slice. Every result has the same bits whatever the plan and the number of threads. One
-/// caller at a time; `backend` may go before it.
+/// caller at a time; a GPU must outlive it.
 class SlicedLayer {
  public:
   /// Throws Error(kUnsupported) with the backend's reason.
@@ -53,7 +52,7 @@ class SlicedLayer {
 
   const LayerSpec& layer() const { return layer_; }
   const SlicePlan& plan() const { return plan_; }
-  std::string Describe() const { return prepared_->Describe(); }
+  std::string Describe() const { return prepared_.Describe(); }
 
  private:
   struct State;
@@ -63,7 +62,7 @@ class SlicedLayer {
   LayerSpec layer_;
   SlicePlan plan_;
   DType dtype_;
-  std::unique_ptr<PreparedLayer> prepared_;
+  StagedLayer prepared_;
 };
 
 }  // namespace lamina

@@ -7,11 +7,12 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/version.h"
+#include "lamina/report/gnuplot.h"
+#include "lamina/report/plots.h"
 
 namespace lamina {
 namespace {
@@ -100,11 +101,6 @@ json ToJson(const ReportCell& cell) {
   return cell.text.empty() ? json(nullptr) : json(cell.text);
 }
 
-// Inside gnuplot's double quotes; a real line break becomes its escape.
-std::string Quoted(std::string_view text) {
-  return '"' + Replaced(Replaced(Replaced(text, '\\', "\\\\"), '"', "\\\""), '\n', "\\n") + '"';
-}
-
 }  // namespace
 
 ReportCell::ReportCell(double value) : text(fmt::format("{:.4g}", value)), number(value) {}
@@ -176,49 +172,22 @@ json ToJson(const Report& report) {
 }
 
 std::string GnuplotScript(const ReportFigure& figure, const std::string& hardware) {
-  std::string script = fmt::format("# Draws {0}.svg and {0}.png: gnuplot {0}.gp\n", figure.id);
-  for (size_t i = 0; i < figure.series.size(); ++i) {
-    script += fmt::format("$series{} << EOD\n", i);
-    for (const auto& [x, y] : figure.series[i].points) {
-      script += fmt::format("{} {}\n", x, y);
-    }
-    script += "EOD\n";
+  LineChart chart;
+  chart.id = figure.id;
+  chart.title = figure.title;
+  chart.subtitle = hardware;
+  chart.x_label = figure.x_label + " (logarithmic)";
+  chart.y_label = figure.y_label + " (logarithmic)";
+  chart.log_x = chart.log_y = true;
+  chart.ticks_at_points = figure.ticks_at_points;
+  for (const ReportSeries& series : figure.series) {
+    chart.series.push_back({series.name, series.points, series.from_paper});
   }
-  script += fmt::format(
-      "set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n"
-      "set logscale xy\nset xrange [0.8:*]\nset format y \"%g\"\nset grid xtics ytics linetype 1 linecolor rgb "
-      "\"#d8d8d8\"\n"
-      "set rmargin 5\nset key outside below noenhanced maxrows 3 width 1\n",
-      Quoted(figure.title + "\n" + hardware), Quoted(figure.x_label + " (logarithmic)"),
-      Quoted(figure.y_label + " (logarithmic)"));
-  std::string plot;
-  int colour = 0;
-  for (size_t i = 0; i < figure.series.size(); ++i) {
-    const ReportSeries& series = figure.series[i];
-    if (!series.points.empty()) {
-      const std::string style = series.from_paper ? fmt::format("linecolor rgb \"#606060\" dashtype {} pointtype {}",
-                                                                2 + i % 3, 4 + 2 * (i % 3))
-                                                  : fmt::format("linetype {} dashtype 1 pointtype 7", ++colour);
-      plot += fmt::format("{}$series{} using 1:2 with linespoints {} linewidth 2 pointsize 0.7 title {}",
-                          plot.empty() ? "plot " : ", \\\n  ", i, style, Quoted(series.name));
-    }
-  }
-  if (plot.empty()) {
-    return script + "# nothing was measured\n";
-  }
-  return script +
-         fmt::format(
-             "set terminal svg size 1000,640 font \"sans,14\" background \"white\"\nset output \"{0}.svg\"\n{1}\n"
-             "set terminal pngcairo size 1000,640 font \"sans,11\"\nset output \"{0}.png\"\nreplot\n",
-             figure.id, plot);
+  return PlotLines(chart).script;
 }
 
 void WriteReport(const Report& report, const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ErrorCode::kIo, "cannot make the folder: " + failed.message(), {.file = folder});
-  }
+  MakeFolder(folder);
   const auto write = [&](const std::string& name, const std::string& content) {
     WriteFileAtomically((std::filesystem::path(folder) / name).string(), content);
   };

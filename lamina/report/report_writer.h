@@ -50,6 +50,7 @@ struct ReportFigure {
   std::string x_label;
   std::string y_label;
   std::vector<ReportSeries> series;
+  bool ticks_at_points = false;  // along x; for few values that many series share
 };
 
 struct Report {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/backend/host_backend.h"
+#include "lamina/base/error.h"
 #include "lamina/base/timing.h"
 #include "lamina/nn/executor.h"
 
@@ -73,7 +74,15 @@ std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs) {
   return classes;
 }
 
-Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset) {
+void RequireCosts(const CostMatrix& costs, const Model& model) {
+  if (model.preprocessor.task() != Task::kClassification) {
+    throw Error(ErrorCode::kInvalidArgument, "--cost-matrix is of classes, and the target is a number to predict",
+                {.remedy = "Leave it out."});
+  }
+  costs.InOrder(model.preprocessor.class_names());
+}
+
+Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs) {
   Evaluation evaluation;
   evaluation.samples = dataset.size();
   const Stopwatch watch;
@@ -83,14 +92,19 @@ Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& d
   const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
   evaluation.loss = unknown ? std::numeric_limits<double>::quiet_NaN() : LossOf(model, raw, dataset.targets);
   if (model.preprocessor.task() == Task::kClassification) {
+    const bool stored = costs.empty() && model.training.is_object() && model.training.contains(kCostsKey);
     evaluation.classification =
-        MeasureClassification(dataset.labels, ClassesOf(model, outputs), model.preprocessor.class_names());
+        MeasureClassification(dataset.labels, ClassesOf(model, outputs), model.preprocessor.class_names(),
+                              stored ? CostMatrix::FromJson(model.training[kCostsKey]) : costs);
     return evaluation;
   }
   const Matrix truth = InTargetUnits(model, dataset.targets);
   for (int64_t j = 0; j < outputs.cols(); ++j) {
     evaluation.regression.push_back(MeasureRegression(ColumnOf(truth, j), ColumnOf(outputs, j),
                                                       model.preprocessor.target_names()[static_cast<size_t>(j)]));
+  }
+  if (!dataset.baseline.empty()) {
+    CompareWithBaseline(ColumnOf(truth, 0), dataset.baseline, model.preprocessor.baseline(), evaluation.regression[0]);
   }
   return evaluation;
 }

@@ -27,8 +27,13 @@ struct Evaluation {
   int64_t samples = 0;
 };
 
-/// Metrics of `model` on encoded rows with targets.
-Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset);
+/// Metrics of `model` on encoded rows with targets; costs of mistakes by `costs`, or those the model was trained with.
+Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs = {});
+
+/// Throws Error(kInvalidArgument) where `costs` do not cover the classes of the model.
+void RequireCosts(const CostMatrix& costs, const Model& model);
+/// The key of a cost matrix in Model::training.
+inline constexpr const char* kCostsKey = "cost_matrix";
 
 nlohmann::json ToJson(const Evaluation& evaluation);
 

@@ -17,12 +17,28 @@ double Ratio(int64_t part, int64_t whole) {
   return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+double MeanCost(const ClassificationMetrics& metrics, std::span<const std::string> class_names,
+                const CostMatrix& costs) {
+  const int64_t known = metrics.samples - metrics.unknown_labels;
+  if (costs.empty() || known == 0) {
+    return kNaN;
+  }
+  const CostMatrix ordered = costs.InOrder(class_names);
+  double sum = 0;
+  for (size_t i = 0; i < class_names.size(); ++i) {
+    for (size_t j = 0; j < class_names.size(); ++j) {
+      sum += ordered.costs[i][j] * static_cast<double>(metrics.confusion[i][j]);
+    }
+  }
+  return sum / static_cast<double>(known);
+}
+
 json NumberOrNull(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 }  // namespace
 
 ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std::span<const int32_t> predicted,
-                                            std::span<const std::string> class_names) {
+                                            std::span<const std::string> class_names, const CostMatrix& costs) {
   ClassificationMetrics metrics;
   const size_t classes = class_names.size();
   metrics.samples = static_cast<int64_t>(labels.size());
@@ -53,10 +69,15 @@ ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std
     if (row.support > 0) {
       ++present;
       metrics.macro_f1 += std::isnan(row.f1) ? 0.0 : row.f1;
+      metrics.macro_precision += std::isnan(row.precision) ? 0.0 : row.precision;
+      metrics.macro_recall += row.recall;
     }
     metrics.classes.push_back(row);
   }
-  metrics.macro_f1 = present == 0 ? kNaN : metrics.macro_f1 / static_cast<double>(present);
+  for (double* mean : {&metrics.macro_f1, &metrics.macro_precision, &metrics.macro_recall}) {
+    *mean = present == 0 ? kNaN : *mean / static_cast<double>(present);
+  }
+  metrics.mean_cost = MeanCost(metrics, class_names, costs);
   return metrics;
 }
 
@@ -83,7 +104,17 @@ RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<con
   const auto [least, most] = std::minmax_element(truth.begin(), truth.end());
   const bool constant = truth.empty() || *least == *most;  // `total` is then rounding
   metrics.r2 = constant ? kNaN : 1.0 - squares / total;
+  metrics.baseline_mae = metrics.baseline_rmse = metrics.skill = kNaN;
   return metrics;
+}
+
+void CompareWithBaseline(std::span<const double> truth, std::span<const double> guess, std::string name,
+                         RegressionMetrics& metrics) {
+  const RegressionMetrics naive = MeasureRegression(truth, guess, "");
+  metrics.baseline = std::move(name);
+  metrics.baseline_mae = naive.mae;
+  metrics.baseline_rmse = naive.rmse;
+  metrics.skill = naive.mae > 0 ? 1 - metrics.mae / naive.mae : kNaN;
 }
 
 json ToJson(const ClassificationMetrics& metrics) {
@@ -98,18 +129,28 @@ json ToJson(const ClassificationMetrics& metrics) {
   return {{"samples", metrics.samples},
           {"accuracy", NumberOrNull(metrics.accuracy)},
           {"macro_f1", NumberOrNull(metrics.macro_f1)},
+          {"macro_precision", NumberOrNull(metrics.macro_precision)},
+          {"macro_recall", NumberOrNull(metrics.macro_recall)},
+          {"mean_cost", NumberOrNull(metrics.mean_cost)},
           {"unknown_labels", metrics.unknown_labels},
           {"classes", classes},
           {"confusion", metrics.confusion}};
 }
 
 json ToJson(const RegressionMetrics& metrics) {
-  return {{"name", metrics.name},
-          {"samples", metrics.samples},
-          {"mse", NumberOrNull(metrics.mse)},
-          {"rmse", NumberOrNull(metrics.rmse)},
-          {"mae", NumberOrNull(metrics.mae)},
-          {"r2", NumberOrNull(metrics.r2)}};
+  json node = {{"name", metrics.name},
+               {"samples", metrics.samples},
+               {"mse", NumberOrNull(metrics.mse)},
+               {"rmse", NumberOrNull(metrics.rmse)},
+               {"mae", NumberOrNull(metrics.mae)},
+               {"r2", NumberOrNull(metrics.r2)}};
+  if (!metrics.baseline.empty()) {
+    node["baseline"] = metrics.baseline;
+    node["baseline_mae"] = NumberOrNull(metrics.baseline_mae);
+    node["baseline_rmse"] = NumberOrNull(metrics.baseline_rmse);
+    node["skill"] = NumberOrNull(metrics.skill);
+  }
+  return node;
 }
 
 }  // namespace lamina

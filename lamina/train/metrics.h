@@ -18,10 +18,29 @@ struct ClassMetrics {
   double f1 = 0;
 };
 
+/// What predicting one class for another costs.
+struct CostMatrix {
+  std::vector<std::string> classes;
+  std::vector<std::vector<double>> costs;  // [true class][predicted class]
+
+  bool empty() const { return classes.empty(); }
+  /// "kddcup99", or a CSV file: the header's first field is free, the others name the predicted classes; a line is a
+  /// true class and its costs. Throws Error.
+  static CostMatrix Read(const std::string& name_or_path);
+  nlohmann::json ToJson() const;
+  /// Throws Error(kBadModel).
+  static CostMatrix FromJson(const nlohmann::json& json);
+  /// Rows and columns in this order of classes. Throws Error(kInvalidArgument) naming a class that is absent.
+  CostMatrix InOrder(std::span<const std::string> names) const;
+};
+
 struct ClassificationMetrics {
   int64_t samples = 0;
   double accuracy = 0;
-  double macro_f1 = 0;  // mean over the classes with rows, NaN counted as 0
+  double macro_f1 = 0;  // means over the classes with rows, NaN counted as 0
+  double macro_precision = 0;
+  double macro_recall = 0;
+  double mean_cost = 0;  // of a row of a known class; NaN without a cost matrix
   std::vector<ClassMetrics> classes;
   std::vector<std::vector<int64_t>> confusion;  // [true class][predicted class]
   int64_t unknown_labels = 0;  // rows of a class that training never saw; wrong in accuracy, absent from the matrix
@@ -29,7 +48,7 @@ struct ClassificationMetrics {
 
 /// Labels are class indices; -1 is a class unknown to the model.
 ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std::span<const int32_t> predicted,
-                                            std::span<const std::string> class_names);
+                                            std::span<const std::string> class_names, const CostMatrix& costs = {});
 
 struct RegressionMetrics {
   std::string name;  // of the target
@@ -37,11 +56,18 @@ struct RegressionMetrics {
   double mse = 0;
   double rmse = 0;
   double mae = 0;
-  double r2 = 0;  // NaN where the target is constant
+  double r2 = 0;            // NaN where the target is constant
+  std::string baseline;     // what the naive guess is; empty: none, and NaN below
+  double baseline_mae = 0;  // of the naive guess
+  double baseline_rmse = 0;
+  double skill = 0;  // 1 - MAE / MAE of the naive guess: above 0 is better, 1 is perfect
 };
 
 /// One target. All in its own units.
 RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<const double> predicted, std::string name);
+/// Fills in how a naive guess does on the same rows.
+void CompareWithBaseline(std::span<const double> truth, std::span<const double> guess, std::string name,
+                         RegressionMetrics& metrics);
 
 nlohmann::json ToJson(const ClassificationMetrics& metrics);
 nlohmann::json ToJson(const RegressionMetrics& metrics);

@@ -27,43 +27,37 @@ std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows,
   return strata;
 }
 
-Split SplitOf(const TrainSettings& settings, const RunTables& tables) {
-  const Table& table = tables.main.train;
+Split SplitOf(const TrainSettings& settings, const RawData& raw) {
+  const Table& table = raw.main.train;
   const std::vector<int64_t> rows = SelectRows(table.rows, settings.samples, settings.random_samples, settings.seed);
+  const SplitOptions options = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
+  if (!settings.split_by.empty()) {
+    return SplitRowsBy(table, settings.split_by, rows, options);
+  }
   std::vector<int32_t> strata;
   if (settings.stratify) {
-    strata =
-        StrataOf(table, rows, settings.target.empty() ? tables.main.target.value_or("-1") : settings.target.front());
+    strata = StrataOf(table, rows, settings.target.empty() ? raw.main.target.value_or("-1") : settings.target.front());
   }
-  return SplitRows(rows, strata,
-                   SplitOptionsFrom(settings, tables.main.test.has_value(), tables.validation.has_value()));
+  return SplitRows(rows, strata, options);
 }
 
-OutputPlan OutputFor(const TrainSettings& settings, const Preprocessor& preprocessor,
-                     std::span<const Activation> custom) {
-  const bool classes = preprocessor.task() == Task::kClassification;
-  return PlanOutput(settings, classes ? static_cast<int64_t>(preprocessor.class_names().size()) : 0, custom);
-}
-
-void FitPreprocessor(TrainSettings settings, const RunTables& tables, std::span<const Activation> custom,
-                     RunPlan& plan) {
-  if (settings.target.empty() && tables.main.target) {
-    settings.target = {*tables.main.target};
-  }
-  const Table& table = tables.main.train;
-  const PreprocessOptions options = PreprocessOptionsFrom(settings, Activation(), false);
-  plan.preprocessor = Preprocessor::Fit(table, plan.split.train, options);
-  plan.output = OutputFor(settings, plan.preprocessor, custom);
-  const PreprocessOptions planned = PreprocessOptionsFrom(settings, plan.output.activation, plan.output.single_output);
+Preprocessor FitFor(const TrainSettings& settings, const RawData& raw, std::span<const int64_t> rows,
+                    std::span<const Activation> custom) {
+  const Table& table = raw.main.train;
+  const PreprocessOptions options = OptionsFor(settings, raw, nullptr);
+  Preprocessor fitted = Preprocessor::Fit(table, rows, options);
+  const OutputPlan plan = PlanOutput(settings, ClassCount(fitted), custom);
+  const PreprocessOptions planned = OptionsFor(settings, raw, &plan);
   if (planned.negative_target != options.negative_target || planned.single_output) {
-    plan.preprocessor = Preprocessor::Fit(table, plan.split.train, planned);  // other target values
+    fitted = Preprocessor::Fit(table, rows, planned);  // other target values
   }
+  return fitted;
 }
 
 // Fit() has looked at the training rows; a value missing in the others would end the run later.
-void RequireOthersComplete(const Table& table, const RunPlan& plan) {
+void RequireOthersComplete(const Table& table, const DataPlan& plan) {
   std::vector<const Column*> used;
-  for (const FittedColumn& input : plan.preprocessor.input_columns()) {
+  for (const FittedColumn& input : plan.preprocessor.inputs()) {
     used.push_back(&table.columns[static_cast<size_t>(input.position)]);
   }
   for (const std::string& target : plan.preprocessor.target_names()) {
@@ -79,25 +73,56 @@ void RequireOthersComplete(const Table& table, const RunPlan& plan) {
 
 }  // namespace
 
-RunTables ReadRunTables(const TrainSettings& settings) {
+PreprocessOptions OptionsFor(const TrainSettings& settings, const RawData& raw, const OutputPlan* plan) {
+  PreprocessOptions options = plan == nullptr ? PreprocessOptionsFrom(settings, Activation(), false)
+                                              : PreprocessOptionsFrom(settings, plan->activation, plan->single_output);
+  if (settings.target.empty() && raw.main.target) {
+    options.targets = {*raw.main.target};
+  }
+  if (settings.unseen == "auto" && raw.main.unseen_expected) {
+    options.unseen = UnseenPolicy::kZero;
+  }
+  return options;
+}
+
+int64_t ClassCount(const Preprocessor& preprocessor) {
+  return preprocessor.task() == Task::kClassification ? std::ssize(preprocessor.class_names()) : 0;
+}
+
+RawData ReadRawData(const TrainSettings& settings) {
   const ReadOptions options = ReadOptionsFrom(settings);
-  RunTables tables{ReadData(settings.data, options), std::nullopt};
+  RawData raw{ReadData(settings.data, options), std::nullopt};
   ReadOptions others = options;  // text is text in every file, even where one holds only numbers
-  for (const Column& column : tables.main.train.columns) {
+  for (const Column& column : raw.main.train.columns) {
     if (column.kind == ColumnKind::kText) {
       others.text_columns_if_present.push_back(column.name);
     }
   }
   if (!settings.test.empty()) {
-    tables.main.test = ReadTable(settings.test, others);
+    raw.main.test = ReadTable(settings.test, others);
   }
   if (!settings.validation.empty()) {
-    tables.validation = ReadTable(settings.validation, others);
+    raw.validation = ReadTable(settings.validation, others);
   }
-  return tables;
+  const DeriveOptions derive{settings.derive, settings.series_by, settings.order_by};
+  DeriveColumns(raw.main.train, derive);
+  for (std::optional<Table>* table : {&raw.main.test, &raw.validation}) {
+    if (table->has_value()) {
+      DeriveColumns(**table, derive);
+    }
+  }
+  return raw;
 }
 
-int64_t RunPlan::parameter_count() const {
+DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom,
+                  const Preprocessor* fitted) {
+  DataPlan plan;
+  plan.split = SplitOf(settings, raw);
+  plan.preprocessor = fitted != nullptr ? *fitted : FitFor(settings, raw, plan.split.train, custom);
+  return plan;
+}
+
+int64_t NetworkPlan::parameter_count() const {
   int64_t count = 0;
   for (const LayerSpec& layer : layers) {
     count += layer.parameter_count();
@@ -105,27 +130,27 @@ int64_t RunPlan::parameter_count() const {
   return count;
 }
 
-RunPlan PlanRun(const TrainSettings& settings, const RunTables& tables, const Preprocessor* fitted,
-                std::span<const Activation> custom) {
-  RunPlan plan;
-  plan.split = SplitOf(settings, tables);
-  if (fitted != nullptr) {
-    plan.preprocessor = *fitted;
-    plan.output = OutputFor(settings, *fitted, custom);
-  } else {
-    FitPreprocessor(settings, tables, custom, plan);
-    if (settings.missing == "error") {
-      RequireOthersComplete(tables.main.train, plan);
-    }
-  }
-  plan.layers =
-      LayersFrom(settings, plan.output, plan.preprocessor.input_count(), plan.preprocessor.output_count(), custom);
+NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
+                        std::span<const Activation> custom) {
+  NetworkPlan plan;
+  plan.output = PlanOutput(settings, ClassCount(preprocessor), custom);
+  plan.layers = LayersFrom(settings, plan.output, preprocessor.input_count(), preprocessor.output_count(), custom);
   if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype)); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
-  plan.train_rows = std::ssize(plan.split.train);
-  plan.validation_rows = tables.validation ? tables.validation->rows : std::ssize(plan.split.validation);
-  plan.test_rows = tables.main.test ? tables.main.test->rows : std::ssize(plan.split.test);
+  return plan;
+}
+
+RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+  RunPlan plan;
+  plan.data = PlanData(settings, raw, custom);
+  if (settings.missing == "error") {
+    RequireOthersComplete(raw.main.train, plan.data);
+  }
+  plan.network = PlanNetwork(settings, plan.data.preprocessor, custom);
+  plan.train_rows = std::ssize(plan.data.split.train);
+  plan.validation_rows = raw.validation ? raw.validation->rows : std::ssize(plan.data.split.validation);
+  plan.test_rows = raw.main.test ? raw.main.test->rows : std::ssize(plan.data.split.test);
   return plan;
 }
 

@@ -4,25 +4,16 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
-#include "lamina/base/version.h"
-#include "lamina/train/centres.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
 namespace {
 
 constexpr const char* kSettingsKey = "settings";
-
-std::vector<int64_t> AllRows(const Table& table) {
-  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
-  std::iota(rows.begin(), rows.end(), int64_t{0});
-  return rows;
-}
 
 }  // namespace
 
@@ -39,9 +30,9 @@ TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation
   Prepare(nullptr, nullptr);
 }
 
-TrainSession::TrainSession(const TrainSettings& settings, const RunTables& tables, std::vector<Activation> custom)
+TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  Prepare(&tables, nullptr);
+  Prepare(&raw, nullptr);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
@@ -49,7 +40,7 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
   Prepare(nullptr, &checkpoint);
 }
 
-void TrainSession::Prepare(const RunTables* tables, const std::string* checkpoint) {
+void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
   backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
@@ -57,7 +48,20 @@ void TrainSession::Prepare(const RunTables* tables, const std::string* checkpoin
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
   }
-  LoadData(tables, saved ? &saved->model.preprocessor : nullptr);
+  const Stopwatch watch;
+  const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
+  std::optional<RawData> read;
+  if (given == nullptr) {
+    read = ReadRawData(settings_);
+  }
+  data_ = std::make_shared<const TrainData>(
+      EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
+  load_seconds_ = watch.Elapsed_seconds();
+  model_ = BuildModel(settings_, *data_, custom_);
+  if (!costs.empty()) {
+    RequireCosts(costs, model_);
+    model_.training[kCostsKey] = costs.ToJson();
+  }
   if (saved) {
     Accept(std::move(*saved), *checkpoint);
   }
@@ -72,7 +76,7 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
     throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
                 {.file = path, .remedy = "Resume with the same data, split and seed."});
   }
-  const TrainOptions options = TrainOptionsFrom(settings_, output_.loss);
+  const TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
   if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options); !verdict) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's training state does not fit: " + verdict.reason,
                 {.file = path, .remedy = "Resume without flags that change the optimizer or the weights kept."});
@@ -82,7 +86,7 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
 
 uint64_t TrainSession::Fingerprint() {
   if (!fingerprint_) {
-    fingerprint_ = DataFingerprint(train_, validation_.size() == 0 ? nullptr : &validation_);
+    fingerprint_ = DataFingerprint(train(), validation().size() == 0 ? nullptr : &validation());
   }
   return *fingerprint_;
 }
@@ -114,53 +118,8 @@ std::string TrainSession::CheckpointPath() const {
   return settings_.model + ".checkpoint";
 }
 
-void TrainSession::LoadData(const RunTables* given, const Preprocessor* fitted) {
-  const Stopwatch watch;
-  std::optional<RunTables> read;
-  if (given == nullptr) {
-    read = ReadRunTables(settings_);
-  }
-  const RunTables& tables = given != nullptr ? *given : *read;
-  const Table& table = tables.main.train;
-  RunPlan plan = PlanRun(settings_, tables, fitted, custom_);
-  model_.preprocessor = std::move(plan.preprocessor);
-  output_ = std::move(plan.output);
-  const Preprocessor& preprocessor = model_.preprocessor;
-  const DType dtype = ParseDType(settings_.dtype);
-  const auto encode = [&](const Table& from, const std::vector<int64_t>& chosen) {
-    return preprocessor.Encode(from, preprocessor.UsableRows(from, chosen, true), dtype, &encode_report_);
-  };
-  const auto encode_part = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    return other ? encode(*other, AllRows(*other)) : encode(table, chosen);
-  };
-  train_ = encode(table, plan.split.train);
-  validation_ = encode_part(tables.validation, plan.split.validation);
-  test_ = encode_part(tables.main.test, plan.split.test);
-  const WeightOptions weights = WeightOptionsFrom(settings_);
-  if (weights.balanced_classes || !weights.class_weights.empty() || !weights.weight_column.empty()) {
-    train_.sample_weights = SampleWeights(table, train_, preprocessor, weights);
-  }
-  load_seconds_ = watch.Elapsed_seconds();
-  BuildNetwork(std::move(plan.layers));
-}
-
-void TrainSession::BuildNetwork(std::vector<LayerSpec> layers) {
-  LayerSpec& first = layers.front();
-  const bool radius_given = settings_.layers.substr(0, settings_.layers.find(':')).find("radius=") != std::string::npos;
-  if (IsDistance(first.synapse) && !radius_given) {
-    first.activation = WithRadiusFor(first.activation, MeanDistance(first.synapse, train_, settings_.seed));
-  }
-  model_.network = Network(layers, ParseDType(settings_.dtype));
-  model_.network.Initialize(InitializationFrom(settings_, layers), settings_.seed);
-  if (IsDistance(first.synapse)) {
-    PlaceCentres(model_.network, train_, settings_.seed);
-  }
-  model_.loss = output_.loss;
-  model_.training = {{kSettingsKey, ToJson(settings_)}, {"lamina_version", Version()}};
-}
-
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
-  TrainOptions options = TrainOptionsFrom(settings_, output_.loss);
+  TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
   options.class_threshold = model_.preprocessor.class_threshold();
   Trainer trainer(model_.network, *backend_, options);
   if (resume_state_) {
@@ -180,12 +139,12 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     }
   };
   TrainResult result;
-  result.history = trainer.Run(train_, &validation_, callbacks);
+  result.history = trainer.Run(train(), &validation(), callbacks);
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
-  if (test_.size() > 0 && result.history.stop_reason != "interrupted") {
-    result.test = Evaluate(model_, *backend_, test_);
+  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
+    result.test = Evaluate(model_, *backend_, test());
   }
   model_.training["epochs"] = result.history.epochs.size();
   model_.training["best_epoch"] = result.history.best_epoch;

@@ -13,8 +13,8 @@
 #include "lamina/nn/model.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/evaluate.h"
-#include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
+#include "lamina/train/train_data.h"
 
 namespace lamina {
 
@@ -31,8 +31,8 @@ class TrainSession {
   /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
   explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {});
 
-  /// As above with the tables of ReadRunTables(settings), which are not needed any more afterwards.
-  TrainSession(const TrainSettings& settings, const RunTables& tables, std::vector<Activation> custom = {});
+  /// As above with what ReadRawData(settings) has read, which is not needed any more afterwards.
+  TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom = {});
 
   /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
@@ -49,22 +49,20 @@ class TrainSession {
   const TrainSettings& settings() const { return settings_; }
   const Model& model() const { return model_; }
   const Backend& backend() const { return *backend_; }
-  const Dataset& train() const { return train_; }
-  const Dataset& validation() const { return validation_; }
-  const Dataset& test() const { return test_; }
-  const EncodeReport& encode_report() const { return encode_report_; }
+  const Dataset& train() const { return data_->train; }
+  const Dataset& validation() const { return data_->validation; }
+  const Dataset& test() const { return data_->test; }
+  const EncodeReport& encode_report() const { return data_->report; }
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
   int64_t first_epoch() const;                                           // of the next Run(): 1, or where it goes on
   bool can_go_on() const { return resume_state_.has_value(); }           // interrupted, or from a checkpoint
 
  private:
-  void Prepare(const RunTables* tables, const std::string* checkpoint);
+  void Prepare(const RawData* given, const std::string* checkpoint);
   void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
   uint64_t Fingerprint();
-  void LoadData(const RunTables* given, const Preprocessor* fitted);
-  void BuildNetwork(std::vector<LayerSpec> layers);
   void WriteFiles(const TrainResult& result);
 
   TrainSettings settings_;
@@ -72,13 +70,9 @@ class TrainSession {
   std::unique_ptr<Backend> backend_;
   std::string tuning_warning_;
   Model model_;
-  Dataset train_;
-  Dataset validation_;
-  Dataset test_;
-  EncodeReport encode_report_;
+  std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
-  OutputPlan output_{};
   double load_seconds_ = 0;
 };
 

@@ -39,14 +39,17 @@ E Choose(const char* flag, const std::string& text, const Choice<E> (&choices)[N
 constexpr Choice<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
 constexpr Choice<MissingPolicy> kMissing[] = {
     {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
-constexpr Choice<UnseenPolicy> kUnseen[] = {{"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
+constexpr Choice<UnseenPolicy> kUnseen[] = {
+    {"auto", UnseenPolicy::kError}, {"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
 constexpr Choice<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
 constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                          {"none", Scaling::kNone},
                                          {"standardize", Scaling::kStandardize},
-                                         {"minmax", Scaling::kMinMax}};
+                                         {"minmax", Scaling::kMinMax},
+                                         {"log", Scaling::kLog}};
 constexpr Choice<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
+constexpr Choice<Precision> kPrecisions[] = {{"exact", Precision::kExact}, {"bf16", Precision::kBFloat16}};
 constexpr Choice<char> kSeparators[] = {
     {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
@@ -106,6 +109,9 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Act
   options.unseen = Choose("unseen", settings.unseen, kUnseen);
   options.task = Choose("task", settings.task, kTasks);
   options.single_output = single_output;
+  options.derive = {settings.derive, settings.series_by, settings.order_by};
+  options.class_map = ClassMap::Parse(settings.class_map);
+  options.baseline = settings.baseline;
   if (settings.target_values.size() == 2 && std::isfinite(settings.target_values[0]) &&
       std::isfinite(settings.target_values[1]) && settings.target_values[0] < settings.target_values[1]) {
     options.negative_target = settings.target_values[0];
@@ -145,6 +151,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.epochs = settings.epochs;
   options.batch = settings.batch;
   options.loss = loss;
+  options.precision = PrecisionFrom(settings);
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
   options.rule.momentum = settings.momentum;
@@ -171,6 +178,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   }
   return options;
 }
+
+Precision PrecisionFrom(const TrainSettings& settings) { return Choose("precision", settings.precision, kPrecisions); }
 
 WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
   WeightOptions options;
@@ -320,6 +329,7 @@ std::vector<std::string> SettingChoices(std::string_view name) {
        [] {
          return List{"f32", "f64"};
        }},
+      {"precision", [] { return NamesOf(kPrecisions); }},
       {"loss", [] { return AutoAnd(LossNames()); }},
       {"optimizer", UpdateKindNames},
       {"schedule", ScheduleKindNames},

@@ -29,17 +29,24 @@ struct TrainSettings {
   std::string separator = "auto";
   std::vector<std::string> text_columns;
   std::string missing = "error";
-  std::string unseen = "error";
+  std::string unseen = "auto";
   int64_t samples = 0;
   bool random_samples = false;
+  std::vector<std::string> derive;
+  std::string series_by;
+  std::string order_by;
+  std::vector<std::string> class_map;
   std::vector<double> split;
   bool stratify = false;
+  std::string split_by;
   std::string encode = "onehot";
   std::string scale = "auto";
   std::string target_scale = "auto";
   std::vector<double> target_values;
   std::vector<std::string> class_weights;
   std::string weight_column;
+  std::string baseline;
+  std::string cost_matrix;
   // network
   std::vector<int64_t> hidden{128};
   std::string activation = "relu";
@@ -50,6 +57,7 @@ struct TrainSettings {
   std::optional<double> threshold;
   std::string init = "auto";
   std::string dtype = "f32";
+  std::string precision = "exact";
   // training
   std::string loss = "auto";
   std::string optimizer = "adam";
@@ -84,7 +92,8 @@ struct TrainSettings {
 template <class S, class Visitor>
 void VisitTrainSettings(S& s, Visitor&& visit) {
   visit.Group("Data");
-  visit("data", s.data, "Training data: a CSV, .npy or IDX file, or a folder of IDX files; .gz is read as it is");
+  visit("data", s.data,
+        "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is");
   visit("test", s.test, "Test data in a file of its own");
   visit("validation", s.validation, "Validation data in a file of its own");
   visit("target", s.target, "Target column(s) by name or number (-1: the last one); default: the last one");
@@ -94,21 +103,42 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit("separator", s.separator, "CSV: auto, comma, semicolon, tab, pipe or one character");
   visit("text-columns", s.text_columns, "CSV: columns to read as text although they look like numbers");
   visit("missing", s.missing, "Missing values: error, drop (the row) or mean (of the training rows)");
-  visit("unseen", s.unseen, "Categories that training did not see: error, or zero (all zeros, counted)");
+  visit("unseen", s.unseen,
+        "Categories that training did not see: error, or zero (all zeros, counted; such classes count as wrong); auto: "
+        "error, zero for kddcup99");
   visit("samples", s.samples, "Use only this many rows; 0: all");
   visit("random-samples", s.random_samples, "Choose those rows at random instead of the first ones");
+  visit(
+      "derive", s.derive,
+      "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a series, "
+      "argument: rows), ratio, difference (argument: a column), log, weekday, month, year");
+  visit("series-by", s.series_by, "--derive: rows with the same value in this column are one series");
+  visit("order-by", s.order_by, "--derive: the order within a series; default: that of the rows");
+  visit("class-map", s.class_map,
+        "Classes made of the target's values: VALUE=CLASS, *=CLASS for all others, or a known map: kddcup99-binary, "
+        "kddcup99-categories");
   visit("split", s.split,
         "Shares of training, validation and test rows, summing to 1; default: 5:1:0 where the test data is given "
         "apart, 0.6,0.2,0.2 otherwise");
   visit("stratify", s.stratify, "Split every class by those shares");
+  visit("split-by", s.split_by,
+        "Split by this column instead of at random: numbers and dates in their order, the last ones are the test; text "
+        "with whole categories together");
   visit("encode", s.encode, "Text columns: onehot or ordinal");
-  visit("scale", s.scale, "Number columns: auto (images /255, others standardize), none, standardize or minmax");
-  visit("target-scale", s.target_scale, "Regression targets: auto (standardize), none, standardize or minmax");
+  visit("scale", s.scale,
+        "Number columns: auto (images /255, others standardize), none, standardize, minmax or log (sign(x) ln(1+|x|), "
+        "standardized)");
+  visit("target-scale", s.target_scale, "Regression targets: auto (standardize), none, standardize, minmax or log");
   visit("target-values", s.target_values,
         "Classification targets: value of the other classes and of the true one; default 0,1, and -1,1 for tanh and "
         "bipolar_sigmoid outputs");
   visit("class-weights", s.class_weights, "balanced, or name=weight,...");
   visit("weight-column", s.weight_column, "Column with a weight per row");
+  visit("baseline", s.baseline,
+        "Regression: the naive guess that the test is compared with, a column (yesterday's price) or a number");
+  visit("cost-matrix", s.cost_matrix,
+        "Classification: what each mistake costs on the test rows, a CSV file (a class and its costs a line, the "
+        "header names the predicted classes) or kddcup99");
   visit.Group("Network");
   visit("hidden", s.hidden, "Neurons of the hidden layers, input side first; 0 alone: none");
   visit("activation", s.activation,
@@ -129,6 +159,9 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "Weights at the start: auto, glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the "
         "relu family, else glorot_uniform");
   visit("dtype", s.dtype, "f32 or f64");
+  visit("precision", s.precision,
+        "Of the operands of products while training: exact, or bf16 (backend cpu, dot layers in f32): faster, with "
+        "parameters and sums still in f32");
   visit.Group("Training");
   visit("loss", s.loss, "auto, mse, cross_entropy or binary_cross_entropy; auto: cross_entropy for classes, else mse");
   visit("optimizer", s.optimizer, "sgd, nesterov or adam");
@@ -186,6 +219,7 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
+Precision PrecisionFrom(const TrainSettings& settings);
 
 /// What can be chosen for a setting that takes one of a few names ("optimizer"); empty for all others. Activations with
 /// parameters and separators of one character go beyond the list.

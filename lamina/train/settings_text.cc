@@ -27,49 +27,64 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
-[[noreturn]] void ThrowText(const char* what, std::string_view text) {
-  throw Error(ErrorCode::kInvalidArgument, what, {.value = std::string(text)});
+template <class T>
+constexpr SettingKind KindOf() {
+  if constexpr (kIsVector<T>) {
+    using Item = typename T::value_type;
+    return std::is_same_v<Item, std::string> ? SettingKind::kTextList
+           : std::is_integral_v<Item>        ? SettingKind::kIntegerList
+                                             : SettingKind::kNumberList;
+  } else if constexpr (kIsOptional<T>) {
+    return KindOf<typename T::value_type>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return SettingKind::kYesNo;
+  } else if constexpr (std::is_integral_v<T>) {
+    return SettingKind::kInteger;
+  } else {
+    return std::is_floating_point_v<T> ? SettingKind::kNumber : SettingKind::kText;
+  }
 }
 
+// False where `text` is no value of the field's type.
 template <class T>
-T ParseAs(std::string_view text) {
+bool Parse(std::string_view text, T& field) {
   if constexpr (std::is_same_v<T, std::string>) {
-    return std::string(text);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    if (text != "yes" && text != "no") {
-      ThrowText("must be yes or no", text);
-    }
-    return text == "yes";
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const double value = ParseNumber(text);
-    if (std::isnan(value)) {
-      ThrowText(text.empty() ? "a number is missing" : "not a number, or too large", text);
-    }
-    return value;
-  } else if constexpr (kIsOptional<T>) {
-    return text.empty() ? T() : T(ParseAs<typename T::value_type>(text));
+    field = text;
+    return true;
   } else if constexpr (kIsVector<T>) {
-    T list;
     for (const std::string_view piece : text.empty() ? std::vector<std::string_view>() : SplitText(text, ',')) {
-      list.push_back(ParseAs<typename T::value_type>(Trim(piece)));
-    }
-    return list;
-  } else {
-    if (uint64_t large = 0; std::is_unsigned_v<T>) {  // a seed may use all 64 bits
-      const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), large);
-      if (failed == std::errc() && end == text.data() + text.size()) {
-        return static_cast<T>(large);
+      typename T::value_type item{};
+      if (!Parse(Trim(piece), item)) {
+        return false;
       }
+      field.push_back(std::move(item));
     }
+    return true;
+  } else if constexpr (kIsOptional<T>) {
+    return text.empty() || Parse(text, field.emplace());
+  } else if constexpr (std::is_same_v<T, bool>) {
+    field = text == "yes" || text == "true";
+    return field || text == "no" || text == "false";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    field = ParseNumber(text);
+    return std::isfinite(field);
+  } else if constexpr (std::is_unsigned_v<T>) {  // a seed may use all 64 bits
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), field);
+    return failed == std::errc() && end == text.data() + text.size();
+  } else {
     const std::optional<int64_t> value = ParseInteger(text);
-    if (!value) {
-      ThrowText(text.empty() ? "a whole number is missing" : "not a whole number, or too large", text);
-    }
-    if (!std::in_range<T>(*value)) {
-      ThrowText("must be 0 or more", text);
-    }
-    return static_cast<T>(*value);
+    field = value.value_or(0);
+    return value.has_value();
   }
+}
+
+// "--seed takes a whole number, 0 or more".
+template <class T>
+std::string WantedText(std::string_view name, std::string_view text) {
+  constexpr const char* kWords[] = {"a text",   "a list of texts",   "a whole number", "a list of whole numbers",
+                                    "a number", "a list of numbers", "yes or no"};
+  return fmt::format("--{} {} {}{}", name, text.empty() ? "needs" : "takes", kWords[static_cast<size_t>(KindOf<T>())],
+                     std::is_unsigned_v<T> && !std::is_same_v<T, bool> ? ", 0 or more" : "");
 }
 
 template <class T>
@@ -112,8 +127,9 @@ void WithSetting(S& settings, std::string_view name, Fn&& fn) {
     }
   });
   if (!found) {
-    throw Error(ErrorCode::kNotFound, "unknown setting",
-                {.value = std::string(name), .remedy = DidYouMean(name, SettingNames())});
+    throw Error(ErrorCode::kInvalidArgument, "unknown setting",
+                {.value = std::string(name),
+                 .remedy = DidYouMean(name, SettingNames()) + "lamina train --help lists the settings."});
   }
 }
 
@@ -161,21 +177,6 @@ std::string Culprit(const TrainSettings& settings, const TrainSettings& defaults
   return "";
 }
 
-std::string Quoted(const std::string& text) {
-  constexpr std::string_view kPlain = "_./:=,@%+-";
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
-  });
-  if (plain) {
-    return text;
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
 }  // namespace
 
 std::vector<std::string> SettingNames() {
@@ -192,9 +193,21 @@ std::string SettingHelp(std::string_view name) {
   return text;
 }
 
+SettingKind SettingKindOf(std::string_view name) {
+  SettingKind kind{};
+  const TrainSettings settings;
+  WithSetting(settings, name, [&]<class T>(const T&, const char*) { kind = KindOf<T>(); });
+  return kind;
+}
+
 void SetSetting(TrainSettings& settings, std::string_view name, std::string_view text) {
   WithSetting(settings, name, [&]<class T>(T& field, const char*) {
-    field = ParseAs<T>(std::is_same_v<T, std::string> ? text : Trim(text));
+    const std::string_view piece = std::is_same_v<T, std::string> ? text : Trim(text);
+    T value{};
+    if (!Parse(piece, value)) {
+      throw Error(ErrorCode::kInvalidArgument, WantedText<T>(name, piece), {.value = std::string(piece)});
+    }
+    field = std::move(value);
   });
 }
 
@@ -223,23 +236,6 @@ std::vector<SettingProblem> CheckSettings(TrainSettings settings, std::span<cons
     SetSetting(settings, name, SettingText(defaults, name));
   }
   return problems;
-}
-
-std::string TrainCommand(const TrainSettings& settings) {
-  std::string command = "lamina train";
-  const TrainSettings defaults;
-  ForSettings(settings, [&]<class T>(const char* name, const T& field, const char*) {
-    const std::string text = TextOf(field);
-    if (text == SettingText(defaults, name)) {
-      return;
-    }
-    if constexpr (std::is_same_v<T, bool>) {
-      command += fmt::format(" --{}{}", field ? "" : "no-", name);
-    } else {  // a value that begins like a flag needs the equals sign
-      command += fmt::format(" --{}{}{}", name, text.starts_with('-') ? "=" : " ", Quoted(text));
-    }
-  });
-  return command;
 }
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// Settings as people type them: one by one by name, all problems at once, and as the command that repeats a run.
+// Settings as people type them: one by one by name, and all problems at once.
 #pragma once
 
 #include <span>
@@ -15,9 +15,14 @@ std::vector<std::string> SettingNames();
 /// The help text of a setting.
 std::string SettingHelp(std::string_view name);
 
+/// How the value of a setting is written.
+enum class SettingKind { kText, kTextList, kInteger, kIntegerList, kNumber, kNumberList, kYesNo };
+/// Throws Error(kInvalidArgument) offering the nearest name.
+SettingKind SettingKindOf(std::string_view name);
+
 /// Sets one setting from text: a number, "yes" or "no", a text, or a list separated by commas. An empty text is "not
-/// given" for settings that may be left out, and an empty list. Throws Error(kInvalidArgument) where the text is not of
-/// the setting's type, Error(kNotFound) for an unknown name; `settings` is then as before.
+/// given" for settings that may be left out, and an empty list. Throws Error(kInvalidArgument) for an unknown name and
+/// for a text that is no value of the setting's kind; `settings` is then as before.
 void SetSetting(TrainSettings& settings, std::string_view name, std::string_view text);
 /// The text of that; "" for what is not given.
 std::string SettingText(const TrainSettings& settings, std::string_view name);
@@ -31,8 +36,5 @@ struct SettingProblem {
 /// Every problem that ValidateSettings would find one after the other, each with the setting to change: the one that
 /// the error names, or the one without which the error goes away. At most one for a setting.
 std::vector<SettingProblem> CheckSettings(TrainSettings settings, std::span<const Activation> custom = {});
-
-/// "lamina train --data digits.csv.gz --hidden 64": what differs from the defaults, quoted for a POSIX shell.
-std::string TrainCommand(const TrainSettings& settings);
 
 }  // namespace lamina

@@ -29,6 +29,18 @@ void ValidateSplit(const TrainSettings& settings) {
   }
 }
 
+void ValidateColumns(const TrainSettings& settings) {
+  ValidateDerive({settings.derive, settings.series_by, settings.order_by});
+  if (!settings.derive.empty() && settings.target.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--derive needs --target",
+                {.remedy = "Derived columns stand behind the others, so that the last column may not be meant."});
+  }
+  if (!settings.split_by.empty() && settings.stratify) {
+    throw Error(ErrorCode::kInvalidArgument, "--split-by and --stratify contradict each other",
+                {.remedy = "Leave one of them out."});
+  }
+}
+
 // Gain and threshold go into the activations that are named without them; nothing is ignored silently.
 void ValidateGain(const TrainSettings& settings) {
   if (!settings.gain && !settings.threshold) {
@@ -77,6 +89,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateSplit(settings);
   ValidateGain(settings);
   ReadOptionsFrom(settings);
+  ValidateColumns(settings);
   PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
   TrainOptionsFrom(settings, Loss::kMse);
   WeightOptionsFrom(settings);
@@ -94,7 +107,14 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     throw Error(ErrorCode::kInvalidArgument, "--dtype must be f32 or f64", {.value = settings.dtype});
   }
-  MakeBackend(settings.backend, {.threads = static_cast<int>(settings.threads)});
+  const auto backend = MakeBackend(settings.backend, {.threads = static_cast<int>(settings.threads)});
+  if (const Precision precision = PrecisionFrom(settings); precision != Precision::kExact) {
+    const Verdict verdict = backend->Supports({{1, 1}, Pass::kForward, 1, dtype, precision});
+    if (!verdict) {
+      throw Error(ErrorCode::kInvalidArgument, "--precision " + settings.precision + ": " + verdict.reason,
+                  {.remedy = "Leave --precision out."});
+    }
+  }
 }
 
 }  // namespace lamina

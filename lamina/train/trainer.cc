@@ -19,6 +19,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
+constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
 
 AlignedBuffer CopyOf(const AlignedBuffer& from) {
@@ -58,8 +59,16 @@ struct Trainer::Run_ {
         steps((train.rows() + batch - 1) / batch),
         executor(trainer.network_, trainer.backend_, PlanFor()),
         device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
-        device_order(trainer.backend_.Allocate(train.rows() * static_cast<int64_t>(sizeof(int64_t)))),
-        weight_batch(trainer.backend_.Allocate(batch * DTypeSize_bytes(trainer.network_.dtype()))) {}
+        device_order(trainer.backend_.Allocate(train.rows() * static_cast<int64_t>(sizeof(int64_t)))) {
+    if (callbacks.stop_requested) {
+      stop = [this] {
+        const Stopwatch watch;
+        const bool stopped = callbacks.stop_requested();
+        waited_seconds += watch.Elapsed_seconds();
+        return stopped;
+      };
+    }
+  }
 
   ExecutorOptions PlanFor() const {
     ExecutorOptions plan;
@@ -68,13 +77,16 @@ struct Trainer::Run_ {
     plan.loss = options.loss;
     plan.state_count = options.rule.StateCount();
     plan.class_threshold = options.class_threshold;
+    plan.step_batch = batch;
+    plan.precision = options.precision;
     return plan;
   }
 
   void Start();
   /// False when stopped in the middle.
   bool TrainEpoch();
-  void Step(const UpdateRule& rule);
+  /// Runs some of the steps left, and fits `chunk`, their number, to kChunk_seconds. True if it ended early.
+  bool RunChunk(UpdateRule rule);
   EpochRecord TrainRecord() const;
   void Validate(EpochRecord& record);
   void FinishEpoch(EpochRecord& record);
@@ -82,15 +94,7 @@ struct Trainer::Run_ {
   void RequireFinite(const AlignedBuffer& parameters) const;
   void StoreKept();
   void ReportProgress(double epoch_seconds);
-  bool Stopped() {
-    if (!callbacks.stop_requested) {
-      return false;
-    }
-    const Stopwatch watch;
-    const bool stopped = callbacks.stop_requested();
-    waited_seconds += watch.Elapsed_seconds();
-    return stopped;
-  }
+  bool Stopped() { return stop && stop(); }
   TrainState Snapshot() const;
   void SaveCheckpoint() const {
     if (callbacks.checkpoint) {
@@ -123,10 +127,11 @@ struct Trainer::Run_ {
   Executor executor;
   std::unique_ptr<Buffer> device_sums;
   std::unique_ptr<Buffer> device_order;
-  std::unique_ptr<Buffer> weight_batch;
   std::vector<int64_t> order;
+  int64_t chunk = 1;  // steps handed over at once
   Stopwatch since_progress;
-  double waited_seconds = 0;  // for answers of stop_requested in this epoch
+  std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
+  double waited_seconds = 0;   // for its answers in this epoch
 };
 
 void Trainer::Run_::Start() {
@@ -147,26 +152,32 @@ void Trainer::Run_::Start() {
   }
 }
 
-void Trainer::Run_::Step(const UpdateRule& rule) {
-  const int64_t begin = state.step * batch;
-  const int64_t rows = std::min(batch, train.rows() - begin);
-  if (!options.shuffle) {
-    executor.Step(train.features().Rows(begin, rows), train.targets().Rows(begin, rows), train.WeightsAt(begin), &rule,
-                  SumsPointer());
-    return;
+bool Trainer::Run_::RunChunk(UpdateRule rule) {
+  TrainingSteps work;
+  work.x = train.features();
+  work.targets = train.targets();
+  work.sample_weights = train.WeightsAt(0);
+  work.order = options.shuffle ? static_cast<const int64_t*>(device_order->data()) : nullptr;
+  work.begin = state.step * batch;
+  work.end = std::min(train.rows(), work.begin + chunk * batch);
+  work.batch = batch;
+  rule.step = state.updates + 1;
+  work.rule = rule;
+  work.sums = SumsPointer();
+  work.stop_requested = &stop;
+  const double waited_before = waited_seconds;
+  const Stopwatch watch;
+  const int64_t asked = work.count();
+  const int64_t done = executor.Steps(work);
+  const double seconds = watch.Elapsed_seconds() - (waited_seconds - waited_before);
+  if (seconds < kChunk_seconds / 2 && asked == chunk) {
+    chunk *= 2;
+  } else if (seconds > kChunk_seconds) {
+    chunk = std::max<int64_t>(1, chunk / 2);
   }
-  const int64_t* chosen = static_cast<const int64_t*>(device_order->data()) + begin;
-  const MatrixView x = executor.InputBatch(rows);
-  const MatrixView y = executor.TargetBatch(rows);
-  owner.backend_.GatherRows(train.features(), chosen, rows, x);
-  owner.backend_.GatherRows(train.targets(), chosen, rows, y);
-  const void* weights = nullptr;
-  if (train.WeightsAt(0) != nullptr) {
-    const MatrixView gathered{weight_batch->data(), rows, 1, 1, x.dtype, x.space};
-    owner.backend_.GatherRows(train.WeightColumn(), chosen, rows, gathered);
-    weights = weight_batch->data();
-  }
-  executor.Step(x, y, weights, &rule, SumsPointer());
+  state.updates += done;
+  state.step += done;
+  return done < asked;
 }
 
 void Trainer::Run_::ThrowDiverged(double value, const char* which) const {
@@ -236,15 +247,13 @@ bool Trainer::Run_::TrainEpoch() {
   waited_seconds = 0;
   const Stopwatch watch;
   while (state.step < steps) {
-    rule.step = ++state.updates;
-    Step(rule);
-    ++state.step;
+    const bool stopped = RunChunk(rule);
     if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
       ThrowDiverged(loss, "the loss");
     }
     state.epoch_seconds = seconds_before + watch.Elapsed_seconds() - waited_seconds;
     ReportProgress(state.epoch_seconds);
-    if (state.step < steps && Stopped()) {
+    if (state.step < steps && (stopped || Stopped())) {
       state.sums = ReadSums();
       return false;
     }

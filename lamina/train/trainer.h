@@ -26,6 +26,7 @@ struct TrainOptions {
   int64_t epochs = 20;
   int64_t batch = 32;  // larger than the data: the whole data
   Loss loss = Loss::kCrossEntropy;
+  Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
   UpdateRule rule;
   Schedule schedule;
   uint64_t seed = 0;

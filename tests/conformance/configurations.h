@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -13,12 +14,27 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/cpu_backend.h"
+#include "lamina/backend/staged_layer.h"
 #include "tests/compare.h"
+#include "tests/cuda/emulated_backend.h"
+#include "tests/cuda/softsign.h"
 #include "tests/oracle.h"
 
 namespace lamina::conformance {
 
 using oracle::Dense;
+
+inline constexpr std::string_view kEmulatedCuda = "cuda_emulated";
+
+/// The GPU where there is one, else its emulation.
+inline std::string_view CudaUnderTest() {
+  return BackendTable().front().name == "cuda" && BackendTable().front().available() ? "cuda" : kEmulatedCuda;
+}
+
+/// A user's activation for every backend under test.
+inline Activation SoftsignActivation() {
+  return CudaUnderTest() == "cuda" ? SoftsignOnDevice() : cuda_emulated::SoftsignOnDevice();
+}
 
 struct Configuration {
   std::string backend;
@@ -28,9 +44,12 @@ struct Configuration {
 
   std::string Name() const {
     std::string name = backend + (kernel == "auto" ? "" : "_" + kernel) + (target.empty() ? "" : "_" + target);
+    std::replace(name.begin(), name.end(), '-', '_');
     return name + "_" + std::to_string(threads);
   }
-  bool Supports(DType dtype) const { return kernel != "onednn" || dtype == DType::kF32; }
+  bool Supports(DType dtype) const {
+    return (kernel != "onednn" && !kernel.starts_with("paper")) || dtype == DType::kF32;
+  }
   bool Supports(Synapse synapse) const { return synapse == Synapse::kDot || (backend != "blas" && kernel != "onednn"); }
   /// Of those that this configuration computes.
   std::vector<Synapse> Distances() const {
@@ -55,7 +74,7 @@ inline std::vector<Configuration> AllConfigurations() {
   std::vector<Configuration> all;
   for (const int threads : {1, 2, 3}) {
     for (const BackendRow& row : BackendTable()) {
-      if (!row.available()) {
+      if (!row.available() || row.name == "cuda") {
         continue;
       }
       if (row.name != "cpu") {
@@ -72,6 +91,9 @@ inline std::vector<Configuration> AllConfigurations() {
       }
     }
   }
+  for (const char* kernel : {"auto", "large", "small", "paper-2017", "paper-2016"}) {
+    all.push_back({std::string(CudaUnderTest()), kernel, "", 1});
+  }
   return all;
 }
 
@@ -82,13 +104,34 @@ class Chosen {
     if (!configuration.target.empty()) {
       hwy::SetSupportedTargetsForTest(TargetBit(configuration.target));
     }
-    backend_ = MakeBackend(configuration.backend, {.threads = configuration.threads, .kernel = configuration.kernel});
+    const BackendOptions options{.threads = configuration.threads, .kernel = configuration.kernel};
+    backend_ = configuration.backend == kEmulatedCuda ? cuda_emulated::MakeBackend(options)
+                                                      : MakeBackend(configuration.backend, options);
   }
   ~Chosen() { hwy::SetSupportedTargetsForTest(0); }
   Chosen(const Chosen&) = delete;
   Chosen& operator=(const Chosen&) = delete;
 
-  const Backend* operator->() const { return backend_.get(); }
+  const Chosen* operator->() const { return this; }
+  std::string_view name() const { return backend_->name(); }
+  Verdict Supports(const Problem& problem) const { return backend_->Supports(problem); }
+  std::vector<Plan> Candidates(const Problem& problem) const { return backend_->Candidates(problem); }
+  std::unique_ptr<StagedLayer> Prepare(const LayerPlanRequest& request) const {
+    return std::make_unique<StagedLayer>(*backend_, request);
+  }
+  void ComputeLoss(const LossArgs& host) const {
+    Staging staging(*backend_);
+    LossArgs args = host;
+    args.a = staging.In(host.a);
+    args.z = staging.In(host.z);
+    args.targets = staging.In(host.targets);
+    args.sample_weights = staging.In(host.sample_weights, host.a.rows * DTypeSize_bytes(host.a.dtype));
+    args.delta = staging.Out(host.delta);
+    args.sums = static_cast<LossSums*>(staging.Out(host.sums, sizeof(LossSums)));
+    backend_->ComputeLoss(args);
+    staging.Finish();
+  }
+  const Backend& get() const { return *backend_; }
 
  private:
   std::unique_ptr<Backend> backend_;
@@ -150,20 +193,6 @@ inline Dense Reals(int64_t rows, int64_t cols, uint32_t seed) {
   return m;
 }
 
-/// A user's activation, known to the oracle as "softsign".
-struct Softsign {
-  static constexpr const char* kName = "softsign";
-  static constexpr bool kSlopeNeedsInput = true;
-  template <class T>
-  T Value(T z) const {
-    return z / (T(1) + std::abs(z));
-  }
-  template <class T>
-  T Slope(T z, T) const {
-    return T(1) / ((T(1) + std::abs(z)) * (T(1) + std::abs(z)));
-  }
-};
-
 inline std::vector<Activation> ElementwiseActivations() {
   return {"identity",
           "sigmoid",
@@ -177,7 +206,7 @@ inline std::vector<Activation> ElementwiseActivations() {
           "triangle",
           "triangle(radius=12)",
           "gaussian(radius=0.5)",
-          Activation::Custom<Softsign>()};
+          SoftsignActivation()};
 }
 
 inline oracle::Curve CurveOf(const Activation& activation) {

@@ -128,7 +128,7 @@ TEST_P(DistanceConformance, SmallerBatchThanPreparedAndSameBits) {
       for (const int run : {0, 1}) {
         Guarded<T> a(batch, full.outputs, 0), g(full.outputs, full.inputs, 0), dx(batch, full.inputs, 0);
         const auto fresh = backend->Prepare(Request<T>(synapse, c.shape, "tanh", false));
-        PreparedLayer& used = run == 0 ? *layer : *fresh;
+        StagedLayer& used = run == 0 ? *layer : *fresh;
         used.Forward({x.view(), w.view(), nullptr, a.view(), {}, {}});
         used.WeightGradient({x.view(), delta.view(), {w.data(), g.data()}, {}, nullptr, distance.view()});
         used.InputGradient({delta.view(), w.view(), x.view(), nullptr, {}, dx.view(), distance.view()});

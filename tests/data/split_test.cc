@@ -108,5 +108,64 @@ TEST(SplitTest, SelectsRows) {
   EXPECT_NE(some, SelectRows(1000, 100, true, 2));
 }
 
+TEST(SplitByTest, NumbersInTheirOrderWithoutCuttingAValue) {
+  // 12 rows of days 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, shuffled.
+  const Table table = Csv("day\n3\n1\n4\n2\n1\n4\n3\n2\n1\n2\n4\n3\n");
+  const Split split = SplitRowsBy(table, "day", Iota(12), {.train = 0.6, .validation = 0.2, .test = 0.2});
+  ExpectPartition(split, Iota(12));
+  const auto days = [&](const std::vector<int64_t>& rows) {
+    std::vector<double> found;
+    for (const int64_t row : rows) {
+      found.push_back(table.columns[0].Number(row));
+    }
+    return found;
+  };
+  EXPECT_EQ(days(split.train), (std::vector<double>{1, 1, 1, 2, 2, 2}));  // 7 wanted: 6 is nearer than 9
+  EXPECT_EQ(days(split.validation), (std::vector<double>{3, 3, 3}));
+  EXPECT_EQ(days(split.test), (std::vector<double>{4, 4, 4}));
+}
+
+TEST(SplitByTest, CategoriesStayTogether) {
+  std::string text = "name,x\n";
+  for (int i = 0; i < 300; ++i) {
+    text += "n" + std::to_string(i * 7 % 30) + ",1\n";
+  }
+  const Table table = Csv(text);
+  std::set<std::set<int32_t>> choices;
+  for (const uint64_t seed : {1, 2, 3}) {
+    const Split split =
+        SplitRowsBy(table, "name", Iota(300), {.train = 0.5, .validation = 0.3, .test = 0.2, .seed = seed});
+    ExpectPartition(split, Iota(300));
+    std::map<int32_t, std::set<int>> parts;
+    int part = 0;
+    for (const auto* rows : {&split.train, &split.validation, &split.test}) {
+      for (const int64_t row : *rows) {
+        parts[table.columns[0].codes[static_cast<size_t>(row)]].insert(part);
+      }
+      ++part;
+    }
+    std::set<int32_t> trained;
+    for (const auto& [name, in] : parts) {
+      EXPECT_EQ(in.size(), 1U) << name;
+      if (in.contains(0)) {
+        trained.insert(name);
+      }
+    }
+    EXPECT_EQ(trained.size(), 15U);
+    choices.insert(trained);
+  }
+  EXPECT_EQ(choices.size(), 3U);  // at random
+}
+
+TEST(SplitByTest, WhatCannotBeSplitIsNamed) {
+  const Table table = Csv("a,b,c\n1,1,1\n1,2,\n1,3,3\n1,4,4\n");
+  const SplitOptions options{.train = 0.5, .validation = 0.25, .test = 0.25};
+  ExpectError([&] { SplitRowsBy(table, "a", Iota(4), options); }, ErrorCode::kInvalidArgument,
+              {"too few different values", "'a'"});
+  ExpectError([&] { SplitRowsBy(table, "c", Iota(4), options); }, ErrorCode::kBadData, {"t.csv:3:", "missing value"});
+  ExpectError([&] { SplitRowsBy(table, "d", Iota(4), options); }, ErrorCode::kNotFound, {"'d'"});
+  EXPECT_EQ(SplitRowsBy(table, "b", Iota(4), options).test, (std::vector<int64_t>{3}));
+}
+
 }  // namespace
 }  // namespace lamina

@@ -199,7 +199,7 @@ void FilesTest::ExamplesAreThere() {
     QVERIFY(Settled());
     QVERIFY2(Start()->isEnabled(), qPrintable(window().document().StartBlocker()));
   }
-  QVERIFY(window().document().plan()->preprocessor.task() == Task::kRegression);
+  QVERIFY(window().document().plan()->data.preprocessor.task() == Task::kRegression);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ void SettingsTest::LayersAreEdited() {
   QCOMPARE(window().document().settings().layers, std::string("dot-relu:24,l1-triangle(radius=3):24,auto"));
   QVERIFY(Settled());
   QVERIFY2(Start()->isEnabled(), qPrintable(window().document().StartBlocker()));
-  QCOMPARE(window().document().plan()->layers.size(), size_t{3});
+  QCOMPARE(window().document().plan()->network.layers.size(), size_t{3});
   Type("layer2.neurons", QStringLiteral("0"));
   QVERIFY(!Start()->isEnabled());
   int shown = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/base/error.h"
 
 namespace lamina {
 namespace {
@@ -92,6 +93,40 @@ TEST(RegressionMetrics, AConstantTargetHasNoR2) {
     }
   }
   EXPECT_TRUE(ToJson(MeasureRegression({}, {}, "y"))["r2"].is_null());
+}
+
+TEST(ClassificationMetrics, CostsAndMeansByHand) {
+  CostMatrix costs{{"eel", "cat", "dog"}, {{0, 5, 7}, {1, 0, 2}, {3, 4, 0}}};
+  const std::vector<int32_t> labels{0, 0, 1, 2, -1};
+  const std::vector<int32_t> predicted{1, 0, 2, 0, 0};
+  const ClassificationMetrics m = MeasureClassification(labels, predicted, kNames, costs);
+  EXPECT_DOUBLE_EQ(m.mean_cost, (2 + 0 + 3 + 5) / 4.0);  // the row of no class has no cost
+  EXPECT_DOUBLE_EQ(m.macro_recall, (0.5 + 0 + 0) / 3);
+  EXPECT_DOUBLE_EQ(m.macro_precision, (0.5 + 0 + 0) / 3);
+  EXPECT_TRUE(std::isnan(MeasureClassification(labels, predicted, kNames).mean_cost));
+  EXPECT_EQ(CostMatrix::FromJson(costs.ToJson()).costs, costs.costs);
+  EXPECT_THROW(costs.InOrder(std::vector<std::string>{"cat", "fox"}), Error);
+  EXPECT_THROW(CostMatrix::FromJson({{"classes", {"a"}}, {"costs", {{1, 2}}}}), Error);
+}
+
+TEST(ClassificationMetrics, CostsOfKddCup) {
+  const CostMatrix costs = CostMatrix::Read("kddcup99");
+  const std::vector<std::string> names{"dos", "normal", "probe", "r2l", "u2r"};
+  const std::vector<int32_t> labels{3, 4, 0, 1, 2};
+  const std::vector<int32_t> predicted{1, 1, 2, 0, 1};
+  EXPECT_DOUBLE_EQ(MeasureClassification(labels, predicted, names, costs).mean_cost, (4 + 3 + 1 + 2 + 1) / 5.0);
+}
+
+TEST(RegressionMetrics, SkillIsAgainstTheNaiveGuess) {
+  const std::vector<double> truth{1, 2, 4};
+  RegressionMetrics m = MeasureRegression(truth, std::vector<double>{1, 2.5, 4}, "y");
+  EXPECT_TRUE(std::isnan(m.skill));
+  EXPECT_FALSE(ToJson(m).contains("skill"));
+  CompareWithBaseline(truth, std::vector<double>{0, 1, 2}, "yesterday", m);
+  EXPECT_DOUBLE_EQ(m.baseline_mae, 4.0 / 3);
+  EXPECT_DOUBLE_EQ(m.baseline_rmse, std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(m.skill, 1 - (0.5 / 3) / (4.0 / 3));
+  EXPECT_EQ(ToJson(m).at("baseline"), "yesterday");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(Predictions, NumbersInUnitsOfTheTarget) {
 
 TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
   const Model model = ModelOf(kFruit, {});
-  const auto columns = model.preprocessor.input_columns();
+  const auto columns = model.preprocessor.inputs();
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].name, "weight");
   EXPECT_EQ(columns[0].kind, ColumnKind::kNumber);

@@ -103,24 +103,24 @@ TEST(RunPlan, AMissingValueIsFoundWhereverItIs) {
     }
     settings.data = folder.Write("gap.csv", text);
     settings.missing = "error";
-    const Error error = CaughtError([&] { PlanRun(settings, ReadRunTables(settings)); });
+    const Error error = CaughtError([&] { PlanRun(settings, ReadRawData(settings)); });
     EXPECT_EQ(error.context().line, gap + 2) << error.what();
     settings.missing = "mean";
-    EXPECT_EQ(PlanRun(settings, ReadRunTables(settings)).train_rows, 12);
+    EXPECT_EQ(PlanRun(settings, ReadRawData(settings)).train_rows, 12);
   }
 }
 
 TEST(RunControl, TablesReadOnceGiveTheSameRun) {
   const TrainSettings settings = SmallSettings();
-  const RunTables tables = ReadRunTables(settings);
+  const RawData tables = ReadRawData(settings);
   const RunPlan plan = PlanRun(settings, tables);
   EXPECT_EQ(plan.train_rows, 180);
   EXPECT_EQ(plan.validation_rows, 60);
   EXPECT_EQ(plan.test_rows, 60);
-  ASSERT_EQ(plan.layers.size(), 2u);
-  EXPECT_EQ(plan.layers[0].inputs, 64);
-  EXPECT_EQ(plan.layers[1].outputs, 10);
-  EXPECT_EQ(plan.parameter_count(), 64 * 16 + 16 + 16 * 10 + 10);
+  ASSERT_EQ(plan.network.layers.size(), 2u);
+  EXPECT_EQ(plan.network.layers[0].inputs, 64);
+  EXPECT_EQ(plan.network.layers[1].outputs, 10);
+  EXPECT_EQ(plan.network.parameter_count(), 64 * 16 + 16 + 16 * 10 + 10);
   TrainSession from_tables(settings, tables);
   TrainSession from_files(settings);
   EXPECT_EQ(from_tables.train().size(), plan.train_rows);

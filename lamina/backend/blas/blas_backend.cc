@@ -3,6 +3,7 @@
 #include "lamina/backend/blas/blas_backend.h"
 
 #include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
 
 #ifdef LAMINA_HAVE_BLAS
 #include <cblas.h>
@@ -169,7 +170,7 @@ class BlasBackend final : public HostBackend {
   }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
-    RequireSupport(request);
+    RequireSupport(*this, request);
     if (request.any_slicing) {
       throw Error(
           ErrorCode::kUnsupported,

@@ -5,41 +5,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "lamina/backend/cpu/candidates.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/backend/cpu/pass_plan.h"
 #include "lamina/backend/cpu/scratch.h"
+#include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/cpu/typed_layer.h"
+#include "lamina/backend/cpu/update_constants.h"
 #include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
+#include "lamina/backend/training_steps.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
 namespace {
-
-template <class T>
-cpu::UpdateConstants<T> ConstantsOf(const UpdateRule* rule, bool decay) {
-  cpu::UpdateConstants<T> constants{};
-  if (rule == nullptr) {
-    return constants;
-  }
-  constants.eta = static_cast<T>(rule->learning_rate);
-  constants.alpha = static_cast<T>(rule->momentum);
-  constants.lambda = static_cast<T>(decay ? rule->weight_decay : 0.0);
-  if (rule->kind == UpdateKind::kAdam) {
-    const auto step = static_cast<double>(rule->step);
-    constants.beta1 = static_cast<T>(rule->beta1);
-    constants.beta2 = static_cast<T>(rule->beta2);
-    constants.rest1 = static_cast<T>(1.0 - rule->beta1);
-    constants.rest2 = static_cast<T>(1.0 - rule->beta2);
-    constants.rate = static_cast<T>(rule->learning_rate / (1.0 - std::pow(rule->beta1, step)));
-    constants.root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(rule->beta2, step)));
-    constants.epsilon = static_cast<T>(rule->epsilon);
-  }
-  return constants;
-}
 
 template <class T>
 class OwnLayer : public PreparedLayer {
@@ -93,7 +74,7 @@ class OwnLayer : public PreparedLayer {
     return {&args, scratch_.get(), PlanOf(Pass::kInputGradient).budget};
   }
   cpu::WeightGradientTask<T> TaskOf(const WeightGradientArgs& args) const {
-    return {&args, ConstantsOf<T>(args.rule, true), ConstantsOf<T>(args.rule, false), scratch_.get(),
+    return {&args, cpu::ConstantsOf<T>(args.rule, true), cpu::ConstantsOf<T>(args.rule, false), scratch_.get(),
             PlanOf(Pass::kWeightGradient).budget};
   }
 
@@ -189,6 +170,48 @@ class OnednnLayer final : public OwnLayer<float> {
   bool fuses_;
 };
 
+// Products of bf16 operands, but for few samples or outputs, where rounding the weights costs more than it saves.
+class MixedLayer final : public OwnLayer<float> {
+ public:
+  using OwnLayer<float>::OwnLayer;
+
+  void Forward(const ForwardArgs& args) noexcept override {
+    if (UsesDots(args.x.rows)) {
+      OwnLayer<float>::Forward(args);
+      return;
+    }
+    const auto task = TaskOf(args);
+    cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](cpu::Team team) { mixed_.forward(task, team); });
+  }
+
+  void InputGradient(const InputGradientArgs& args) noexcept override {
+    if (UsesDots(args.delta.rows)) {
+      OwnLayer<float>::InputGradient(args);
+      return;
+    }
+    const auto task = TaskOf(args);
+    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](cpu::Team team) { mixed_.input_gradient(task, team); });
+  }
+
+  void WeightGradient(const WeightGradientArgs& args) noexcept override {
+    if (UsesDots(args.x.rows)) {
+      OwnLayer<float>::WeightGradient(args);
+      return;
+    }
+    const auto task = TaskOf(args);
+    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](cpu::Team team) { mixed_.weight_gradient(task, team); });
+  }
+
+  std::string Describe() const override {
+    return OwnLayer<float>::Describe() + (UsesDots(request_.max_batch) ? "" : ", bf16 operands");
+  }
+
+ private:
+  const cpu::MixedKernels& mixed_ = cpu::BFloat16Kernels();
+};
+
 class CpuBackend final : public HostBackend {
  public:
   explicit CpuBackend(const BackendOptions& options)
@@ -212,6 +235,9 @@ class CpuBackend final : public HostBackend {
     if (kernel_ == "onednn" && problem.dtype != DType::kF32) {
       return Verdict::No("the oneDNN kernel computes in f32 only");
     }
+    if (problem.precision == Precision::kBFloat16) {
+      return SupportsMixed(problem);
+    }
     return HostBackend::Supports(problem);
   }
 
@@ -227,11 +253,14 @@ class CpuBackend final : public HostBackend {
   }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
-    RequireSupport(request);
+    RequireSupport(*this, request);
     if (kernel_ == "onednn" && request.any_slicing) {
       throw Error(ErrorCode::kUnsupported, "the oneDNN kernel does not promise the same bits for every slicing");
     }
     const cpu::PassPlans plans = PlansFor(request);
+    if (request.precision == Precision::kBFloat16) {
+      return std::make_unique<MixedLayer>(request, plans);
+    }
     if (cpu::NeedsTypedLayer(request)) {
       return cpu::MakeTypedLayer(request, plans[0]);
     }
@@ -243,7 +272,25 @@ class CpuBackend final : public HostBackend {
     });
   }
 
+  std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const override {
+    *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request)
+                             : Verdict::No(fmt::format("kernel {} computes layer by layer", kernel_));
+    return *why ? cpu::MakeSmallNetwork(request) : nullptr;
+  }
+
  private:
+  Verdict SupportsMixed(const Problem& problem) const {
+    if (problem.dtype != DType::kF32 || IsDistance(problem.layer.synapse)) {
+      return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
+                                     SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
+    }
+    if (kernel_ == "onednn" || !cpu::HasBFloat16Products() || cpu::BFloat16Kernels().forward == nullptr) {
+      return Verdict::No(kernel_ == "onednn" ? "the oneDNN kernel computes in full f32"
+                                             : "this processor has no products of bf16 pairs (AVX-512 BF16)");
+    }
+    return Verdict::Yes();
+  }
+
   cpu::PassPlans PlansFor(const LayerPlanRequest& request) const {
     cpu::PassPlans plans;
     for (size_t pass = 0; pass < plans.size(); ++pass) {
@@ -252,8 +299,9 @@ class CpuBackend final : public HostBackend {
       Plan plan = plans_ == nullptr ? Plan() : plans_->PlanFor(problem);
       if (kernel_ == "onednn") {
         plan.kernel = "onednn";
-      } else if (plan.kernel == "onednn" && (kernel_ == "own" || !cpu::OnednnMatmul::Available() ||
-                                             request.dtype != DType::kF32 || IsDistance(request.layer.synapse))) {
+      } else if (plan.kernel == "onednn" &&
+                 (kernel_ == "own" || request.precision == Precision::kBFloat16 || !cpu::OnednnMatmul::Available() ||
+                  request.dtype != DType::kF32 || IsDistance(request.layer.synapse))) {
         plan.kernel.clear();
       }
       plans[pass] = cpu::PassPlan(plan, request, threads());

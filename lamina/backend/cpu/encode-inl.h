@@ -67,7 +67,7 @@ void EncodePairs(const void* from, int64_t count, int32_t* to, int64_t lanes) {
   const E* source = static_cast<const E*>(from);
   auto* pairs = reinterpret_cast<int16_t*>(to);
   for (int64_t i = 0; i < count; ++i) {
-    pairs[i] = static_cast<int16_t>(source[i]);
+    pairs[i] = static_cast<int16_t>(int{source[i]});
   }
   std::fill(pairs + count, pairs + 2 * lanes, int16_t{0});
 }

@@ -31,6 +31,8 @@ struct Encoding {
   int64_t group = 1;       // elements in a lane
   bool same_bits = false;  // lanes are just neighbouring elements
   int64_t length = 0;      // elements in a row
+  /// Where the sum runs across rows: `count` lanes, each of neighbours from two rows; the second may be null for zeros.
+  void (*interleave)(const void* first, const void* second, int64_t count, T* to) = nullptr;
 };
 
 /// The operands of a forward pass in a storage type of their own.
@@ -126,6 +128,15 @@ template <>
 const TypedTable<int32_t>& TypedKernels<int32_t>();
 template <>
 const TypedTable<int64_t>& TypedKernels<int64_t>();
+
+/// The passes of dot layers in f32 whose operands are rounded to bf16; null where an instruction set has no products of
+/// such. Whole-team calls. Processors without the instruction must not be sent here (HasBFloat16Products()).
+struct MixedKernels {
+  void (*forward)(const ForwardTask<float>&, Team) noexcept = nullptr;
+  void (*input_gradient)(const InputGradientTask<float>&, Team) noexcept = nullptr;
+  void (*weight_gradient)(const WeightGradientTask<float>&, Team) noexcept = nullptr;
+};
+const MixedKernels& BFloat16Kernels();
 
 /// The kernels of one instruction set.
 template <class T>

@@ -31,6 +31,11 @@ struct Operand {
     encoding->encode(reinterpret_cast<const char*>(data) + (r * stride + first) * encoding->element_bytes, count_there,
                      to, lanes);
   }
+  /// Lanes of rows [r, r + count) at k, where the sum runs across the rows of memory (stride is 1).
+  void Interleave(int64_t r, int64_t k, int64_t count, T* to) const {
+    const T* const first = At(r, encoding->group * k);
+    encoding->interleave(first, encoding->group * k + 1 < encoding->length ? first + k_stride : nullptr, count, to);
+  }
 };
 
 #if HWY_TARGET == HWY_SCALAR
@@ -195,8 +200,12 @@ template <class T>
 void PackPanel(const Operand<T>& operand, int64_t begin, int64_t count, int64_t width, int64_t k_begin, int64_t k_end,
                T* HWY_RESTRICT panel) {
   const int64_t depth = k_end - k_begin;
-  if (operand.encoding != nullptr) {
+  if (operand.encoding != nullptr && operand.k_stride == 1) {
     PackEncoded(operand, begin, count, width, k_begin, k_end, panel);
+  } else if (operand.encoding != nullptr) {
+    for (int64_t k = 0; k < depth; ++k) {
+      operand.Interleave(begin, k_begin + k, count, panel + k * width);
+    }
   } else if (operand.stride == 1) {
     for (int64_t k = 0; k < depth; ++k) {
       Transform<T>(

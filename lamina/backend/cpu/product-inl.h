@@ -86,7 +86,7 @@ struct Block {
 // next.
 template <class Sum, class T>
 void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
-  if (in.rows.encoding != nullptr) {  // row after row, as they are read
+  if (in.rows.encoding != nullptr && in.rows.k_stride == 1) {  // row after row, as they are read
     for (int64_t r = 0; begin < end && r < block.rows; ++r) {
       in.rows.Encode(block.row + r, block.k + begin, end - begin, in.scratch.rows + r * block.depth + begin);
     }
@@ -99,9 +99,13 @@ void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t beg
       for (int64_t g = group; g < group_end; ++g) {
         const int64_t first = block.row_groups.Begin(g);
         const int64_t count = block.row_groups.Begin(g + 1) - first;
+        T* const to = in.scratch.rows + first * block.depth + k * count;
+        if (in.rows.encoding != nullptr) {
+          in.rows.Interleave(block.row + first, block.k + k, count, to);
+          continue;
+        }
         Transform<T>(
-            count, in.scratch.rows + first * block.depth + k * count, [](VecOf<T> v) HWY_ATTR { return v; },
-            in.rows.At(block.row + first, block.k + k));
+            count, to, [](VecOf<T> v) HWY_ATTR { return v; }, in.rows.At(block.row + first, block.k + k));
       }
     }
   }
@@ -148,8 +152,9 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
   }
   if (block.pack_rows) {
     input.rows = in.scratch.rows + first_row * block.depth;
-    input.row_stride = in.rows.encoding != nullptr ? block.depth : 1;
-    input.row_k_stride = in.rows.encoding != nullptr ? 1 : rows;
+    const bool by_row = in.rows.encoding != nullptr && in.rows.k_stride == 1;
+    input.row_stride = by_row ? block.depth : 1;
+    input.row_k_stride = by_row ? 1 : rows;
   } else {
     input.rows = in.rows.At(block.row + first_row, block.k);
     input.row_stride = in.rows.stride;

@@ -9,17 +9,15 @@
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cpu/scratch.h"
-#include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
 
 namespace lamina::cpu {
 namespace {
 
 #if defined(__x86_64__)
 bool HasByteProducts() { return __builtin_cpu_supports("avx512vnni") != 0; }
-bool HasBFloat16Products() { return __builtin_cpu_supports("avx512bf16") != 0; }
 #else
 bool HasByteProducts() { return false; }
-bool HasBFloat16Products() { return false; }
 #endif
 
 std::string_view MethodName(Method method) {
@@ -151,6 +149,12 @@ RegisterWork WorkOf(T (*registers)(int64_t, T), int64_t synapses_per_lane, int64
 }
 
 }  // namespace
+
+#if defined(__x86_64__)
+bool HasBFloat16Products() { return __builtin_cpu_supports("avx512bf16") != 0; }
+#else
+bool HasBFloat16Products() { return false; }
+#endif
 
 bool NeedsTypedLayer(const LayerPlanRequest& request) {
   return (request.dtype != DType::kF32 && request.dtype != DType::kF64) || IsFast(request);

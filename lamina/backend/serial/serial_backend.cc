@@ -2,6 +2,7 @@
 #include "lamina/backend/serial/serial_backend.h"
 
 #include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
 #include "lamina/backend/serial/plain_loops.h"
 
 namespace lamina {
@@ -47,7 +48,7 @@ class SerialBackend final : public HostBackend {
   std::string_view name() const override { return "serial"; }
   std::string Describe() const override { return "serial: plain scalar loops, 1 thread"; }
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
-    RequireSupport(request);
+    RequireSupport(*this, request);
     return std::make_unique<SerialLayer>(request);
   }
 };

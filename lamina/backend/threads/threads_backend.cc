@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include "lamina/backend/host_backend.h"
+#include "lamina/backend/requirements.h"
 #include "lamina/backend/serial/plain_loops.h"
 #include "lamina/base/buffer.h"
 
@@ -114,7 +115,7 @@ class ThreadsBackend final : public HostBackend {
   std::string_view name() const override { return "threads"; }
   std::string Describe() const override { return fmt::format("threads: minibatch sharded over {} threads", threads()); }
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
-    RequireSupport(request);
+    RequireSupport(*this, request);
     return std::make_unique<ThreadsLayer>(request, threads());
   }
 };

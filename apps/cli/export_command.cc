@@ -1,0 +1,72 @@
+// lamina export.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/nn/model.h"
+#include "lamina/nn/onnx_export.h"
+#include "lamina/nn/weight_files.h"
+#include "lamina/report/gnuplot.h"
+
+namespace lamina::cli {
+namespace {
+
+struct ExportCommand {
+  std::string model;
+  std::string out;
+  bool onnx = false;
+  bool csv = false;
+  bool npy = false;
+  JsonOutput json_output;
+};
+
+int RunExport(const ExportCommand& command) {
+  if (command.onnx + command.csv + command.npy != 1) {
+    throw Error(ErrorCode::kInvalidArgument, "say what to write: --onnx, --csv or --npy");
+  }
+  const NamedPath read[] = {{"MODEL", command.model}};
+  const NamedPath files[] = {{"MODEL", command.model}, {"--out", command.out}};
+  command.json_output.Check(files);
+  std::vector<std::string> paths{command.out};
+  const Model model = LoadModel(command.model);
+  if (command.onnx) {
+    const NamedPath written[] = {{"--out", command.out}};
+    RequireSeparateFiles(written, read);
+    WriteFileAtomically(command.out, ToOnnx(model));
+  } else {
+    RequireOutputFolder(command.out);
+    MakeFolder(command.out);
+    paths = WriteWeightFiles(model.network, command.csv ? WeightFormat::kCsv : WeightFormat::kNpy, command.out);
+  }
+  if (!command.json_output.to_stdout()) {
+    fmt::print("wrote {}\n", fmt::join(paths, ", "));
+  }
+  command.json_output.Write("export", {{"model", command.model}, {"files", paths}});
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddExport(CLI::App& app) {
+  auto command = std::make_shared<ExportCommand>();
+  CLI::App* sub = app.add_subcommand("export", "Write a model for other programs: ONNX, or its weights as arrays");
+  sub->add_option("model", command->model, "Model file written by lamina train")->required()->type_name("MODEL");
+  sub->add_option("-o,--out", command->out, "The ONNX file; the folder for --csv and --npy")
+      ->required()
+      ->type_name("PATH");
+  sub->add_flag("--onnx", command->onnx, "Network, preprocessing and class names as one ONNX file");
+  sub->add_flag("--csv", command->csv, "Weights, biases and radii as CSV, a file each");
+  sub->add_flag("--npy", command->npy, "The same as .npy");
+  command->json_output.AddTo(*sub);
+  sub->footer(
+      "Examples:\n"
+      "  lamina export --onnx digits.safetensors -o digits.onnx\n"
+      "  lamina export --npy digits.safetensors -o weights");
+  return {sub, [command] { return RunExport(*command); }};
+}
+
+}  // namespace lamina::cli

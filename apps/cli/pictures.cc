@@ -1,0 +1,57 @@
+// --plot and --report of train and evaluate.
+#include "pictures.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "command.h"
+#include "lamina/base/file.h"
+#include "lamina/report/gnuplot.h"
+
+namespace lamina::cli {
+
+void PictureOutput::AddTo(CLI::App& app) {
+  app.add_option("--plot", plot,
+                 "Write pictures into this folder, as SVG and PNG with their data: curves, confusion matrix or "
+                 "predicted against true, first-layer weights of images")
+      ->type_name("FOLDER");
+  app.add_option("--report", report, "Write FOLDER/report.html: everything about the run in one file")
+      ->type_name("FOLDER");
+}
+
+void PictureOutput::Check() const {
+  for (const std::string* folder : {&plot, &report}) {
+    if (!folder->empty()) {
+      RequireOutputFolder(*folder);
+    }
+  }
+}
+
+void PictureOutput::Write(const RunReport& run, bool text, nlohmann::json& result) const {
+  Verdict drawn;
+  if (!plot.empty()) {
+    WritePlots(run.plots, plot);
+    drawn = DrawPlots(run.plots, plot);
+    nlohmann::json files = nlohmann::json::array();
+    for (const Plot& each : run.plots) {
+      files.push_back((std::filesystem::path(plot) / (each.id + (drawn ? ".svg" : ".gp"))).string());
+    }
+    if (text) {
+      fmt::print("wrote {}\n", fmt::join(files.get<std::vector<std::string>>(), ", "));
+    }
+    result["plots"] = std::move(files);
+  }
+  if (!report.empty()) {
+    MakeFolder(report);
+    const std::string path = (std::filesystem::path(report) / "report.html").string();
+    WriteFileAtomically(path, ToHtml(run.html));
+    if (text) {
+      fmt::print("wrote {}\n", path);
+    }
+    result["report"] = path;
+  }
+  PrintWarning(drawn.reason);
+}
+
+}  // namespace lamina::cli

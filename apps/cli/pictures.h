@@ -1,0 +1,24 @@
+// --plot and --report of train and evaluate.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lamina/report/run_report.h"
+
+namespace lamina::cli {
+
+struct PictureOutput {
+  std::string plot;    // folder, or empty
+  std::string report;  // folder, or empty
+  bool wanted() const { return !plot.empty() || !report.empty(); }
+  void AddTo(CLI::App& app);
+  /// Throws before any work where a folder cannot be written.
+  void Check() const;
+  /// Writes and draws; a warning where gnuplot is missing. Adds "plot" and "report" to `result`; `text`: says what was
+  /// written.
+  void Write(const RunReport& report, bool text, nlohmann::json& result) const;
+};
+
+}  // namespace lamina::cli

@@ -1,0 +1,260 @@
+// lamina search.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "config.h"
+#include "interrupt.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/report/gnuplot.h"
+#include "lamina/report/search_plots.h"
+#include "lamina/search/search.h"
+#include "lamina/train/command_line.h"
+#include "lamina/train/session.h"
+#include "progress.h"
+#include "search_table.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kShownTrials = 20;
+constexpr size_t kPlainColumns = 160;
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  lamina search --data data/digits.csv.gz\n"
+    "  lamina search --data data/digits.csv.gz --vary learning-rate=0.001..1:log:10 --vary \"hidden=64|128|128,64\"\n"
+    "  lamina search --data digits.csv.gz --vary learning-rate=1e-4..0.1 --vary batch=8,32,128 --random 30 --state s\n"
+    "  lamina search --data digits.csv.gz --retrain --model best.safetensors --csv ranking.csv --plot pictures";
+
+struct SearchCommand {
+  SearchSettings settings;
+  std::string config;
+  std::string csv;
+  std::string plot;
+  bool print_config = false;
+  bool quiet = false;
+  JsonOutput json_output;
+};
+
+// Everything that will be written can be, before minutes of training.
+void CheckOutputs(const SearchCommand& command) {
+  const TrainSettings& train = command.settings.train;
+  const NamedPath read[] = {
+      {"--data", train.data}, {"--test", train.test}, {"--validation", train.validation}, {"--config", command.config}};
+  const NamedPath written[] = {{"--csv", command.csv},
+                               {"--model", train.model},
+                               {"--history", train.history},
+                               {"--history-json", train.history_json},
+                               {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
+  RequireSeparateFiles(written, read);
+  for (const NamedPath& file : written) {
+    if (!file.path.empty()) {
+      RequireWritableTarget(file.path);
+    }
+  }
+  if (!command.plot.empty()) {
+    RequireOutputFolder(command.plot);
+  }
+  if (!command.settings.state.empty()) {
+    RequireOutputFolder(command.settings.state);
+  }
+}
+
+void PrintStart(const Search& search) {
+  const TrainData& data = search.data();
+  std::string failed;
+  int64_t invalid = 0;
+  int64_t begun = 0;
+  for (const Trial& trial : search.trials()) {
+    if (trial.state == TrialState::kFailed && trial.history.epochs.empty()) {
+      failed = invalid++ == 0 ? trial.failure : failed;
+    }
+    begun += trial.history.epochs.empty() ? 0 : 1;
+  }
+  fmt::print("{}: {} training and {} validation rows; {} inputs; read in {}\n", search.settings().train.data,
+             WithThousands(data.train.size()), WithThousands(data.validation.size()), data.train.features.cols(),
+             DurationText(search.load_seconds()));
+  fmt::print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n",
+             WithThousands(std::ssize(search.trials())), search.stages(), search.stages() == 1 ? "" : "s",
+             search.at_once(), search.threads_per_trial(), search.threads_per_trial() == 1 ? "" : "s",
+             search.resumed() ? fmt::format("; going on, {} had begun", begun) : "");
+  if (invalid > 0) {
+    fmt::print("note: {} cannot be trained; the first: {}\n",
+               invalid == 1 ? "1 trial" : fmt::format("{} trials", WithThousands(invalid)), failed);
+  }
+  std::fflush(stdout);
+}
+
+int PrintInterrupted(const SearchCommand& command, const SearchResult& result) {
+  int64_t begun = 0;
+  for (const Trial& trial : result.trials) {
+    begun += trial.history.epochs.empty() ? 0 : 1;
+  }
+  fmt::print(
+      stderr, "lamina: interrupted, {} of {} trials had begun; {}\n", begun, result.trials.size(),
+      command.settings.state.empty() ? "nothing was kept (give --state FOLDER)" : "the same command goes on from here");
+  return kExitInterrupted;
+}
+
+json Retrain(const SearchCommand& command, const TrainSettings& settings, bool text, bool& interrupted) {
+  TrainSession session(settings);
+  ProgressPrinter printer(settings.epochs, isatty(STDOUT_FILENO) == 1);
+  TrainCallbacks callbacks;
+  callbacks.stop_requested = Interrupted;
+  if (text) {
+    fmt::print("\ntraining the best on {} training and validation rows\n", WithThousands(session.train().size()));
+    callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
+    callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
+  }
+  const TrainResult result = session.Run(callbacks);
+  printer.Clear();
+  interrupted = result.history.stop_reason == "interrupted";
+  if (text && !interrupted) {
+    if (result.test) {
+      PrintEvaluation("test", *result.test, /*details=*/false);
+    }
+    fmt::print("wrote {}\n", command.settings.train.model);
+  }
+  json node = {{"train_rows", session.train().size()},
+               {"train_seconds", result.train_seconds},
+               {"epochs", result.history.epochs.size()},
+               {"model", command.settings.train.model},
+               {"command", TrainCommandLine(settings)}};
+  if (result.test) {
+    node["test"] = ToJson(*result.test);
+  }
+  return node;
+}
+
+json ResultJson(const Search& search, const SearchResult& result, const std::string& command) {
+  return {{"data", search.settings().train.data},
+          {"hardware", QueryHardware().OneLine()},
+          {"train_rows", search.data().train.size()},
+          {"validation_rows", search.data().validation.size()},
+          {"stages", search.stages()},
+          {"at_once", search.at_once()},
+          {"threads_per_trial", search.threads_per_trial()},
+          {"metric", search.by_accuracy() ? "accuracy" : "loss"},
+          {"load_seconds", search.load_seconds()},
+          {"seconds", result.seconds},
+          {"peak_memory_bytes", PeakMemory_bytes()},
+          {"best_command", command},
+          {"trials", RankingJson(result.trials, result.ranking, search.space(), search.keeps_best())}};
+}
+
+void DrawPictures(const SearchCommand& command, const Search& search, const SearchResult& result, bool text,
+                  json& node) {
+  const std::vector<Plot> plots = SearchPlots(search, result);
+  WritePlots(plots, command.plot);
+  const Verdict drawn = DrawPlots(plots, command.plot);
+  std::vector<std::string> files;
+  for (const Plot& plot : plots) {
+    files.push_back((std::filesystem::path(command.plot) / (plot.id + (drawn ? ".svg" : ".gp"))).string());
+  }
+  if (text) {
+    fmt::print("wrote {}\n", fmt::join(files, ", "));
+  }
+  node["plots"] = files;
+  PrintWarning(drawn.reason);
+}
+
+void PrintRanking(const Search& search, const SearchResult& result, const std::string& line) {
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  fmt::print("{}\n", fmt::join(RankingLines(search, result.trials, result.ranking, kShownTrials,
+                                            terminal ? size_t{400} : kPlainColumns),
+                               "\n"));
+  if (result.ranking.size() > kShownTrials) {
+    fmt::print("... and {} more (--csv FILE has all)\n", result.ranking.size() - kShownTrials);
+  }
+  fmt::print("\n{} trials in {}; the best again:\n  {}\n", WithThousands(std::ssize(result.trials)),
+             DurationText(result.seconds), line);
+}
+
+int RunSearch(const SearchCommand& command) {
+  if (command.print_config) {
+    fmt::print("{}", WriteConfig(command.settings));
+    return kExitOk;
+  }
+  ValidateSearch(command.settings);
+  CheckOutputs(command);
+  const bool text = !command.quiet && !command.json_output.to_stdout();
+  CatchInterrupts();
+  Search search(command.settings);
+  SearchTable table(search, isatty(STDOUT_FILENO) == 1);
+  SearchCallbacks callbacks;
+  callbacks.stop_requested = Interrupted;
+  if (text) {
+    PrintStart(search);
+    callbacks.changed = [&](const SearchView& view) { table.Update(view); };
+  }
+  SearchResult result;
+  try {
+    result = search.Run(callbacks);
+  } catch (...) {
+    table.Clear();
+    throw;
+  }
+  table.Clear();
+  if (result.interrupted) {
+    return PrintInterrupted(command, result);
+  }
+  const Trial& best = result.trials[result.ranking.front()];
+  const std::string line = TrainCommandLine(search.SettingsOf(best));
+  if (text) {
+    PrintRanking(search, result, line);
+  }
+  json node = ResultJson(search, result, line);
+  if (!command.csv.empty()) {
+    WriteFileAtomically(command.csv, RankingCsv(result.trials, result.ranking, search.space(), search.keeps_best()));
+    if (text) {
+      fmt::print("wrote {}\n", command.csv);
+    }
+  }
+  if (!command.plot.empty()) {
+    DrawPictures(command, search, result, text, node);
+  }
+  bool interrupted = false;
+  if (command.settings.retrain) {
+    node["retrained"] = Retrain(command, search.RetrainSettingsOf(best), text, interrupted);
+  }
+  if (interrupted) {
+    fmt::print(stderr, "lamina: interrupted while training the best; the ranking is done\n");
+    return kExitInterrupted;
+  }
+  command.json_output.Write("search", std::move(node));
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddSearch(CLI::App& app, int argc, const char* const* argv) {
+  auto command = std::make_shared<SearchCommand>();
+  CLI::App* search = app.add_subcommand("search", "Try learning rates and other settings, rank them");
+  if (argc > 1 && std::string_view(argv[1]) == "search") {
+    if (const std::string path = ValueInArguments(argc, argv, "--config"); !path.empty()) {
+      ReadConfigFile(path, command->settings);
+    }
+  }
+  AddSettingFlags(*search, command->settings);
+  search->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  search->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
+  search->add_option("--csv", command->csv, "Write the ranking of all trials to this file")->type_name("FILE");
+  search->add_option("--plot", command->plot, "Write pictures of the trials into this folder, as SVG and PNG with data")
+      ->type_name("FOLDER");
+  search->add_flag("-q,--quiet", command->quiet, "Print errors only");
+  command->json_output.AddTo(*search);
+  search->footer(kFooter);
+  return {search, [command] { return RunSearch(*command); }};
+}
+
+}  // namespace lamina::cli

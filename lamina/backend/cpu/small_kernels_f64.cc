@@ -1,0 +1,23 @@
+// The f64 kernels of small networks, compiled once per instruction set (which ones: kernels_f64.cc).
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lamina/backend/cpu/small_kernels_f64.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+//
+#include "lamina/backend/cpu/small_kernels-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+const SmallTable<double>& SmallTableF64() { return SmallTableOf<double>(); }
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lamina::cpu {
+HWY_EXPORT(SmallTableF64);
+template <>
+const SmallTable<double>& SmallKernels<double>() {
+  return HWY_DYNAMIC_DISPATCH(SmallTableF64)();
+}
+}  // namespace lamina::cpu
+#endif

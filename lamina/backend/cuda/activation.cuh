@@ -1,0 +1,55 @@
+// Activations on the device: the formulas of formulas.inc, chosen once for a whole loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+
+#include "lamina/backend/cuda/language.h"
+#include "lamina/neuron/activation.h"
+#include "lamina/neuron/formulas.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// A built-in activation by value.
+struct DeviceActivation {
+  int kind = 0;  // index in formulas::BuiltinActivations
+  double parameters[Activation::kMaxParameters] = {};
+};
+
+/// Softmax and custom ones are computed in a pass of their own: the identity here.
+inline DeviceActivation ToDevice(const Activation& activation) {
+  DeviceActivation device;
+  if (activation.kind() >= 0) {
+    device.kind = activation.kind();
+    for (size_t i = 0; i < activation.parameters().size(); ++i) {
+      device.parameters[i] = activation.parameters()[i];
+    }
+  }
+  return device;
+}
+
+template <size_t kParameter, class F>
+__device__ inline void SetParameters(F& formula, const double* parameters) {
+  if constexpr (kParameter < F::kParameters.size()) {
+    constexpr auto kMember = std::get<kParameter>(F::kParameters).member;
+    formula.*kMember = parameters[kParameter];
+    SetParameters<kParameter + 1>(formula, parameters);
+  }
+}
+
+/// Calls fn(F) with the formula of `activation`.
+template <size_t kIndex = 0, class Fn>
+__device__ inline void VisitActivation(const DeviceActivation& activation, const Fn& fn) {
+  if constexpr (kIndex < std::tuple_size_v<formulas::BuiltinActivations>) {
+    if (activation.kind == static_cast<int>(kIndex)) {
+      std::tuple_element_t<kIndex, formulas::BuiltinActivations> formula{};
+      SetParameters<0>(formula, activation.parameters);
+      fn(formula);
+    } else {
+      VisitActivation<kIndex + 1>(activation, fn);
+    }
+  }
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

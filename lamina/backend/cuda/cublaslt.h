@@ -1,0 +1,34 @@
+// Dot products by cuBLASLt, which is loaded at run time where it is installed: 500 MB that lamina does not carry.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cuda/device.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// Whether the library was found; the reason otherwise.
+Verdict LtAvailable();
+/// "13.0.2", empty where it is not available.
+std::string LtVersion();
+/// Whether it is there and can do the problem: dot in f64, f32, bf16 and f16.
+Verdict LtSupports(const Problem& problem);
+
+/// The product of one pass of a dot layer, planned once. f32 problems of Precision::kFast use TF32.
+class LtProduct {
+ public:
+  /// `algorithm`: the position in the library's list of what it thinks fast. Throws Error.
+  LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm);
+  ~LtProduct();
+  /// The product of the pass (forward: a = x, b = weights; input gradient: delta, weights; weight gradient: delta, x),
+  /// dense and row-major in OutputType(). New batch sizes or strides are planned at their first call, on the host.
+  void Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

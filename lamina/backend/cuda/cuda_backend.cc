@@ -1,0 +1,89 @@
+// Memory, planning and whole-batch operations on the GPU.
+#include "lamina/backend/cuda/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include "lamina/backend/cuda/cublaslt.h"
+#include "lamina/backend/cuda/cuda_layer.h"
+#include "lamina/backend/cuda/whole_batch.h"
+#include "lamina/backend/requirements.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+namespace {
+
+class DeviceBuffer final : public Buffer {
+ public:
+  DeviceBuffer(std::shared_ptr<Device> device, int64_t size_bytes)
+      : device_(std::move(device)), data_(device_->Allocate(size_bytes)), size_bytes_(size_bytes) {}
+  ~DeviceBuffer() override { device_->Free(data_); }
+  void* data() const override { return data_; }
+  int64_t size_bytes() const override { return size_bytes_; }
+
+ private:
+  std::shared_ptr<Device> device_;
+  void* data_;
+  int64_t size_bytes_;
+};
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(const BackendOptions& options) : options_(options), device_(std::make_shared<Device>()) {}
+
+  std::string_view name() const override { return "cuda"; }
+  std::string Describe() const override {
+    const DeviceFacts& facts = device_->facts();
+    const std::string library = LtVersion();
+    return fmt::format("cuda: {}, compute capability {}.{}, {} multiprocessors, driver {}, {}", facts.name,
+                       facts.compute_major, facts.compute_minor, facts.multiprocessors, facts.driver,
+                       library.empty() ? "own kernels only (" + LtAvailable().reason + ")" : "cuBLASLt " + library);
+  }
+  int threads() const override { return 1; }
+  Space space() const override { return Space::kDevice; }
+
+  Verdict Supports(const Problem& problem) const override {
+    if (const Verdict verdict = CheckDType(problem); !verdict) {
+      return verdict;
+    }
+    const Activation& activation = problem.layer.activation;
+    if (activation.kind() == Activation::kCustom && activation.device_loops() == nullptr) {
+      return Verdict::No(
+          fmt::format("the activation {} has host code only: make it with lamina::cuda::CustomActivation in a .cu file",
+                      activation.name()));
+    }
+    return Verdict::Yes();
+  }
+  std::vector<Plan> Candidates(const Problem& problem) const override { return CudaCandidates(problem, *device_); }
+
+  std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const override {
+    return std::make_unique<DeviceBuffer>(device_, size_bytes);
+  }
+  void Upload(void* to, const void* host, int64_t size_bytes) const override { device_->Upload(to, host, size_bytes); }
+  void Download(void* host, const void* from, int64_t size_bytes) const override {
+    device_->Download(host, from, size_bytes);
+  }
+
+  std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
+    RequireSupport(*this, request);
+    return MakeCudaLayer(request, device_, options_);
+  }
+
+  void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override {
+    LaunchGatherRows(*device_, from, rows, count, to);
+  }
+  void ComputeLoss(const LossArgs& args) const noexcept override { LaunchLoss(*device_, args); }
+  Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
+  void RadiusForward(const RadiusForwardArgs& args) const noexcept override { LaunchRadiusForward(*device_, args); }
+  void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override { LaunchRadiusBackward(*device_, args); }
+
+ private:
+  BackendOptions options_;
+  std::shared_ptr<Device> device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeCudaBackend(const BackendOptions& options) {
+  return std::make_unique<CudaBackend>(options);
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,18 @@
+// A layer planned on the GPU.
+#pragma once
+
+#include <memory>
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cuda/device.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// `kernel`: "auto", or one of ProductKernelName() for every pass. Throws Error(kInvalidArgument | kResource).
+std::unique_ptr<PreparedLayer> MakeCudaLayer(const LayerPlanRequest& request, const std::shared_ptr<Device>& device,
+                                             const BackendOptions& options);
+
+/// Plans for a product of one pass, the estimate first.
+std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,223 @@
+// The CUDA runtime behind Device.
+#include "lamina/backend/cuda/device.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <set>
+#include <string_view>
+
+namespace lamina::cuda {
+namespace {
+
+constexpr int kOldestCompute = 80;  // asynchronous copies
+constexpr int64_t kDefaultShared_bytes = 48 * 1024;
+
+std::string VersionText(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+[[noreturn]] void Throw(cudaError_t error, const std::string& what) {
+  const ErrorCode code = error == cudaErrorMemoryAllocation ? ErrorCode::kResource : ErrorCode::kUnsupported;
+  throw Error(code, fmt::format("CUDA: {} failed: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error)));
+}
+
+void Require(cudaError_t error, const std::string& what) {
+  if (error != cudaSuccess) {
+    Throw(error, what);
+  }
+}
+
+}  // namespace
+
+Verdict DeviceAvailable() {
+  int driver = 0;
+  int runtime = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+    return Verdict::No("no NVIDIA driver is installed");
+  }
+  cudaRuntimeGetVersion(&runtime);
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorInsufficientDriver) {
+    return Verdict::No(fmt::format("the NVIDIA driver supports CUDA {}, this lamina needs {} or newer",
+                                   VersionText(driver), VersionText(runtime)));
+  }
+  if (error != cudaSuccess && error != cudaErrorNoDevice) {
+    return Verdict::No(fmt::format("CUDA: {} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
+  }
+  if (count == 0) {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    return Verdict::No(visible == nullptr ? std::string("the driver sees no GPU")
+                                          : fmt::format("no GPU is visible: CUDA_VISIBLE_DEVICES is '{}'", visible));
+  }
+  int major = 0;
+  int minor = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+  if (10 * major + minor < kOldestCompute) {
+    return Verdict::No(fmt::format("the GPU has compute capability {}.{}, lamina needs 8.0 or newer", major, minor));
+  }
+  return Verdict::Yes();
+}
+
+struct Device::State {
+  cudaStream_t stream = nullptr;
+  bool synchronous = false;
+  std::string kept;             // the first failure since the last throw
+  std::set<const void*> large;  // kernels allowed more shared memory than the default
+};
+
+Device::Device() : state_(std::make_unique<State>()) {
+  if (const Verdict verdict = DeviceAvailable(); !verdict) {
+    throw Error(ErrorCode::kUnsupported, "there is no usable GPU: " + verdict.reason);
+  }
+  cudaDeviceProp properties;
+  Require(cudaSetDevice(0), "choosing the GPU");
+  Require(cudaGetDeviceProperties(&properties, 0), "asking for the GPU's properties");
+  Require(cudaStreamCreateWithFlags(&state_->stream, cudaStreamNonBlocking), "making a stream");
+  const char* synchronous = std::getenv("LAMINA_CUDA_SYNC");
+  state_->synchronous = synchronous != nullptr && std::string_view(synchronous) == "1";
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  facts_ = {properties.name,
+            properties.major,
+            properties.minor,
+            properties.multiProcessorCount,
+            static_cast<int64_t>(properties.totalGlobalMem),
+            static_cast<int64_t>(properties.sharedMemPerBlockOptin),
+            properties.l2CacheSize,
+            VersionText(driver)};
+}
+
+Device::~Device() {
+  if (state_->stream != nullptr) {
+    cudaStreamSynchronize(state_->stream);
+    cudaStreamDestroy(state_->stream);
+  }
+}
+
+int64_t Device::FreeMemory_bytes() const {
+  size_t free = 0;
+  size_t total = 0;
+  return cudaMemGetInfo(&free, &total) == cudaSuccess ? static_cast<int64_t>(free) : 0;
+}
+
+void* Device::Allocate(int64_t size_bytes) {
+  void* memory = nullptr;
+  if (size_bytes <= 0) {
+    return memory;
+  }
+  const cudaError_t error = cudaMalloc(&memory, static_cast<size_t>(size_bytes));
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // not sticky
+    throw Error(ErrorCode::kResource,
+                fmt::format("the GPU's memory is full: {:.1f} MB needed, {:.1f} MB free of {:.1f} MB",
+                            static_cast<double>(size_bytes) / 1e6, static_cast<double>(FreeMemory_bytes()) / 1e6,
+                            static_cast<double>(facts_.memory_bytes) / 1e6),
+                {.remedy = "Use a smaller batch or network, or --backend cpu."});
+  }
+  Require(error, "allocating memory");
+  Require(cudaMemsetAsync(memory, 0, static_cast<size_t>(size_bytes), state_->stream), "clearing memory");
+  return memory;
+}
+
+void Device::Free(void* memory) noexcept {
+  if (memory != nullptr) {
+    cudaStreamSynchronize(state_->stream);
+    cudaFree(memory);
+  }
+}
+
+void Device::Upload(void* to, const void* host, int64_t size_bytes) {
+  if (size_bytes > 0) {
+    ThrowKept();
+    Require(cudaMemcpyAsync(to, host, static_cast<size_t>(size_bytes), cudaMemcpyHostToDevice, state_->stream),
+            "a copy to the GPU");
+    Synchronize();
+  }
+}
+
+void Device::Download(void* host, const void* from, int64_t size_bytes) {
+  if (size_bytes > 0) {
+    ThrowKept();
+    Require(cudaMemcpyAsync(host, from, static_cast<size_t>(size_bytes), cudaMemcpyDeviceToHost, state_->stream),
+            "a copy from the GPU");
+    Synchronize();
+  }
+}
+
+void Device::Synchronize() {
+  ThrowKept();
+  Require(cudaStreamSynchronize(state_->stream), "work on the GPU (LAMINA_CUDA_SYNC=1 names the operation)");
+}
+
+void Device::LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
+                          void** parameters) noexcept {
+  cudaError_t error = cudaSuccess;
+  if (shared_bytes > kDefaultShared_bytes && state_->large.insert(kernel).second) {
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+  }
+  if (error == cudaSuccess) {
+    error = cudaLaunchKernel(kernel, grid, dim3(static_cast<unsigned>(threads)), parameters,
+                             static_cast<size_t>(shared_bytes), state_->stream);
+  }
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  if (error == cudaSuccess && state_->synchronous) {
+    cudaStreamIsCapturing(state_->stream, &capturing);
+    error = capturing == cudaStreamCaptureStatusNone ? cudaStreamSynchronize(state_->stream) : cudaSuccess;
+  }
+  if (error != cudaSuccess) {
+    KeepError(fmt::format("kernel {} failed: {} ({})", name, cudaGetErrorString(error), cudaGetErrorName(error)));
+  }
+}
+
+namespace {
+
+class GraphRecording final : public Device::Recording {
+ public:
+  GraphRecording(Device& device, cudaGraphExec_t graph) : device_(device), graph_(graph) {}
+  ~GraphRecording() override { cudaGraphExecDestroy(graph_); }
+  void Run() noexcept override {
+    if (const cudaError_t error = cudaGraphLaunch(graph_, static_cast<cudaStream_t>(device_.stream()));
+        error != cudaSuccess) {
+      device_.KeepError(fmt::format("recorded work failed: {}", cudaGetErrorString(error)));
+    }
+  }
+
+ private:
+  Device& device_;
+  cudaGraphExec_t graph_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device::Recording> Device::Record(const std::function<void()>& work) {
+  ThrowKept();
+  Require(cudaStreamBeginCapture(state_->stream, cudaStreamCaptureModeThreadLocal), "recording work");
+  work();
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(state_->stream, &graph);
+  ThrowKept();
+  Require(ended, "recording work");
+  cudaGraphExec_t ready = nullptr;
+  const cudaError_t made = cudaGraphInstantiate(&ready, graph, 0);
+  cudaGraphDestroy(graph);
+  Require(made, "preparing recorded work");
+  return std::make_unique<GraphRecording>(*this, ready);
+}
+
+void Device::KeepError(const std::string& what) noexcept {
+  if (state_->kept.empty()) {
+    state_->kept = what;
+  }
+}
+
+void Device::ThrowKept() {
+  if (!state_->kept.empty()) {
+    const std::string kept = std::exchange(state_->kept, {});
+    throw Error(ErrorCode::kUnsupported, "CUDA: " + kept);
+  }
+}
+
+void* Device::stream() const { return state_->stream; }
+
+}  // namespace lamina::cuda

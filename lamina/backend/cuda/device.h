@@ -1,0 +1,98 @@
+// One GPU: its facts, memory, one stream of work, launches, and recording of work that is run many times.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lamina/backend/cuda/language.h"
+#include "lamina/base/error.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// Unknown numbers are 0.
+struct DeviceFacts {
+  std::string name;  // "NVIDIA H100 80GB HBM3"
+  int compute_major = 0;
+  int compute_minor = 0;
+  int multiprocessors = 0;
+  int64_t memory_bytes = 0;
+  int64_t shared_bytes = 0;  // that a block can have
+  int64_t l2_bytes = 0;
+  std::string driver;  // "13.0"
+};
+
+/// Whether there is a GPU that can be used; the reason otherwise. Never throws.
+Verdict DeviceAvailable();
+
+/// The first visible GPU. After construction only Allocate, the transfers and Synchronize throw; launches that fail are
+/// kept and thrown by the next of these, with the name of the kernel. LAMINA_CUDA_SYNC=1 waits after every launch, so
+/// that faults inside a kernel have its name, too.
+class Device {
+ public:
+  /// Throws Error(kUnsupported) with the reason of DeviceAvailable().
+  Device();
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const DeviceFacts& facts() const { return facts_; }
+  int64_t FreeMemory_bytes() const;
+
+  /// Zeroed. Throws Error(kResource) naming need and free memory.
+  void* Allocate(int64_t size_bytes);
+  void Free(void* memory) noexcept;
+  /// Done when it returns, after all earlier work.
+  void Upload(void* to, const void* host, int64_t size_bytes);
+  void Download(void* host, const void* from, int64_t size_bytes);
+  void Synchronize();
+
+  /// Runs `kernel` after all earlier work; `grid` without blocks is nothing to do.
+  template <class... P, class... A>
+  void Launch(const char* name, void (*kernel)(P...), dim3 grid, int threads, int64_t shared_bytes,
+              const A&... args) noexcept {
+    if (grid.x == 0 || grid.y == 0) {
+      return;
+    }
+#if defined(LAMINA_CUDA_EMULATED)
+    Enqueue([=] {
+      emulator::Launch(name, grid, {static_cast<unsigned>(threads)}, shared_bytes, [&] { kernel(args...); });
+    });
+#else
+    std::tuple<P...> parameters(args...);
+    std::apply(
+        [&](P&... each) {
+          void* pointers[] = {&each...};
+          LaunchKernel(name, reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes, pointers);
+        },
+        parameters);
+#endif
+  }
+
+  /// The launches and copies inside `work` are recorded, not run; Run() then does all of them with one call. Throws
+  /// Error where the device cannot.
+  class Recording {
+   public:
+    virtual ~Recording() = default;
+    virtual void Run() noexcept = 0;
+  };
+  std::unique_ptr<Recording> Record(const std::function<void()>& work);
+
+  /// Keeps the first failure of an operation that must not throw; `what` names it.
+  void KeepError(const std::string& what) noexcept;
+  /// The stream, for libraries: cudaStream_t.
+  void* stream() const;
+
+ private:
+  void LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
+                    void** parameters) noexcept;
+  void Enqueue(std::function<void()> work) noexcept;
+  void ThrowKept();
+
+  struct State;
+  DeviceFacts facts_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

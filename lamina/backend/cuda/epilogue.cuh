@@ -1,0 +1,115 @@
+// What happens to a finished sum: activation, slope, or update of a parameter. Visit(body) calls body(element) with
+// element(row, col, sum), so that choices are made once a loop.
+#pragma once
+
+#include <cstdint>
+
+#include "lamina/backend/cuda/activation.cuh"
+#include "lamina/backend/cuda/language.h"
+#include "lamina/neuron/update_rule.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+template <class T>
+struct Rows {
+  T* data = nullptr;  // null: absent
+  int64_t stride = 0;
+  __device__ T& At(int64_t row, int64_t col) const { return data[row * stride + col]; }
+};
+
+/// a = activation(z), z = finish(sum) + bias; whatever of the outputs is wanted.
+template <class T, class S>
+struct ForwardEpilogue {
+  Rows<T> a, z, distance;
+  Rows<S> sums;
+  const T* bias = nullptr;
+  bool root = false;  // l2
+  DeviceActivation activation;
+
+  template <class Body>
+  __device__ void Visit(const Body& body) const {
+    VisitActivation(activation, [&](const auto& formula) {
+      body([&](int64_t row, int64_t col, S sum) {
+        if (sums.data != nullptr) {
+          sums.At(row, col) = sum;
+        }
+        const T finished = root ? formulas::Sqrt(static_cast<T>(sum)) : static_cast<T>(sum);
+        if (distance.data != nullptr) {
+          distance.At(row, col) = finished;
+        }
+        const T value = bias == nullptr ? finished : finished + bias[col];
+        if (z.data != nullptr) {
+          z.At(row, col) = value;
+        }
+        if (a.data != nullptr) {
+          a.At(row, col) = formula.Value(value);
+        }
+      });
+    });
+  }
+};
+
+/// out = sum times the slope of the activation of the layer before.
+template <class T>
+struct SlopeEpilogue {
+  Rows<T> out;
+  Rows<const T> a, z;  // of the layer before; z only where the slope reads it
+  bool has_slope = false;
+  DeviceActivation previous;
+
+  template <class Body>
+  __device__ void Visit(const Body& body) const {
+    if (!has_slope) {
+      body([&](int64_t row, int64_t col, T sum) { out.At(row, col) = sum; });
+      return;
+    }
+    VisitActivation(previous, [&](const auto& formula) {
+      body([&](int64_t row, int64_t col, T sum) {
+        const T input = z.data == nullptr ? T(0) : z.At(row, col);
+        out.At(row, col) = sum * formula.Slope(input, a.At(row, col));
+      });
+    });
+  }
+};
+
+/// The gradient is stored, or used for an update of the parameter and forgotten.
+template <class T>
+struct ParameterEpilogue {
+  T* value = nullptr;
+  T* gradient = nullptr;
+  T* state0 = nullptr;
+  T* state1 = nullptr;
+  int64_t cols = 0;
+  bool update = false;  // else the gradient is stored
+  bool decay = false;
+  UpdateRule rule;
+
+  template <class Body>
+  __device__ void Visit(const Body& body) const {
+    if (!update) {
+      body([&](int64_t row, int64_t col, T sum) { gradient[row * cols + col] = sum; });
+      return;
+    }
+    const UpdateStep<T> step(rule, decay);
+    if (rule.kind == UpdateKind::kAdam) {
+      body([&](int64_t row, int64_t col, T sum) {
+        const int64_t n = row * cols + col;
+        step.Adam(sum, value[n], state0[n], state1[n]);
+      });
+    } else if (state0 == nullptr) {
+      body([&](int64_t row, int64_t col, T sum) { step.Plain(sum, value[row * cols + col]); });
+    } else if (rule.kind == UpdateKind::kNesterov) {
+      body([&](int64_t row, int64_t col, T sum) {
+        const int64_t n = row * cols + col;
+        step.Nesterov(sum, value[n], state0[n]);
+      });
+    } else {
+      body([&](int64_t row, int64_t col, T sum) {
+        const int64_t n = row * cols + col;
+        step.Momentum(sum, value[n], state0[n]);
+      });
+    }
+  }
+};
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

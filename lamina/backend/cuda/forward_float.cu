@@ -1,0 +1,22 @@
+// Forward products of f32, f64 and the 16-bit floating-point types.
+#include "lamina/backend/cuda/product.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+template <class E, class S, class T>
+void LaunchForward(Device& device, Synapse synapse, const ProductLaunch<E, S>& launch,
+                   const ForwardEpilogue<T, S>& epilogue) {
+  VisitSynapse(synapse, [&]<class F>(F) {
+    LaunchProduct<TermOp<typename F::Term>, Contiguous::kSum, Contiguous::kSum>(device, "forward", launch, epilogue);
+  });
+}
+
+template void LaunchForward(Device&, Synapse, const ProductLaunch<float, float>&, const ForwardEpilogue<float, float>&);
+template void LaunchForward(Device&, Synapse, const ProductLaunch<double, double>&,
+                            const ForwardEpilogue<double, double>&);
+template void LaunchForward(Device&, Synapse, const ProductLaunch<Float16, float>&,
+                            const ForwardEpilogue<float, float>&);
+template void LaunchForward(Device&, Synapse, const ProductLaunch<BFloat16, float>&,
+                            const ForwardEpilogue<float, float>&);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

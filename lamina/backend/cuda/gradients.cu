@@ -1,0 +1,49 @@
+// Gradient products of f32 and f64.
+#include "lamina/backend/cuda/product.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+std::string_view ProductKernelName(ProductKernel kernel) {
+  switch (kernel) {
+    case ProductKernel::kLarge: return "large";
+    case ProductKernel::kSmall: return "small";
+    case ProductKernel::kPaper2017: return "paper-2017";
+    case ProductKernel::kPaper2016: break;
+  }
+  return "paper-2016";
+}
+
+TileSides SidesOf(ProductKernel kernel, bool wide_sums, bool needs_own) {
+  if (kernel != ProductKernel::kLarge || wide_sums) {
+    return {SmallShape::kRows, SmallShape::kCols};
+  }
+  return needs_own ? TileSides{LargeShape<float, true>::kRows, LargeShape<float, true>::kCols}
+                   : TileSides{LargeShape<float, false>::kRows, LargeShape<float, false>::kCols};
+}
+
+template <class T>
+void LaunchInputGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
+                         const SlopeEpilogue<T>& epilogue) {
+  VisitSynapse(synapse, [&]<class F>(F) {
+    LaunchProduct<SlopeOp<typename F::Term>, Contiguous::kSum, Contiguous::kLines>(device, "input gradient", launch,
+                                                                                   epilogue);
+  });
+}
+
+template <class T>
+void LaunchWeightGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
+                          const ParameterEpilogue<T>& epilogue) {
+  VisitSynapse(synapse, [&]<class F>(F) {
+    LaunchProduct<SlopeOp<typename F::Term>, Contiguous::kLines, Contiguous::kLines>(device, "weight gradient", launch,
+                                                                                     epilogue);
+  });
+}
+
+template void LaunchInputGradient(Device&, Synapse, const ProductLaunch<float, float>&, const SlopeEpilogue<float>&);
+template void LaunchInputGradient(Device&, Synapse, const ProductLaunch<double, double>&, const SlopeEpilogue<double>&);
+template void LaunchWeightGradient(Device&, Synapse, const ProductLaunch<float, float>&,
+                                   const ParameterEpilogue<float>&);
+template void LaunchWeightGradient(Device&, Synapse, const ProductLaunch<double, double>&,
+                                   const ParameterEpilogue<double>&);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

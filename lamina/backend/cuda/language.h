@@ -1,0 +1,63 @@
+// CUDA C++ as the kernels use it: the real language under nvcc, or the emulation of tests/cuda, where a CUDA thread is
+// a fiber on the host and everything else is the same code.
+#pragma once
+
+#if defined(LAMINA_CUDA_EMULATED)
+#include "tests/cuda/emulator.h"
+#define LAMINA_CUDA_NAMESPACE cuda_emulated
+#else
+#include <cuda_runtime.h>
+#define LAMINA_CUDA_NAMESPACE cuda
+#endif
+
+#include <cstdint>
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+inline constexpr int kWarp = 32;
+
+#if defined(__CUDACC__) || defined(LAMINA_CUDA_EMULATED)  // not where the host's code only names types
+
+/// The dynamic shared memory of the block as an S.
+template <class S>
+__device__ inline S& SharedAs() {
+#if defined(LAMINA_CUDA_EMULATED)
+  return *static_cast<S*>(emulator::SharedMemory());
+#else
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  return *reinterpret_cast<S*>(shared_memory);
+#endif
+}
+
+/// Starts copying 16 bytes to shared memory; the last 16 - `valid_bytes` become zeros. Both aligned to 16 bytes.
+__device__ inline void CopyAsync16(void* shared, const void* global, int valid_bytes) {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::CopyAsync(shared, global, 16, valid_bytes);
+#else
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(global), "r"(valid_bytes) : "memory");
+#endif
+}
+
+/// Ends a group of copies of this thread.
+__device__ inline void CommitCopies() {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::CommitCopies();
+#else
+  asm volatile("cp.async.commit_group;\n" ::: "memory");
+#endif
+}
+
+/// Waits until at most the last kPending groups of this thread are under way.
+template <int kPending>
+__device__ inline void WaitForCopies() {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::WaitForCopies(kPending);
+#else
+  asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
+#endif
+}
+
+#endif
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

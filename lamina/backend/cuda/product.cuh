@@ -1,0 +1,180 @@
+// Kernels around the tile, and the launch of whichever a plan names.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "lamina/backend/cuda/product.h"
+#include "lamina/backend/cuda/tile.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+template <class TileType, class E, class S, class Epilogue>
+__global__ void __launch_bounds__(kBlockThreads) TileKernel(ProductArgs<E, S> args, Epilogue epilogue) {
+  TileType tile(args, &SharedAs<E>());
+  tile.Compute();
+  tile.Store(epilogue);
+}
+
+/// Adds the parts of a split sum in order, then does what the product's epilogue would have done.
+template <class S, class Epilogue>
+__global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t rows, int64_t cols, Epilogue epilogue) {
+  const int64_t count = rows * cols;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  epilogue.Visit([&](const auto& element) {
+    for (int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; n < count; n += step) {
+      S sum = S(0);
+      for (int64_t split = 0; split < splits; ++split) {
+        sum += partial[split * count + n];
+      }
+      element(n / cols, n % cols, sum);
+    }
+  });
+}
+
+/// Sums as one synapse term each.
+template <class Term>
+struct TermOp {
+  static constexpr bool kNeedsOwn = false;
+  template <class S>
+  __device__ static S Add(S a, S b, S, S sum) {
+    return Term::Accumulate(a, b, sum);
+  }
+};
+
+/// Sums of a scaled delta (A) times the term's slope at (Own, B).
+template <class Term>
+struct SlopeOp {
+  static constexpr bool kNeedsOwn = Term::kIsDistance;
+  template <class S>
+  __device__ static S Add(S scale, S other, S own, S sum) {
+    return Term::AccumulateSlope(scale, own, other, sum);
+  }
+};
+
+/// One thread a result, everything from global memory: the kernel of the 2017 paper, as a baseline.
+template <class Op, Contiguous kA, Contiguous kB, class E, class S, class Epilogue>
+__global__ void Paper2017Kernel(ProductArgs<E, S> args, Epilogue epilogue) {
+  const int64_t tiles = (args.cols + kBlockSide - 1) / kBlockSide;
+  const int64_t row = blockIdx.x / tiles * kBlockSide + threadIdx.x / kBlockSide;
+  const int64_t col = blockIdx.x % tiles * kBlockSide + threadIdx.x % kBlockSide;
+  if (row >= args.rows || col >= args.cols) {
+    return;
+  }
+  const auto at = [](const Operand<E>& from, Contiguous contiguous, int64_t line, int64_t k) {
+    return ToNumber<S>(from.data[contiguous == Contiguous::kSum ? line * from.stride + k : k * from.stride + line]);
+  };
+  const S own = Op::kNeedsOwn ? ToNumber<S>(args.own.data[row * args.own.stride + col]) : S(0);
+  S sum = S(0);
+  for (int64_t k = 0; k < args.depth; ++k) {
+    sum = Op::Add(at(args.a, kA, row, k), at(args.b, kB, col, k), own, sum);
+  }
+  epilogue.Visit([&](const auto& element) { element(row, col, sum); });
+}
+
+inline constexpr int kPaper2016Side = 32;
+
+/// One thread a result, 32 x 32 tiles of both operands in shared memory: the product of the 2016 paper, as a baseline.
+template <class Op, Contiguous kA, Contiguous kB, class E, class S, class Epilogue>
+__global__ void __launch_bounds__(kPaper2016Side* kPaper2016Side)
+    Paper2016Kernel(ProductArgs<E, S> args, Epilogue epilogue) {
+  constexpr int kSide = kPaper2016Side;
+  struct Tiles {
+    S a[kSide][kSide];
+    S b[kSide][kSide + 1];
+  };
+  Tiles& tiles = SharedAs<Tiles>();
+  const int64_t tile_cols = (args.cols + kSide - 1) / kSide;
+  const int y = static_cast<int>(threadIdx.x) / kSide;
+  const int x = static_cast<int>(threadIdx.x) % kSide;
+  const int64_t row = blockIdx.x / tile_cols * kSide + y;
+  const int64_t first_col = blockIdx.x % tile_cols * kSide;
+  const int64_t col = first_col + x;
+  const auto at = [](const Operand<E>& from, Contiguous contiguous, int64_t line, int64_t lines, int64_t k,
+                     int64_t depth) {
+    return line < lines && k < depth
+               ? ToNumber<S>(
+                     from.data[contiguous == Contiguous::kSum ? line * from.stride + k : k * from.stride + line])
+               : S(0);
+  };
+  const bool inside = row < args.rows && col < args.cols;
+  const S own = Op::kNeedsOwn && inside ? ToNumber<S>(args.own.data[row * args.own.stride + col]) : S(0);
+  S sum = S(0);
+  for (int64_t k = 0; k < args.depth; k += kSide) {
+    tiles.a[y][x] = at(args.a, kA, row, args.rows, k + x, args.depth);
+    tiles.b[y][x] = at(args.b, kB, first_col + y, args.cols, k + x, args.depth);
+    __syncthreads();
+    const int count = args.depth - k < kSide ? static_cast<int>(args.depth - k) : kSide;
+    for (int n = 0; n < count; ++n) {
+      sum = Op::Add(tiles.a[y][n], tiles.b[x][n], own, sum);
+    }
+    __syncthreads();
+  }
+  if (inside) {
+    epilogue.Visit([&](const auto& element) { element(row, col, sum); });
+  }
+}
+
+/// Blocks for `count` pieces of work; the rest is looped over.
+inline dim3 GridFor(int64_t count, int64_t per_block) {
+  return dim3{static_cast<unsigned>(std::min<int64_t>((count + per_block - 1) / per_block, 65535)), 1, 1};
+}
+
+template <class S, class Epilogue>
+void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t rows, int64_t cols,
+                    const Epilogue& epilogue) {
+  device.Launch("epilogue", &ReduceSplitsKernel<S, Epilogue>, GridFor(rows * cols, kBlockThreads), kBlockThreads, 0,
+                partial, splits, rows, cols, epilogue);
+}
+
+/// The tiles of a product whose sums are of type S.
+template <class S, bool kNeedsOwn>
+using LargeShape = std::conditional_t<(sizeof(S) > 4), TileShape<4, 4>,
+                                      std::conditional_t<kNeedsOwn, TileShape<8, 4>, TileShape<8, 8>>>;
+using SmallShape = TileShape<4, 4>;
+
+template <class Op, Contiguous kA, Contiguous kB, class Shape, class E, class S, class Epilogue>
+void LaunchTile(Device& device, const char* name, const ProductArgs<E, S>& args, const Epilogue& epilogue) {
+  using TileType = Tile<Op, E, S, Shape, kA, kB>;
+  const int64_t tiles =
+      ((args.rows + Shape::kRows - 1) / Shape::kRows) * ((args.cols + Shape::kCols - 1) / Shape::kCols);
+  const int64_t splits = args.partial == nullptr ? 1 : (args.depth + args.depth_per_split - 1) / args.depth_per_split;
+  device.Launch(name, &TileKernel<TileType, E, S, Epilogue>,
+                dim3{static_cast<unsigned>(tiles), static_cast<unsigned>(splits), 1}, kBlockThreads,
+                TileType::kShared_bytes, args, epilogue);
+  if (args.partial != nullptr) {
+    LaunchEpilogue(device, args.partial, splits, args.rows, args.cols, epilogue);
+  }
+}
+
+template <class Op, Contiguous kA, Contiguous kB, class E, class S, class Epilogue>
+void LaunchProduct(Device& device, const char* name, const ProductLaunch<E, S>& launch, const Epilogue& epilogue) {
+  const ProductArgs<E, S>& args = launch.args;
+  if (args.rows == 0 || args.cols == 0) {
+    return;
+  }
+  const auto tiles = [&](int side) {
+    return dim3{static_cast<unsigned>(((args.rows + side - 1) / side) * ((args.cols + side - 1) / side)), 1, 1};
+  };
+  if constexpr (std::is_same_v<E, float>) {
+    if (launch.kernel == ProductKernel::kPaper2017) {
+      device.Launch(name, &Paper2017Kernel<Op, kA, kB, E, S, Epilogue>, tiles(kBlockSide), kBlockThreads, 0, args,
+                    epilogue);
+      return;
+    }
+    if (launch.kernel == ProductKernel::kPaper2016) {
+      constexpr int kSide = kPaper2016Side;
+      device.Launch(name, &Paper2016Kernel<Op, kA, kB, E, S, Epilogue>, tiles(kSide), kSide * kSide,
+                    static_cast<int64_t>(sizeof(S)) * kSide * (2 * kSide + 1), args, epilogue);
+      return;
+    }
+  }
+  if (launch.kernel == ProductKernel::kLarge) {
+    LaunchTile<Op, kA, kB, LargeShape<S, Op::kNeedsOwn>>(device, name, args, epilogue);
+  } else {
+    LaunchTile<Op, kA, kB, SmallShape>(device, name, args, epilogue);
+  }
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,74 @@
+// The products of a layer as the backend asks for them; the kernels are instantiated in the .cu files.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "lamina/backend/cuda/device.h"
+#include "lamina/backend/cuda/epilogue.cuh"
+#include "lamina/neuron/problem.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// What is contiguous in an operand's memory: a line's k (rows are lines), or a k's lines (rows are k).
+enum class Contiguous { kSum, kLines };
+
+template <class E>
+struct Operand {
+  const E* data = nullptr;
+  int64_t stride = 0;  // elements from one row to the next
+};
+
+template <class E, class S>
+struct ProductArgs {
+  Operand<E> a;
+  Operand<E> b;
+  Operand<E> own;
+  int64_t rows = 0;      // m
+  int64_t cols = 0;      // n
+  int64_t depth = 0;     // k
+  bool aligned = false;  // a and b start at multiples of 16 bytes, and so do their rows
+  int64_t depth_per_split = 0;
+  S* partial = nullptr;  // splits × rows × cols where the sum is split, and the epilogue is left to ReduceSplits
+};
+
+/// How a product is computed.
+enum class ProductKernel {
+  kLarge,      // 128 results a side in registers (gradients of distances: 128 x 64)
+  kSmall,      // 64 a side
+  kPaper2017,  // one thread a result, operands from global memory (2017 paper): a baseline
+  kPaper2016,  // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
+};
+
+std::string_view ProductKernelName(ProductKernel kernel);
+
+template <class E, class S>
+struct ProductLaunch {
+  ProductArgs<E, S> args;
+  ProductKernel kernel = ProductKernel::kLarge;
+};
+
+/// The results of one block of kLarge and kSmall.
+struct TileSides {
+  int64_t rows, cols;
+};
+TileSides SidesOf(ProductKernel kernel, bool wide_sums, bool needs_own);
+
+/// A = x (rows are samples), B = weights. T is OutputType of E, S the type of the sums.
+template <class E, class S, class T>
+void LaunchForward(Device& device, Synapse synapse, const ProductLaunch<E, S>& launch,
+                   const ForwardEpilogue<T, S>& epilogue);
+/// A = scaled delta (rows are samples), B = weights (rows are outputs: the summed index), Own = x.
+template <class T>
+void LaunchInputGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
+                         const SlopeEpilogue<T>& epilogue);
+/// A = scaled delta and B = x (rows are samples: the summed index), Own = weights.
+template <class T>
+void LaunchWeightGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
+                          const ParameterEpilogue<T>& epilogue);
+/// The epilogue over a finished product of `args.rows` x `args.cols`, dense in args.partial, of `splits` parts.
+template <class S, class Epilogue>
+void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t rows, int64_t cols,
+                    const Epilogue& epilogue);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

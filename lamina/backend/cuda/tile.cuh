@@ -1,0 +1,280 @@
+// The one tiled product behind all passes of a layer: result (m, n) = sum over k of a term of A(m, k), B(n, k) and, for
+// gradients of distances, Own(m, n). Blocks of 16 x 16 threads compute a tile of the result in registers, from slabs of
+// 64 bytes of k that are copied to shared memory asynchronously, three slabs deep. Every sum runs over k in order, so
+// the bits do not depend on the tile.
+#pragma once
+
+#include <cstdint>
+
+#include "lamina/backend/cuda/language.h"
+#include "lamina/backend/cuda/numbers.cuh"
+#include "lamina/backend/cuda/product.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+inline constexpr int kBlockSide = 16;
+inline constexpr int kBlockThreads = kBlockSide * kBlockSide;
+inline constexpr int kStages = 3;
+inline constexpr int kSlab_bytes = 64;
+inline constexpr int kVector_bytes = 16;
+
+/// kThreadRows x kThreadCols results a thread.
+template <int kThreadRows_, int kThreadCols_>
+struct TileShape {
+  static constexpr int kThreadRows = kThreadRows_;
+  static constexpr int kThreadCols = kThreadCols_;
+  static constexpr int kRows = kBlockSide * kThreadRows;
+  static constexpr int kCols = kBlockSide * kThreadCols;
+};
+
+/// kLines lines of an operand over one slab, in shared memory. Rows are padded by one vector: consecutive lines then
+/// fall into different banks.
+template <class E, Contiguous kContiguous, int kPerThread>
+struct Slab {
+  static constexpr int kLines = kBlockSide * kPerThread;
+  static constexpr int kVector = kVector_bytes / static_cast<int>(sizeof(E));
+  static constexpr int kDepth = kSlab_bytes / static_cast<int>(sizeof(E));
+  static constexpr bool kRowsAreLines = kContiguous == Contiguous::kSum;
+  static constexpr int kRowCount = kRowsAreLines ? kLines : kDepth;
+  static constexpr int kRowLength = kRowsAreLines ? kDepth : kLines;
+  static constexpr int kStride = kRowLength + kVector;
+  static constexpr int kSize = kRowCount * kStride;
+  // Lines of one thread are 16 apart where rows are lines, else in groups of a vector.
+  static constexpr int kGroup = kRowsAreLines ? 1 : (kVector < kPerThread ? kVector : kPerThread);
+
+  /// The i-th line of thread t of 16.
+  __device__ static constexpr int Line(int t, int i) {
+    return i / kGroup * (kBlockSide * kGroup) + t * kGroup + i % kGroup;
+  }
+
+  __device__ static const E* At(const E* shared, int line, int k) {
+    return shared + (kRowsAreLines ? line * kStride + k : k * kStride + line);
+  }
+
+  /// Lines [first_line, line_end) and k of [first_k, k_end); what lies beyond becomes 0. Unaligned operands are copied
+  /// element by element: a choice at run time, since a second kernel for them would double what is compiled.
+  __device__ static void Copy(E* shared, const Operand<E>& from, bool aligned, int64_t first_line, int64_t line_end,
+                              int64_t first_k, int64_t k_end) {
+    const int64_t first_row = kRowsAreLines ? first_line : first_k;
+    const int64_t row_end = kRowsAreLines ? line_end : k_end;
+    const int64_t first_col = kRowsAreLines ? first_k : first_line;
+    const int64_t col_end = kRowsAreLines ? k_end : line_end;
+    const E* corner = from.data + first_row * from.stride + first_col;
+    const int64_t rows = row_end - first_row;
+    const int64_t cols = col_end - first_col;
+    if (aligned) {
+      constexpr int kPerRow = kRowLength / kVector;
+#pragma unroll
+      for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kPerRow; n += kBlockThreads) {
+        const int row = n / kPerRow;
+        const int col = n % kPerRow * kVector;
+        const int64_t left = row < rows ? cols - col : 0;
+        const int valid = left >= kVector ? kVector : left > 0 ? static_cast<int>(left) : 0;
+        CopyAsync16(shared + row * kStride + col, valid > 0 ? corner + row * from.stride + col : from.data,
+                    valid * static_cast<int>(sizeof(E)));
+      }
+    } else {
+#pragma unroll 1
+      for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kRowLength; n += kBlockThreads) {
+        const int row = n / kRowLength;
+        const int col = n % kRowLength;
+        shared[row * kStride + col] = row < rows && col < cols ? corner[row * from.stride + col] : E{};
+      }
+    }
+  }
+};
+
+/// kPerThread lines of one thread by kStep values of k, as numbers to compute with.
+template <class S, int kPerThread, int kStep>
+struct Fragment {
+  S values[kPerThread][kStep];
+
+  template <class SlabType, class E>
+  __device__ void Load(const E* shared, int t, int k) {
+    if constexpr (SlabType::kRowsAreLines) {
+#pragma unroll
+      for (int i = 0; i < kPerThread; ++i) {
+        E raw[kStep];
+        LoadShared<kStep>(raw, SlabType::At(shared, SlabType::Line(t, i), k));
+#pragma unroll
+        for (int v = 0; v < kStep; ++v) {
+          values[i][v] = ToNumber<S>(raw[v]);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int v = 0; v < kStep; ++v) {
+#pragma unroll
+        for (int i = 0; i < kPerThread; i += SlabType::kGroup) {
+          E raw[SlabType::kGroup];
+          LoadShared<SlabType::kGroup>(raw, SlabType::At(shared, SlabType::Line(t, i), k + v));
+#pragma unroll
+          for (int g = 0; g < SlabType::kGroup; ++g) {
+            values[i + g][v] = ToNumber<S>(raw[g]);
+          }
+        }
+      }
+    }
+  }
+};
+
+/// The tile of one block. Op has kNeedsOwn and Add(a, b, own, sum).
+template <class Op, class E, class S, class Shape, Contiguous kA, Contiguous kB>
+class Tile {
+ public:
+  using SlabA = Slab<E, kA, Shape::kThreadRows>;
+  using SlabB = Slab<E, kB, Shape::kThreadCols>;
+  static constexpr int kStageSize = SlabA::kSize + SlabB::kSize;
+  static constexpr int kDepth = SlabA::kDepth;
+  // Results pass through shared memory on their way out, up to 64 rows at a time: written in whole lines, and the code
+  // of an epilogue is there once instead of once a register.
+  static constexpr int kOutRegisters = Shape::kThreadRows < 4 ? Shape::kThreadRows : 4;
+  static constexpr int kOutRows = kBlockSide * kOutRegisters;
+  static constexpr int kOutStride = Shape::kCols + kBlockSide;
+  static constexpr int64_t kPipeline_bytes = int64_t{kStages} * kStageSize * static_cast<int64_t>(sizeof(E));
+  static constexpr int64_t kOut_bytes = int64_t{kOutRows} * kOutStride * static_cast<int64_t>(sizeof(S));
+  static constexpr int64_t kShared_bytes = kPipeline_bytes > kOut_bytes ? kPipeline_bytes : kOut_bytes;
+
+  __device__ Tile(const ProductArgs<E, S>& args, E* shared)
+      : args_(args),
+        shared_(shared),
+        row_(static_cast<int>(threadIdx.x) / kBlockSide),
+        col_(static_cast<int>(threadIdx.x) % kBlockSide) {
+    const int64_t tile_cols = (args.cols + Shape::kCols - 1) / Shape::kCols;
+    first_row_ = blockIdx.x / tile_cols * Shape::kRows;
+    first_col_ = blockIdx.x % tile_cols * Shape::kCols;
+    k_begin_ = blockIdx.y * args.depth_per_split;
+    k_end_ = k_begin_ + args.depth_per_split < args.depth ? k_begin_ + args.depth_per_split : args.depth;
+  }
+
+  __device__ void Compute() {
+    LoadOwn();
+    const int64_t slabs = k_end_ > k_begin_ ? (k_end_ - k_begin_ + kDepth - 1) / kDepth : 0;
+    for (int64_t slab = 0; slab < kStages - 1; ++slab) {
+      Stage(slab, slabs);
+    }
+    for (int64_t slab = 0; slab < slabs; ++slab) {
+      WaitForCopies<kStages - 2>();
+      __syncthreads();
+      Stage(slab + kStages - 1, slabs);
+      const E* a = shared_ + slab % kStages * kStageSize;
+      const int64_t left = k_end_ - k_begin_ - slab * kDepth;
+      if (left >= kDepth) {
+        Accumulate<true>(a, kDepth);
+      } else {
+        Accumulate<false>(a, static_cast<int>(left));
+      }
+    }
+    WaitForCopies<0>();
+    __syncthreads();
+  }
+
+  template <class Epilogue>
+  __device__ void Store(const Epilogue& epilogue) {
+    S* out = reinterpret_cast<S*>(shared_);
+#pragma unroll
+    for (int part = 0; part < Shape::kThreadRows / kOutRegisters; ++part) {
+#pragma unroll
+      for (int i = 0; i < kOutRegisters; ++i) {
+        const int row = SlabA::Line(row_, part * kOutRegisters + i) - part * kOutRows;
+#pragma unroll
+        for (int j = 0; j < Shape::kThreadCols; ++j) {
+          out[row * kOutStride + SlabB::Line(col_, j)] = sums_[part * kOutRegisters + i][j];
+        }
+      }
+      __syncthreads();
+      if (args_.partial != nullptr) {
+        ForStaged(out, part, [&](int64_t row, int64_t col, S sum) {
+          args_.partial[(blockIdx.y * args_.rows + row) * args_.cols + col] = sum;
+        });
+      } else {
+        epilogue.Visit([&](const auto& element) { ForStaged(out, part, element); });
+      }
+      __syncthreads();
+    }
+  }
+
+ private:
+  __device__ void LoadOwn() {
+#pragma unroll
+    for (int i = 0; i < Shape::kThreadRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Shape::kThreadCols; ++j) {
+        sums_[i][j] = S(0);
+        if constexpr (Op::kNeedsOwn) {
+          const int64_t row = first_row_ + SlabA::Line(row_, i);
+          const int64_t col = first_col_ + SlabB::Line(col_, j);
+          const bool inside = row < args_.rows && col < args_.cols;
+          own_[i][j] = inside ? ToNumber<S>(args_.own.data[row * args_.own.stride + col]) : S(0);
+        }
+      }
+    }
+  }
+
+  // A group is committed even where nothing is left to copy: WaitForCopies counts groups.
+  __device__ void Stage(int64_t slab, int64_t slabs) {
+    if (slab < slabs) {
+      E* a = shared_ + slab % kStages * kStageSize;
+      const int64_t k = k_begin_ + slab * kDepth;
+      SlabA::Copy(a, args_.a, args_.aligned, first_row_, args_.rows, k, k_end_);
+      SlabB::Copy(a + SlabA::kSize, args_.b, args_.aligned, first_col_, args_.cols, k, k_end_);
+    }
+    CommitCopies();
+  }
+
+  // The last, shorter slab stops where the sum does: terms of padding would not all be 0 (infinite weights).
+  template <bool kWhole>
+  __device__ void Accumulate(const E* a, int count) {
+    constexpr int kStep = sizeof(E) > 4 ? 2 : 4;
+    const E* b = a + SlabA::kSize;
+    const int end = kWhole ? kDepth : count;
+#pragma unroll(kWhole ? kDepth / kStep : 1)
+    for (int k = 0; k < end; k += kStep) {
+      Fragment<S, Shape::kThreadRows, kStep> rows;
+      Fragment<S, Shape::kThreadCols, kStep> cols;
+      rows.template Load<SlabA>(a, row_, k);
+      cols.template Load<SlabB>(b, col_, k);
+#pragma unroll
+      for (int v = 0; v < kStep; ++v) {
+        if (kWhole || k + v < end) {
+#pragma unroll
+          for (int i = 0; i < Shape::kThreadRows; ++i) {
+#pragma unroll
+            for (int j = 0; j < Shape::kThreadCols; ++j) {
+              sums_[i][j] = Op::Add(rows.values[i][v], cols.values[j][v], OwnAt(i, j), sums_[i][j]);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  __device__ S OwnAt(int i, int j) const {
+    if constexpr (Op::kNeedsOwn) {
+      return own_[i][j];
+    } else {
+      return S(0);
+    }
+  }
+
+  template <class Element>
+  __device__ void ForStaged(const S* out, int part, const Element& element) {
+#pragma unroll 1
+    for (int n = static_cast<int>(threadIdx.x); n < kOutRows * Shape::kCols; n += kBlockThreads) {
+      const int64_t row = first_row_ + part * kOutRows + n / Shape::kCols;
+      const int64_t col = first_col_ + n % Shape::kCols;
+      if (row < args_.rows && col < args_.cols) {
+        element(row, col, out[n / Shape::kCols * kOutStride + n % Shape::kCols]);
+      }
+    }
+  }
+
+  const ProductArgs<E, S>& args_;
+  E* shared_;
+  int row_, col_;
+  int64_t first_row_, first_col_, k_begin_, k_end_;
+  S sums_[Shape::kThreadRows][Shape::kThreadCols];
+  S own_[Op::kNeedsOwn ? Shape::kThreadRows : 1][Op::kNeedsOwn ? Shape::kThreadCols : 1];
+};
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

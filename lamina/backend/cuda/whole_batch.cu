@@ -1,0 +1,120 @@
+// Launches of the smaller operations.
+#include "lamina/backend/cuda/whole_batch.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lamina/backend/cuda/whole_batch.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+namespace {
+
+constexpr int kThreads = 256;
+
+dim3 Grid(int64_t threads) {
+  return dim3{static_cast<unsigned>(std::clamp<int64_t>((threads + kThreads - 1) / kThreads, 0, 4096)), 1, 1};
+}
+
+// Rows of words as wide as addresses and lengths allow.
+template <class W>
+void GatherAs(Device& device, const ConstMatrixView& from, const int64_t* rows, int64_t count, const MatrixView& to) {
+  const int64_t per_word = static_cast<int64_t>(sizeof(W)) / DTypeSize_bytes(from.dtype);
+  const int64_t words = from.cols / per_word;
+  device.Launch("gather rows", &GatherRowsKernel<W>, Grid(count * words), kThreads, 0, static_cast<const W*>(from.data),
+                from.stride / per_word, rows, count, words, static_cast<W*>(to.data), to.stride / per_word);
+}
+
+struct alignas(16) Word16 {
+  uint64_t parts[2];
+};
+
+}  // namespace
+
+void LaunchGatherRows(Device& device, const ConstMatrixView& from, const int64_t* rows, int64_t count,
+                      const MatrixView& to) {
+  const int64_t element = DTypeSize_bytes(from.dtype);
+  const uint64_t all = reinterpret_cast<uintptr_t>(from.data) | reinterpret_cast<uintptr_t>(to.data) |
+                       static_cast<uint64_t>((from.cols | from.stride | to.stride) * element);
+  if (all % 16 == 0) {
+    GatherAs<Word16>(device, from, rows, count, to);
+  } else if (all % 8 == 0) {
+    GatherAs<uint64_t>(device, from, rows, count, to);
+  } else if (all % 4 == 0) {
+    GatherAs<uint32_t>(device, from, rows, count, to);
+  } else if (all % 2 == 0) {
+    GatherAs<uint16_t>(device, from, rows, count, to);
+  } else {
+    GatherAs<uint8_t>(device, from, rows, count, to);
+  }
+}
+
+void LaunchLoss(Device& device, const LossArgs& args) {
+  DispatchFloat(args.a.dtype, [&]<class T>(T) {
+    DeviceLoss<T> loss{RowsOf<T>(args.a),
+                       RowsOf<T>(args.z),
+                       RowsOf<T>(args.targets),
+                       RowsOf<T>(args.delta),
+                       static_cast<const T*>(args.sample_weights),
+                       args.a.rows,
+                       args.a.cols};
+    loss.softmax = args.activation->is_softmax();
+    const Activation::DeviceLoops* custom = args.activation->device_loops();
+    loss.multiply_slope = args.loss == Loss::kMse && custom == nullptr;
+    loss.activation = ToDevice(*args.activation);
+    loss.class_threshold = args.class_threshold;
+    loss.sums = args.sums;
+    const T floor =
+        args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon() : std::numeric_limits<T>::min();
+    VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) {
+      device.Launch("loss", &LossKernel<L, T>, dim3{1, 1, 1}, kLossThreads,
+                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, floor);
+    });
+    if (args.loss == Loss::kMse && custom != nullptr && !args.delta.empty()) {
+      custom->slope(*args.activation, &device, args.z, args.a, args.delta);
+    }
+  });
+}
+
+void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args) {
+  DispatchFloat(args.a.dtype, [&]<class T>(T) {
+    device.Launch("radius forward", &RadiusForwardKernel<T>, Grid(args.a.rows * args.a.cols), kThreads, 0,
+                  RowsOf<T>(args.distance), static_cast<const T*>(args.radii), ToDevice(*args.activation),
+                  RowsOf<T>(args.u), RowsOf<T>(args.a), args.a.rows, args.a.cols);
+  });
+}
+
+void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args) {
+  DispatchFloat(args.delta.dtype, [&]<class T>(T) {
+    device.Launch("radius backward", &RadiusBackwardKernel<T>, Grid(args.delta.cols * kWarp), kThreads, 0,
+                  RowsOf<T>(args.u), RowsOf<T>(args.delta), args.delta.rows, args.delta.cols,
+                  ToDevice<T>(args.radii, args.delta.cols, args.rule, /*decay=*/false),
+                  static_cast<T>(args.smallest_radius));
+  });
+}
+
+void LaunchScaleDelta(Device& device, Synapse synapse, const ConstMatrixView& delta, const ConstMatrixView& distance,
+                      void* out) {
+  DispatchFloat(delta.dtype, [&]<class T>(T) {
+    VisitSynapse(synapse, [&]<class F>(F) {
+      device.Launch("scale delta", &ScaleDeltaKernel<F, T>, Grid(delta.rows * delta.cols), kThreads, 0,
+                    RowsOf<T>(delta), RowsOf<T>(distance), delta.rows, delta.cols, static_cast<T*>(out));
+    });
+  });
+}
+
+void LaunchColumnSums(Device& device, const ConstMatrixView& delta, const ParameterArrays& bias,
+                      const UpdateRule* rule) {
+  DispatchFloat(delta.dtype, [&]<class T>(T) {
+    const auto epilogue = ToDevice<T>(bias, delta.cols, rule, /*decay=*/false);
+    device.Launch("bias gradient", &ColumnSumsKernel<T, ParameterEpilogue<T>>, Grid(delta.cols * kWarp), kThreads, 0,
+                  RowsOf<T>(delta), delta.rows, delta.cols, epilogue);
+  });
+}
+
+void LaunchSoftmax(Device& device, const MatrixView& a) {
+  DispatchFloat(a.dtype, [&]<class T>(T) {
+    device.Launch("softmax", &SoftmaxKernel<T>, Grid(a.rows * kWarp), kThreads, 0, RowsOf<T>(a), a.rows, a.cols);
+  });
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

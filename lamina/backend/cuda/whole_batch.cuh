@@ -1,0 +1,225 @@
+// The smaller operations of training: gathering rows, the loss, column sums, softmax, scaled deltas, trained radii.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cuda/epilogue.cuh"
+#include "lamina/backend/cuda/language.h"
+#include "lamina/backend/cuda/numbers.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+__device__ inline int64_t GlobalThread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline int64_t GlobalThreads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
+
+/// to[i] = from[rows[i]]; rows of `words` elements W.
+template <class W>
+__global__ void GatherRowsKernel(const W* from, int64_t from_stride, const int64_t* rows, int64_t count, int64_t words,
+                                 W* to, int64_t to_stride) {
+  for (int64_t n = GlobalThread(); n < count * words; n += GlobalThreads()) {
+    const int64_t i = n / words;
+    to[i * to_stride + n % words] = from[rows[i] * from_stride + n % words];
+  }
+}
+
+/// out[i, j] = ScaleDelta(delta[i, j], distance[i, j]) of synapse S, rows densely.
+template <class S, class T>
+__global__ void ScaleDeltaKernel(Rows<const T> delta, Rows<const T> distance, int64_t rows, int64_t cols, T* out) {
+  for (int64_t n = GlobalThread(); n < rows * cols; n += GlobalThreads()) {
+    const int64_t i = n / cols;
+    const int64_t j = n % cols;
+    out[n] = S::ScaleDelta(delta.At(i, j), distance.data == nullptr ? T(0) : distance.At(i, j));
+  }
+}
+
+/// Sums over the rows, a warp a column; then the epilogue's element(0, column, sum).
+template <class T, class Epilogue>
+__global__ void ColumnSumsKernel(Rows<const T> from, int64_t rows, int64_t cols, Epilogue epilogue) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int64_t warps = GlobalThreads() / kWarp;
+  epilogue.Visit([&](const auto& element) {
+    for (int64_t col = GlobalThread() / kWarp; col < cols; col += warps) {
+      T sum = T(0);
+      for (int64_t row = lane; row < rows; row += kWarp) {
+        sum += from.At(row, col);
+      }
+      sum = WarpSum(sum);
+      if (lane == 0) {
+        element(0, col, sum);
+      }
+    }
+  });
+}
+
+/// Softmax of every row in place, a warp a row.
+template <class T>
+__global__ void SoftmaxKernel(Rows<T> a, int64_t rows, int64_t cols) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int64_t warps = GlobalThreads() / kWarp;
+  for (int64_t row = GlobalThread() / kWarp; row < rows; row += warps) {
+    T largest = -std::numeric_limits<T>::infinity();
+    for (int64_t col = lane; col < cols; col += kWarp) {
+      largest = formulas::Max(a.At(row, col), largest);
+    }
+    largest = WarpMax(largest);
+    T sum = T(0);
+    for (int64_t col = lane; col < cols; col += kWarp) {
+      const T power = formulas::Exp(a.At(row, col) - largest);
+      a.At(row, col) = power;
+      sum += power;
+    }
+    sum = WarpSum(sum);
+    for (int64_t col = lane; col < cols; col += kWarp) {
+      a.At(row, col) /= sum;
+    }
+  }
+}
+
+template <class T>
+struct DeviceLoss {
+  Rows<const T> a, z, targets;
+  Rows<T> delta;
+  const T* sample_weights = nullptr;
+  int64_t rows = 0;
+  int64_t cols = 0;
+  bool softmax = false;
+  bool multiply_slope = false;  // the gradient is by a, not by z
+  DeviceActivation activation;
+  double class_threshold = 0.5;
+  LossSums* sums = nullptr;
+};
+
+/// Whether the largest output (one output: the side of the threshold) is the target's. All lanes of a warp.
+template <class T>
+__device__ inline bool IsCorrect(const DeviceLoss<T>& loss, int64_t row, int lane) {
+  const auto threshold = static_cast<T>(loss.class_threshold);
+  if (loss.cols == 1) {
+    return (loss.a.At(row, 0) > threshold) == (loss.targets.At(row, 0) > threshold);
+  }
+  // As std::max_element: the first of the largest ones; a NaN is never larger.
+  const auto first_largest = [&](const Rows<const T>& from) {
+    int64_t best = lane < loss.cols ? lane : 0;
+    for (int64_t col = best + kWarp; col < loss.cols; col += kWarp) {
+      best = from.At(row, best) < from.At(row, col) ? col : best;
+    }
+    for (int mask = kWarp / 2; mask > 0; mask /= 2) {
+      const int64_t other = __shfl_xor_sync(0xFFFFFFFFU, best, mask);
+      const bool larger = from.At(row, best) < from.At(row, other);
+      const bool same = !larger && !(from.At(row, other) < from.At(row, best));
+      best = larger || (same && other < best) ? other : best;
+    }
+    return best;
+  };
+  return first_largest(loss.a) == first_largest(loss.targets);
+}
+
+template <class L, class T>
+__device__ inline void RowDelta(const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
+  T dot = T(0);
+  for (int64_t col = lane; col < loss.cols; col += kWarp) {
+    const T gradient = scale * L::Gradient(loss.a.At(row, col), loss.targets.At(row, col));
+    loss.delta.At(row, col) = gradient;
+    dot += gradient * loss.a.At(row, col);
+  }
+  if (!loss.multiply_slope) {
+    return;
+  }
+  if (loss.softmax) {
+    dot = WarpSum(dot);
+    for (int64_t col = lane; col < loss.cols; col += kWarp) {
+      loss.delta.At(row, col) = loss.a.At(row, col) * (loss.delta.At(row, col) - dot);
+    }
+    return;
+  }
+  VisitActivation(loss.activation, [&](const auto& formula) {
+    for (int64_t col = lane; col < loss.cols; col += kWarp) {
+      const T input = loss.z.data == nullptr ? T(0) : loss.z.At(row, col);
+      loss.delta.At(row, col) *= formula.Slope(input, loss.a.At(row, col));
+    }
+  });
+}
+
+inline constexpr int kLossThreads = 512;
+
+/// One block, a warp a row: sums in a fixed order.
+template <class L, class T>
+__global__ void LossKernel(DeviceLoss<T> loss, T floor) {
+  LossSums* warp_sums = &SharedAs<LossSums>();
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  const T mean = T(1) / static_cast<T>(loss.rows > 0 ? loss.rows : 1);
+  LossSums own;
+  for (int64_t row = warp; row < loss.rows; row += warps) {
+    const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
+    double value = 0;
+    for (int64_t col = lane; col < loss.cols; col += kWarp) {
+      value += L::Value(loss.a.At(row, col), loss.targets.At(row, col), floor);
+    }
+    own.loss += weight * WarpSum(value);
+    own.weight += weight;
+    own.correct += IsCorrect(loss, row, lane) ? 1 : 0;
+    if (loss.delta.data != nullptr) {
+      RowDelta<L>(loss, row, lane, weight * mean);
+    }
+  }
+  if (lane == 0) {
+    warp_sums[warp] = own;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < warps; ++i) {
+      loss.sums->loss += warp_sums[i].loss;
+      loss.sums->weight += warp_sums[i].weight;
+      loss.sums->correct += warp_sums[i].correct;
+    }
+    loss.sums->samples += loss.rows;
+  }
+}
+
+/// u = distance / radius, a = activation(u).
+template <class T>
+__global__ void RadiusForwardKernel(Rows<const T> distance, const T* radii, DeviceActivation activation, Rows<T> u,
+                                    Rows<T> a, int64_t rows, int64_t cols) {
+  VisitActivation(activation, [&](const auto& formula) {
+    for (int64_t n = GlobalThread(); n < rows * cols; n += GlobalThreads()) {
+      const int64_t i = n / cols;
+      const int64_t j = n % cols;
+      const T value = distance.At(i, j) / radii[j];
+      if (u.data != nullptr) {
+        u.At(i, j) = value;
+      }
+      a.At(i, j) = formula.Value(value);
+    }
+  });
+}
+
+/// delta /= radius; gradient = -sum over the rows of delta u. A warp a column.
+template <class T>
+__global__ void RadiusBackwardKernel(Rows<const T> u, Rows<T> delta, int64_t rows, int64_t cols,
+                                     ParameterEpilogue<T> radii, T smallest_radius) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int64_t warps = GlobalThreads() / kWarp;
+  radii.Visit([&](const auto& element) {
+    for (int64_t col = GlobalThread() / kWarp; col < cols; col += warps) {
+      const T radius = radii.value[col];
+      T sum = T(0);
+      for (int64_t row = lane; row < rows; row += kWarp) {
+        const T scaled = delta.At(row, col) / radius;
+        delta.At(row, col) = scaled;
+        sum -= scaled * u.At(row, col);
+      }
+      sum = WarpSum(sum);  // no lane updates the radius before all have read it
+      if (lane == 0) {
+        element(0, col, sum);
+        if (radii.update && radii.value[col] < smallest_radius) {  // a NaN stays
+          radii.value[col] = smallest_radius;
+        }
+      }
+    }
+  });
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

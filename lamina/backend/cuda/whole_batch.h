@@ -1,0 +1,43 @@
+// The smaller operations of training on the device, as the backend asks for them.
+#pragma once
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cuda/device.h"
+#include "lamina/backend/cuda/epilogue.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+template <class T>
+Rows<T> RowsOf(const MatrixView& view) {
+  return {view.empty() ? nullptr : static_cast<T*>(view.data), view.stride};
+}
+template <class T>
+Rows<const T> RowsOf(const ConstMatrixView& view) {
+  return {view.empty() ? nullptr : static_cast<const T*>(view.data), view.stride};
+}
+
+template <class T>
+ParameterEpilogue<T> ToDevice(const ParameterArrays& arrays, int64_t cols, const UpdateRule* rule, bool decay) {
+  ParameterEpilogue<T> epilogue{static_cast<T*>(arrays.value), static_cast<T*>(arrays.gradient),
+                                static_cast<T*>(arrays.state0), static_cast<T*>(arrays.state1), cols};
+  epilogue.update = rule != nullptr;
+  epilogue.decay = decay;
+  epilogue.rule = rule == nullptr ? UpdateRule{} : *rule;
+  return epilogue;
+}
+
+void LaunchGatherRows(Device& device, const ConstMatrixView& from, const int64_t* rows, int64_t count,
+                      const MatrixView& to);
+void LaunchLoss(Device& device, const LossArgs& args);
+void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args);
+void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args);
+/// out (dense) = delta scaled as the synapse's gradients want it.
+void LaunchScaleDelta(Device& device, Synapse synapse, const ConstMatrixView& delta, const ConstMatrixView& distance,
+                      void* out);
+/// The bias gradient, or the update by it.
+void LaunchColumnSums(Device& device, const ConstMatrixView& delta, const ParameterArrays& bias,
+                      const UpdateRule* rule);
+/// Rows of a, in place.
+void LaunchSoftmax(Device& device, const MatrixView& a);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,66 @@
+// Host operands for a backend whatever memory it computes in: a device gets copies and gives the results back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// Copies of one call after the other in the same device memory, which grows where a call needs more. On a backend in
+/// host memory everything is handed through. `backend` must outlive it.
+class Staging {
+ public:
+  explicit Staging(const Backend& backend) : backend_(&backend) {}
+
+  bool is_needed() const { return backend_->space() != Space::kHost; }
+  /// Starts a call: what the last one had is overwritten.
+  void Begin() { next_ = 0; }
+  /// Where the backend finds an input; with `unchanged`, the copy that the same turn of the last call made.
+  ConstMatrixView In(const ConstMatrixView& host, bool unchanged = false);
+  const void* In(const void* host, int64_t size_bytes);
+  /// Where it puts an output, which holds what the host's holds until then.
+  MatrixView Out(const MatrixView& host);
+  void* Out(void* host, int64_t size_bytes);
+  /// Waits and copies the outputs back.
+  void Finish();
+
+ private:
+  struct Slot {
+    std::unique_ptr<Buffer> buffer;
+    MatrixView out;  // of the host, empty for inputs
+  };
+  Slot& Take(int64_t size_bytes);
+
+  const Backend* backend_;
+  std::vector<Slot> slots_;
+  size_t next_ = 0;
+  AlignedBuffer rows_;
+};
+
+/// A prepared layer with host operands. On a device, calls may throw Error(kResource | kUnsupported).
+class StagedLayer {
+ public:
+  /// `backend` must outlive it where it computes on a device.
+  StagedLayer(const Backend& backend, const LayerPlanRequest& request);
+
+  /// `same_weights`: those of the last call, unchanged.
+  void Forward(const ForwardArgs& args, bool same_weights = false);
+  void InputGradient(const InputGradientArgs& args);
+  void WeightGradient(const WeightGradientArgs& args);
+  std::string Describe() const { return prepared_->Describe(); }
+
+ private:
+  std::unique_ptr<PreparedLayer> prepared_;
+  Staging staging_;
+  bool staged_;
+  LayerSpec layer_;
+  DType dtype_;
+};
+
+}  // namespace lamina

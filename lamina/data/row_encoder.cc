@@ -1,0 +1,60 @@
+// Encoding rows of numbers.
+#include "lamina/data/row_encoder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace lamina {
+
+Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
+  for (const FittedColumn& column : preprocessor.inputs()) {
+    if (column.kind == ColumnKind::kText) {
+      return Verdict::No(
+          fmt::format("the model takes text in column '{}': rows of plain numbers do not serve it", column.name));
+    }
+  }
+  return Verdict::Yes();
+}
+
+RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
+  if (const Verdict verdict = Accepts(preprocessor); !verdict) {
+    throw Error(ErrorCode::kUnsupported, verdict.reason, {.remedy = "Encode tables with Preprocessor::EncodeInputs."});
+  }
+  const bool fills = preprocessor.missing() == MissingPolicy::kMean;
+  for (const FittedColumn& column : preprocessor.inputs()) {
+    offsets_.push_back(column.offset);
+    scales_.push_back(column.scale);
+    fills_.push_back(fills ? column.fill : std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+template <class T>
+int64_t RowEncoder::EncodeTo(const double* row, T* out) const noexcept {
+  const int64_t count = columns();
+  const double* offset = offsets_.data();
+  const double* scale = scales_.data();
+  const double* fill = fills_.data();
+  bool good = true;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = row[i] == row[i] ? row[i] : fill[i];
+    const T encoded = static_cast<T>((value - offset[i]) / scale[i]);
+    good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
+    out[i] = encoded;
+  }
+  if (good) {
+    return -1;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (!(std::abs(out[i]) <= std::numeric_limits<T>::max())) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+template int64_t RowEncoder::EncodeTo(const double* row, float* out) const noexcept;
+template int64_t RowEncoder::EncodeTo(const double* row, double* out) const noexcept;
+
+}  // namespace lamina

@@ -1,0 +1,54 @@
+/* lamina for C: load a trained model and ask it for answers. C99; every function is safe to call from any thread.
+ * examples/predict.c is a whole program. */
+#ifndef LAMINA_LAMINA_H_
+#define LAMINA_LAMINA_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A trained model, ready to answer. Never changes after loading: threads share it without locks. */
+typedef struct lamina_model lamina_model;
+
+/* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails, or if the model takes columns of
+ * text, which rows of plain numbers do not have; lamina_error() then says why. */
+lamina_model* lamina_load(const char* path);
+
+/* Ends the use of a model; NULL is allowed. No other call may be using it. */
+void lamina_free(lamina_model* model);
+
+/* Numbers in a raw row: the input columns in the order of the training data, the target and dropped columns left
+ * out. */
+int64_t lamina_inputs(const lamina_model* model);
+/* Name of one of them, NULL out of range. Lives as long as the model. */
+const char* lamina_input_name(const lamina_model* model, int64_t input);
+
+/* Numbers in an answer: one for each target, or for each class (two classes may share one output). */
+int64_t lamina_outputs(const lamina_model* model);
+
+/* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
+ * missing number. `outputs` (rows x outputs) receives regression values in units of the target, or the outputs of the
+ * classes. Returns 0; otherwise lamina_error() says which number of which row cannot be used, and the rows before it
+ * are answered. Computes on the calling thread; after a thread's first call to a model it allocates nothing and takes
+ * no lock. */
+int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
+
+/* Classes of the model, 0 for regression; and the name of one, NULL out of range. */
+int64_t lamina_classes(const lamina_model* model);
+const char* lamina_class_name(const lamina_model* model, int64_t index);
+/* The class that one row of outputs means, -1 for regression. */
+int64_t lamina_class_of(const lamina_model* model, const double* outputs);
+
+/* What went wrong in the last call of this thread that failed: one sentence, never NULL. */
+const char* lamina_error(void);
+
+/* "0.1.0". */
+const char* lamina_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LAMINA_LAMINA_H_ */

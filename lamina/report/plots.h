@@ -1,0 +1,100 @@
+// Pictures that a person looks at: curves, clouds of points, confusion matrices, tiles. Drawn by gnuplot as SVG and PNG
+// from a script that holds its data; colours of Okabe and Ito with a dash and a marker each, so that they can be told
+// apart in print and by the colour-blind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lamina/base/error.h"
+
+namespace lamina {
+
+/// A picture that is ready to be drawn: ID.gp makes ID.svg and ID.png; ID.csv has the numbers.
+struct Plot {
+  std::string id;      // of its files: "loss"
+  std::string title;   // for reports
+  std::string script;  // of gnuplot
+  std::string csv;
+};
+
+/// One curve; points that are not finite (and on logarithmic axes not positive) are left out.
+struct PlotSeries {
+  std::string name;
+  std::vector<std::pair<double, double>> points;
+  bool reference = false;  // thin and grey: what the others are compared with
+};
+
+/// A vertical line with a word beside it.
+struct PlotMark {
+  double x = 0;
+  std::string text;
+};
+
+struct LineChart {
+  std::string id;
+  std::string title;
+  std::string subtitle;  // may be empty
+  std::string x_label;
+  std::string y_label;
+  std::vector<PlotSeries> series;
+  std::vector<PlotMark> marks;
+  bool log_x = false;
+  bool log_y = false;
+  bool ticks_at_points = false;  // a tick at every x that occurs, none elsewhere: batch sizes
+};
+
+struct ScatterChart {
+  enum class Guide { kNone, kDiagonal, kZero };  // the line on which good points lie
+  std::string id;
+  std::string title;
+  std::string subtitle;
+  std::string x_label;
+  std::string y_label;
+  std::vector<std::pair<double, double>> points;
+  Guide guide = Guide::kNone;
+};
+
+/// Counts [true class][predicted class]; a cell's colour is its share of the row.
+struct ConfusionChart {
+  std::string id;
+  std::string title;
+  std::string subtitle;
+  std::vector<std::string> classes;
+  std::vector<std::vector<int64_t>> counts;
+};
+
+/// Small images side by side, each scaled by its own largest magnitude.
+struct TileChart {
+  std::string id;
+  std::string title;
+  std::string subtitle;
+  int64_t height = 0;  // pixels of a tile
+  int64_t width = 0;
+  std::vector<std::vector<double>> tiles;  // height * width values each, row by row
+};
+
+Plot PlotLines(const LineChart& chart);
+Plot PlotScatter(const ScatterChart& chart);
+Plot PlotConfusion(const ConfusionChart& chart);
+Plot PlotTiles(const TileChart& chart);
+
+/// Writes ID.csv and ID.gp of each into `folder`, which is made. Throws Error(kIo).
+void WritePlots(std::span<const Plot> plots, const std::string& folder);
+/// Draws what WritePlots wrote: ID.svg and ID.png. No: one line that says why not and how to get them.
+Verdict DrawPlots(std::span<const Plot> plots, const std::string& folder);
+/// The picture as SVG, or nothing where gnuplot is missing or fails.
+std::optional<std::string> SvgOf(const Plot& plot);
+
+/// One colour of the list, "#0072b2"; repeats after seven.
+std::string_view PlotColour(size_t index);
+/// A text as a gnuplot string that nothing in it can leave: control characters become spaces, broken UTF-8 question
+/// marks; cut to `longest` characters.
+std::string GnuplotText(std::string_view text, size_t longest = 400);
+
+}  // namespace lamina

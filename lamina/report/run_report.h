@@ -1,0 +1,40 @@
+// What a person looks at after a run: its pictures, and one HTML report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lamina/report/html_report.h"
+#include "lamina/report/plots.h"
+#include "lamina/train/session.h"
+
+namespace lamina {
+
+/// "loss", and "accuracy" for classes, by epoch, the best epoch marked.
+std::vector<Plot> HistoryPlots(const History& history, const std::string& loss, const std::string& subtitle);
+
+/// Of the model on `dataset`: "confusion" for classes; for values "truth" and "residuals", one pair a target
+/// ("truth-2", ...; at most eight targets), of at most 4,000 rows evenly spread.
+std::vector<Plot> EvaluationPlots(const Model& model, const Backend& backend, const Dataset& dataset,
+                                  const Evaluation& evaluation, const std::string& subtitle);
+
+/// "weights": the first neurons of the first layer as tiles, if the network is fed with images.
+std::vector<Plot> WeightPlots(const Model& model);
+
+/// A finished training run. The rows that were looked at are the test rows, else the validation rows.
+struct RunReport {
+  std::vector<Plot> plots;
+  HtmlReport html;
+};
+RunReport ReportTraining(const TrainSession& session, const TrainResult& result);
+
+/// An evaluation of a model file on a data file. `command` repeats it.
+struct EvaluationReportInput {
+  std::string model_path;
+  std::string data_path;
+  std::string command;
+};
+RunReport ReportEvaluation(const EvaluationReportInput& input, const Model& model, const Backend& backend,
+                           const Dataset& dataset, const Evaluation& evaluation);
+
+}  // namespace lamina

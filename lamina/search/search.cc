@@ -1,0 +1,387 @@
+// The trials of a search, stage by stage.
+#include "lamina/search/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/train/checkpoint.h"
+#include "lamina/tune/profile.h"
+
+namespace lamina {
+namespace {
+
+// The rows of a file that has no test rows of its own: 5:1 as in the 2016 paper.
+SearchSettings WithDefaults(SearchSettings settings) {
+  TrainSettings& train = settings.train;
+  bool own_test = !train.test.empty();
+  for (const DataSetRow& row : DataSetTable()) {
+    own_test = own_test || train.data.starts_with(std::string(row.name) + ":");
+  }
+  std::error_code ignored;
+  own_test = own_test || std::filesystem::is_directory(train.data, ignored);
+  if (train.split.empty() && train.validation.empty() && !own_test) {
+    train.split = {5.0 / 6.0, 1.0 / 6.0, 0.0};
+  }
+  return settings;
+}
+
+// Invalid combinations and training that fails belong to a trial; the rest (files, memory) ends the search.
+bool IsOfTrial(const Error& error) {
+  return error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnsupported ||
+         error.code() == ErrorCode::kDiverged;
+}
+
+}  // namespace
+
+Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings)), space_(settings.vary) {
+  ValidateSearch(settings_);
+  ListTrials();
+  const int threads = settings_.train.threads > 0 ? static_cast<int>(settings_.train.threads) : UsableCores();
+  const auto wanted = settings_.at_once > 0 ? settings_.at_once : static_cast<int64_t>(threads);
+  at_once_ = static_cast<int>(std::min<int64_t>(wanted, std::ssize(trials_)));
+  threads_per_trial_ = std::max(1, threads / at_once_);
+  const Stopwatch watch;
+  LoadFirst();
+  load_seconds_ = watch.Elapsed_seconds();
+  by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && data_->classes() > 0);
+  if (by_accuracy_ && data_->classes() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "--metric accuracy is of classes, and the target is a number to predict",
+                {.remedy = "Use --metric loss."});
+  }
+  if (data_->validation.size() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a search compares trials on validation rows, and there are none",
+                {.remedy = "Give them with --split or --validation."});
+  }
+  ReadState();
+}
+
+void Search::ListTrials() {
+  const int64_t size = settings_.random > 0 ? settings_.random : space_.GridSize();
+  if (size > kMaxUnconfirmed && settings_.yes_all != size) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("this search has {} trials", WithThousands(size)),
+                {.value = settings_.random > 0 ? "--random" : "the grid",
+                 .remedy = fmt::format("Confirm them with --yes-all {}, or try fewer: --random 100 draws some of them.",
+                                       size)});
+  }
+  std::vector<std::vector<std::string>> points;
+  if (settings_.random > 0) {
+    points = space_.RandomPoints(settings_.random, settings_.train.seed);
+  } else {
+    for (int64_t i = 0; i < size; ++i) {
+      points.push_back(space_.GridPoint(i));
+    }
+  }
+  for (std::vector<std::string>& values : points) {
+    Trial trial;
+    trial.number = std::ssize(trials_) + 1;
+    trial.values = std::move(values);
+    trial.epochs = space_.Apply(settings_.train, trial.values).epochs;
+    trials_.push_back(std::move(trial));
+  }
+  int64_t longest = 1;
+  for (const Trial& trial : trials_) {
+    longest = std::max(longest, trial.epochs);
+  }
+  if (settings_.halving > 1 && trials_.size() > 1) {
+    const int64_t first =
+        settings_.first_epochs > 0
+            ? settings_.first_epochs
+            : std::max<int64_t>(1, std::llround(static_cast<double>(longest) / std::pow(settings_.halving, 2)));
+    double reach = static_cast<double>(first);
+    // No more stages than halve the trials down to one.
+    for (double left = static_cast<double>(trials_.size()); std::llround(reach) < longest && left > 1;
+         left /= settings_.halving) {
+      ++stages_;
+      reach *= settings_.halving;
+    }
+  }
+}
+
+// Epochs after which `stage` (from 1) ends for a trial.
+int64_t Search::EpochsAt(const Trial& trial, int stage) const {
+  if (stage >= stages_) {
+    return trial.epochs;
+  }
+  double epochs = static_cast<double>(trial.epochs);
+  if (settings_.first_epochs > 0) {
+    epochs = static_cast<double>(settings_.first_epochs) * std::pow(settings_.halving, stage - 1);
+  } else {
+    epochs /= std::pow(settings_.halving, stages_ - stage);
+  }
+  return std::clamp<int64_t>(std::llround(epochs), 1, trial.epochs);
+}
+
+void Search::LoadFirst() {
+  std::optional<Error> first_failure;
+  for (Trial& trial : trials_) {
+    try {
+      const TrainSettings settings = SettingsOf(trial);
+      ValidateSettings(settings);
+      if (data_ == nullptr) {
+        std::shared_ptr<const TrainData> data = cache_.Get(settings);
+        BuildModel(settings, *data);
+        data_ = std::move(data);
+        keeps_best_ = TrainOptionsFrom(settings, Loss::kMse).KeepsBest();
+      }
+    } catch (const Error& error) {
+      if (!IsOfTrial(error)) {
+        throw;
+      }
+      trial.state = TrialState::kFailed;
+      trial.failure = error.what();
+      if (!first_failure) {
+        first_failure = error;
+      }
+    }
+    if (data_ != nullptr && std::ssize(trials_) > kMaxUnconfirmed) {
+      break;  // the others are looked at when it is their turn
+    }
+  }
+  if (data_ == nullptr) {
+    const ErrorContext& context = first_failure->context();
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("no trial is valid; the first one: {}", first_failure->message()), context);
+  }
+}
+
+void Search::ReadState() {
+  nlohmann::json definition = ToJson(settings_);
+  for (const char* free : {"state", "yes-all", "threads", "model", "history", "history-json", "retrain"}) {
+    definition.erase(free);
+  }
+  definition["at-once"] = at_once_;
+  definition["threads_per_trial"] = threads_per_trial_;
+  definition["trials"] = trials_.size();
+  definition["data_fingerprint"] = fmt::format("{:016x}", DataFingerprint(data_->train, &data_->validation));
+  state_ = std::make_unique<SearchState>(settings_.state, std::move(definition));
+  decided_ = state_->stages_decided();
+  for (const nlohmann::json& node : state_->stored_trials()) {
+    const int64_t number = node.value("number", int64_t{0});
+    if (number < 1 || number > std::ssize(trials_)) {
+      throw Error(ErrorCode::kBadModel, "search.json holds a trial of another search", {.file = settings_.state});
+    }
+    TrialFromJson(node, trials_[static_cast<size_t>(number - 1)]);
+  }
+}
+
+TrainSettings Search::SettingsOf(const Trial& trial) const {
+  TrainSettings settings = space_.Apply(settings_.train, trial.values);
+  settings.threads = threads_per_trial_;
+  settings.model.clear();
+  settings.history.clear();
+  settings.history_json.clear();
+  return settings;
+}
+
+TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
+  TrainSettings settings = SettingsOf(trial);
+  settings.threads = settings_.train.threads;
+  settings.model = settings_.train.model;
+  settings.history = settings_.train.history;
+  settings.history_json = settings_.train.history_json;
+  SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
+  settings.split = {split.train + split.validation, 0.0, split.test};
+  settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
+  settings.patience = 0;
+  settings.keep = "last";
+  return settings;
+}
+
+void Search::Notify(const SearchCallbacks& callbacks, const Trial* trial) {
+  if (callbacks.changed) {
+    callbacks.changed({trials_, stage_, stages_, trial});
+  }
+}
+
+// From where the trial is to the end of `until` epochs. Its history is filled under the lock.
+void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& callbacks) {
+  const TrainSettings settings = SettingsOf(trial);
+  ValidateSettings(settings);
+  const std::shared_ptr<const TrainData> data = cache_.Get(settings);
+  Model model = BuildModel(settings, *data);
+  const std::unique_ptr<Backend> backend =
+      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
+  TrainOptions options = TrainOptionsFrom(settings, model.loss);
+  options.class_threshold = model.preprocessor.class_threshold();
+  Trainer trainer(model.network, *backend, options);
+  int64_t epochs = 0;
+  if (std::optional<TrainState> state = state_->Weights(trial.number)) {
+    epochs = state->epoch;
+    {
+      const std::lock_guard lock(mutex_);
+      trial.history = state->history;
+    }
+    trainer.Resume(std::move(*state));
+  } else {
+    const std::lock_guard lock(mutex_);
+    trial.history = {};
+  }
+  TrainCallbacks each;
+  each.stop_requested = [&] { return epochs >= until || (callbacks.stop_requested && callbacks.stop_requested()); };
+  each.epoch_done = [&](const EpochRecord& record) {
+    ++epochs;
+    const std::lock_guard lock(mutex_);
+    trial.history.epochs.push_back(record);
+    const auto& epochs_done = trial.history.epochs;  // the trainer's own count comes when it pauses
+    if (const int64_t best = trial.history.best_epoch;
+        best == 0 || record.validation_loss < epochs_done[static_cast<size_t>(best - 1)].validation_loss) {
+      trial.history.best_epoch = std::ssize(epochs_done);
+    }
+    Notify(callbacks, &trial);
+  };
+  each.checkpoint = [&](const TrainState& state) {
+    if (state.epoch < options.epochs) {
+      state_->PutWeights(trial.number, model, state);
+    }
+  };
+  History history = trainer.Run(data->train, &data->validation, each);
+  const std::lock_guard lock(mutex_);
+  trial.history = std::move(history);
+  if (trial.history.stop_reason == "early_stopping" || epochs >= options.epochs) {
+    trial.state = TrialState::kDone;
+    trial.stage = stages_;
+  }
+}
+
+void Search::RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks) {
+  const int64_t until = EpochsAt(trial, stage);
+  {
+    const std::lock_guard lock(mutex_);
+    trial.state = TrialState::kRunning;
+    Notify(callbacks, &trial);
+  }
+  try {
+    TrainTrial(trial, until, callbacks);
+  } catch (const Error& error) {
+    if (!IsOfTrial(error)) {
+      throw;
+    }
+    const std::lock_guard lock(mutex_);
+    trial.state = TrialState::kFailed;
+    trial.failure = error.what();
+  }
+  const std::lock_guard lock(mutex_);
+  if (trial.state == TrialState::kRunning) {
+    trial.state = TrialState::kPaused;
+    if (std::ssize(trial.history.epochs) >= until) {
+      trial.stage = stage;
+    }
+  }
+  state_->Save(trials_, decided_, /*now=*/false);
+  Notify(callbacks, &trial);
+}
+
+void Search::RunStage(int stage, const SearchCallbacks& callbacks) {
+  std::vector<Trial*> waiting;
+  for (Trial& trial : trials_) {
+    if ((trial.state == TrialState::kWaiting || trial.state == TrialState::kPaused) && trial.stage < stage) {
+      waiting.push_back(&trial);
+    }
+  }
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  const auto work = [&] {
+    const auto stop = [&] { return callbacks.stop_requested && callbacks.stop_requested(); };
+    for (size_t i = next++; i < waiting.size() && !stop(); i = next++) {
+      try {
+        RunTrial(*waiting[i], stage, callbacks);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        failure = failure == nullptr ? std::current_exception() : failure;
+        next = waiting.size();
+      }
+    }
+  };
+  // Each thread leads a team of OpenMP of its own; with one thread a trial that is itself.
+  std::vector<std::thread> threads;
+  for (int i = 1; i < at_once_ && i < static_cast<int>(waiting.size()); ++i) {
+    threads.emplace_back(work);
+  }
+  work();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  state_->Save(trials_, decided_, /*now=*/true);
+  if (failure != nullptr) {
+    std::rethrow_exception(failure);
+  }
+}
+
+// After a stage the best of those that finished it go on.
+void Search::StopHopeless(int stage) {
+  std::vector<size_t> finished;
+  for (const size_t i : RankTrials(trials_, by_accuracy_, keeps_best_)) {
+    const Trial& trial = trials_[i];
+    if (trial.state != TrialState::kFailed && trial.state != TrialState::kStopped && trial.stage >= stage) {
+      finished.push_back(i);
+    }
+  }
+  // Those that ended early rank by their result among the others here, not by their stage.
+  std::stable_sort(finished.begin(), finished.end(), [&](size_t a, size_t b) {
+    const TrialScore x = ScoreOf(trials_[a], keeps_best_);
+    const TrialScore y = ScoreOf(trials_[b], keeps_best_);
+    return by_accuracy_ && x.accuracy != y.accuracy ? x.accuracy > y.accuracy : x.loss < y.loss;
+  });
+  const auto kept =
+      static_cast<size_t>(std::max(1.0, std::ceil(static_cast<double>(finished.size()) / settings_.halving)));
+  for (size_t i = kept; i < finished.size(); ++i) {
+    Trial& trial = trials_[finished[i]];
+    if (trial.state == TrialState::kPaused) {
+      trial.state = TrialState::kStopped;
+    }
+  }
+  decided_ = stage;
+  state_->Save(trials_, decided_, /*now=*/true);
+  for (const Trial& trial : trials_) {
+    if (trial.state != TrialState::kPaused) {
+      state_->DropWeights(trial.number);
+    }
+  }
+}
+
+SearchResult Search::Run(const SearchCallbacks& callbacks) {
+  const Stopwatch watch;
+  SearchResult result;
+  const auto interrupted = [&] {
+    return std::any_of(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+      return trial.stage < stage_ && (trial.state == TrialState::kWaiting || trial.state == TrialState::kPaused);
+    });
+  };
+  for (stage_ = 1; stage_ <= stages_; ++stage_) {
+    RunStage(stage_, callbacks);
+    if (interrupted()) {
+      result.interrupted = true;
+      break;
+    }
+    if (stage_ < stages_ && decided_ < stage_) {
+      StopHopeless(stage_);
+    }
+  }
+  if (!result.interrupted) {
+    for (const Trial& trial : trials_) {
+      state_->DropWeights(trial.number);
+    }
+  }
+  stage_ = std::min(stage_, stages_);
+  result.trials = trials_;
+  result.ranking = RankTrials(trials_, by_accuracy_, keeps_best_);
+  result.seconds = watch.Elapsed_seconds();
+  if (!result.interrupted && trials_[result.ranking.front()].state == TrialState::kFailed) {
+    throw Error(ErrorCode::kDiverged,
+                fmt::format("every trial failed; the first one: {}", trials_[result.ranking.front()].failure));
+  }
+  return result;
+}
+
+}  // namespace lamina

@@ -1,0 +1,99 @@
+// Search: many short trainings on shared data, the hopeless ones stopped early, ranked by their validation rows.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lamina/search/search_settings.h"
+#include "lamina/search/search_space.h"
+#include "lamina/search/search_state.h"
+#include "lamina/search/trial.h"
+#include "lamina/train/train_data.h"
+
+namespace lamina {
+
+/// A look at a running search, valid during the callback.
+struct SearchView {
+  std::span<const Trial> trials;
+  int stage = 0;  // from 1
+  int stages = 1;
+  const Trial* changed = nullptr;  // the trial that finished an epoch or changed its state
+};
+
+/// Called from the threads of the search, one call at a time.
+struct SearchCallbacks {
+  std::function<void(const SearchView&)> changed;
+  std::function<bool()> stop_requested;  // asked after every step of every trial
+};
+
+struct SearchResult {
+  std::vector<Trial> trials;
+  std::vector<size_t> ranking;  // indices of trials, best first
+  bool interrupted = false;
+  double seconds = 0;
+};
+
+class Search {
+ public:
+  /// Validates, lists the trials, reads the data of the first one that can be trained, and the state if there is one.
+  /// Throws Error: kInvalidArgument also for a grid above kMaxUnconfirmed that --yes-all does not confirm, and where no
+  /// trial is valid.
+  explicit Search(const SearchSettings& settings);
+
+  /// Trains all to the end, or until stop_requested. A trial that fails is ranked last with the reason; Throws Error
+  /// where all do.
+  SearchResult Run(const SearchCallbacks& callbacks);
+
+  static constexpr int64_t kMaxUnconfirmed = 1000;
+
+  const SearchSettings& settings() const { return settings_; }
+  const SearchSpace& space() const { return space_; }
+  const TrainData& data() const { return *data_; }  // of the first trial that can be trained
+  std::span<const Trial> trials() const { return trials_; }
+  int stages() const { return stages_; }
+  int at_once() const { return at_once_; }
+  int threads_per_trial() const { return threads_per_trial_; }
+  bool by_accuracy() const { return by_accuracy_; }
+  bool keeps_best() const { return keeps_best_; }
+  bool resumed() const { return state_->resumed(); }
+  double load_seconds() const { return load_seconds_; }
+
+  /// The settings that train this trial alone to the same bits.
+  TrainSettings SettingsOf(const Trial& trial) const;
+  /// Those that train it on training and validation rows for the epochs that were best for it, with the output files of
+  /// the search's settings.
+  TrainSettings RetrainSettingsOf(const Trial& trial) const;
+
+ private:
+  void ListTrials();
+  void LoadFirst();
+  void ReadState();
+  int64_t EpochsAt(const Trial& trial, int stage) const;
+  void RunStage(int stage, const SearchCallbacks& callbacks);
+  void RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks);
+  void TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& callbacks);
+  void StopHopeless(int stage);
+  void Notify(const SearchCallbacks& callbacks, const Trial* trial);
+
+  SearchSettings settings_;
+  SearchSpace space_;
+  std::vector<Trial> trials_;
+  DataCache cache_;
+  std::shared_ptr<const TrainData> data_;
+  std::unique_ptr<SearchState> state_;
+  int stages_ = 1;
+  int stage_ = 1;
+  int decided_ = 0;  // stages after which hopeless trials were stopped
+  int at_once_ = 1;
+  int threads_per_trial_ = 1;
+  bool by_accuracy_ = false;
+  bool keeps_best_ = false;
+  double load_seconds_ = 0;
+  std::mutex mutex_;  // of trials_ and the callbacks while a stage runs
+};
+
+}  // namespace lamina

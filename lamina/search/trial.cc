@@ -1,0 +1,114 @@
+// The order of trials, as tables for programs.
+#include "lamina/search/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+std::string NumberField(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+}  // namespace
+
+std::string_view TrialStateName(TrialState state) {
+  constexpr std::string_view kNames[] = {"waiting", "running", "paused", "stopped", "done", "failed"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+double Trial::seconds() const {
+  double sum = 0;
+  for (const EpochRecord& record : history.epochs) {
+    sum += record.train_seconds + record.validation_seconds;
+  }
+  return sum;
+}
+
+TrialScore ScoreOf(const Trial& trial, bool keeps_best) {
+  if (trial.history.epochs.empty()) {
+    return {0, std::nan(""), std::nan("")};
+  }
+  const int64_t epoch = keeps_best ? trial.history.best_epoch : std::ssize(trial.history.epochs);
+  const EpochRecord& record = trial.history.epochs[static_cast<size_t>(epoch - 1)];
+  return {epoch, record.validation_accuracy, record.validation_loss};
+}
+
+std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, bool keeps_best) {
+  const auto key = [&](size_t i) {
+    const Trial& trial = trials[i];
+    const TrialScore score = ScoreOf(trial, keeps_best);
+    const int group = trial.state == TrialState::kFailed ? 2 : (score.epoch == 0 ? 1 : 0);
+    const double accuracy = group == 0 && by_accuracy ? -score.accuracy : 0;
+    return std::tuple(group, -trial.stage, accuracy, group == 0 ? score.loss : 0, trial.number);
+  };
+  std::vector<size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+std::string RankingCsv(std::span<const Trial> trials, std::span<const size_t> ranking, const SearchSpace& space,
+                       bool keeps_best) {
+  std::string text = "rank,trial";
+  for (const SearchParameter& parameter : space.parameters()) {
+    text += "," + parameter.name;
+  }
+  text += ",state,epochs,epoch,validation_accuracy,validation_loss,seconds,failure\n";
+  for (size_t rank = 0; rank < ranking.size(); ++rank) {
+    const Trial& trial = trials[ranking[rank]];
+    const TrialScore score = ScoreOf(trial, keeps_best);
+    text += fmt::format("{},{}", rank + 1, trial.number);
+    for (const std::string& value : trial.values) {
+      text += "," + CsvField(value);
+    }
+    text += fmt::format(",{},{},{},{},{},{},{}\n", TrialStateName(trial.state), trial.history.epochs.size(),
+                        score.epoch, NumberField(score.accuracy), NumberField(score.loss), NumberField(trial.seconds()),
+                        CsvField(trial.failure));
+  }
+  return text;
+}
+
+json RankingJson(std::span<const Trial> trials, std::span<const size_t> ranking, const SearchSpace& space,
+                 bool keeps_best) {
+  const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
+  json list = json::array();
+  for (size_t rank = 0; rank < ranking.size(); ++rank) {
+    const Trial& trial = trials[ranking[rank]];
+    const TrialScore score = ScoreOf(trial, keeps_best);
+    json values = json::object();
+    for (size_t p = 0; p < trial.values.size(); ++p) {
+      values[space.parameters()[p].name] = trial.values[p];
+    }
+    list.push_back({{"rank", rank + 1},
+                    {"trial", trial.number},
+                    {"values", values},
+                    {"state", TrialStateName(trial.state)},
+                    {"epochs", trial.history.epochs.size()},
+                    {"epoch", score.epoch},
+                    {"validation_accuracy", number(score.accuracy)},
+                    {"validation_loss", number(score.loss)},
+                    {"seconds", trial.seconds()},
+                    {"failure", trial.failure.empty() ? json(nullptr) : json(trial.failure)}});
+  }
+  return list;
+}
+
+}  // namespace lamina

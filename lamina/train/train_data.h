@@ -1,0 +1,52 @@
+// The data of a training run: read and split once, encoded for a network; what runs on the same data can share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "lamina/nn/model.h"
+#include "lamina/train/run_plan.h"
+#include "lamina/train/settings.h"
+
+namespace lamina {
+
+/// Encoded rows. Immutable once made, so that several trainings may read it at once.
+struct TrainData {
+  Preprocessor preprocessor;
+  Dataset train;
+  Dataset validation;
+  Dataset test;
+  EncodeReport report;
+  double seconds = 0;  // splitting and encoding
+
+  /// How many classes there are, 0 for regression.
+  int64_t classes() const;
+};
+
+/// Plans (PlanData) and encodes. Throws Error.
+TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
+                     const Preprocessor* fitted = nullptr);
+
+/// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
+Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
+
+/// Encoded data for many trainings: what they have in common is read and encoded once. Files stay in memory; encoded
+/// data only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
+class DataCache {
+ public:
+  /// Throws Error.
+  std::shared_ptr<const TrainData> Get(const TrainSettings& settings);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const RawData>> files_;
+  std::map<std::string, int64_t> classes_;
+  std::map<std::string, std::weak_ptr<const TrainData>> encoded_;
+  std::shared_ptr<const TrainData> last_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,161 @@
+"""lamina search as a user runs it: rankings, pictures, interruptions, the line that repeats the best trial."""
+
+import csv
+import json
+import os
+import shlex
+import shutil
+import signal
+import time
+import unittest
+
+from lamina_cli import DIGITS, CliTest, blob_rows, linear_rows, main
+
+SEARCH_KEYS = {"command", "lamina_version", "data", "hardware", "train_rows", "validation_rows", "stages", "at_once",
+               "threads_per_trial", "metric", "load_seconds", "seconds", "peak_memory_bytes", "best_command", "trials"}
+TRIAL_KEYS = {"rank", "trial", "values", "state", "epochs", "epoch", "validation_accuracy", "validation_loss", "seconds",
+              "failure"}
+
+
+class SearchTest(CliTest):
+    def search(self, *arguments):
+        return json.loads(self.succeed("search", "--data", DIGITS, "--json", "-", *arguments).out)
+
+    @staticmethod
+    def outcome(result):
+        """Everything that does not depend on the clock."""
+        return [{key: value for key, value in trial.items() if key != "seconds"} for trial in result["trials"]]
+
+    def test_grid(self):
+        result = self.search("--epochs", 4, "--hidden", 16, "--vary", "learning-rate=0.0001,0.005", "--vary", "hidden=8|32,16")
+        self.assertEqual(set(result), SEARCH_KEYS)
+        self.assertEqual(len(result["trials"]), 4)
+        for rank, trial in enumerate(result["trials"], 1):
+            self.assertEqual(set(trial), TRIAL_KEYS)
+            self.assertEqual(trial["rank"], rank)
+            self.assertEqual(set(trial["values"]), {"learning-rate", "hidden"})
+        self.assertEqual(result["trials"][0]["values"]["learning-rate"], "0.005")
+        self.assertEqual((result["train_rows"], result["validation_rows"]), (1498, 299))
+        self.assertEqual(result["metric"], "accuracy")
+
+    def test_the_line_repeats_the_best_trial(self):
+        result = self.search("--epochs", 3, "--vary", "learning-rate=0.002,0.02", "--vary", "hidden=16|24,8",
+                             "--vary", "batch=16,64")
+        best = result["trials"][0]
+        words = shlex.split(result["best_command"])
+        self.assertEqual(words[:2], ["lamina", "train"])
+        history = self.train_json(*words[2:])["history"]["epochs"]
+        self.assertEqual(history[-1]["validation_loss"], best["validation_loss"])
+        self.assertEqual(history[-1]["validation_accuracy"], best["validation_accuracy"])
+
+    def test_text_csv_pictures_and_retraining(self):
+        result = self.run_program("search", "--data", DIGITS, "--epochs", 3, "--vary", "learning-rate=0.001..0.1:log:3", "--csv",
+                                  "r.csv", "--plot", "pictures", "--retrain", "--model", "m.safetensors", "--json", "r.json")
+        self.assertEqual(result.code, 0, str(result))
+        out = result.out
+        self.assertIn("3 trials in 2 stages", out)
+        self.assertIn("lamina train --data", out)
+        self.assertIn("training the best on 1,797 training and validation rows", out)
+        rows = list(csv.DictReader(self.read("r.csv").splitlines()))
+        self.assertEqual([row["rank"] for row in rows], ["1", "2", "3"])
+        self.assertEqual({row["learning-rate"] for row in rows}, {"0.001", "0.01", "0.1"})
+        self.assertEqual(float(rows[0]["validation_loss"]), self.read_json("r.json")["trials"][0]["validation_loss"])
+        self.assertTrue(os.path.exists(self.path("pictures/curves.csv")))
+        self.assertTrue(os.path.exists(self.path("pictures/setting_learning_rate.csv")))
+        if shutil.which("gnuplot"):
+            self.assertIn("<svg", self.read("pictures/curves.svg"))
+        self.assertGreater(json.loads(self.succeed("evaluate", "--model", "m.safetensors", "--data", DIGITS, "--json",
+                                                   "-").out)["accuracy"], 0.9)
+
+    def test_random_trials_are_seeded(self):
+        arguments = ("--epochs", 1, "--vary", "learning-rate=0.0001..0.1", "--vary", "activation=relu,tanh", "--random", 6)
+        first = self.outcome(self.search(*arguments))
+        self.assertEqual(self.outcome(self.search(*arguments)), first)
+        self.assertEqual(len({trial["values"]["learning-rate"] for trial in first}), 6)
+        self.assertNotEqual(self.outcome(self.search(*arguments, "--seed", 2)), first)
+
+    def test_regression_is_ranked_by_loss(self):
+        self.write("x.csv", linear_rows())
+        result = json.loads(self.succeed("search", "--data", "x.csv", "--hidden", 0, "--epochs", 5, "--json", "-").out)
+        losses = [trial["validation_loss"] for trial in result["trials"] if trial["epochs"] == 5]
+        self.assertEqual(result["metric"], "loss")
+        self.assertEqual(losses, sorted(losses))
+
+    def test_diverging_trials_are_last(self):
+        result = self.search("--epochs", 2, "--optimizer", "sgd", "--loss", "mse", "--output-activation", "identity", "--vary",
+                             "learning-rate=0.001,1e20")
+        self.assertEqual([trial["state"] for trial in result["trials"]], ["done", "failed"])
+        self.assertIn("diverged", result["trials"][1]["failure"])
+
+    def test_config_file(self):
+        self.write("s.toml", f'data = "{DIGITS}"\nepochs = 2\nvary = ["learning-rate=0.01,0.02", "hidden=8|16,8"]\nhalving = 0\n')
+        result = json.loads(self.succeed("search", "--config", "s.toml", "--json", "-").out)
+        self.assertEqual([trial["epochs"] for trial in result["trials"]], [2, 2, 2, 2])
+        config = self.succeed("search", "--config", "s.toml", "--print-config").out
+        self.write("again.toml", config)
+        self.assertEqual(self.succeed("search", "--config", "again.toml", "--print-config").out, config)
+
+    def interrupted(self, how, arguments):
+        """Runs until `how` often interrupted by that signal; the last result."""
+        interruptions = 0
+        for attempt in range(200):
+            process = self.start("search", "--data", DIGITS, "--json", "-", "--state", "kept", *arguments)
+            time.sleep(0.15 + 0.02 * (attempt % 7))
+            if process.poll() is None and attempt < 8:
+                process.send_signal(how)
+            result = self.finish(process)
+            if result.code == 0:
+                return interruptions, json.loads(result.out)
+            self.assertEqual(result.code, 130 if how == signal.SIGINT else -how, str(result))
+            if how == signal.SIGINT:
+                self.assertIn("the same command goes on from here", result.err)
+            interruptions += 1
+        self.fail("never done")
+        return 0, {}
+
+    def test_interrupted_and_killed_searches_end_the_same(self):
+        arguments = ("--epochs", 60, "--hidden", 48, "--batch", 8, "--vary", "learning-rate=0.0005,0.001,0.002,0.004", "--vary",
+                     "hidden=32|48,16")
+        whole = self.search(*arguments)
+        for how in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(how=how):
+                shutil.rmtree(self.path("kept"), ignore_errors=True)
+                interruptions, result = self.interrupted(how, arguments)
+                self.assertEqual(self.outcome(result), self.outcome(whole))
+                self.assertGreater(interruptions, 0)
+                self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
+
+    def test_a_finished_search_is_not_done_again(self):
+        arguments = ("--epochs", 3, "--vary", "learning-rate=0.01,0.02", "--state", "kept")
+        first = self.search(*arguments)
+        self.assertEqual(self.search(*arguments)["trials"], first["trials"])
+        self.refuse("search", "--data", DIGITS, *arguments, "--hidden", 9, code=2, says=("another search", "hidden"))
+
+    def test_wrong_use(self):
+        def refuse(*arguments, says=()):
+            self.refuse("search", "--data", DIGITS, *arguments, code=2, says=says)
+
+        refuse("--vary", "learning-rat=0.1", says=("unknown setting", "Did you mean 'learning-rate'?"))
+        refuse("--vary", "learning-rate=1..0.1:5", says="the range is empty")
+        refuse("--vary", "learning-rate=", says="no values")
+        refuse("--vary", "learning-rate=0.1..1", says=("number of points", "--random"))
+        refuse("--vary", "learning-rate=0.1,x", says=("takes a number", "'x'"))
+        refuse("--vary", "learning-rate=0.001..1:10000", "--vary", "momentum=0..0.9:1000",
+               says=("10,000,000 trials", "--yes-all 10000000"))
+        refuse("--vary", "activation=rellu,tannh", says=("no trial is valid", "rellu"))
+        refuse("--split", "1,0,0", says=("validation rows", "--split"))
+        refuse("--retrain", says="--model")
+        refuse("--model", "m.safetensors", says="--retrain")
+        refuse("--metric", "f1", says=("--metric", "accuracy"))
+        self.refuse("search", code=2, says="--data")
+        self.refuse("search", "--data", "no.csv", says="no.csv")
+        self.refuse("search", "--data", DIGITS, "--csv", "no/such/r.csv", says="no/such")
+        self.refuse("search", "--data", DIGITS, "--state", "/proc/x", says="/proc/x")
+        self.refuse("search", "--data", DIGITS, "--plot", "/proc/x", says="/proc/x")
+        self.refuse("search", "--data", DIGITS, "--csv", "/proc/r.csv", says="/proc")
+        self.write("two.csv", blob_rows())
+        self.refuse("search", "--data", "two.csv", "--csv", "two.csv", code=2, says="two.csv")
+
+
+if __name__ == "__main__":
+    main()

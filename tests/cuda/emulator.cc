@@ -1,0 +1,219 @@
+// Fibers by ucontext: a thread of a block runs until it waits, then the next one does.
+#include "tests/cuda/emulator.h"
+
+#include <ucontext.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lamina::emulator {
+namespace {
+
+constexpr size_t kStack_bytes = 256 * 1024;
+constexpr int kWarpSize = 32;
+constexpr int kMostRounds = 100'000'000;
+
+struct Copy {
+  void* to;
+  const void* from;
+  int bytes;
+  int valid_bytes;
+};
+
+[[noreturn]] void Fail(const std::string& message) {
+  std::fprintf(stderr, "CUDA emulator: %s\n", message.c_str());
+  std::abort();
+}
+
+void Perform(const Copy& copy) {
+  std::memset(copy.to, 0, static_cast<size_t>(copy.bytes));
+  if (copy.valid_bytes > 0) {
+    std::memcpy(copy.to, copy.from, static_cast<size_t>(copy.valid_bytes));
+  }
+}
+
+// Two rounds of values: a lane reads one while others may already write the next.
+struct Warp {
+  uint64_t values[2][kWarpSize] = {};
+  int arrived[2] = {0, 0};
+};
+
+struct Fiber {
+  ucontext_t context;
+  std::unique_ptr<char[]> stack{new char[kStack_bytes]};
+  Position position;
+  bool finished = false;
+  bool at_barrier = false;
+  int shuffles = 0;
+  std::vector<Copy> open;                // not committed
+  std::deque<std::vector<Copy>> groups;  // committed, not done
+};
+
+class Block {
+ public:
+  void Run(const char* name, const Position& position, int64_t shared_bytes, const std::function<void()>& body) {
+    const int threads = static_cast<int>(position.block_size.x * position.block_size.y * position.block_size.z);
+    while (std::ssize(fibers_) < threads) {
+      fibers_.push_back(std::make_unique<Fiber>());
+    }
+    shared_.assign(static_cast<size_t>(shared_bytes + 15) / 16, {~uint64_t{0}, ~uint64_t{0}});
+    warps_.assign(static_cast<size_t>(threads + kWarpSize - 1) / kWarpSize, {});
+    threads_ = threads;
+    body_ = &body;
+    for (int i = 0; i < threads; ++i) {
+      Start(*fibers_[static_cast<size_t>(i)], position, static_cast<unsigned>(i));
+    }
+    int alive = threads;
+    for (int round = 0; alive > 0; ++round) {
+      if (round == kMostRounds) {
+        Fail(std::string("kernel ") + name + ": a shuffle that only some lanes of a warp reach");
+      }
+      for (int i = 0; i < threads; ++i) {
+        Fiber& fiber = *fibers_[static_cast<size_t>(round % 2 == 0 ? i : threads - 1 - i)];
+        if (!fiber.finished && !fiber.at_barrier) {
+          current_ = &fiber;
+          swapcontext(&scheduler_, &fiber.context);
+          alive -= fiber.finished ? 1 : 0;
+        }
+      }
+      Release(name, alive);
+    }
+  }
+
+  Fiber& current() { return *current_; }
+  void* shared() { return shared_.data(); }
+  void Yield() { swapcontext(&current_->context, &scheduler_); }
+
+  uint64_t Shuffle(uint64_t value, int from) {
+    Fiber& fiber = *current_;
+    const int thread = static_cast<int>(fiber.position.thread.x);  // one-dimensional blocks
+    Warp& warp = warps_[static_cast<size_t>(thread / kWarpSize)];
+    const int size = std::min(kWarpSize, threads_ - thread / kWarpSize * kWarpSize);
+    const int round = fiber.shuffles++ % 2;
+    warp.values[round][thread % kWarpSize] = value;
+    if (++warp.arrived[round] == size) {
+      warp.arrived[1 - round] = 0;
+    }
+    while (warp.arrived[round] < size) {
+      Yield();
+    }
+    return from >= 0 && from < size ? warp.values[round][from] : value;
+  }
+
+ private:
+  static void Enter() {
+    Block& block = Instance();
+    (*block.body_)();
+    block.current_->finished = true;
+    for (;;) {
+      block.Yield();
+    }
+  }
+
+  static Block& Instance() {
+    static thread_local Block block;
+    return block;
+  }
+  friend Block& TheBlock();
+
+  void Start(Fiber& fiber, Position position, unsigned index) {
+    const dim3& size = position.block_size;
+    position.thread = {index % size.x, index / size.x % size.y, index / (size.x * size.y)};
+    fiber.position = position;
+    fiber.finished = fiber.at_barrier = false;
+    fiber.shuffles = 0;
+    fiber.open.clear();
+    fiber.groups.clear();
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack_bytes;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, &Block::Enter, 0);
+  }
+
+  // Lets the threads go on once all of them wait at a barrier.
+  void Release(const char* name, int alive) {
+    int waiting = 0;
+    for (int i = 0; i < threads_; ++i) {
+      const Fiber& fiber = *fibers_[static_cast<size_t>(i)];
+      waiting += !fiber.finished && fiber.at_barrier ? 1 : 0;
+    }
+    if (waiting == 0 || waiting < alive) {
+      return;
+    }
+    if (alive < threads_) {
+      Fail(std::string("kernel ") + name + ": a barrier that only some threads of a block reach");
+    }
+    for (int i = 0; i < threads_; ++i) {
+      fibers_[static_cast<size_t>(i)]->at_barrier = false;
+    }
+  }
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<std::pair<uint64_t, uint64_t>> shared_;
+  std::vector<Warp> warps_;
+  ucontext_t scheduler_;
+  Fiber* current_ = nullptr;
+  const std::function<void()>* body_ = nullptr;
+  int threads_ = 0;
+};
+
+Block& TheBlock() { return Block::Instance(); }
+
+Counts counts;
+
+}  // namespace
+
+const Position& Here() { return TheBlock().current().position; }
+void* SharedMemory() { return TheBlock().shared(); }
+
+void Barrier() {
+  TheBlock().current().at_barrier = true;
+  TheBlock().Yield();
+}
+
+uint64_t Shuffle(uint64_t value, int from) { return TheBlock().Shuffle(value, from); }
+
+void CopyAsync(void* to, const void* from, int bytes, int valid_bytes) {
+  if (reinterpret_cast<uintptr_t>(to) % static_cast<uintptr_t>(bytes) != 0 ||
+      (valid_bytes > 0 && reinterpret_cast<uintptr_t>(from) % static_cast<uintptr_t>(bytes) != 0)) {
+    Fail("a misaligned asynchronous copy");
+  }
+  TheBlock().current().open.push_back({to, from, bytes, valid_bytes});
+}
+
+void CommitCopies() {
+  Fiber& fiber = TheBlock().current();
+  fiber.groups.push_back(std::move(fiber.open));
+  fiber.open.clear();
+}
+
+void WaitForCopies(int pending) {
+  Fiber& fiber = TheBlock().current();
+  while (std::ssize(fiber.groups) > pending) {
+    for (const Copy& copy : fiber.groups.front()) {
+      Perform(copy);
+    }
+    fiber.groups.pop_front();
+  }
+}
+
+void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body) {
+  ++counts.kernels;
+  counts.threads += static_cast<int64_t>(grid.x) * grid.y * grid.z * block.x * block.y * block.z;
+  for (unsigned z = 0; z < grid.z; ++z) {
+    for (unsigned y = 0; y < grid.y; ++y) {
+      for (unsigned x = 0; x < grid.x; ++x) {
+        TheBlock().Run(name, {{}, {x, y, z}, block, grid}, shared_bytes, body);
+      }
+    }
+  }
+}
+
+Counts CountsSoFar() { return counts; }
+
+}  // namespace lamina::emulator

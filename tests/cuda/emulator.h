@@ -1,0 +1,90 @@
+// Enough of CUDA C++ to run lamina's kernels on the host: every thread of a block is a fiber, blocks run one after
+// another. Catches what a GPU would: a read of shared memory that nobody wrote (it starts as NaNs), a missing barrier
+// (fibers run in changing order), a missing wait (asynchronous copies arrive only then), a barrier that not all reach.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+namespace lamina::emulator {
+
+struct Position {
+  dim3 thread, block, block_size, grid;
+};
+
+const Position& Here();
+void* SharedMemory();
+void Barrier();
+/// All lanes of the warp that still run pass here; gives every lane the value of lane `from` (its own if out of range).
+uint64_t Shuffle(uint64_t value, int from);
+void CopyAsync(void* to, const void* from, int bytes, int valid_bytes);
+void CommitCopies();
+void WaitForCopies(int pending);
+
+/// Runs body() as every thread of every block. Aborts, naming the kernel, where a barrier is not reached by all the
+/// threads of a block.
+void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);
+
+/// How many kernels and threads ran: tests assert that something did.
+struct Counts {
+  int64_t kernels = 0;
+  int64_t threads = 0;
+};
+Counts CountsSoFar();
+
+}  // namespace lamina::emulator
+
+#define threadIdx (::lamina::emulator::Here().thread)
+#define blockIdx (::lamina::emulator::Here().block)
+#define blockDim (::lamina::emulator::Here().block_size)
+#define gridDim (::lamina::emulator::Here().grid)
+
+inline void __syncthreads() { lamina::emulator::Barrier(); }
+inline void __syncwarp() { lamina::emulator::Shuffle(0, 0); }
+
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = lamina::emulator::Shuffle(bits, static_cast<int>(threadIdx.x % 32) ^ mask);
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+inline unsigned __vabsdiffu4(unsigned a, unsigned b) {
+  unsigned result = 0;
+  for (int shift = 0; shift < 32; shift += 8) {
+    const int difference = static_cast<int>(a >> shift & 255U) - static_cast<int>(b >> shift & 255U);
+    result |= static_cast<unsigned>(std::abs(difference)) << shift;
+  }
+  return result;
+}
+
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  for (int shift = 0; shift < 32; shift += 8) {
+    sum += (a >> shift & 255U) * (b >> shift & 255U);
+  }
+  return sum;
+}
+
+inline int __dp4a(int a, int b, int sum) {
+  for (int shift = 0; shift < 32; shift += 8) {
+    sum += static_cast<int8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
+  }
+  return sum;
+}
