@@ -60,7 +60,7 @@ CurvesView::CurvesView(QWidget* parent)
       best_(new QScatterSeries(chart_)),
       what_(new QComboBox(this)),
       log_(new QCheckBox(tr("Lo&garithmic"), this)),
-      save_(new QPushButton(tr("Save pi&cture or table …"), this)) {
+      save_(new QPushButton(tr("Sa&ve picture or table …"), this)) {
   train_->setName(tr("training"));
   train_->setPen(QPen(QColor(kTrainColour), 2));
   validation_->setName(tr("validation"));
@@ -87,8 +87,10 @@ CurvesView::CurvesView(QWidget* parent)
   what_->setObjectName(QStringLiteral("curves.what"));
   log_->setObjectName(QStringLiteral("curves.log"));
   save_->setObjectName(QStringLiteral("curves.save"));
-  auto* in = new QPushButton(tr("Zoom &in"), this);
-  auto* whole = new QPushButton(tr("&Whole"), this);
+  auto* in = new QPushButton(tr("Zoom in"), this);
+  auto* whole = new QPushButton(tr("Whole"), this);
+  in->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Plus));
+  whole->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_0));
   auto* bar = new QHBoxLayout;
   bar->addWidget(what_);
   bar->addWidget(log_);

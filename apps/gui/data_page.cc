@@ -94,7 +94,7 @@ QWidget* DataPage::MakeSource() {
   row->addWidget(label);
   row->addWidget(path_, 1);
   row->addWidget(button(tr("&Open file …"), "data.open", &DataPage::OpenRequested));
-  row->addWidget(button(tr("Open &folder …"), "data.folder", &DataPage::OpenFolderRequested));
+  row->addWidget(button(tr("Open folder …"), "data.folder", &DataPage::OpenFolderRequested));
   row->addWidget(button(tr("&Digits example"), "data.digits",
                         [this] { Q_EMIT ExampleRequested(QStringLiteral("digits.csv.gz")); }));
   row->addWidget(button(tr("Stock e&xample"), "data.stocks",
@@ -111,11 +111,11 @@ QWidget* DataPage::MakeColumns() {
   auto* layout = new QVBoxLayout(box);
   layout->setContentsMargins(0, 0, 0, 0);
   auto* row = new QHBoxLayout;
-  auto* title = new QLabel(tr("Colum&ns"));
+  auto* title = new QLabel(tr("Columns"));
   row->addWidget(title);
   row->addStretch();
   row->addWidget(new QLabel(tr("Use the selected ones as")));
-  const QString texts[] = {tr("&Input"), tr("&Target"), tr("D&ropped")};
+  const QString texts[] = {tr("&Input"), tr("Tar&get"), tr("D&ropped")};
   for (int use = 0; use < 3; ++use) {
     auto* button = new QPushButton(texts[use]);
     button->setObjectName(QStringLiteral("columns.use%1").arg(use));
@@ -129,6 +129,13 @@ QWidget* DataPage::MakeColumns() {
   columns_view_->setSelectionBehavior(QAbstractItemView::SelectRows);
   columns_view_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   title->setBuddy(columns_view_);
+  empty_ =
+      new QLabel(tr("<b>No data yet</b><br><br>Drop a table anywhere in this window, or open one.<br>"
+                    "To try lamina at once, take the digits: one press here, one on <i>Start training</i>."));
+  empty_->setAlignment(Qt::AlignCenter);
+  empty_->setWordWrap(true);
+  empty_->setObjectName(QStringLiteral("data.empty"));
+  (new QVBoxLayout(columns_view_->viewport()))->addWidget(empty_);
   layout->addWidget(columns_view_);
   return box;
 }
@@ -181,6 +188,7 @@ void DataPage::ShowData() {
   for (QPushButton* button : use_buttons_) {
     button->setEnabled(data != nullptr);
   }
+  empty_->setVisible(data == nullptr);
   ShowUses();
   if (data == nullptr) {
     return;

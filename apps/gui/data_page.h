@@ -39,6 +39,7 @@ class DataPage : public QWidget {
   ColumnsModel* columns_;
   PreviewModel* preview_;
   QLineEdit* path_ = nullptr;
+  QLabel* empty_ = nullptr;
   QLabel* summary_ = nullptr;
   QTableView* columns_view_ = nullptr;
   std::vector<QPushButton*> use_buttons_;

@@ -11,6 +11,7 @@
 #include "curves_view.h"
 #include "data_page.h"
 #include "lamina/base/file.h"
+#include "lamina/nn/onnx_export.h"
 #include "predict_panel.h"
 
 namespace lamina::gui {
@@ -149,6 +150,21 @@ bool FileActions::SaveHistoryTo(const QString& path) {
   const bool json = path.endsWith(QStringLiteral(".json"), Qt::CaseInsensitive);
   return Try([&] { WriteFileAtomically(path.toStdString(), json ? history.ToJson().dump(2) + "\n" : history.ToCsv()); },
              tr("Saved the history as %1").arg(path));
+}
+
+void FileActions::AskExport() {
+  if (store_.model() == nullptr) {
+    return;
+  }
+  const QString path = AskSave(tr("Export as ONNX"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx)"));
+  if (!path.isEmpty()) {
+    ExportTo(path);
+  }
+}
+
+bool FileActions::ExportTo(const QString& path) {
+  return Try([&] { WriteFileAtomically(path.toStdString(), ToOnnx(*store_.model())); },
+             tr("Exported the model as %1").arg(path));
 }
 
 void FileActions::AskSaveCurves(CurvesView& curves) {

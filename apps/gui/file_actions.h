@@ -32,10 +32,12 @@ class FileActions : public QObject {
   void AskPredict(PredictPanel& panel);
   void AskSavePredictions(PredictPanel& panel);
   void AskSaveHistory();
+  void AskExport();
   void AskSaveCurves(CurvesView& curves);
 
   bool SaveModelTo(const QString& path);
   bool SaveHistoryTo(const QString& path);
+  bool ExportTo(const QString& path);
   bool SaveCurvesTo(CurvesView& curves, const QString& path);
 
   QStringList recent() const;

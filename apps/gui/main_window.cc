@@ -9,6 +9,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -30,6 +31,7 @@ namespace lamina::gui {
 namespace {
 
 constexpr int kNavigationWidth = 132;
+constexpr QSize kPreferredSize(1240, 800);
 
 CloseChoice AskWithDialog(QWidget* window, const QString& question) {
   QMessageBox box(QMessageBox::Question, QObject::tr("Close lamina"), question,
@@ -65,7 +67,8 @@ MainWindow::MainWindow(QWidget* parent)
   connect(&store_, &ModelStore::Changed, this, &MainWindow::ShowTitle);
   connect(&document_, &RunDocument::DataChanged, this, &MainWindow::ShowTitle);
   ShowTitle();
-  resize(1240, 800);
+  const QSize room = screen()->availableSize() - QSize(40, 60);  // the frame, and what lies behind
+  resize(kPreferredSize.boundedTo(room));
   setMinimumSize(980, 620);
   Restore();
   ShowPage(Page::kData);
@@ -88,6 +91,7 @@ void MainWindow::MakePages() {
   navigation_->setAccessibleName(tr("Pages"));
   navigation_->setStyleSheet(QStringLiteral("QListWidget::item { padding: 7px 6px; }"));
   pages_ = new QStackedWidget;
+  pages_->setObjectName(QStringLiteral("pages"));
   data_ = new DataPage(document_);
   training_ = new TrainingPage(document_, worker_);
   results_ = new ResultsPage;
@@ -126,6 +130,7 @@ void MainWindow::MakeMenus() {
   file->addSeparator();
   file->addAction(tr("Open &model …"), QKeySequence(tr("Ctrl+M")), files_, &FileActions::AskOpenModel);
   file->addAction(tr("&Save model …"), QKeySequence::Save, files_, &FileActions::AskSaveModel);
+  file->addAction(tr("&Export as ONNX …"), files_, &FileActions::AskExport);
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   QMenu* view = menuBar()->addMenu(tr("&Page"));
@@ -159,6 +164,7 @@ void MainWindow::ConnectFiles() {
   connect(model_page_, &ModelPage::OpenRequested, files_, &FileActions::AskOpenModel);
   connect(model_page_, &ModelPage::SaveRequested, files_, &FileActions::AskSaveModel);
   connect(model_page_, &ModelPage::SaveHistoryRequested, files_, &FileActions::AskSaveHistory);
+  connect(model_page_, &ModelPage::ExportRequested, files_, &FileActions::AskExport);
   CurvesView& curves = training_->curves();
   connect(&curves, &CurvesView::SaveRequested, files_, [this, &curves] { files_->AskSaveCurves(curves); });
   PredictPanel& predict = model_page_->predict();
@@ -289,12 +295,9 @@ void MainWindow::Remember() const {
   QSettings stored;
   stored.setValue(QStringLiteral("geometry"), saveGeometry());
   TrainSettings settings = document_.settings();
-  const TrainSettings defaults;
   settings.data = settings.test = settings.validation = settings.model = "";
   settings.history = settings.history_json = settings.checkpoint = "";
-  settings.target = settings.drop = {};
-  settings.split = defaults.split;
-  settings.samples = defaults.samples;
+  ForgetColumns(settings);
   stored.setValue(QStringLiteral("settings"), QByteArray::fromStdString(ToJson(settings).dump()));
 }
 

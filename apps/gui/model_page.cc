@@ -21,7 +21,7 @@ ModelPage::ModelPage(ModelStore& store, RunDocument& document, Background& backg
       store_(store),
       predict_(new PredictPanel(store, background)),
       description_(new QPlainTextEdit),
-      save_(new QPushButton(tr("&Save model …"))) {
+      save_(new QPushButton(tr("Sa&ve model …"))) {
   auto* open = new QPushButton(tr("Open &model …"));
   open->setObjectName(QStringLiteral("model.open"));
   save_->setObjectName(QStringLiteral("model.save"));
@@ -63,23 +63,34 @@ QWidget* ModelPage::MakeRepeat() {
   command_->setMaximumHeight(command_->fontMetrics().height() * 8);
   label->setBuddy(command_);
   copy_ = new QPushButton(tr("Cop&y the command"));
-  history_ = new QPushButton(tr("Save the &history …"));
+  history_ = new QPushButton(tr("Save the h&istory …"));
   history_->setObjectName(QStringLiteral("model.history"));
   connect(copy_, &QPushButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(command_->toPlainText()); });
   connect(history_, &QPushButton::clicked, this, &ModelPage::SaveHistoryRequested);
+  export_ = new QPushButton(tr("E&xport as ONNX …"));
+  export_->setObjectName(QStringLiteral("model.export"));
+  connect(export_, &QPushButton::clicked, this, &ModelPage::ExportRequested);
   auto* row = new QHBoxLayout;
   row->addWidget(copy_);
   row->addStretch();
   auto* row2 = new QHBoxLayout;
   row2->addWidget(history_);
   row2->addStretch();
+  auto* row3 = new QHBoxLayout;
+  row3->addWidget(export_);
+  row3->addStretch();
   layout->addWidget(label);
   layout->addWidget(command_);
   layout->addLayout(row);
   layout->addSpacing(12);
   layout->addWidget(new QLabel(tr("Losses, accuracies and times of every epoch, as CSV or JSON:")));
   layout->addLayout(row2);
+  layout->addSpacing(12);
+  auto* onnx = new QLabel(tr("The model with its encoding for other programs, in the format ONNX:"));
+  onnx->setWordWrap(true);
+  layout->addWidget(onnx);
+  layout->addLayout(row3);
   layout->addStretch();
   return box;
 }
@@ -87,6 +98,7 @@ QWidget* ModelPage::MakeRepeat() {
 void ModelPage::Show() {
   description_->setPlainText(store_.Description());
   save_->setEnabled(store_.model() != nullptr);
+  export_->setEnabled(store_.model() != nullptr);
   command_->setPlainText(store_.Command());
   copy_->setEnabled(!store_.Command().isEmpty());
   history_->setEnabled(!store_.history().epochs.empty());

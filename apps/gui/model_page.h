@@ -24,6 +24,7 @@ class ModelPage : public QWidget {
   void OpenRequested();
   void SaveRequested();
   void SaveHistoryRequested();
+  void ExportRequested();
 
  private:
   QWidget* MakeRepeat();
@@ -36,6 +37,7 @@ class ModelPage : public QWidget {
   QPushButton* save_;
   QPushButton* copy_ = nullptr;
   QPushButton* history_ = nullptr;
+  QPushButton* export_ = nullptr;
 };
 
 }  // namespace lamina::gui

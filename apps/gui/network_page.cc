@@ -64,7 +64,7 @@ QWidget* NetworkPage::MakePresets() {
     list->addItem(tr(preset.name));
     list->setItemData(list->count() - 1, tr(preset.about), Qt::ToolTipRole);
   }
-  auto* use = new QPushButton(tr("&Use this preset"));
+  auto* use = new QPushButton(tr("Use this p&reset"));
   use->setObjectName(QStringLiteral("presets.use"));
   auto* about = new QLabel(tr(Presets()[0].about));
   about->setWordWrap(true);

@@ -27,8 +27,8 @@ PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* p
     : QWidget(parent),
       store_(store),
       background_(background),
-      open_(new QPushButton(tr("&Predict a file …"))),
-      save_(new QPushButton(tr("Sa&ve predictions …"))),
+      open_(new QPushButton(tr("P&redict a file …"))),
+      save_(new QPushButton(tr("Save pre&dictions …"))),
       probabilities_(new QCheckBox(tr("with every class's output"))),
       summary_(new QLabel),
       table_(new QTableWidget) {

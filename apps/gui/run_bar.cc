@@ -27,9 +27,10 @@ RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
       progress_(new QProgressBar(this)),
       start_(new QPushButton(tr("&Start training"), this)),
       pause_(new QPushButton(tr("Pa&use"), this)),
-      stop_(new QPushButton(tr("Sto&p"), this)),
+      stop_(new QPushButton(tr("S&top"), this)),
       go_on_(new QPushButton(tr("Go o&n"), this)) {
   setFrameShape(QFrame::StyledPanel);
+  setObjectName(QStringLiteral("run.bar"));
   auto* layout = new QHBoxLayout(this);
   text_->setWordWrap(true);
   text_->setObjectName(QStringLiteral("run.text"));
@@ -51,6 +52,14 @@ RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
   QFont bold = start_->font();
   bold.setBold(true);
   start_->setFont(bold);
+  start_->setDefault(true);
+  start_->setStyleSheet(
+      QStringLiteral("QPushButton { padding: 5px 14px; border-radius: 4px; }"
+                     "QPushButton:enabled { background: #1a5fa8; color: white; border: 1px solid #134a85; }"
+                     "QPushButton:enabled:hover { background: #2270c2; }"
+                     "QPushButton:enabled:pressed { background: #134a85; }"
+                     "QPushButton:enabled:focus { border: 2px solid #ffb000; }"
+                     "QPushButton:disabled { border: 1px solid palette(mid); color: palette(mid); }"));
   go_on_->setToolTip(tr("Goes on with the stopped run where it was, with its settings"));
   connect(start_, &QPushButton::clicked, this, &RunBar::StartRequested);
   connect(go_on_, &QPushButton::clicked, this, &RunBar::GoOnRequested);

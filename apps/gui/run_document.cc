@@ -23,6 +23,15 @@ QString WithoutOwnName(QString text, const std::string& name) {
 
 }  // namespace
 
+void ForgetColumns(TrainSettings& settings) {
+  const TrainSettings defaults;
+  for (const char* name :
+       {"target", "drop", "split", "samples", "split-by", "text-columns", "weight-column", "class-weights", "class-map",
+        "derive", "series-by", "order-by", "baseline", "cost-matrix"}) {
+    SetSetting(settings, name, SettingText(defaults, name));
+  }
+}
+
 RunDocument::RunDocument(Background& background, QObject* parent) : QObject(parent), background_(background) {
   plan_timer_.setSingleShot(true);
   plan_timer_.setInterval(kTypingPause_ms);
@@ -133,19 +142,7 @@ void RunDocument::Loaded(const QString& path, std::shared_ptr<const LoadedData> 
   Edit([&](TrainSettings& settings) {
     settings.data = path.toStdString();
     if (other) {
-      settings.target.clear();
-      settings.drop.clear();
-      settings.split.clear();
-      settings.samples = 0;
-      settings.weight_column.clear();
-      settings.split_by.clear();
-      settings.derive.clear();
-      settings.series_by.clear();
-      settings.order_by.clear();
-      settings.class_map.clear();
-      settings.class_weights.clear();
-      settings.baseline.clear();
-      settings.cost_matrix.clear();
+      ForgetColumns(settings);
     }
   });
   Q_EMIT DataChanged();

@@ -19,6 +19,9 @@
 namespace lamina::gui {
 
 /// A data file as read: shared with the threads that use it, never changed.
+/// Takes out what belongs to the columns and rows of one data set.
+void ForgetColumns(TrainSettings& settings);
+
 struct LoadedData {
   QString path;
   RawData raw;

@@ -49,7 +49,7 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
       background_(background),
       table_(new QTableWidget),
       row_(new QSpinBox),
-      take_(new QPushButton(tr("&Take this row of the open data"))),
+      take_(new QPushButton(tr("T&ake this row of the open data"))),
       answer_(new QLabel),
       details_(new QLabel),
       problem_(new ProblemLabel) {

@@ -7,6 +7,7 @@
 #include <QTableWidget>
 
 #include "curves_view.h"
+#include "lamina/nn/onnx_export.h"
 #include "model_page.h"
 #include "predict_panel.h"
 #include "tests/gui/window_test.h"
@@ -25,6 +26,7 @@ class FilesTest : public WindowTest {
   void ModelsThereAndBack();
   void PredictionsOfAFile();
   void UnwritableTargetsLeaveNothing();
+  void ModelsAreExported();
   void RecentFilesAreRemembered();
   void ExamplesAreThere();
 };
@@ -174,6 +176,22 @@ void FilesTest::UnwritableTargetsLeaveNothing() {
   QVERIFY(!window().files().SaveModelTo(QStringLiteral("/nowhere/at/all.safetensors")));
   QVERIFY(Notice().contains(QStringLiteral("/nowhere/at")));
   QVERIFY(window().store().unsaved());
+}
+
+void FilesTest::ModelsAreExported() {
+  QVERIFY(!Find<QPushButton>("model.export")->isEnabled());
+  QVERIFY(Load(Digits()));
+  SmallRun(1);
+  QVERIFY(Settled());
+  Start()->click();
+  QVERIFY(Trained());
+  QVERIFY(Find<QPushButton>("model.export")->isEnabled());
+  QVERIFY(window().files().ExportTo(Path(QStringLiteral("m.onnx"))));
+  QFile file(Path(QStringLiteral("m.onnx")));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QVERIFY(file.readAll() == QByteArray::fromStdString(ToOnnx(*window().store().model())));
+  QVERIFY(!window().files().ExportTo(QStringLiteral("/no/such/m.onnx")));
+  QVERIFY2(Notice().contains(QStringLiteral("/no/such")), qPrintable(Notice()));
 }
 
 void FilesTest::RecentFilesAreRemembered() {

@@ -1,7 +1,10 @@
 // Fields: every wrong one says so beside it and keeps the run from starting; all can be reached and have names.
 #include <QCheckBox>
 #include <QDoubleSpinBox>
+#include <QMenuBar>
+#include <QStackedWidget>
 #include <QTableView>
+#include <map>
 #include <set>
 
 #include "lamina/train/settings_text.h"
@@ -23,6 +26,7 @@ class SettingsTest : public WindowTest {
   void PresetsFillTheForm();
   void LayersAreEdited();
   void EveryEditorHasANameAndCanBeReached();
+  void NoUnderlinedLetterIsUsedTwice();
   void BackendsAreListedWithReasons();
   void SettingsComeBack();
 };
@@ -204,6 +208,42 @@ void SettingsTest::EveryEditorHasANameAndCanBeReached() {
                qPrintable(widget->objectName() + QStringLiteral(" ") +
                           QString::fromLatin1(widget->metaObject()->className())));
     }
+  }
+}
+
+// Alt and a letter that two widgets of a page share only moves the focus about.
+void SettingsTest::NoUnderlinedLetterIsUsedTwice() {
+  const auto letter = [](const QString& text) {
+    const qsizetype at = text.indexOf(QLatin1Char('&'));
+    return at < 0 || at + 1 >= text.size() ? QChar() : text[at + 1].toUpper();
+  };
+  const auto collect = [&](const QWidget& root, std::map<QChar, QString>& letters) {
+    const auto add = [&](const QString& text) {
+      const QChar used = letter(text);
+      if (!used.isNull()) {
+        const auto [other, added] = letters.emplace(used, text);
+        QVERIFY2(added, qPrintable(QStringLiteral("%1 and %2").arg(other->second, text)));
+      }
+    };
+    for (const QAbstractButton* button : root.findChildren<QAbstractButton*>()) {
+      add(button->text());
+    }
+    for (const QLabel* label : root.findChildren<QLabel*>()) {
+      if (label->buddy() != nullptr) {
+        add(label->text());
+      }
+    }
+  };
+  std::map<QChar, QString> everywhere;
+  for (const QAction* menu : window().menuBar()->actions()) {
+    everywhere.emplace(letter(menu->text()), menu->text());
+  }
+  collect(*Find<QFrame>("run.bar"), everywhere);
+  QVERIFY(everywhere.size() >= 7);
+  auto* pages = Find<QStackedWidget>("pages");
+  for (int i = 0; i < pages->count(); ++i) {
+    std::map<QChar, QString> letters = everywhere;
+    collect(*pages->widget(i), letters);
   }
 }
 
