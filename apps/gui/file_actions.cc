@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QSettings>
+#include <QStandardPaths>
 #include <nlohmann/json.hpp>
 
 #include "curves_view.h"
@@ -26,6 +27,12 @@ bool IsModel(const QString& path) {
   return path.endsWith(QStringLiteral(".safetensors")) || path.endsWith(QStringLiteral(".checkpoint"));
 }
 
+// Examples belong to the installation, where nobody saves.
+bool IsExample(const QString& path) { return path == ExamplePath(QFileInfo(path).fileName()); }
+
+// "digits" for digits.csv.gz.
+QString StemOf(const QString& path) { return QFileInfo(path).fileName().section(QLatin1Char('.'), 0, 0); }
+
 // With the suffix of the chosen filter, where the typed name has none.
 QString WithSuffix(QString path, const QString& filter) {
   if (!path.isEmpty() && QFileInfo(path).suffix().isEmpty()) {
@@ -39,7 +46,11 @@ QString WithSuffix(QString path, const QString& filter) {
 
 FileActions::FileActions(RunDocument& document, ModelStore& store, QWidget* window)
     : QObject(window), document_(document), store_(store), window_(window) {
-  connect(&document_, &RunDocument::DataChanged, this, [this] { Remember(document_.data()->path); });
+  connect(&document_, &RunDocument::DataChanged, this, [this] {
+    if (const QString& path = document_.data()->path; !IsExample(path)) {
+      Remember(path);
+    }
+  });
 }
 
 bool FileActions::Try(const std::function<void()>& work, const QString& note) {
@@ -72,13 +83,18 @@ void FileActions::OpenExample(const QString& name) {
   document_.Load(path);
 }
 
+QString FileActions::Folder() const {
+  const QString home = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QSettings().value(FolderKey(), home).toString();
+}
+
 QString FileActions::AskOpen(const QString& title, const QString& filter) {
-  return QFileDialog::getOpenFileName(window_, title, QSettings().value(FolderKey()).toString(), filter);
+  return QFileDialog::getOpenFileName(window_, title, Folder(), filter);
 }
 
 QString FileActions::AskSave(const QString& title, const QString& name, const QString& filter) {
   QString chosen = filter.section(QStringLiteral(";;"), 0, 0);
-  const QDir folder(QSettings().value(FolderKey()).toString());
+  const QDir folder(Folder());
   return WithSuffix(QFileDialog::getSaveFileName(window_, title, folder.filePath(name), filter, &chosen), chosen);
 }
 
@@ -92,8 +108,7 @@ void FileActions::AskOpenData() {
 }
 
 void FileActions::AskOpenFolder() {
-  const QString path = QFileDialog::getExistingDirectory(window_, tr("Open a folder of IDX files"),
-                                                         QSettings().value(FolderKey()).toString());
+  const QString path = QFileDialog::getExistingDirectory(window_, tr("Open a folder of IDX files"), Folder());
   if (!path.isEmpty()) {
     document_.Load(path);
   }
@@ -111,7 +126,8 @@ bool FileActions::AskSaveModel() {
   if (store_.model() == nullptr) {
     return false;
   }
-  const QString name = store_.path().isEmpty() ? QStringLiteral("model.safetensors") : store_.path();
+  const QString stem = StemOf(FromText(store_.settings().data));
+  const QString name = !store_.path().isEmpty() ? store_.path() : stem + QStringLiteral(".safetensors");
   const QString path = AskSave(tr("Save model"), name, tr("Models (*.safetensors)"));
   return !path.isEmpty() && SaveModelTo(path);
 }

@@ -51,6 +51,7 @@ class FileActions : public QObject {
  private:
   QString AskOpen(const QString& title, const QString& filter);
   QString AskSave(const QString& title, const QString& name, const QString& filter);
+  QString Folder() const;  // where dialogs begin
   void Remember(const QString& path);
   bool Try(const std::function<void()>& work, const QString& note);
 

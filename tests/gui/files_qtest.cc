@@ -195,12 +195,13 @@ void FilesTest::ModelsAreExported() {
 }
 
 void FilesTest::RecentFilesAreRemembered() {
-  QVERIFY(Load(Digits()));
+  const QString first = Write(QStringLiteral("first.csv"), "a,y\n1,2\n2,3\n3,1\n");
   const QString other = Write(QStringLiteral("o.csv"), "a,y\n1,2\n2,3\n3,1\n");
-  QVERIFY(Load(other));
-  QVERIFY(Load(Digits()));
+  for (const QString& path : {first, other, first}) {
+    QVERIFY(Load(path));
+  }
   NewWindow();
-  QCOMPARE(window().files().recent(), (QStringList{Digits(), other}));
+  QCOMPARE(window().files().recent(), (QStringList{first, other}));
   QMenu menu;
   window().files().FillRecent(menu);
   QCOMPARE(menu.actions().size(), 2);
@@ -218,6 +219,7 @@ void FilesTest::ExamplesAreThere() {
     QVERIFY2(Start()->isEnabled(), qPrintable(window().document().StartBlocker()));
   }
   QVERIFY(window().document().plan()->data.preprocessor.task() == Task::kRegression);
+  QVERIFY2(window().files().recent().isEmpty(), "an example is no file of the user's");
 }
 
 }  // namespace
