@@ -170,6 +170,7 @@ QWidget* DataPage::MakeChoices() {
   AddField(*grid, document_, "stratify");
   AddField(*grid, document_, "split-by");
   layout->addWidget(rows);
+  layout->addWidget(MakeFieldGroup(tr("Reading"), document_, {"header", "separator", "text-columns"}));
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_, {"task", "encode", "scale", "target-scale", "missing", "unseen"}));
   layout->addStretch();

@@ -19,7 +19,11 @@ Problem ProblemOf(const Error& error) {
   if (!context.column.empty()) {
     what += QStringLiteral("column “%1”: ").arg(FromText(context.column));
   }
-  what += WithLabels(FromText(error.message()));
+  QString message = WithLabels(FromText(error.message()));
+  if (what.isEmpty() && !message.isEmpty()) {
+    message[0] = message[0].toUpper();
+  }
+  what += message;
   if (!context.value.empty()) {
     what += QStringLiteral(": “%1”").arg(FromText(context.value).left(200));
   }

@@ -8,6 +8,17 @@ namespace lamina::gui {
 namespace {
 
 constexpr int kTypingPause_ms = 120;
+constexpr int kLoadPause_ms = 600;
+
+constexpr const char* kReadingSettings[] = {"header", "separator", "text-columns"};
+
+std::string ReadingOf(const TrainSettings& settings) {
+  std::string text;
+  for (const char* name : kReadingSettings) {
+    text += SettingText(settings, name) + '\n';
+  }
+  return text;
+}
 
 // Beside its own field a message need not name it.
 QString WithoutOwnName(QString text, const std::string& name) {
@@ -36,6 +47,9 @@ RunDocument::RunDocument(Background& background, QObject* parent) : QObject(pare
   plan_timer_.setSingleShot(true);
   plan_timer_.setInterval(kTypingPause_ms);
   connect(&plan_timer_, &QTimer::timeout, this, &RunDocument::Plan);
+  load_timer_.setSingleShot(true);
+  load_timer_.setInterval(kLoadPause_ms);
+  connect(&load_timer_, &QTimer::timeout, this, [this] { Load(path_); });
   Check();
 }
 
@@ -78,6 +92,9 @@ void RunDocument::Changed() {
   if (planning_) {
     plan_timer_.start();
   }
+  if (!path_.isEmpty() && problems_.empty() && ReadingOf(settings_) != reading_) {
+    load_timer_.start();
+  }
   Q_EMIT PlanChanged();
 }
 
@@ -116,33 +133,41 @@ void RunDocument::Plan() {
 void RunDocument::Load(const QString& path) {
   loading_ = true;
   Q_EMIT PlanChanged();
+  load_timer_.stop();
   TrainSettings settings = settings_;
+  if (path != path_) {
+    ForgetColumns(settings);
+  }
   settings.data = path.toStdString();
+  path_ = path;
+  reading_ = ReadingOf(settings_);
   background_.Run([this, settings, path]() -> Background::Then {
     auto data = std::make_shared<LoadedData>();
     const auto problem = Attempt([&] {
       data->path = path;
+      data->text_columns = settings.text_columns;
       data->raw = ReadRawData(settings);
       data->summaries = SummarizeColumns(data->raw.main.train);
     });
-    return [this, path, data, problem] { Loaded(path, data, problem); };
+    return [this, data, problem] { Loaded(data, problem); };
   });
 }
 
-void RunDocument::Loaded(const QString& path, std::shared_ptr<const LoadedData> data,
-                         const std::optional<Problem>& problem) {
+void RunDocument::Loaded(std::shared_ptr<const LoadedData> data, const std::optional<Problem>& problem) {
   loading_ = false;
   if (problem) {
     Q_EMIT PlanChanged();
     Q_EMIT LoadFailed(*problem);
     return;
   }
-  const bool other = data_ == nullptr || data_->path != path;
+  const bool other = data_ == nullptr || data_->path != data->path;
   data_ = std::move(data);
   Edit([&](TrainSettings& settings) {
-    settings.data = path.toStdString();
+    settings.data = data_->path.toStdString();
     if (other) {
       ForgetColumns(settings);
+      settings.text_columns = data_->text_columns;
+      reading_ = ReadingOf(settings);
     }
   });
   Q_EMIT DataChanged();

@@ -25,7 +25,8 @@ void ForgetColumns(TrainSettings& settings);
 struct LoadedData {
   QString path;
   RawData raw;
-  std::vector<ColumnSummary> summaries;  // of raw.main.train
+  std::vector<std::string> text_columns;  // as they were read
+  std::vector<ColumnSummary> summaries;   // of raw.main.train
 };
 
 class RunDocument : public QObject {
@@ -46,6 +47,7 @@ class RunDocument : public QObject {
   const std::map<std::string, QString>& problems() const { return problems_; }
 
   /// Reads `path` in the background; then DataChanged or LoadFailed. The columns' uses start afresh for another path.
+  /// Read again when a setting of reading changes.
   void Load(const QString& path);
   bool loading() const { return loading_; }
   std::shared_ptr<const LoadedData> data() const { return data_; }
@@ -65,7 +67,7 @@ class RunDocument : public QObject {
   void Changed();
   void Check();
   void Plan();
-  void Loaded(const QString& path, std::shared_ptr<const LoadedData> data, const std::optional<Problem>& problem);
+  void Loaded(std::shared_ptr<const LoadedData> data, const std::optional<Problem>& problem);
 
   Background& background_;
   TrainSettings settings_;
@@ -75,6 +77,9 @@ class RunDocument : public QObject {
   std::shared_ptr<const RunPlan> plan_;
   std::optional<Problem> plan_problem_;
   QTimer plan_timer_;  // waits for the end of typing
+  QTimer load_timer_;
+  QString path_;  // of the last Load()
+  std::string reading_;
   int generation_ = 0;
   bool planning_ = false;
   bool loading_ = false;

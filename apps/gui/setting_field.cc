@@ -47,6 +47,9 @@ QString PlaceholderOf(const std::string& name) {
   if (name == "learning-rate") {
     return QObject::tr("automatic");
   }
+  if (name == "text-columns") {
+    return QObject::tr("names, separated by commas");
+  }
   if (name == "split-by") {
     return QObject::tr("at random");
   }

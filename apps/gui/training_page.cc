@@ -174,6 +174,9 @@ void TrainingPage::Pull() {
   curves_->Add(epochs);
   const auto progress = worker_.progress();
   if (!progress) {
+    if (!worker_.active()) {
+      status_->setText(tr("Not trained."));
+    }
     return;
   }
   QString text = tr("Epoch %1 of %2, %3")

@@ -21,6 +21,7 @@ class FilesTest : public WindowTest {
   void BadFilesSayWhatHappened_data();
   void BadFilesSayWhatHappened();
   void ABadFileLeavesTheOpenOneAlone();
+  void ReadAgainAsTextWhenToldSo();
   void DroppedFilesOpen();
   void EveryFormatOpens();
   void ModelsThereAndBack();
@@ -68,6 +69,21 @@ void FilesTest::ABadFileLeavesTheOpenOneAlone() {
   QVERIFY(Start()->isEnabled());
   QVERIFY(Load(Digits()));
   QVERIFY(Notice().isEmpty());
+}
+
+void FilesTest::ReadAgainAsTextWhenToldSo() {
+  QVERIFY(Load(Write(QStringLiteral("mixed.csv"), "a,code,y\n1,2,3\n2,x,4\n3,5,5\n4,7,9\n5,8,9\n")));
+  QVERIFY2(Notice().contains(QStringLiteral("Columns read as text")), qPrintable(Notice()));
+  QVERIFY(window().document().data() == nullptr);
+  Type("field.text-columns", QStringLiteral("code"));
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data() != nullptr; }, kPatience_ms));
+  QVERIFY(window().document().data()->raw.main.train.columns[1].kind == ColumnKind::kText);
+  QCOMPARE(Find<QLineEdit>("field.text-columns")->text(), QStringLiteral("code"));
+  QVERIFY(Settled());
+  QVERIFY(Start()->isEnabled());
+  QVERIFY(Load(Digits()));
+  QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
+  QVERIFY(Find<QLineEdit>("field.text-columns")->text().isEmpty());
 }
 
 void FilesTest::DroppedFilesOpen() {
