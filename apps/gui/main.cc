@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <QApplication>
+#include <QFontDatabase>
 #include <QIcon>
 #include <QTimer>
 #include <cstdio>
@@ -34,6 +35,33 @@ void LimitSpinning(char** argv) {
   }
 }
 
+// A bare system has no fonts, or no list of them; packages that carry their libraries carry some (scripts/package).
+std::filesystem::path CarriedFonts() {
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return program.parent_path().parent_path() / "share/lamina/fonts";
+}
+
+void UseCarriedFontList() {
+  const auto list = CarriedFonts() / "fonts.conf";
+  std::error_code failed;
+  if (!std::filesystem::exists("/etc/fonts/fonts.conf", failed) && std::filesystem::exists(list, failed)) {
+    setenv("FONTCONFIG_FILE", list.c_str(), 0);
+  }
+}
+
+void UseCarriedFonts() {
+  if (!QFontDatabase::families().isEmpty()) {
+    return;
+  }
+  std::error_code failed;
+  for (const auto& file : std::filesystem::directory_iterator(CarriedFonts(), failed)) {
+    if (file.path().extension() == ".ttf") {
+      QFontDatabase::addApplicationFont(QString::fromStdString(file.path().string()));
+    }
+  }
+}
+
 int PrintVersion() {
   std::printf("lamina-gui %s\n", lamina::Version().c_str());
   for (const std::string& line : lamina::BuildOptions()) {
@@ -57,7 +85,9 @@ int main(int argc, char** argv) {
     }
   }
   LimitSpinning(argv);
+  UseCarriedFontList();
   QApplication application(argc, argv);  // takes Qt's own options out of argv
+  UseCarriedFonts();
   QApplication::setApplicationName(QStringLiteral("lamina-gui"));
   QApplication::setOrganizationName(QStringLiteral("lamina"));
   QApplication::setApplicationVersion(QString::fromStdString(lamina::Version()));
