@@ -1,25 +1,43 @@
-# What "cmake --install" puts where: the library with its package for find_package(lamina), the program, licence and pages.
+# What "cmake --install" puts where, in the components program, library and gui: the library with its package for find_package(lamina), the program, licence and pages.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/lamina)
 
 # A static library does not carry what it is linked with: the package finds it again (laminaConfig.cmake.in).
 target_include_directories(lamina PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-install(TARGETS lamina EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT laminaTargets NAMESPACE lamina:: DESTINATION ${package_folder})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/lamina DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(TARGETS lamina EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+install(EXPORT laminaTargets NAMESPACE lamina:: DESTINATION ${package_folder} COMPONENT library)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lamina DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cuh")
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/laminaConfig.cmake.in ${PROJECT_BINARY_DIR}/laminaConfig.cmake
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/laminaConfig.cmake ${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/parts.cmake DESTINATION ${package_folder})
+              ${PROJECT_SOURCE_DIR}/cmake/parts.cmake DESTINATION ${package_folder} COMPONENT library)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 if(TARGET lamina_cli)
   install(TARGETS lamina_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # A package that carries its libraries keeps them in lib/lamina (scripts/package); RPATH, not RUNPATH, so that it counts
+  # for what these libraries need, too. Elsewhere that folder is not there and nothing changes.
+  foreach(program lamina_cli lamina_gui)
+    if(TARGET ${program})
+      set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/lamina")
+      target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+    endif()
+  endforeach()
+  find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+  if(Python3_FOUND)
+    set(help_files ${PROJECT_BINARY_DIR}/help_files)
+    add_custom_target(lamina_help_files COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/help_files
+                      $<TARGET_FILE:lamina_cli> ${help_files} DEPENDS lamina_cli)
+    install(DIRECTORY ${help_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+    install(FILES ${help_files}/bash/lamina DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+    install(FILES ${help_files}/zsh/_lamina DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions OPTIONAL)
+  endif()
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/examples/predict.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES ${PROJECT_SOURCE_DIR}/examples/predict.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/lamina/data)

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/paper_2016.h"

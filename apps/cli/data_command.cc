@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +10,7 @@
 #include "interrupt.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/data/column_statistics.h"
 #include "lamina/data/fetch.h"
 #include "lamina/data/reader.h"
 #include "lamina/train/settings.h"
@@ -84,29 +84,16 @@ struct ShowCommand {
   JsonOutput json_output;
 };
 
-nlohmann::json ColumnFacts(const Table& table, const Column& column) {
-  nlohmann::json node = {{"name", column.name}, {"kind", column.kind == ColumnKind::kText ? "text" : "number"}};
-  int64_t missing = 0;
-  double low = INFINITY;
-  double high = -INFINITY;
-  double mean = 0;
-  for (int64_t row = 0; row < table.rows; ++row) {
-    if (column.IsMissing(row)) {
-      ++missing;
-    } else if (column.kind == ColumnKind::kNumber) {
-      const double value = column.Number(row);
-      low = std::min(low, value);
-      high = std::max(high, value);
-      mean += value;
-    }
-  }
-  node["missing"] = missing;
+nlohmann::json ColumnFacts(const Column& column, const ColumnSummary& summary) {
+  nlohmann::json node = {{"name", column.name},
+                         {"kind", column.kind == ColumnKind::kText ? "text" : "number"},
+                         {"missing", summary.missing}};
   if (column.kind == ColumnKind::kText) {
-    node["categories"] = column.categories.size();
-  } else if (missing < table.rows) {
-    node["minimum"] = low;
-    node["mean"] = mean / static_cast<double>(table.rows - missing);
-    node["maximum"] = high;
+    node["categories"] = summary.categories;
+  } else if (summary.numbers.count > 0) {
+    node["minimum"] = summary.numbers.min;
+    node["mean"] = summary.numbers.mean;
+    node["maximum"] = summary.numbers.max;
   }
   return node;
 }
@@ -138,8 +125,9 @@ int RunShow(const ShowCommand& command) {
   command.json_output.Check();
   const ReadResult result = ReadData(command.path, ReadOptionsFrom(command.settings));
   nlohmann::json columns = nlohmann::json::array();
-  for (const Column& column : result.train.columns) {
-    columns.push_back(ColumnFacts(result.train, column));
+  const std::vector<ColumnSummary> summaries = SummarizeColumns(result.train);
+  for (size_t i = 0; i < summaries.size(); ++i) {
+    columns.push_back(ColumnFacts(result.train.columns[i], summaries[i]));
   }
   if (!command.json_output.to_stdout()) {
     fmt::print("{}: {} rows, {} columns{}\n", command.path, WithThousands(result.train.rows), columns.size(),

@@ -10,7 +10,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/data/npy_writer.h"
-#include "lamina/train/evaluate.h"
+#include "lamina/train/predictions.h"
 #include "model_input.h"
 #include "tables.h"
 
@@ -24,66 +24,6 @@ struct PredictCommand {
   JsonOutput json_output;
 };
 
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + '"';
-}
-
-// Names of the output columns: the prediction(s), then one output per class where asked.
-std::vector<std::string> HeaderOf(const Model& model, bool probabilities) {
-  const Preprocessor& preprocessor = model.preprocessor;
-  if (preprocessor.task() == Task::kRegression) {
-    return preprocessor.target_names();
-  }
-  std::vector<std::string> names = preprocessor.target_names();
-  if (probabilities) {
-    for (const std::string& name : preprocessor.class_names()) {
-      names.push_back("p_" + name);
-    }
-  }
-  return names;
-}
-
-// Outputs per class: a single output y gives the second class y and the first 1 - y.
-std::vector<double> ClassOutputs(const Model& model, const double* outputs) {
-  const size_t classes = model.preprocessor.class_names().size();
-  if (model.network.outputs() == 1) {
-    return {2 * model.preprocessor.class_threshold() - outputs[0], outputs[0]};
-  }
-  return {outputs, outputs + classes};
-}
-
-std::string ToCsv(const Model& model, const Matrix& outputs, bool probabilities) {
-  std::string text;
-  for (const std::string& name : HeaderOf(model, probabilities)) {
-    text += (text.empty() ? "" : ",") + CsvField(name);
-  }
-  text += '\n';
-  const bool classes = model.preprocessor.task() == Task::kClassification;
-  const std::vector<int32_t> predicted = classes ? ClassesOf(model, outputs) : std::vector<int32_t>{};
-  for (int64_t i = 0; i < outputs.rows(); ++i) {
-    const double* row = outputs.Row<double>(i);
-    std::vector<double> numbers;
-    if (classes) {
-      text += CsvField(model.preprocessor.class_names()[static_cast<size_t>(predicted[static_cast<size_t>(i)])]);
-      numbers = probabilities ? ClassOutputs(model, row) : numbers;
-    } else {
-      numbers.assign(row, row + outputs.cols());
-    }
-    for (size_t j = 0; j < numbers.size(); ++j) {
-      text += fmt::format("{}{:.9g}", j == 0 && !classes ? "" : ",", numbers[j]);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 // Class numbers as i64, or outputs as f64.
 void ToNpy(const std::string& path, const Model& model, const Matrix& outputs, bool probabilities) {
   if (model.preprocessor.task() == Task::kRegression || probabilities) {
@@ -93,20 +33,6 @@ void ToNpy(const std::string& path, const Model& model, const Matrix& outputs, b
   const std::vector<int32_t> predicted = ClassesOf(model, outputs);
   const std::vector<int64_t> wide(predicted.begin(), predicted.end());
   WriteNpy(path, ViewOf(wide.data(), outputs.rows(), 1));
-}
-
-// Answers stand in the order of the rows: one that is left out would shift those after it unseen.
-void RefuseGaps(const Table& table, const std::vector<int64_t>& rows, const Dataset& dataset) {
-  if (dataset.rows.size() == rows.size()) {
-    return;
-  }
-  const auto gap = std::mismatch(dataset.rows.begin(), dataset.rows.end(), rows.begin()).second;
-  throw Error(
-      ErrorCode::kBadData,
-      fmt::format("{} of {} rows miss a value, the first of them here", rows.size() - dataset.rows.size(), rows.size()),
-      {.file = table.source,
-       .line = table.LineOf(*gap),
-       .remedy = "Take them out; the model fills gaps only when it is trained with --missing mean."});
 }
 
 int RunPredict(const PredictCommand& command) {
@@ -129,16 +55,16 @@ int RunPredict(const PredictCommand& command) {
   EncodeReport report;
   const std::vector<int64_t> rows = command.input.RowsOf(table);
   const Dataset dataset = model.preprocessor.EncodeInputs(table, rows, model.network.dtype(), &report);
-  RefuseGaps(table, rows, dataset);
+  RequireAllRows(table, rows, dataset);
   const Stopwatch watch;
   const Matrix outputs = PredictRows(model, *backend, dataset.features);
   const double seconds = watch.Elapsed_seconds();
   if (command.out.ends_with(".npy")) {
     ToNpy(command.out, model, outputs, command.probabilities);
   } else if (to_stdout) {
-    fmt::print("{}", ToCsv(model, outputs, command.probabilities));
+    fmt::print("{}", PredictionsCsv(model, outputs, command.probabilities));
   } else {
-    WriteFileAtomically(command.out, ToCsv(model, outputs, command.probabilities));
+    WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.probabilities));
   }
   if (!to_stdout && !command.json_output.to_stdout()) {
     PrintUnseen(report);

@@ -30,20 +30,6 @@ std::string Metric(const char* name, double loss, double accuracy) {
 
 }  // namespace
 
-std::string DurationText(double seconds) {
-  if (seconds < 1) {
-    return fmt::format("{:.0f} ms", 1000 * seconds);
-  }
-  if (seconds < 10) {
-    return fmt::format("{:.1f} s", seconds);
-  }
-  const auto whole = static_cast<int64_t>(std::llround(seconds));
-  if (whole < 3600) {
-    return fmt::format("{}:{:02}", whole / 60, whole % 60);
-  }
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
 void PrintBar(const std::string& before, double share, const std::string& after) {
   const auto filled = static_cast<size_t>(std::clamp(kBarCells * share, 0.0, static_cast<double>(kBarCells)));
   std::string line =

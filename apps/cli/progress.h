@@ -28,7 +28,4 @@ class ProgressPrinter {
 void PrintBar(const std::string& before, double share, const std::string& after);
 void ClearBar();
 
-/// "1:02:03", "2:05" (minutes and seconds), "1.8 s", "35 ms".
-std::string DurationText(double seconds);
-
 }  // namespace lamina::cli

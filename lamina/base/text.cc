@@ -145,4 +145,18 @@ std::string BytesText(int64_t size_bytes) {
   return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kUnits[unit]);
 }
 
+std::string DurationText(double seconds) {
+  if (seconds < 1) {
+    return fmt::format("{:.0f} ms", 1000 * seconds);
+  }
+  if (seconds < 10) {
+    return fmt::format("{:.1f} s", seconds);
+  }
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 3600) {
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  }
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
 }  // namespace lamina

@@ -29,5 +29,7 @@ std::string WithThousands(int64_t value);
 int64_t ParseBytes(std::string_view text);
 /// "512 B", "1 MiB", "23.5 GiB": at most one decimal.
 std::string BytesText(int64_t size_bytes);
+/// "12 ms", "3.4 s", "5:06", "1:02:03".
+std::string DurationText(double seconds);
 
 }  // namespace lamina

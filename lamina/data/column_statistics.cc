@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "lamina/data/column_access.h"
 
@@ -74,6 +75,31 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
     s.deviation = s.count == 0 ? 0 : std::sqrt(s.deviation / static_cast<double>(s.count));
   }
   return all;
+}
+
+std::vector<ColumnSummary> SummarizeColumns(const Table& table) {
+  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
+  std::iota(rows.begin(), rows.end(), int64_t{0});
+  std::vector<const Column*> numbers;
+  for (const Column& column : table.columns) {
+    if (column.kind == ColumnKind::kNumber) {
+      numbers.push_back(&column);
+    }
+  }
+  const std::vector<ColumnStatistics> statistics = ComputeStatistics(numbers, rows);
+  std::vector<ColumnSummary> summaries;
+  size_t next = 0;
+  for (const Column& column : table.columns) {
+    ColumnSummary& summary = summaries.emplace_back();
+    if (column.kind == ColumnKind::kNumber) {
+      summary.numbers = statistics[next++];
+      summary.missing = table.rows - summary.numbers.count;
+    } else {
+      summary.missing = std::count(column.codes.begin(), column.codes.end(), -1);
+      summary.categories = std::ssize(column.categories);
+    }
+  }
+  return summaries;
 }
 
 std::optional<CellPosition> FindMissing(std::span<const Column* const> columns, std::span<const int64_t> rows) {

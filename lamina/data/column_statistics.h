@@ -22,6 +22,16 @@ struct ColumnStatistics {
 /// bits for any number of threads.
 std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows);
 
+/// What a column holds, for people to look at.
+struct ColumnSummary {
+  int64_t missing = 0;
+  ColumnStatistics numbers;  // of number columns, without missing values
+  int64_t categories = 0;    // of text columns
+};
+
+/// Of every column, over all rows.
+std::vector<ColumnSummary> SummarizeColumns(const Table& table);
+
 /// A cell: position in `rows`, and in `columns`.
 struct CellPosition {
   int64_t row = 0;

@@ -27,15 +27,20 @@ TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Acti
 
 TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  Prepare(nullptr);
+  Prepare(nullptr, nullptr);
+}
+
+TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom)
+    : settings_(settings), custom_(std::move(custom)) {
+  Prepare(&raw, nullptr);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  Prepare(&checkpoint);
+  Prepare(nullptr, &checkpoint);
 }
 
-void TrainSession::Prepare(const std::string* checkpoint) {
+void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
   backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
@@ -45,9 +50,12 @@ void TrainSession::Prepare(const std::string* checkpoint) {
   }
   const Stopwatch watch;
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
-  const RawData raw = ReadRawData(settings_);
+  std::optional<RawData> read;
+  if (given == nullptr) {
+    read = ReadRawData(settings_);
+  }
   data_ = std::make_shared<const TrainData>(
-      EncodeData(raw, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
+      EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
   if (!costs.empty()) {
@@ -117,12 +125,19 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
   }
-  callbacks.checkpoint = nullptr;
-  if (const std::string path = CheckpointPath(); !path.empty()) {
-    callbacks.checkpoint = [this, path](const TrainState& state) {
+  bool stopped = false;
+  const std::string path = CheckpointPath();
+  callbacks.stop_requested = [&stopped, ask = std::move(callbacks.stop_requested)] {
+    return stopped = stopped || (ask && ask());
+  };
+  callbacks.checkpoint = [&](TrainState&& state) {
+    if (!path.empty()) {
       SaveCheckpoint(path, model_, state, Fingerprint());
-    };
-  }
+    }
+    if (stopped) {
+      resume_state_ = std::move(state);
+    }
+  };
   TrainResult result;
   result.history = trainer.Run(train(), &validation(), callbacks);
   for (const EpochRecord& record : result.history.epochs) {
@@ -130,6 +145,11 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   if (test().size() > 0 && result.history.stop_reason != "interrupted") {
     result.test = Evaluate(model_, *backend_, test());
+  }
+  model_.training["epochs"] = result.history.epochs.size();
+  model_.training["best_epoch"] = result.history.best_epoch;
+  if (result.test) {
+    model_.training["test"] = ToJson(*result.test);
   }
   WriteFiles(result);
   return result;
@@ -142,15 +162,9 @@ void TrainSession::WriteFiles(const TrainResult& result) {
   if (!settings_.history_json.empty()) {
     WriteFileAtomically(settings_.history_json, result.history.ToJson().dump(2) + "\n");
   }
-  if (result.history.stop_reason == "interrupted" || settings_.model.empty()) {
-    return;
+  if (result.history.stop_reason != "interrupted" && !settings_.model.empty()) {
+    SaveModel(settings_.model, model_);
   }
-  model_.training["epochs"] = result.history.epochs.size();
-  model_.training["best_epoch"] = result.history.best_epoch;
-  if (result.test) {
-    model_.training["test"] = ToJson(*result.test);
-  }
-  SaveModel(settings_.model, model_);
 }
 
 }  // namespace lamina

@@ -31,12 +31,16 @@ class TrainSession {
   /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
   explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {});
 
-  /// As above, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
+  /// As above with what ReadRawData(settings) has read, which is not needed any more afterwards.
+  TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom = {});
+
+  /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
   TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {});
 
   /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
-  /// checkpoint to CheckpointPath() and the history, but no model. `callbacks.checkpoint` is ignored.
+  /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
+  /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
 
   /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).
@@ -51,10 +55,11 @@ class TrainSession {
   const EncodeReport& encode_report() const { return data_->report; }
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
-  int64_t first_epoch() const;                                           // 1, or where a resumed run goes on
+  int64_t first_epoch() const;                                           // of the next Run(): 1, or where it goes on
+  bool can_go_on() const { return resume_state_.has_value(); }           // interrupted, or from a checkpoint
 
  private:
-  void Prepare(const std::string* checkpoint);
+  void Prepare(const RawData* given, const std::string* checkpoint);
   void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
   uint64_t Fingerprint();

@@ -11,6 +11,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/train/layers_text.h"
 
 namespace lamina {
 namespace {
@@ -216,7 +217,7 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
   int64_t given_outputs = 0;
   OutputPlan plan{};
   std::string given = settings.output_activation;
-  if (!settings.layers.empty()) {
+  if (!settings.layers.empty() && !EndsInAuto(settings.layers)) {
     const LayerSpec last = ParseLayers(settings.layers, 1, settings.bias, custom).back();
     given = last.activation.Text();
     given_outputs = last.outputs;
@@ -252,6 +253,15 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
 std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
                                   int64_t outputs, std::span<const Activation> custom) {
   std::vector<LayerSpec> layers;
+  int64_t width = inputs;
+  if (EndsInAuto(settings.layers)) {
+    if (const std::string hidden = HiddenPart(settings.layers); !hidden.empty()) {
+      layers = ParseLayers(hidden, inputs, settings.bias, custom);
+      width = layers.back().outputs;
+    }
+    layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});
+    return layers;
+  }
   if (!settings.layers.empty()) {
     layers = ParseLayers(settings.layers, inputs, settings.bias, custom);
     if (layers.back().outputs != outputs) {
@@ -261,7 +271,6 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
     }
     return layers;
   }
-  int64_t width = inputs;
   for (const int64_t neurons : settings.hidden) {
     if (settings.hidden.size() == 1 && neurons == 0) {
       break;
@@ -286,99 +295,61 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
 
 namespace {
 
-void ValidateSplit(const TrainSettings& settings) {
-  const SplitOptions split = SplitOptionsFrom(settings, !settings.test.empty(), !settings.validation.empty());
-  const std::string given = fmt::format("{}", fmt::join(settings.split, ","));
-  for (const double share : {split.train, split.validation, split.test}) {
-    if (!(share >= 0 && share <= 1)) {  // also NaN
-      throw Error(ErrorCode::kInvalidArgument, "a share of --split must lie in 0 to 1", {.value = given});
-    }
+template <class E, size_t N>
+std::vector<std::string> NamesOf(const Choice<E> (&choices)[N]) {
+  std::vector<std::string> names;
+  for (const Choice<E>& choice : choices) {
+    names.emplace_back(choice.name);
   }
-  const double sum = split.train + split.validation + split.test;
-  if (!(std::abs(sum - 1.0) <= 1e-6)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("the shares of --split must sum to 1, not {:g}", sum),
-                {.value = given});
-  }
-  if (split.train == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "--split leaves no training rows", {.value = given});
-  }
+  return names;
 }
 
-void ValidateColumns(const TrainSettings& settings) {
-  ValidateDerive({settings.derive, settings.series_by, settings.order_by});
-  if (!settings.derive.empty() && settings.target.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--derive needs --target",
-                {.remedy = "Derived columns stand behind the others, so that the last column may not be meant."});
-  }
-  if (!settings.split_by.empty() && settings.stratify) {
-    throw Error(ErrorCode::kInvalidArgument, "--split-by and --stratify contradict each other",
-                {.remedy = "Leave one of them out."});
-  }
-}
-
-// Gain and threshold go into the activations that are named without them; nothing is ignored silently.
-void ValidateGain(const TrainSettings& settings) {
-  if (!settings.gain && !settings.threshold) {
-    return;
-  }
-  const auto takes = [](const std::string& text) { return text == formulas::BipolarSigmoid::kName; };
-  if (!settings.layers.empty() || (!takes(settings.activation) && !takes(settings.output_activation))) {
-    throw Error(ErrorCode::kInvalidArgument, "--gain and --threshold belong to --activation bipolar_sigmoid",
-                {.remedy = "In --layers write them out: dot-bipolar_sigmoid(gain=2,threshold=0):4."});
-  }
+std::vector<std::string> AutoAnd(std::vector<std::string> names) {
+  names.insert(names.begin(), "auto");
+  return names;
 }
 
 }  // namespace
 
-void ValidateSettings(const TrainSettings& settings, std::span<const Activation> custom) {
-  if (settings.data.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "no training data", {.remedy = "Give --data FILE."});
-  }
-  if (settings.threads < 0 || settings.threads > 4096) {
-    throw Error(ErrorCode::kInvalidArgument, "--threads must be from 0 to 4096",
-                {.value = fmt::format("{}", settings.threads)});
-  }
-  if (settings.samples < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "--samples must be 0 (all) or positive",
-                {.value = fmt::format("{}", settings.samples)});
-  }
-  for (const int64_t neurons : settings.hidden) {
-    if (neurons < 0 || (neurons == 0 && settings.hidden.size() > 1)) {
-      throw Error(ErrorCode::kInvalidArgument, "a hidden layer needs at least 1 neuron",
-                  {.value = fmt::format("{}", fmt::join(settings.hidden, ","))});
+std::vector<std::string> SettingChoices(std::string_view name) {
+  using List = std::vector<std::string>;
+  static const std::pair<std::string_view, List (*)()> kLists[] = {
+      {"task", [] { return NamesOf(kTasks); }},
+      {"header", [] { return NamesOf(kHeaders); }},
+      {"separator", [] { return NamesOf(kSeparators); }},
+      {"missing", [] { return NamesOf(kMissing); }},
+      {"unseen", [] { return NamesOf(kUnseen); }},
+      {"encode", [] { return NamesOf(kEncodings); }},
+      {"scale", [] { return NamesOf(kScalings); }},
+      {"target-scale", [] { return NamesOf(kScalings); }},
+      {"activation", ActivationNames},
+      {"output-activation", [] { return AutoAnd(ActivationNames()); }},
+      {"init", [] { return AutoAnd(InitializationNames()); }},
+      {"dtype",
+       [] {
+         return List{"f32", "f64"};
+       }},
+      {"precision", [] { return NamesOf(kPrecisions); }},
+      {"loss", [] { return AutoAnd(LossNames()); }},
+      {"optimizer", UpdateKindNames},
+      {"schedule", ScheduleKindNames},
+      {"keep",
+       [] {
+         return List{"auto", "best", "last"};
+       }},
+      {"backend", [] {
+         List names{"auto"};
+         for (const BackendRow& row : BackendTable()) {
+           names.emplace_back(row.name);
+         }
+         return names;
+       }}};
+  for (const auto& [each, list] : kLists) {
+    if (each == name) {
+      return list();
     }
   }
-  ValidateSplit(settings);
-  ValidateGain(settings);
-  ReadOptionsFrom(settings);
-  ValidateColumns(settings);
-  PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
-  TrainOptionsFrom(settings, Loss::kMse);
-  WeightOptionsFrom(settings);
-  if (!settings.layers.empty()) {
-    ParseLayers(settings.layers, 1, settings.bias, custom);
-  }
-  if (!IsAuto(settings.output_activation)) {
-    ActivationFrom(settings, settings.output_activation, custom);
-  }
-  if (!IsAuto(settings.loss)) {
-    ParseLoss(settings.loss);
-  }
-  if (!IsAuto(settings.init)) {
-    ParseInitialization(settings.init);
-  }
-  const DType dtype = ParseDType(settings.dtype);
-  if (dtype != DType::kF32 && dtype != DType::kF64) {
-    throw Error(ErrorCode::kInvalidArgument, "--dtype must be f32 or f64", {.value = settings.dtype});
-  }
-  const auto backend = MakeBackend(settings.backend, {.threads = static_cast<int>(settings.threads)});
-  if (const Precision precision = PrecisionFrom(settings); precision != Precision::kExact) {
-    const Verdict verdict = backend->Supports({{1, 1}, Pass::kForward, 1, dtype, precision});
-    if (!verdict) {
-      throw Error(ErrorCode::kInvalidArgument, "--precision " + settings.precision + ": " + verdict.reason,
-                  {.remedy = "Leave --precision out."});
-    }
-  }
+  return {};
 }
 
 }  // namespace lamina

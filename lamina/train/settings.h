@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lamina/data/preprocessor.h"
@@ -107,9 +108,10 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "error, zero for kddcup99");
   visit("samples", s.samples, "Use only this many rows; 0: all");
   visit("random-samples", s.random_samples, "Choose those rows at random instead of the first ones");
-  visit("derive", s.derive,
-        "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a series, "
-        "argument: rows), ratio, difference (argument: a column), log, weekday, month, year");
+  visit(
+      "derive", s.derive,
+      "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a series, "
+      "argument: rows), ratio, difference (argument: a column), log, weekday, month, year");
   visit("series-by", s.series_by, "--derive: rows with the same value in this column are one series");
   visit("order-by", s.order_by, "--derive: the order within a series; default: that of the rows");
   visit("class-map", s.class_map,
@@ -149,7 +151,7 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
       "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances l1, l2, "
       "l2sq with activations such as triangle(radius=12), -radius behind it trains a radius for every neuron; rbf is "
       "l1-triangle, mul is dot-tanh; a first layer of distances starts at training rows, without a radius it takes one "
-      "from their distances");
+      "from their distances; auto as the last layer: the output layer that the target needs");
   visit("bias", s.bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)");
   visit("gain", s.gain, "Gain of bipolar_sigmoid (2018 paper)");
   visit("threshold", s.threshold, "Threshold of bipolar_sigmoid (2018 paper)");
@@ -217,8 +219,11 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
-
 Precision PrecisionFrom(const TrainSettings& settings);
+
+/// What can be chosen for a setting that takes one of a few names ("optimizer"); empty for all others. Activations with
+/// parameters and separators of one character go beyond the list.
+std::vector<std::string> SettingChoices(std::string_view name);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other or cannot be parsed, without reading any
 /// data.

@@ -1,6 +1,7 @@
-// Single settings by name and text, as a flag gives them.
+// Settings as people type them: one by one by name, and all problems at once.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,14 +10,31 @@
 
 namespace lamina {
 
+/// All names, in the order of VisitTrainSettings.
+std::vector<std::string> SettingNames();
+/// The help text of a setting.
+std::string SettingHelp(std::string_view name);
+
 /// How the value of a setting is written.
 enum class SettingKind { kText, kTextList, kInteger, kIntegerList, kNumber, kNumberList, kYesNo };
-
-std::vector<std::string> SettingNames();
 /// Throws Error(kInvalidArgument) offering the nearest name.
 SettingKind SettingKindOf(std::string_view name);
-/// Sets `name` from `text`: lists are separated by commas. Throws Error(kInvalidArgument) for an unknown name and for a
-/// text that is no value of its kind.
-void SetSetting(TrainSettings& settings, std::string_view name, const std::string& text);
+
+/// Sets one setting from text: a number, "yes" or "no", a text, or a list separated by commas. An empty text is "not
+/// given" for settings that may be left out, and an empty list. Throws Error(kInvalidArgument) for an unknown name and
+/// for a text that is no value of the setting's kind; `settings` is then as before.
+void SetSetting(TrainSettings& settings, std::string_view name, std::string_view text);
+/// The text of that; "" for what is not given.
+std::string SettingText(const TrainSettings& settings, std::string_view name);
+
+/// `setting` is a name, or "" where no single setting is to blame.
+struct SettingProblem {
+  std::string setting;
+  Error error;
+};
+
+/// Every problem that ValidateSettings would find one after the other, each with the setting to change: the one that
+/// the error names, or the one without which the error goes away. At most one for a setting.
+std::vector<SettingProblem> CheckSettings(TrainSettings settings, std::span<const Activation> custom = {});
 
 }  // namespace lamina

@@ -1,16 +1,15 @@
-// Reading, splitting, encoding; the network that fits the data.
+// Encoding; the network that fits the data; data shared by many trainings.
 #include "lamina/train/train_data.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
-#include "lamina/data/category_lookup.h"
 #include "lamina/train/centres.h"
 
 namespace lamina {
@@ -20,65 +19,6 @@ std::vector<int64_t> AllRows(const Table& table) {
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), int64_t{0});
   return rows;
-}
-
-// A class per row for stratified splitting; rows without one are a class of their own.
-std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows, const std::string& target) {
-  const Column& column = table.columns[static_cast<size_t>(table.FindColumn(target))];
-  const CategoryView classes(column, rows);
-  std::vector<int32_t> strata;
-  for (const int64_t row : rows) {
-    if (column.kind == ColumnKind::kNumber && !column.IsMissing(row) &&
-        column.Number(row) != std::trunc(column.Number(row))) {
-      ThrowCell(table, row, column, "--stratify needs classes, and the target is a number to predict",
-                "Leave --stratify out, or name a target of classes.");
-    }
-    strata.push_back(classes.Code(row));
-  }
-  return strata;
-}
-
-Split SplitOf(const RawData& raw, const TrainSettings& settings) {
-  const Table& table = raw.main.train;
-  const std::vector<int64_t> rows = SelectRows(table.rows, settings.samples, settings.random_samples, settings.seed);
-  const SplitOptions options = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
-  if (!settings.split_by.empty()) {
-    return SplitRowsBy(table, settings.split_by, rows, options);
-  }
-  std::vector<int32_t> strata;
-  if (settings.stratify) {
-    strata = StrataOf(table, rows, settings.target.empty() ? raw.main.target.value_or("-1") : settings.target.front());
-  }
-  return SplitRows(rows, strata, options);
-}
-
-PreprocessOptions OptionsFor(const RawData& raw, const TrainSettings& settings, const OutputPlan* plan) {
-  PreprocessOptions options = plan == nullptr ? PreprocessOptionsFrom(settings, Activation(), false)
-                                              : PreprocessOptionsFrom(settings, plan->activation, plan->single_output);
-  if (settings.target.empty() && raw.main.target) {
-    options.targets = {*raw.main.target};
-  }
-  if (settings.unseen == "auto" && raw.main.unseen_expected) {
-    options.unseen = UnseenPolicy::kZero;
-  }
-  return options;
-}
-
-int64_t ClassCount(const Preprocessor& preprocessor) {
-  return preprocessor.task() == Task::kClassification ? std::ssize(preprocessor.class_names()) : 0;
-}
-
-Preprocessor FitFor(const RawData& raw, std::span<const int64_t> rows, const TrainSettings& settings,
-                    std::span<const Activation> custom) {
-  const Table& table = raw.main.train;
-  const PreprocessOptions options = OptionsFor(raw, settings, nullptr);
-  Preprocessor fitted = Preprocessor::Fit(table, rows, options);
-  const OutputPlan plan = PlanOutput(settings, ClassCount(fitted), custom);
-  const PreprocessOptions planned = OptionsFor(raw, settings, &plan);
-  if (planned.negative_target != options.negative_target || planned.single_output) {
-    fitted = Preprocessor::Fit(table, rows, planned);  // other target values
-  }
-  return fitted;
 }
 
 // The names of the group "Data", which decides what is read and how it is encoded.
@@ -108,37 +48,13 @@ std::string KeyOf(const TrainSettings& settings, std::initializer_list<const cha
 
 }  // namespace
 
-RawData ReadRawData(const TrainSettings& settings) {
-  const ReadOptions options = ReadOptionsFrom(settings);
-  RawData raw{ReadData(settings.data, options), std::nullopt};
-  ReadOptions others = options;  // text is text in every file, even where one holds only numbers
-  for (const Column& column : raw.main.train.columns) {
-    if (column.kind == ColumnKind::kText) {
-      others.text_columns_if_present.push_back(column.name);
-    }
-  }
-  if (!settings.test.empty()) {
-    raw.main.test = ReadTable(settings.test, others);
-  }
-  if (!settings.validation.empty()) {
-    raw.validation = ReadTable(settings.validation, others);
-  }
-  const DeriveOptions derive{settings.derive, settings.series_by, settings.order_by};
-  DeriveColumns(raw.main.train, derive);
-  for (std::optional<Table>* table : {&raw.main.test, &raw.validation}) {
-    if (table->has_value()) {
-      DeriveColumns(**table, derive);
-    }
-  }
-  return raw;
-}
-
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom,
                      const Preprocessor* fitted) {
   const Stopwatch watch;
-  const Split split = SplitOf(raw, settings);
+  DataPlan plan = PlanData(settings, raw, custom, fitted);
+  const Split& split = plan.split;
   TrainData data;
-  data.preprocessor = fitted != nullptr ? *fitted : FitFor(raw, split.train, settings, custom);
+  data.preprocessor = std::move(plan.preprocessor);
   const Preprocessor& preprocessor = data.preprocessor;
   const DType dtype = ParseDType(settings.dtype);
   const auto encode = [&](const Table& from, const std::vector<int64_t>& chosen) {
@@ -163,9 +79,8 @@ int64_t TrainData::classes() const { return ClassCount(preprocessor); }
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom) {
   Model model;
   model.preprocessor = data.preprocessor;
-  const OutputPlan plan = PlanOutput(settings, data.classes(), custom);
-  std::vector<LayerSpec> layers = LayersFrom(settings, plan, model.preprocessor.input_count(),
-                                             model.preprocessor.output_count(), custom);
+  NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
+  std::vector<LayerSpec>& layers = plan.layers;
   LayerSpec& first = layers.front();
   const bool radius_given = settings.layers.substr(0, settings.layers.find(':')).find("radius=") != std::string::npos;
   if (IsDistance(first.synapse) && !radius_given) {
@@ -176,7 +91,7 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   if (IsDistance(first.synapse)) {
     PlaceCentres(model.network, data.train, settings.seed);
   }
-  model.loss = plan.loss;
+  model.loss = plan.output.loss;
   model.training = {{"settings", ToJson(settings)}, {"lamina_version", Version()}};
   return model;
 }
@@ -192,7 +107,7 @@ std::shared_ptr<const TrainData> DataCache::Get(const TrainSettings& settings) {
   // Loss and activations matter as far as they change the form of the targets.
   const auto form = [&](int64_t classes) {
     const OutputPlan plan = PlanOutput(settings, classes, {});
-    const PreprocessOptions options = OptionsFor(*raw, settings, &plan);
+    const PreprocessOptions options = OptionsFor(settings, *raw, &plan);
     return fmt::format("{} {} {}", row_key, options.negative_target, options.single_output);
   };
   if (const auto known = classes_.find(row_key); known != classes_.end()) {

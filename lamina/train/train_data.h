@@ -5,25 +5,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 
-#include "lamina/data/reader.h"
-#include "lamina/data/split.h"
 #include "lamina/nn/model.h"
+#include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
 
 namespace lamina {
-
-/// Tables as read, with derived columns.
-struct RawData {
-  ReadResult main;
-  std::optional<Table> validation;
-};
-
-/// Reads every file of the settings. Throws Error.
-RawData ReadRawData(const TrainSettings& settings);
 
 /// Encoded rows. Immutable once made, so that several trainings may read it at once.
 struct TrainData {
@@ -38,15 +27,15 @@ struct TrainData {
   int64_t classes() const;
 };
 
-/// Splits, fits the preprocessing on the training rows, or takes `fitted`, and encodes. Throws Error.
+/// Plans (PlanData) and encodes. Throws Error.
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
                      const Preprocessor* fitted = nullptr);
 
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
 
-/// Encoded data for many trainings: what they have in common is read and encoded once. Files stay in memory; encoded data
-/// only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
+/// Encoded data for many trainings: what they have in common is read and encoded once. Files stay in memory; encoded
+/// data only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
 class DataCache {
  public:
   /// Throws Error.

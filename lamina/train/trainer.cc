@@ -59,7 +59,16 @@ struct Trainer::Run_ {
         steps((train.rows() + batch - 1) / batch),
         executor(trainer.network_, trainer.backend_, PlanFor()),
         device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
-        device_order(trainer.backend_.Allocate(train.rows() * static_cast<int64_t>(sizeof(int64_t)))) {}
+        device_order(trainer.backend_.Allocate(train.rows() * static_cast<int64_t>(sizeof(int64_t)))) {
+    if (callbacks.stop_requested) {
+      stop = [this] {
+        const Stopwatch watch;
+        const bool stopped = callbacks.stop_requested();
+        waited_seconds += watch.Elapsed_seconds();
+        return stopped;
+      };
+    }
+  }
 
   ExecutorOptions PlanFor() const {
     ExecutorOptions plan;
@@ -85,13 +94,13 @@ struct Trainer::Run_ {
   void RequireFinite(const AlignedBuffer& parameters) const;
   void StoreKept();
   void ReportProgress(double epoch_seconds);
-  bool Stopped() const { return callbacks.stop_requested && callbacks.stop_requested(); }
+  bool Stopped() { return stop && stop(); }
   TrainState Snapshot() const;
   void SaveCheckpoint() const {
     if (callbacks.checkpoint) {
-      const TrainState snapshot = Snapshot();
+      TrainState snapshot = Snapshot();
       RequireFinite(snapshot.parameters);
-      callbacks.checkpoint(snapshot);
+      callbacks.checkpoint(std::move(snapshot));
     }
   }
   AlignedBuffer DownloadOf(const Buffer& buffer) const {
@@ -121,6 +130,8 @@ struct Trainer::Run_ {
   std::vector<int64_t> order;
   int64_t chunk = 1;  // steps handed over at once
   Stopwatch since_progress;
+  std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
+  double waited_seconds = 0;   // for its answers in this epoch
 };
 
 void Trainer::Run_::Start() {
@@ -153,11 +164,12 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
   rule.step = state.updates + 1;
   work.rule = rule;
   work.sums = SumsPointer();
-  work.stop_requested = &callbacks.stop_requested;
+  work.stop_requested = &stop;
+  const double waited_before = waited_seconds;
   const Stopwatch watch;
   const int64_t asked = work.count();
   const int64_t done = executor.Steps(work);
-  const double seconds = watch.Elapsed_seconds();
+  const double seconds = watch.Elapsed_seconds() - (waited_seconds - waited_before);
   if (seconds < kChunk_seconds / 2 && asked == chunk) {
     chunk *= 2;
   } else if (seconds > kChunk_seconds) {
@@ -232,13 +244,14 @@ bool Trainer::Run_::TrainEpoch() {
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
   WriteSums(state.sums);
   const double seconds_before = state.epoch_seconds;
+  waited_seconds = 0;
   const Stopwatch watch;
   while (state.step < steps) {
     const bool stopped = RunChunk(rule);
     if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
       ThrowDiverged(loss, "the loss");
     }
-    state.epoch_seconds = seconds_before + watch.Elapsed_seconds();
+    state.epoch_seconds = seconds_before + watch.Elapsed_seconds() - waited_seconds;
     ReportProgress(state.epoch_seconds);
     if (state.step < steps && (stopped || Stopped())) {
       state.sums = ReadSums();

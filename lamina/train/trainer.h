@@ -77,8 +77,9 @@ struct TrainProgress {
 struct TrainCallbacks {
   std::function<void(const TrainProgress&)> progress;  // at most ten times a second
   std::function<void(const EpochRecord&)> epoch_done;
-  std::function<bool()> stop_requested;               // asked after every step; true ends with "interrupted"
-  std::function<void(const TrainState&)> checkpoint;  // every checkpoint_epochs and when stopped
+  std::function<bool()> stop_requested;  // asked after every step; true ends with "interrupted"; may wait: such time is
+                                         // not counted (RunControl pauses a run so)
+  std::function<void(TrainState&&)> checkpoint;  // every checkpoint_epochs and when stopped
 };
 
 class Trainer {

@@ -1,0 +1,33 @@
+// ConfusionView: a confusion matrix as coloured cells with their counts.
+#pragma once
+
+#include <QWidget>
+
+#include "lamina/train/metrics.h"
+
+namespace lamina::gui {
+
+class ConfusionView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ConfusionView(QWidget* parent = nullptr);
+  void Set(const ClassificationMetrics& metrics);
+  QSize minimumSizeHint() const override { return {320, 280}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Grid {
+    QRectF cells;
+    double cell;
+  };
+  Grid Layout(const QFontMetrics& metrics) const;
+  void PaintCells(QPainter& painter, const Grid& grid) const;
+  void PaintNames(QPainter& painter, const Grid& grid) const;
+
+  ClassificationMetrics metrics_;
+};
+
+}  // namespace lamina::gui

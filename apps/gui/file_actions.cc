@@ -1,0 +1,227 @@
+// Files: dialogs, recent ones.
+#include "file_actions.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QSettings>
+#include <QStandardPaths>
+#include <nlohmann/json.hpp>
+
+#include "curves_view.h"
+#include "data_page.h"
+#include "lamina/base/file.h"
+#include "lamina/nn/onnx_export.h"
+#include "predict_panel.h"
+
+namespace lamina::gui {
+namespace {
+
+constexpr qsizetype kRecentFiles = 8;
+
+QString RecentKey() { return QStringLiteral("recent"); }
+QString FolderKey() { return QStringLiteral("folder"); }
+
+bool IsModel(const QString& path) {
+  return path.endsWith(QStringLiteral(".safetensors")) || path.endsWith(QStringLiteral(".checkpoint"));
+}
+
+// Examples belong to the installation, where nobody saves.
+bool IsExample(const QString& path) { return path == ExamplePath(QFileInfo(path).fileName()); }
+
+// "digits" for digits.csv.gz.
+QString StemOf(const QString& path) { return QFileInfo(path).fileName().section(QLatin1Char('.'), 0, 0); }
+
+// With the suffix of the chosen filter, where the typed name has none.
+QString WithSuffix(QString path, const QString& filter) {
+  if (!path.isEmpty() && QFileInfo(path).suffix().isEmpty()) {
+    const qsizetype star = filter.indexOf(QStringLiteral("*."));
+    path += filter.mid(star + 1, filter.indexOf(QLatin1Char(')'), star) - star - 1).section(QLatin1Char(' '), 0, 0);
+  }
+  return path;
+}
+
+}  // namespace
+
+FileActions::FileActions(RunDocument& document, ModelStore& store, QWidget* window)
+    : QObject(window), document_(document), store_(store), window_(window) {
+  connect(&document_, &RunDocument::DataChanged, this, [this] {
+    if (const QString& path = document_.data()->path; !IsExample(path)) {
+      Remember(path);
+    }
+  });
+}
+
+bool FileActions::Try(const std::function<void()>& work, const QString& note) {
+  const auto problem = Attempt(work);
+  if (problem) {
+    Q_EMIT Failed(*problem);
+  } else {
+    Q_EMIT Done(note);
+  }
+  return !problem;
+}
+
+void FileActions::Open(const QString& path) {
+  const QString absolute = QFileInfo(path).absoluteFilePath();
+  if (!IsModel(absolute)) {
+    document_.Load(absolute);
+  } else if (Try([&] { store_.Open(absolute); }, tr("Opened %1").arg(absolute))) {
+    Remember(absolute);
+    Q_EMIT ModelOpened();
+  }
+}
+
+void FileActions::OpenExample(const QString& name) {
+  const QString path = ExamplePath(name);
+  if (path.isEmpty()) {
+    Q_EMIT Failed(
+        {tr("The example %1 is not installed").arg(name), tr("It belongs into share/lamina/data beside the program.")});
+    return;
+  }
+  document_.Load(path);
+}
+
+QString FileActions::Folder() const {
+  const QString home = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QSettings().value(FolderKey(), home).toString();
+}
+
+QString FileActions::AskOpen(const QString& title, const QString& filter) {
+  return QFileDialog::getOpenFileName(window_, title, Folder(), filter);
+}
+
+QString FileActions::AskSave(const QString& title, const QString& name, const QString& filter) {
+  QString chosen = filter.section(QStringLiteral(";;"), 0, 0);
+  const QDir folder(Folder());
+  return WithSuffix(QFileDialog::getSaveFileName(window_, title, folder.filePath(name), filter, &chosen), chosen);
+}
+
+void FileActions::AskOpenData() {
+  const QString path = AskOpen(
+      tr("Open data"), tr("Data (*.csv *.csv.gz *.tsv *.txt *.data *.npy *.npy.gz *idx3-ubyte* *idx1-ubyte* *.gz);;"
+                          "All files (*)"));
+  if (!path.isEmpty()) {
+    document_.Load(path);
+  }
+}
+
+void FileActions::AskOpenFolder() {
+  const QString path = QFileDialog::getExistingDirectory(window_, tr("Open a folder of IDX files"), Folder());
+  if (!path.isEmpty()) {
+    document_.Load(path);
+  }
+}
+
+void FileActions::AskOpenModel() {
+  const QString path = AskOpen(tr("Open model"), tr("Models (*.safetensors *.checkpoint);;All files (*)"));
+  if (!path.isEmpty() && Try([&] { store_.Open(path); }, tr("Opened %1").arg(path))) {
+    Remember(path);
+    Q_EMIT ModelOpened();
+  }
+}
+
+bool FileActions::AskSaveModel() {
+  if (store_.model() == nullptr) {
+    return false;
+  }
+  const QString stem = StemOf(FromText(store_.settings().data));
+  const QString name = !store_.path().isEmpty() ? store_.path() : stem + QStringLiteral(".safetensors");
+  const QString path = AskSave(tr("Save model"), name, tr("Models (*.safetensors)"));
+  return !path.isEmpty() && SaveModelTo(path);
+}
+
+bool FileActions::SaveModelTo(const QString& path) {
+  const bool saved = Try([&] { store_.Save(path); }, tr("Saved the model as %1").arg(path));
+  if (saved) {
+    Remember(path);
+  }
+  return saved;
+}
+
+void FileActions::AskPredict(PredictPanel& panel) {
+  const QString path = AskOpen(tr("Predict a file"), tr("Data (*.csv *.csv.gz *.tsv *.txt *.npy *.gz);;All files (*)"));
+  if (!path.isEmpty()) {
+    panel.Predict(path);
+  }
+}
+
+void FileActions::AskSavePredictions(PredictPanel& panel) {
+  const QString path = AskSave(tr("Save predictions"), QStringLiteral("predictions.csv"), tr("CSV (*.csv)"));
+  if (!path.isEmpty()) {
+    Try([&] { panel.Save(path); }, tr("Saved the predictions as %1").arg(path));
+  }
+}
+
+void FileActions::AskSaveHistory() {
+  const QString path = AskSave(tr("Save history"), QStringLiteral("history.csv"), tr("CSV (*.csv);;JSON (*.json)"));
+  if (!path.isEmpty()) {
+    SaveHistoryTo(path);
+  }
+}
+
+bool FileActions::SaveHistoryTo(const QString& path) {
+  const History& history = store_.history();
+  const bool json = path.endsWith(QStringLiteral(".json"), Qt::CaseInsensitive);
+  return Try([&] { WriteFileAtomically(path.toStdString(), json ? history.ToJson().dump(2) + "\n" : history.ToCsv()); },
+             tr("Saved the history as %1").arg(path));
+}
+
+void FileActions::AskExport() {
+  if (store_.model() == nullptr) {
+    return;
+  }
+  const QString path = AskSave(tr("Export as ONNX"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx)"));
+  if (!path.isEmpty()) {
+    ExportTo(path);
+  }
+}
+
+bool FileActions::ExportTo(const QString& path) {
+  return Try([&] { WriteFileAtomically(path.toStdString(), ToOnnx(*store_.model())); },
+             tr("Exported the model as %1").arg(path));
+}
+
+void FileActions::AskSaveCurves(CurvesView& curves) {
+  const QString path = AskSave(tr("Save curves"), QStringLiteral("curves.png"),
+                               tr("PNG picture (*.png);;SVG picture (*.svg);;CSV table (*.csv)"));
+  if (!path.isEmpty()) {
+    SaveCurvesTo(curves, path);
+  }
+}
+
+bool FileActions::SaveCurvesTo(CurvesView& curves, const QString& path) {
+  return Try(
+      [&] {
+        if (path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)) {
+          History history;
+          history.epochs = curves.epochs();
+          WriteFileAtomically(path.toStdString(), history.ToCsv());
+        } else {
+          curves.SavePicture(path);
+        }
+      },
+      tr("Saved the curves as %1").arg(path));
+}
+
+QStringList FileActions::recent() const { return QSettings().value(RecentKey()).toStringList(); }
+
+void FileActions::Remember(const QString& path) {
+  QStringList files = recent();
+  files.removeAll(path);
+  files.prepend(path);
+  QSettings settings;
+  settings.setValue(RecentKey(), QStringList(files.mid(0, kRecentFiles)));
+  settings.setValue(FolderKey(), QFileInfo(path).absolutePath());
+}
+
+void FileActions::FillRecent(QMenu& menu) {
+  menu.clear();
+  for (const QString& path : recent()) {
+    menu.addAction(QDir::toNativeSeparators(path), this, [this, path] { Open(path); });
+  }
+  menu.setEnabled(!menu.isEmpty());
+}
+
+}  // namespace lamina::gui

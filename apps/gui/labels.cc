@@ -1,0 +1,87 @@
+// The table of labels.
+#include "labels.h"
+
+#include <QRegularExpression>
+#include <algorithm>
+#include <iterator>
+
+#include "lamina/train/settings_text.h"
+
+namespace lamina::gui {
+namespace {
+
+struct Label {
+  std::string_view setting;
+  const char* text;
+};
+
+constexpr Label kLabels[] = {{"data", "Dataset"},
+                             {"target", "Target"},
+                             {"drop", "Dropped columns"},
+                             {"task", "Tas&k"},
+                             {"header", "First line is names"},
+                             {"separator", "Separator"},
+                             {"text-columns", "Columns read as text"},
+                             {"missing", "Missing &values"},
+                             {"unseen", "Unseen categories"},
+                             {"samples", "Number of d&ata samples"},
+                             {"random-samples", "Choose the&m at random"},
+                             {"split", "Training, validation, testing split"},
+                             {"stratify", "Split every &class alike"},
+                             {"split-by", "Split &by column"},
+                             {"encode", "&Encoding of text"},
+                             {"scale", "Sca&ling of numbers"},
+                             {"target-scale", "Scaling of the target"},
+                             {"hidden", "Neurons in hidden layers"},
+                             {"activation", "Activation"},
+                             {"output-activation", "&Output activation"},
+                             {"layers", "Layers"},
+                             {"bias", "&Bias"},
+                             {"gain", "Sigmoidal &gain"},
+                             {"threshold", "Thr&eshold value"},
+                             {"init", "We&ights at the start"},
+                             {"dtype", "Number type"},
+                             {"precision", "Prec&ision"},
+                             {"loss", "&Loss"},
+                             {"optimizer", "&Optimiser"},
+                             {"learning-rate", "Learning &rate"},
+                             {"momentum", "&Momentum factor"},
+                             {"weight-decay", "Regulari&zation factor"},
+                             {"epochs", "&Epochs"},
+                             {"batch", "&Batch"},
+                             {"schedule", "S&chedule"},
+                             {"schedule-factor", "Schedule factor"},
+                             {"schedule-epochs", "Schedule epochs"},
+                             {"schedule-patience", "Schedule patience"},
+                             {"patience", "Earl&y stopping, epochs"},
+                             {"min-improvement", "Smallest improvement"},
+                             {"keep", "Weights &kept"},
+                             {"shuffle", "Shuffle every epoch"},
+                             {"seed", "See&d"},
+                             {"backend", "B&ackend"},
+                             {"threads", "Threads"}};
+
+}  // namespace
+
+QString LabelOf(std::string_view setting) {
+  const auto* const found = std::find_if(std::begin(kLabels), std::end(kLabels),
+                                         [&](const Label& label) { return label.setting == setting; });
+  return found == std::end(kLabels) ? QString::fromUtf8(setting.data(), static_cast<qsizetype>(setting.size()))
+                                    : QString::fromUtf8(found->text);
+}
+
+QString PlainLabelOf(std::string_view setting) { return LabelOf(setting).remove(QLatin1Char('&')); }
+
+QString WithLabels(QString text) {
+  static const QRegularExpression flag(QStringLiteral("--([a-z][a-z0-9-]*[a-z0-9])"));
+  qsizetype from = 0;
+  for (QRegularExpressionMatch match = flag.match(text); match.hasMatch(); match = flag.match(text, from)) {
+    const QString label = PlainLabelOf(match.captured(1).toStdString());
+    const bool begins = match.capturedStart() == 0;
+    text.replace(match.capturedStart(), match.capturedLength(), begins ? label : QStringLiteral("“%1”").arg(label));
+    from = match.capturedStart() + label.size();
+  }
+  return text;
+}
+
+}  // namespace lamina::gui

@@ -1,0 +1,179 @@
+// Editing hidden layers.
+#include "layer_editor.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "problem.h"
+#include "setting_field.h"
+
+namespace lamina::gui {
+
+LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
+    : QWidget(parent),
+      title_(new QLabel(this)),
+      neurons_(new QLineEdit(FromText(row.neurons), this)),
+      synapse_(new QComboBox(this)),
+      activation_(new QComboBox(this)),
+      radius_(new QCheckBox(tr("own radius"), this)),
+      problem_(new ProblemLabel(this)) {
+  neurons_->setFixedWidth(72);
+  neurons_->setAccessibleName(tr("Neurons of this layer"));
+  neurons_->setToolTip(tr("Neurons"));
+  for (const std::string& name : SynapseNames()) {
+    synapse_->addItem(FromText(name));
+  }
+  synapse_->setCurrentText(FromText(row.synapse));
+  synapse_->setAccessibleName(tr("Synapse of this layer"));
+  synapse_->setToolTip(tr("How inputs meet weights: dot (weighted sum), or the distances l1, l2, l2sq"));
+  for (const std::string& name : ActivationNames()) {
+    if (name != "softmax") {
+      activation_->addItem(FromText(name));
+    }
+  }
+  activation_->setEditable(true);
+  activation_->setInsertPolicy(QComboBox::NoInsert);
+  activation_->setCurrentText(FromText(row.activation));
+  activation_->setMinimumContentsLength(14);
+  activation_->setAccessibleName(tr("Activation of this layer"));
+  activation_->setToolTip(tr("The curve; parameters in brackets, for example triangle(radius=12)"));
+  radius_->setChecked(row.own_radius);
+  radius_->setToolTip(tr("Every neuron has a radius of its own, which is trained (triangle and gaussian)"));
+  const auto tool = [this](const QString& text, const QString& name, auto slot) {
+    auto* button = new QToolButton(this);
+    button->setText(text);
+    button->setAccessibleName(name);
+    button->setToolTip(name);
+    button->setFocusPolicy(Qt::StrongFocus);
+    connect(button, &QToolButton::clicked, this, slot);
+    return button;
+  };
+  up_ = tool(QStringLiteral("↑"), tr("Move this layer up"), [this] { Q_EMIT MoveRequested(-1); });
+  down_ = tool(QStringLiteral("↓"), tr("Move this layer down"), [this] { Q_EMIT MoveRequested(1); });
+  QWidget* remove = tool(QStringLiteral("×"), tr("Remove this layer"), [this] { Q_EMIT RemoveRequested(); });
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(0, 2, 0, 2);
+  title_->setMinimumWidth(64);
+  QWidget* const cells[] = {title_, neurons_, synapse_, activation_, radius_, up_, down_, remove};
+  int column = 0;
+  for (QWidget* cell : cells) {
+    grid->addWidget(cell, 0, column++);
+  }
+  grid->setColumnStretch(3, 1);
+  grid->addWidget(problem_, 1, 1, 1, column - 1);
+  problem_->setObjectName(QStringLiteral("problem.layer"));
+  const auto changed = [this] {
+    Check();
+    Q_EMIT Changed();
+  };
+  connect(neurons_, &QLineEdit::textEdited, this, changed);
+  connect(synapse_, &QComboBox::currentIndexChanged, this, changed);
+  connect(activation_, &QComboBox::editTextChanged, this, changed);
+  connect(radius_, &QCheckBox::toggled, this, changed);
+  Check();
+}
+
+QWidget* LayerRowEditor::first() const { return neurons_; }
+
+LayerRow LayerRowEditor::row() const {
+  return {neurons_->text().trimmed().toStdString(), synapse_->currentText().toStdString(),
+          activation_->currentText().trimmed().toStdString(), radius_->isChecked()};
+}
+
+void LayerRowEditor::SetNumber(int number, int count) {
+  title_->setText(tr("Hidden %1").arg(number));
+  neurons_->setObjectName(QStringLiteral("layer%1.neurons").arg(number));
+  synapse_->setObjectName(QStringLiteral("layer%1.synapse").arg(number));
+  activation_->setObjectName(QStringLiteral("layer%1.activation").arg(number));
+  up_->setEnabled(number > 1);
+  down_->setEnabled(number < count);
+}
+
+void LayerRowEditor::Check() {
+  QString text = FromText(ProblemOfRow(row()));
+  if (!text.isEmpty()) {
+    text[0] = text[0].toUpper();
+  }
+  problem_->SetProblem(text);
+  const std::string name = row().activation;
+  radius_->setEnabled(radius_->isChecked() || name.starts_with("triangle") || name.starts_with("gaussian"));
+}
+
+LayerEditor::LayerEditor(QWidget* parent) : QWidget(parent), layout_(new QVBoxLayout(this)) {
+  layout_->setContentsMargins(0, 0, 0, 0);
+  layout_->setSpacing(0);
+}
+
+std::vector<LayerRow> LayerEditor::rows() const {
+  std::vector<LayerRow> rows;
+  for (const LayerRowEditor* editor : editors_) {
+    rows.push_back(editor->row());
+  }
+  return rows;
+}
+
+void LayerEditor::Set(const std::vector<LayerRow>& rows) {
+  for (LayerRowEditor* editor : editors_) {
+    editor->setParent(nullptr);
+    editor->deleteLater();
+  }
+  editors_.clear();
+  for (const LayerRow& row : rows) {
+    Insert(row);
+  }
+  Number();
+}
+
+void LayerEditor::Insert(const LayerRow& row) {
+  auto* editor = new LayerRowEditor(row, this);
+  connect(editor, &LayerRowEditor::Changed, this, &LayerEditor::Changed);
+  connect(editor, &LayerRowEditor::MoveRequested, this, [this, editor](int by) { Move(editor, by); });
+  connect(editor, &LayerRowEditor::RemoveRequested, this, [this, editor] { Remove(editor); });
+  layout_->addWidget(editor);
+  editors_.push_back(editor);
+}
+
+void LayerEditor::Add(const LayerRow& row) {
+  Insert(row);
+  Number();
+  editors_.back()->first()->setFocus();
+  Q_EMIT Changed();
+}
+
+void LayerEditor::Move(LayerRowEditor* editor, int by) {
+  const auto at = std::find(editors_.begin(), editors_.end(), editor) - editors_.begin();
+  const auto to = at + by;
+  if (to < 0 || to >= std::ssize(editors_)) {
+    return;
+  }
+  std::swap(editors_[static_cast<size_t>(at)], editors_[static_cast<size_t>(to)]);
+  layout_->removeWidget(editor);
+  layout_->insertWidget(static_cast<int>(to), editor);
+  Number();
+  Q_EMIT Changed();
+}
+
+void LayerEditor::Remove(LayerRowEditor* editor) {
+  std::erase(editors_, editor);
+  editor->hide();
+  editor->deleteLater();
+  Number();
+  Q_EMIT Changed();
+}
+
+void LayerEditor::Number() {
+  for (size_t i = 0; i < editors_.size(); ++i) {
+    editors_[i]->SetNumber(static_cast<int>(i) + 1, static_cast<int>(editors_.size()));
+  }
+  for (size_t i = 1; i < editors_.size(); ++i) {
+    setTabOrder(editors_[i - 1], editors_[i]);
+  }
+}
+
+}  // namespace lamina::gui

@@ -1,0 +1,99 @@
+// Rows to settings and back.
+#include "layer_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lamina/base/text.h"
+#include "lamina/neuron/problem.h"
+#include "lamina/train/layers_text.h"
+#include "lamina/train/settings_text.h"
+#include "problem.h"
+
+namespace lamina::gui {
+namespace {
+
+constexpr const char* kBipolar = "bipolar_sigmoid";
+
+bool IsPlain(const std::vector<LayerRow>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [&](const LayerRow& row) {
+    return row.synapse == "dot" && !row.own_radius && row.activation == rows.front().activation &&
+           ParseInteger(row.neurons);
+  });
+}
+
+std::string NeuronOf(const LayerRow& row, const TrainSettings& settings) {
+  std::string activation = row.activation;
+  if (activation == kBipolar && (settings.gain || settings.threshold)) {
+    activation += fmt::format("(gain={},threshold={})", settings.gain.value_or(1), settings.threshold.value_or(0));
+  }
+  return fmt::format("{}-{}{}", row.synapse, activation, row.own_radius ? "-radius" : "");
+}
+
+}  // namespace
+
+void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings) {
+  settings.layers.clear();
+  if (IsPlain(rows)) {
+    settings.hidden.clear();
+    for (const LayerRow& row : rows) {
+      settings.hidden.push_back(*ParseInteger(row.neurons));
+    }
+    if (rows.empty()) {
+      settings.hidden = {0};
+    } else {
+      settings.activation = rows.front().activation;
+    }
+    return;
+  }
+  for (const LayerRow& row : rows) {
+    settings.layers += fmt::format("{}:{},", NeuronOf(row, settings), row.neurons);
+  }
+  settings.layers += "auto";
+  settings.hidden = TrainSettings().hidden;
+  settings.activation = TrainSettings().activation;
+  settings.gain.reset();
+  settings.threshold.reset();
+}
+
+std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings) {
+  std::vector<LayerRow> rows;
+  if (settings.layers.empty()) {
+    for (const int64_t neurons : settings.hidden) {
+      if (neurons != 0 || settings.hidden.size() > 1) {
+        rows.push_back({std::to_string(neurons), "dot", settings.activation, false});
+      }
+    }
+    return rows;
+  }
+  Attempt([&] {
+    const bool automatic = EndsInAuto(settings.layers);
+    const std::string text = automatic ? HiddenPart(settings.layers) : settings.layers;
+    std::vector<LayerSpec> layers = text.empty() ? std::vector<LayerSpec>() : ParseLayers(text, 1, settings.bias);
+    if (!automatic) {
+      layers.pop_back();
+    }
+    for (const LayerSpec& layer : layers) {
+      rows.push_back({std::to_string(layer.outputs), std::string(SynapseName(layer.synapse)), layer.activation.Text(),
+                      layer.trained_radius});
+    }
+  });
+  return rows;
+}
+
+std::string ProblemOfRow(const LayerRow& row) {
+  TrainSettings settings;
+  settings.data = "-";
+  settings.layers = fmt::format("{}:{},auto", NeuronOf(row, settings), row.neurons);
+  if (!ParseInteger(row.neurons)) {
+    return "the number of neurons must be a whole number";
+  }
+  for (const SettingProblem& problem : CheckSettings(settings)) {
+    const auto text = gui::ProblemOf(problem.error);
+    return problem.error.message() + (text.remedy.isEmpty() ? "" : ". " + text.remedy.toStdString());
+  }
+  return "";
+}
+
+}  // namespace lamina::gui

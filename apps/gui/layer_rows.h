@@ -1,0 +1,29 @@
+// LayerRow: one hidden layer as the window edits it, and its way into the settings and back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lamina/train/settings.h"
+
+namespace lamina::gui {
+
+struct LayerRow {
+  std::string neurons = "64";  // as typed
+  std::string synapse = "dot";
+  std::string activation = "relu";  // with parameters, as typed
+  bool own_radius = false;          // a trained radius for every neuron
+  friend bool operator==(const LayerRow&, const LayerRow&) = default;
+};
+
+/// Layers of one activation and dot synapses become `hidden` and `activation`; any others become `layers`, with the
+/// settings' gain and threshold written into them.
+void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings);
+
+/// The rows of settings as RowsToSettings leaves them or a person writes them. Layers that cannot be parsed give none.
+std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings);
+
+/// What is wrong with one row, by the library's check of a network of that layer alone; "" where nothing is.
+std::string ProblemOfRow(const LayerRow& row);
+
+}  // namespace lamina::gui

@@ -1,0 +1,50 @@
+// ModelStore: the model at hand, where it came from and whether it is saved.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "lamina/nn/model.h"
+#include "lamina/train/history.h"
+#include "lamina/train/settings.h"
+
+namespace lamina::gui {
+
+struct TrainOutcome;
+
+class ModelStore : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+
+  std::shared_ptr<const Model> model() const { return model_; }
+  const QString& path() const { return path_; }  // "" for one that was never saved
+  bool unsaved() const { return unsaved_; }
+  /// Of the run that made it here; without epochs for a model from a file.
+  const History& history() const { return history_; }
+  /// The settings it was trained with, as far as known.
+  const TrainSettings& settings() const { return settings_; }
+
+  void Take(const TrainOutcome& outcome);
+  /// Both throw Error and then change nothing. Neither emits Changed() before it is done.
+  void Open(const QString& path);
+  void Save(const QString& path);
+
+  /// The model in words.
+  QString Description() const;
+  /// The command that repeats the run, writing `model`.
+  QString Command() const;
+
+ Q_SIGNALS:
+  void Changed();
+
+ private:
+  std::shared_ptr<const Model> model_;
+  QString path_;
+  bool unsaved_ = false;
+  History history_;
+  TrainSettings settings_;
+};
+
+}  // namespace lamina::gui

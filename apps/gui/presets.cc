@@ -1,0 +1,73 @@
+// The table of presets.
+#include "presets.h"
+
+namespace lamina::gui {
+namespace {
+
+// 2016 paper, section 5.2. Its learning rate is that of a loss without the factor 2 (lamina/neuron/loss.h).
+void Net2016(TrainSettings& s, std::vector<int64_t> hidden) {
+  s.hidden = std::move(hidden);
+  s.activation = "sigmoid";
+  s.output_activation = "sigmoid";
+  s.loss = "mse";
+  s.optimizer = "sgd";
+  s.learning_rate = 0.05;
+}
+
+// 2018 paper: bipolar sigmoid with gain and threshold, momentum, regularisation, a linear output for the prediction.
+void Net2018(TrainSettings& s) {
+  s.hidden = {10};
+  s.activation = "bipolar_sigmoid";
+  s.gain = 1;
+  s.threshold = 0;
+  s.loss = "mse";
+  s.optimizer = "sgd";
+  s.learning_rate = 0.01;
+  s.momentum = 0.9;
+  s.weight_decay = 0.0001;
+  s.epochs = 40;
+}
+
+constexpr Preset kPresets[] = {
+    {"lamina: 128 relu", "One hidden layer of 128 relu neurons, trained by Adam: a good start for most data",
+     [](TrainSettings&) {}},
+    {"2016 paper: Net-1h", "One hidden layer of 1024 sigmoid neurons, squared error, plain gradient descent",
+     [](TrainSettings& s) { Net2016(s, {1024}); }},
+    {"2016 paper: Net-2h", "Two hidden layers of 1024 sigmoid neurons, squared error, plain gradient descent",
+     [](TrainSettings& s) {
+       Net2016(s, {1024, 1024});
+     }},
+    {"2017 paper: RBF layer", "256 neurons of L1 distance and triangle activation (eqs. 1 and 2), trained by Adam",
+     [](TrainSettings& s) { s.layers = "l1-triangle:256,auto"; }},
+    {"2017 paper: MUL layer", "256 neurons of weighted sum and tanh (eq. 3), trained by Adam",
+     [](TrainSettings& s) {
+       s.hidden = {256};
+       s.activation = "tanh";
+     }},
+    {"2018 paper: ANN", "10 neurons with the bipolar sigmoid, gain and threshold, momentum and regularization",
+     Net2018}};
+
+}  // namespace
+
+std::span<const Preset> Presets() { return kPresets; }
+
+void ApplyPreset(const Preset& preset, TrainSettings& settings) {
+  const TrainSettings defaults;
+  settings.hidden = defaults.hidden;
+  settings.activation = defaults.activation;
+  settings.output_activation = defaults.output_activation;
+  settings.layers = defaults.layers;
+  settings.bias = defaults.bias;
+  settings.gain = defaults.gain;
+  settings.threshold = defaults.threshold;
+  settings.init = defaults.init;
+  settings.loss = defaults.loss;
+  settings.optimizer = defaults.optimizer;
+  settings.learning_rate = defaults.learning_rate;
+  settings.momentum = defaults.momentum;
+  settings.weight_decay = defaults.weight_decay;
+  settings.epochs = defaults.epochs;
+  preset.apply(settings);
+}
+
+}  // namespace lamina::gui

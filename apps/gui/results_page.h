@@ -1,0 +1,44 @@
+// ResultsPage: how good the model is on rows that training did not see.
+#pragma once
+
+#include <QWidget>
+#include <utility>
+#include <vector>
+
+#include "lamina/train/evaluate.h"
+
+class QChart;
+class QChartView;
+class QLabel;
+class QStackedWidget;
+class QTableWidget;
+
+namespace lamina::gui {
+
+class ConfusionView;
+struct TrainOutcome;
+
+/// "accuracy 97.22 %, macro F1 ..., loss ..., 360 rows", or the errors of each target.
+QString EvaluationText(const Evaluation& evaluation);
+
+class ResultsPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ResultsPage(QWidget* parent = nullptr);
+  void Clear();
+  void Show(const QString& title, const Evaluation& evaluation, const std::vector<std::pair<double, double>>& scatter);
+
+ private:
+  void ShowClasses(const ClassificationMetrics& metrics);
+  void ShowRegression(const Evaluation& evaluation, const std::vector<std::pair<double, double>>& scatter);
+
+  QLabel* title_;
+  QLabel* summary_;
+  QStackedWidget* picture_;
+  ConfusionView* confusion_;
+  QChart* chart_;
+  QChartView* scatter_;
+  QTableWidget* table_;
+};
+
+}  // namespace lamina::gui

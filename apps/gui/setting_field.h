@@ -1,0 +1,56 @@
+// SettingField: one setting with its label, its editor and, beside it, what is wrong with it.
+#pragma once
+
+#include <QLabel>
+#include <QWidget>
+#include <string>
+#include <vector>
+
+#include "run_document.h"
+
+class QCheckBox;
+class QComboBox;
+class QGridLayout;
+class QLineEdit;
+
+namespace lamina::gui {
+
+/// Text in the colour of problems, with wrapping; hidden while empty.
+class ProblemLabel : public QLabel {
+  Q_OBJECT
+ public:
+  explicit ProblemLabel(QWidget* parent = nullptr);
+  void SetProblem(const QString& text);
+};
+
+/// The editor follows from the library: a check box for yes and no, a list for choices, else a line of text.
+class SettingField : public QWidget {
+  Q_OBJECT
+ public:
+  SettingField(RunDocument& document, std::string name, QWidget* parent = nullptr);
+
+  const std::string& name() const { return name_; }
+  QWidget* editor() const;
+  /// Takes the editor out of use, with the reason as its tool tip.
+  void SetUsable(bool usable, const QString& reason = {});
+
+ private:
+  void MakeEditor();
+  void Show();
+  QString Text() const;
+
+  RunDocument& document_;
+  std::string name_;
+  QLineEdit* line_ = nullptr;
+  QComboBox* list_ = nullptr;
+  QCheckBox* check_ = nullptr;
+  ProblemLabel* problem_ = nullptr;
+};
+
+/// A row of a two-column grid: label and field. Returns the field.
+SettingField* AddField(QGridLayout& grid, RunDocument& document, const std::string& name);
+
+/// A titled box of such rows.
+QWidget* MakeFieldGroup(const QString& title, RunDocument& document, const std::vector<std::string>& names);
+
+}  // namespace lamina::gui

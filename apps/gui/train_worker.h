@@ -1,0 +1,86 @@
+// TrainWorker: one training run after the other on a thread of its own, and its state for the interface thread.
+#pragma once
+
+#include <QObject>
+#include <QThread>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "lamina/train/run_control.h"
+#include "lamina/train/session.h"
+#include "run_document.h"
+
+namespace lamina::gui {
+
+enum class RunState { kIdle, kPreparing, kRunning, kPaused, kStopping };
+
+/// What came of a run; shared with the window, never changed.
+struct TrainOutcome {
+  std::shared_ptr<const Model> model;
+  TrainSettings settings;
+  History history;
+  std::optional<Evaluation> evaluation;
+  QString evaluated_on;                            // "test", "validation" or "training" rows
+  std::vector<std::pair<double, double>> scatter;  // (true, predicted) of some rows of the first target; regression
+  double train_seconds = 0;
+  bool stopped = false;
+};
+
+/// What the run is about to do, in one line.
+struct RunStart {
+  QString text;
+  int64_t first_epoch = 1;
+};
+
+/// A copy of `model`, which cannot be copied by itself.
+std::shared_ptr<const Model> CopyOf(const Model& model);
+
+class TrainWorker : public QObject {
+  Q_OBJECT
+ public:
+  explicit TrainWorker(QObject* parent = nullptr);
+  /// Stops the run and waits for it.
+  ~TrainWorker() override;
+
+  RunState state() const { return state_; }
+  bool active() const { return state_ != RunState::kIdle; }
+  /// Whether a stopped run can go on.
+  bool can_go_on() const { return can_go_on_; }
+
+  void Start(const TrainSettings& settings, std::shared_ptr<const LoadedData> data);
+  /// The stopped run, from where it was.
+  void GoOn();
+  void Pause();
+  void Continue();
+  void Stop();
+
+  /// Epochs finished since the last call, and the newest progress. Cheap: to be asked by a timer.
+  std::vector<EpochRecord> TakeEpochs();
+  std::optional<TrainProgress> progress() const;
+
+ Q_SIGNALS:
+  void StateChanged();
+  void Started(const lamina::gui::RunStart& start);
+  void Finished(std::shared_ptr<const lamina::gui::TrainOutcome> outcome);
+  void Failed(const lamina::gui::Problem& problem);
+
+ private:
+  void Launch(std::function<void()> prepare);
+  void SetState(RunState state);
+  std::shared_ptr<const TrainOutcome> RunSession();
+  void Post(std::function<void()> then) { QMetaObject::invokeMethod(this, std::move(then)); }
+
+  QThread thread_;
+  QObject* worker_;
+  std::unique_ptr<TrainSession> session_;  // touched by the training thread only, while a run is active
+  RunControl control_;
+  RunState state_ = RunState::kIdle;
+  bool can_go_on_ = false;
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<EpochRecord> epochs_;
+  std::optional<TrainProgress> progress_;
+};
+
+}  // namespace lamina::gui

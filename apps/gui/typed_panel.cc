@@ -1,0 +1,197 @@
+// Typed values.
+#include "typed_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <numeric>
+
+#include "setting_field.h"
+#include "table_models.h"
+
+namespace lamina::gui {
+namespace {
+
+constexpr int kTypingPause_ms = 150;
+constexpr size_t kShownClasses = 3;
+
+// The classes with the largest outputs.
+QString DetailsOf(const FilePrediction& prediction) {
+  if (prediction.classes.empty()) {
+    return {};
+  }
+  const std::vector<double> outputs = ClassOutputs(*prediction.model, prediction.outputs.Row<double>(0));
+  std::vector<size_t> order(outputs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return outputs[a] > outputs[b]; });
+  order.resize(std::min(order.size(), kShownClasses));
+  QStringList parts;
+  for (const size_t c : order) {
+    parts << QStringLiteral("%1: %2").arg(FromText(prediction.model->preprocessor.class_names()[c]),
+                                          QString::number(outputs[c], 'f', 4));
+  }
+  return parts.join(QStringLiteral("    "));
+}
+
+}  // namespace
+
+TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& background, QWidget* parent)
+    : QWidget(parent),
+      store_(store),
+      document_(document),
+      background_(background),
+      table_(new QTableWidget),
+      row_(new QSpinBox),
+      take_(new QPushButton(tr("T&ake this row of the open data"))),
+      answer_(new QLabel),
+      details_(new QLabel),
+      problem_(new ProblemLabel) {
+  row_->setMinimum(1);
+  row_->setAccessibleName(tr("Row of the open data"));
+  row_->setObjectName(QStringLiteral("typed.row"));
+  take_->setObjectName(QStringLiteral("typed.take"));
+  auto* bar = new QHBoxLayout;
+  bar->addWidget(row_);
+  bar->addWidget(take_);
+  bar->addStretch();
+  QFont large = answer_->font();
+  large.setPointSizeF(large.pointSizeF() * 1.4);
+  large.setBold(true);
+  answer_->setFont(large);
+  answer_->setObjectName(QStringLiteral("typed.answer"));
+  answer_->setAccessibleName(tr("Prediction"));
+  answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  problem_->setObjectName(QStringLiteral("typed.problem"));
+  table_->setColumnCount(2);
+  table_->setHorizontalHeaderLabels({tr("column"), tr("value")});
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 10);
+  table_->setObjectName(QStringLiteral("typed.values"));
+  table_->setAccessibleName(tr("Values to predict from"));
+  table_->setTabKeyNavigation(false);
+  table_->setEditTriggers(QAbstractItemView::AllEditTriggers);
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(bar);
+  layout->addWidget(answer_);
+  layout->addWidget(details_);
+  layout->addWidget(problem_);
+  layout->addWidget(table_, 1);
+  timer_.setSingleShot(true);
+  timer_.setInterval(kTypingPause_ms);
+  connect(&timer_, &QTimer::timeout, this, &TypedPanel::Predict);
+  connect(take_, &QPushButton::clicked, this, &TypedPanel::TakeRow);
+  connect(table_, &QTableWidget::itemChanged, this, [this] { timer_.start(); });
+  connect(&store_, &ModelStore::Changed, this, &TypedPanel::ShowModel);
+  connect(&document_, &RunDocument::DataChanged, this, &TypedPanel::ShowData);
+  ShowModel();
+  ShowData();
+}
+
+void TypedPanel::ShowData() {
+  const auto data = document_.data();
+  const int64_t rows = data == nullptr ? 0 : data->raw.main.train.rows;
+  row_->setMaximum(static_cast<int>(std::clamp<int64_t>(rows, 1, 1 << 30)));
+  row_->setEnabled(rows > 0 && shown_ != nullptr);
+  take_->setEnabled(rows > 0 && shown_ != nullptr);
+}
+
+void TypedPanel::ShowModel() {
+  if (store_.model() == shown_ && shown_ != nullptr) {
+    return;
+  }
+  shown_ = store_.model();
+  ++generation_;
+  const QSignalBlocker blocker(table_);
+  table_->setRowCount(0);
+  ShowData();
+  answer_->setText(shown_ == nullptr ? tr("There is no model yet") : QString());
+  details_->clear();
+  problem_->SetProblem({});
+  if (shown_ == nullptr) {
+    return;
+  }
+  const auto columns = shown_->preprocessor.inputs();
+  table_->setRowCount(static_cast<int>(columns.size()));
+  for (int i = 0; i < table_->rowCount(); ++i) {
+    const FittedColumn& column = columns[static_cast<size_t>(i)];
+    auto* name = new QTableWidgetItem(FromText(column.name));
+    name->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
+    table_->setItem(i, 0, name);
+    if (column.kind == ColumnKind::kText) {
+      auto* list = new QComboBox;
+      for (const std::string& category : column.categories) {
+        list->addItem(FromText(category));
+      }
+      list->setAccessibleName(FromText(column.name));
+      connect(list, &QComboBox::currentIndexChanged, this, [this] { timer_.start(); });
+      table_->setCellWidget(i, 1, list);
+    } else {
+      table_->setItem(i, 1, new QTableWidgetItem(QString::number(column.offset, 'g', 6)));
+    }
+  }
+  timer_.start();
+}
+
+void TypedPanel::SetValue(int row, const QString& text) {
+  if (auto* list = qobject_cast<QComboBox*>(table_->cellWidget(row, 1))) {
+    list->setCurrentText(text);
+  } else {
+    table_->item(row, 1)->setText(text);
+  }
+}
+
+void TypedPanel::TakeRow() {
+  const auto data = document_.data();
+  if (data == nullptr || shown_ == nullptr) {
+    return;
+  }
+  const Table& table = data->raw.main.train;
+  const auto columns = shown_->preprocessor.inputs();
+  const auto problem = Attempt([&] {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const Column& column = table.columns[static_cast<size_t>(table.FindColumn(columns[i].name))];
+      SetValue(static_cast<int>(i), CellText(column, row_->value() - 1));
+    }
+  });
+  problem_->SetProblem(problem ? problem->Text() : QString());
+}
+
+std::vector<std::string> TypedPanel::Values() const {
+  std::vector<std::string> values;
+  for (int i = 0; i < table_->rowCount(); ++i) {
+    const auto* list = qobject_cast<QComboBox*>(table_->cellWidget(i, 1));
+    values.push_back((list != nullptr ? list->currentText() : table_->item(i, 1)->text()).trimmed().toStdString());
+  }
+  return values;
+}
+
+void TypedPanel::Predict() {
+  if (shown_ == nullptr) {
+    return;
+  }
+  background_.Run([this, model = shown_, values = Values(), generation = ++generation_]() -> Background::Then {
+    std::shared_ptr<const FilePrediction> prediction;
+    const auto problem = Attempt([&] { prediction = PredictValues(model, values); });
+    return [this, prediction, problem, generation] {
+      if (generation == generation_) {
+        Show(prediction, problem);
+      }
+    };
+  });
+}
+
+void TypedPanel::Show(const std::shared_ptr<const FilePrediction>& prediction, const std::optional<Problem>& problem) {
+  problem_->SetProblem(problem ? problem->Text() : QString());
+  answer_->setText(problem ? QString() : prediction->Text(0));
+  details_->setText(problem ? QString() : DetailsOf(*prediction));
+}
+
+}  // namespace lamina::gui

@@ -1,0 +1,83 @@
+"""The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere."""
+
+import os
+import re
+import shlex
+import struct
+import subprocess
+import unittest
+
+from lamina_cli import PROGRAM, SOURCE, CliTest, main
+
+TASKS = os.path.join(SOURCE, "docs", "tasks")
+
+
+def has_markdown(python):
+    return subprocess.run([python, "-c", "import markdown"], capture_output=True, check=False).returncode == 0
+
+
+class TasksTest(CliTest):
+    def run_page(self, name):
+        os.symlink(os.path.join(SOURCE, "data"), self.path("data"))
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (600, 16), }".ljust(117) + "\n"
+        values = [(i * 7919 % 1000) / 1000 for i in range(600 * 16)]
+        self.write("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() +
+                   struct.pack(f"<{len(values)}f", *values))
+        with open(os.path.join(TASKS, name), encoding="utf-8") as file:
+            commands = re.findall(r"(?m)^    lamina (.*)$", file.read())
+        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
+        environment.pop("LAMINA_TUNE", None)
+        for command in commands:
+            if "--backend cuda" not in command:
+                self.succeed(*shlex.split(command), env=environment)
+        return len(commands)
+
+    def test_classify(self):
+        self.assertGreater(self.run_page("classify.md"), 5)
+        self.assertGreater(os.path.getsize(self.path("pictures/loss.csv")), 100)
+
+    def test_regress(self):
+        self.assertGreater(self.run_page("regress.md"), 4)
+
+    def test_rbf(self):
+        self.assertGreater(self.run_page("rbf.md"), 2)
+
+    def test_out_of_core(self):
+        self.assertGreater(self.run_page("out-of-core.md"), 1)
+        self.assertGreater(os.path.getsize(self.path("h2.npy")), 600 * 512 * 4)
+
+    def test_tune(self):
+        self.assertGreater(self.run_page("tune.md"), 5)
+
+    def test_gpu(self):
+        self.assertGreater(self.run_page("gpu.md"), 1)
+
+
+@unittest.skipUnless(has_markdown("python3") or has_markdown("/usr/bin/python3"), "needs python3-markdown")
+class SiteTest(CliTest):
+    def test_every_link_leads_somewhere(self):
+        site = self.path("site")
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "docs"), "--no-api", "--out", site], capture_output=True,
+                              text=True, env={**os.environ, "LAMINA_SKIP_SETUP": "1", "LAMINA_PROGRAM": PROGRAM})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pages = [os.path.join(folder, name) for folder, _, names in os.walk(site) for name in names
+                 if name.endswith(".html")]
+        self.assertGreater(len(pages), 35)
+        links = 0
+        for page in pages:
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            self.assertNotIn("http-equiv", text)
+            for link in re.findall(r'(?:href|src)="([^"#]+)(?:#[^"]*)?"', text):
+                if not link.startswith(("https:", "http:")):
+                    links += 1
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(page), link)), f"{page}: {link}")
+            for outside in re.findall(r'<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)"', text):
+                self.fail(f"{page} needs a network: {outside}")
+        self.assertGreater(links, 1000)
+        for command in re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", self.succeed("--help").out):
+            self.assertTrue(os.path.exists(os.path.join(site, "commands", f"lamina-{command}.html")), command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+// Files: good and bad ones, dropped ones, models there and back, recent ones.
+#include <QMenu>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTableWidget>
+
+#include "curves_view.h"
+#include "lamina/nn/onnx_export.h"
+#include "model_page.h"
+#include "predict_panel.h"
+#include "tests/gui/window_test.h"
+
+namespace lamina::gui {
+namespace {
+
+class FilesTest : public WindowTest {
+  Q_OBJECT
+ private Q_SLOTS:
+  void BadFilesSayWhatHappened_data();
+  void BadFilesSayWhatHappened();
+  void ABadFileLeavesTheOpenOneAlone();
+  void ReadAgainAsTextWhenToldSo();
+  void DroppedFilesOpen();
+  void EveryFormatOpens();
+  void ModelsThereAndBack();
+  void PredictionsOfAFile();
+  void UnwritableTargetsLeaveNothing();
+  void ModelsAreExported();
+  void RecentFilesAreRemembered();
+  void ExamplesAreThere();
+};
+
+void FilesTest::BadFilesSayWhatHappened_data() {
+  QTest::addColumn<QByteArray>("content");
+  QTest::addColumn<QString>("said");
+  QTest::addRow("missing.csv") << QByteArray() << QStringLiteral("missing.csv");
+  QTest::addRow("empty.csv") << QByteArray("") << QStringLiteral("empty");
+  QTest::addRow("ragged.csv") << QByteArray("a,b\n1,2\n3\n4,5\n") << QStringLiteral("line 3");
+  QTest::addRow("text.csv") << QByteArray("a,y\n1,2\n2,3\nx,4\n5,5\n6,6\n") << QStringLiteral("line 4");
+  QTest::addRow("picture.png") << QByteArray("\x89PNG\r\n\x1a\n\0\0", 10) << QStringLiteral("PNG");
+  QTest::addRow("broken.csv.gz") << QByteArray("\x1f\x8b\x08\0\0\0\0\0\0\3garbage", 17)
+                                 << QStringLiteral("broken.csv.gz");
+  QTest::addRow("broken.npy") << QByteArray("\x93NUMPY\1\0\xff\xff", 10) << QStringLiteral("broken.npy");
+  QTest::addRow("broken-idx3-ubyte") << QByteArray("\0\0\x08\3\xff\xff\xff\xff", 8) << QStringLiteral("broken-idx3");
+  QTest::addRow("no.safetensors") << QByteArray("not a model") << QStringLiteral("no.safetensors");
+}
+
+void FilesTest::BadFilesSayWhatHappened() {
+  QFETCH(QByteArray, content);
+  QFETCH(QString, said);
+  const QString name = QString::fromLatin1(QTest::currentDataTag());
+  if (!content.isNull()) {
+    Write(name, content);
+  }
+  QVERIFY(Load(Path(name)));
+  QVERIFY2(Notice().contains(said, Qt::CaseInsensitive), qPrintable(Notice()));
+  QVERIFY(!Start()->isEnabled());
+  QVERIFY(window().document().data() == nullptr && window().store().model() == nullptr);
+}
+
+void FilesTest::ABadFileLeavesTheOpenOneAlone() {
+  QVERIFY(Load(Digits()));
+  QVERIFY(Load(Path(QStringLiteral("missing.csv"))));
+  QVERIFY(!Notice().isEmpty());
+  QCOMPARE(window().document().data()->path, Digits());
+  QVERIFY(Settled());
+  QVERIFY(Start()->isEnabled());
+  QVERIFY(Load(Digits()));
+  QVERIFY(Notice().isEmpty());
+}
+
+void FilesTest::ReadAgainAsTextWhenToldSo() {
+  QVERIFY(Load(Write(QStringLiteral("mixed.csv"), "a,code,y\n1,2,3\n2,x,4\n3,5,5\n4,7,9\n5,8,9\n")));
+  QVERIFY2(Notice().contains(QStringLiteral("Columns read as text")), qPrintable(Notice()));
+  QVERIFY(window().document().data() == nullptr);
+  Type("field.text-columns", QStringLiteral("code"));
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data() != nullptr; }, kPatience_ms));
+  QVERIFY(window().document().data()->raw.main.train.columns[1].kind == ColumnKind::kText);
+  QCOMPARE(Find<QLineEdit>("field.text-columns")->text(), QStringLiteral("code"));
+  QVERIFY(Settled());
+  QVERIFY(Start()->isEnabled());
+  QVERIFY(Load(Digits()));
+  QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
+  QVERIFY(Find<QLineEdit>("field.text-columns")->text().isEmpty());
+}
+
+void FilesTest::DroppedFilesOpen() {
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(Digits())});
+  QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window(), &enter);
+  QVERIFY(enter.isAccepted());
+  QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window(), &drop);
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data() != nullptr; }, kPatience_ms));
+  QMimeData text;
+  text.setText(QStringLiteral("words"));
+  QDragEnterEvent words(QPoint(50, 50), Qt::CopyAction, &text, Qt::LeftButton, Qt::NoModifier);
+  words.ignore();
+  QCoreApplication::sendEvent(&window(), &words);
+  QVERIFY(!words.isAccepted());
+}
+
+void FilesTest::EveryFormatOpens() {
+  QByteArray npy("\x93NUMPY\x01\x00\x76\x00", 10);
+  npy += QByteArray("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }").leftJustified(117, ' ') + '\n';
+  const float numbers[] = {1, 2, 3, 4, 5, 6};
+  npy += QByteArray(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+  QVERIFY(Load(Write(QStringLiteral("m.npy"), npy)));
+  QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
+  auto* preview = Find<QTableView>("preview");
+  QCOMPARE(preview->model()->rowCount(), 3);
+  QCOMPARE(preview->model()->index(2, 1).data().toString(), QStringLiteral("6"));
+
+  const QByteArray images = QByteArray("\0\0\x08\3\0\0\0\2\0\0\0\1\0\0\0\3", 16) + QByteArray("\1\2\3\4\5\6", 6);
+  const QByteArray labels = QByteArray("\0\0\x08\1\0\0\0\2", 8) + QByteArray("\7\x09", 2);
+  for (const char* set : {"train", "t10k"}) {
+    Write(QString::fromLatin1(set) + QStringLiteral("-images-idx3-ubyte"), images);
+    Write(QString::fromLatin1(set) + QStringLiteral("-labels-idx1-ubyte"), labels);
+  }
+  QVERIFY(Load(Path(QStringLiteral("train-images-idx3-ubyte"))));
+  QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
+  QCOMPARE(preview->model()->columnCount(), 3);
+  QVERIFY(Load(Path(QString())));
+  QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
+  QCOMPARE(preview->model()->columnCount(), 4);
+  QCOMPARE(preview->model()->index(1, 3).data().toString(), QStringLiteral("9"));
+  QVERIFY(Find<QLabel>("data.summary")->text().contains(QStringLiteral("2 test rows")));
+}
+
+void FilesTest::ModelsThereAndBack() {
+  QVERIFY(Load(Digits()));
+  SmallRun(2);
+  QVERIFY(Settled());
+  QTest::mouseClick(Start(), Qt::LeftButton);
+  QVERIFY(Trained());
+  const QString path = Path(QStringLiteral("m.safetensors"));
+  QVERIFY(window().files().SaveModelTo(path));
+  QVERIFY(window().files().SaveHistoryTo(Path(QStringLiteral("h.csv"))));
+  QFile history(Path(QStringLiteral("h.csv")));
+  QVERIFY(history.open(QIODevice::ReadOnly));
+  QCOMPARE(history.readAll().count('\n'), 3);
+  NewWindow();
+  QVERIFY(Load(path));
+  QVERIFY2(Notice().contains(path), qPrintable(Notice()));
+  const QString text = Find<QPlainTextEdit>("model.description")->toPlainText();
+  QVERIFY(text.contains(QStringLiteral("64-16-10")) && text.contains(QStringLiteral("Trained for 2 epochs")));
+  QVERIFY(text.contains(QStringLiteral("label")) && text.contains(path));
+  QVERIFY(Find<QPlainTextEdit>("model.command")->toPlainText().contains(QStringLiteral("--hidden 16")));
+  QVERIFY(!window().isWindowModified());
+  QVERIFY(window().close());
+}
+
+void FilesTest::PredictionsOfAFile() {
+  QVERIFY(Load(Digits()));
+  SmallRun(15);
+  QVERIFY(Settled());
+  PredictPanel& panel = window().model_page().predict();
+  panel.Predict(Digits());
+  QVERIFY(Notice().contains(QStringLiteral("no model")));
+  QTest::mouseClick(Start(), Qt::LeftButton);
+  QVERIFY(Trained());
+  panel.Predict(Write(QStringLiteral("wrong.csv"), "a,b\n1,2\n3,4\n"));
+  QVERIFY(QTest::qWaitFor([this] { return Notice().contains(QStringLiteral("wrong.csv")); }, kPatience_ms));
+  QVERIFY(panel.prediction() == nullptr);
+  panel.Predict(Digits());
+  QVERIFY(QTest::qWaitFor([&] { return panel.prediction() != nullptr; }, kPatience_ms));
+  QCOMPARE(Find<QTableWidget>("predict.table")->rowCount(), 1000);
+  panel.Save(Path(QStringLiteral("p.csv")));
+  QFile saved(Path(QStringLiteral("p.csv")));
+  QVERIFY(saved.open(QIODevice::ReadOnly));
+  const QList<QByteArray> lines = saved.readAll().trimmed().split('\n');
+  QCOMPARE(lines.size(), 1798);
+  QCOMPARE(lines[0], QByteArray("label"));
+  QCOMPARE(QString::fromLatin1(lines[1]), Find<QTableWidget>("predict.table")->item(0, 0)->text());
+
+  window().ShowPage(Page::kModel);
+  Find<QSpinBox>("typed.row")->setValue(3);  // a row of the open data gives the same answer as in the file
+  Click("typed.take");
+  const QString expected = Find<QTableWidget>("predict.table")->item(2, 0)->text();
+  QVERIFY(QTest::qWaitFor([&] { return Find<QLabel>("typed.answer")->text() == expected; }, 5000));
+}
+
+void FilesTest::UnwritableTargetsLeaveNothing() {
+  QVERIFY(Load(Digits()));
+  SmallRun(1);
+  QVERIFY(Settled());
+  QTest::mouseClick(Start(), Qt::LeftButton);
+  QVERIFY(Trained());
+  QVERIFY(!window().files().SaveModelTo(QStringLiteral("/nowhere/at/all.safetensors")));
+  QVERIFY(Notice().contains(QStringLiteral("/nowhere/at")));
+  QVERIFY(window().store().unsaved());
+}
+
+void FilesTest::ModelsAreExported() {
+  QVERIFY(!Find<QPushButton>("model.export")->isEnabled());
+  QVERIFY(Load(Digits()));
+  SmallRun(1);
+  QVERIFY(Settled());
+  Start()->click();
+  QVERIFY(Trained());
+  QVERIFY(Find<QPushButton>("model.export")->isEnabled());
+  QVERIFY(window().files().ExportTo(Path(QStringLiteral("m.onnx"))));
+  QFile file(Path(QStringLiteral("m.onnx")));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QVERIFY(file.readAll() == QByteArray::fromStdString(ToOnnx(*window().store().model())));
+  QVERIFY(!window().files().ExportTo(QStringLiteral("/no/such/m.onnx")));
+  QVERIFY2(Notice().contains(QStringLiteral("/no/such")), qPrintable(Notice()));
+}
+
+void FilesTest::RecentFilesAreRemembered() {
+  const QString first = Write(QStringLiteral("first.csv"), "a,y\n1,2\n2,3\n3,1\n");
+  const QString other = Write(QStringLiteral("o.csv"), "a,y\n1,2\n2,3\n3,1\n");
+  for (const QString& path : {first, other, first}) {
+    QVERIFY(Load(path));
+  }
+  NewWindow();
+  QCOMPARE(window().files().recent(), (QStringList{first, other}));
+  QMenu menu;
+  window().files().FillRecent(menu);
+  QCOMPARE(menu.actions().size(), 2);
+  menu.actions().last()->trigger();
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data() != nullptr; }, kPatience_ms));
+  QCOMPARE(window().document().data()->path, other);
+}
+
+void FilesTest::ExamplesAreThere() {
+  for (const char* button : {"data.digits", "data.stocks"}) {
+    Click(button);
+    QVERIFY(QTest::qWaitFor([this] { return !window().document().loading(); }, kPatience_ms));
+    QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
+    QVERIFY(Settled());
+    QVERIFY2(Start()->isEnabled(), qPrintable(window().document().StartBlocker()));
+  }
+  QVERIFY(window().document().plan()->data.preprocessor.task() == Task::kRegression);
+  QVERIFY2(window().files().recent().isEmpty(), "an example is no file of the user's");
+}
+
+}  // namespace
+
+std::unique_ptr<QObject> MakeFilesTest() { return std::make_unique<FilesTest>(); }
+
+}  // namespace lamina::gui
+
+#include "files_qtest.moc"
