@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -26,6 +27,9 @@
 
 namespace lamina::cli {
 namespace {
+
+// In the order of Precision.
+constexpr std::array<std::string_view, 3> kPrecisionNames{"exact", "fast", "bf16"};
 
 struct BenchTrainCommand {
   std::vector<std::string> nets{"784-1024-10"};
@@ -124,7 +128,7 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
           {"dtype", DTypeName(work.dtype)},
           {"activation", work.activation.Text()},
           {"momentum", work.momentum},
-          {"precision", work.precision == Precision::kBFloat16 ? "bf16" : "exact"},
+          {"precision", kPrecisionNames[static_cast<size_t>(work.precision)]},
           {"backend", work.backend},
           {"backend_description", result.backend},
           {"threads", result.threads},
@@ -156,7 +160,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
     fmt::print(
         "{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
         "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
-        hardware, command.dtype + (command.precision == "bf16" ? " with bf16 operands" : ""), command.activation,
+        hardware, command.dtype + (command.precision == "exact" ? "" : ", precision " + command.precision), command.activation,
         command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
     fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
                "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
@@ -179,7 +183,8 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       work.dtype = dtype;
       work.activation = activation;
       work.momentum = command.momentum;
-      work.precision = command.precision == "bf16" ? Precision::kBFloat16 : Precision::kExact;
+      work.precision = static_cast<Precision>(
+          std::find(kPrecisionNames.begin(), kPrecisionNames.end(), command.precision) - kPrecisionNames.begin());
       const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
       // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
       double& peak = peaks[result.threads];
@@ -229,9 +234,9 @@ Command AddBench(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));
   train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
-  train_app->add_option("--precision", train->precision, "Of the operands of products: exact, or bf16 (backend cpu)")
+  train_app->add_option("--precision", train->precision, "Of the operands of products: exact, fast (TF32 on a GPU) or bf16")
       ->capture_default_str()
-      ->check(CLI::IsMember({"exact", "bf16"}));
+      ->check(CLI::IsMember(std::vector<std::string>(kPrecisionNames.begin(), kPrecisionNames.end())));
   train_app->add_option("--momentum", train->momentum, "Of the updates")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.999));

@@ -177,7 +177,7 @@ std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
 void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
                     TrainBenchmarkResult& result) {
   std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, work.precision);
-  if (work.precision == Precision::kBFloat16) {
+  if (work.precision != Precision::kExact) {
     // A gradient of rounded operands: within some roundings of 1/512 of the largest.
     const std::vector<double> start = ValuesOf(MakeNetwork(work, DType::kF32));
     std::vector<double> expected = reference;

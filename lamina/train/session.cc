@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
@@ -43,7 +44,6 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
   CheckOutputs();
-  backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   std::optional<Checkpoint> saved;
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
@@ -58,6 +58,10 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
       EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
+  const TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
+  backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options.batch,
+                                                 model_.network.dtype(), options.rule.StateCount()),
+                              {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   if (!costs.empty()) {
     RequireCosts(costs, model_);
     model_.training[kCostsKey] = costs.ToJson();
