@@ -282,7 +282,7 @@ TEST_F(Steps, TheSameBitsHoweverCutIntoCalls) {
     TrainingSteps steps = StepsOver(data, work_, &whole_sums);
     EXPECT_EQ(whole.Steps(steps), 6);
     steps.sums = &cut_sums;
-    for (const auto [begin, end] : {std::pair<int64_t, int64_t>{0, 8}, {8, 8}, {8, 12}, {12, kRows}}) {
+    for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 8}, {8, 8}, {8, 12}, {12, kRows}}) {
       steps.begin = begin;
       steps.end = end;
       steps.rule.step = 1 + begin / 4;
