@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numeric>
 
@@ -339,7 +340,9 @@ Paper2016Data LoadPaper2016Data(const std::string& path, int64_t rows) {
   options.task = Task::kClassification;
   const std::vector<int64_t> chosen = FirstRows(read.train.rows, rows);
   const Preprocessor preprocessor = Preprocessor::Fit(read.train, chosen, options);
-  return {path, preprocessor.Encode(read.train, chosen, DType::kF32),
+  const std::filesystem::path given = std::filesystem::absolute(path).lexically_normal();
+  const std::filesystem::path name = given.has_filename() ? given.filename() : given.parent_path().filename();
+  return {name.string(), preprocessor.Encode(read.train, chosen, DType::kF32),
           preprocessor.Encode(*read.test, FirstRows(read.test->rows, read.test->rows), DType::kF32)};
 }
 

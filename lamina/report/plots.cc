@@ -76,9 +76,11 @@ std::string SeriesStyle(const LineChart& chart, size_t index, size_t colour) {
         2 + index % 3, 4 + 2 * (index % 3), interval);
   }
   const size_t i = colour % kColours.size();
+  const size_t shift = colour / kColours.size() * 3;  // a colour that comes again has another dash and marker
   return fmt::format(
       "with linespoints linecolor rgb \"{}\" dashtype {} linewidth 2 pointtype {} pointsize 0.8 pointinterval {}",
-      kColours[i], kDashes[i], kMarkers[i], interval);
+      kColours[i], kDashes[(i + shift + shift / 3) % kDashes.size()], kMarkers[(i + shift) % kMarkers.size()],
+      interval);
 }
 
 // Words stand on the side of their line that has more room.
@@ -211,7 +213,7 @@ Plot PlotLines(const LineChart& chart) {
   plot.script += Labels(chart.x_label, chart.y_label) + Grid() + "set format y \"%g\"\n";
   plot.script +=
       fmt::format("set key {} noenhanced samplen 4\n",
-                  chart.series.size() > 4 ? "outside right top vertical width 1" : "outside below horizontal");
+                  chart.series.size() > 4 ? "outside right top vertical Left reverse" : "outside below horizontal");
   plot.script += chart.log_x || chart.log_y
                      ? fmt::format("set logscale {}{}\n", chart.log_x ? "x" : "", chart.log_y ? "y" : "")
                      : "";

@@ -83,6 +83,10 @@ TEST(Paper2016, EveryTableAndFigure) {
               first["serial_seconds"].get<double>() / 2, 1e-9);
   // 4 x 18 + 6 x 12 operations a sample, 60,000 samples in 2 s
   EXPECT_NEAR(Rows(node, "net-1h-gflops")[0]["torch_best_gflops"].get<double>(), 144 * 60000 / 2.0 * 1e-9, 1e-12);
+  ASSERT_EQ(Rows(node, "race").size(), 4U);
+  const json& race = Rows(node, "race")[0];
+  EXPECT_EQ(race["peer"], "Torch, best");
+  EXPECT_NEAR(race["ratio"].get<double>(), 2 / race["cpu_seconds"].get<double>(), 1e-9);
   std::set<std::string> accurate;
   for (const json& row : Rows(node, "accuracy")) {
     if (row["who"] == "Torch, best") {

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "gtest/gtest.h"
 #include "lamina/base/file.h"
@@ -58,10 +61,16 @@ TEST(Plots, LinesHoldTheirDataAndTheMark) {
 TEST(Plots, CurvesDifferInColourDashAndMarker) {
   LineChart chart = SmallChart();
   chart.series.clear();
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 15; ++i) {
     chart.series.push_back({"s", {{1, 1.0 + i}, {2, 2}}});
   }
   const std::string script = PlotLines(chart).script;
+  std::set<std::string> styles;
+  const std::string_view kStyle = "with linespoints ";
+  for (size_t at = script.find(kStyle); at != std::string::npos; at = script.find(kStyle, at + 1)) {
+    styles.insert(script.substr(at, script.find(" title", at) - at));
+  }
+  EXPECT_EQ(styles.size(), 15U) << "also where colours come again";
   for (size_t i = 0; i < 7; ++i) {
     EXPECT_TRUE(Mentions(script, std::string(PlotColour(i))));
     for (size_t j = 0; j < i; ++j) {
