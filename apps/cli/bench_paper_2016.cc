@@ -94,7 +94,7 @@ std::function<std::vector<PeerResult>(const PeerRequest&)> PeersOf(const BenchPa
     };
   }
   const auto files = std::make_shared<PeerData>(data.train, data.test ? &*data.test : nullptr);
-  return [script, files](const PeerRequest& request) { return MeasurePeers(script, request, *files); };
+  return [script, files](const PeerRequest& request) { return MeasurePeers(script, request, *files, Interrupted); };
 }
 
 int Finish(const BenchPaper2016Command& command, const Paper2016Result& result, double seconds) {

@@ -250,7 +250,11 @@ class Study {
     if (with_accuracy && data_.test) {
       request.accuracy = options_.accuracy;
     }
-    for (PeerResult& peer : options_.peers(request)) {
+    std::vector<PeerResult> results = options_.peers(request);
+    if (Stopped()) {
+      return;  // a peer that was ended has no result
+    }
+    for (PeerResult& peer : results) {
       TimedTraining timed;
       timed.network = findings_.networks[network].first;
       timed.who = peer.Name();

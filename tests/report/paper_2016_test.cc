@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
+#include "lamina/base/timing.h"
 #include "lamina/report/train_timer.h"
 #include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
@@ -225,6 +226,11 @@ TEST(TrainPeers, ResultsOfAScript) {
     EXPECT_EQ(seen["accuracy"]["rows"], 64) << "no more than there are";
     EXPECT_TRUE(Mentions(run("exit 3").at(0).reason, "exit code 3"));
     EXPECT_TRUE(Mentions(run("echo nonsense").at(0).reason, "something else"));
+    const Stopwatch watch;
+    folder.Write("slow", "#!/bin/sh\nsleep 60\n");
+    std::filesystem::permissions(folder.Path("slow"), std::filesystem::perms::owner_all);
+    MeasurePeers(folder.Path("slow"), request, files, [&] { return watch.Elapsed_seconds() > 0.05; });
+    EXPECT_LT(watch.Elapsed_seconds(), 30) << "the children of the script end, too";
     EXPECT_TRUE(Mentions(MeasurePeers(folder.Path("absent"), request, files).at(0).reason, "does not start"));
   }
   EXPECT_FALSE(std::filesystem::exists(peer_folder));
