@@ -117,7 +117,9 @@ TEST(Plots, OutputFolders) {
   folder.Write("file", "x");
   EXPECT_EQ(CaughtError([&] { RequireOutputFolder(folder.Path("file")); }).code(), ErrorCode::kIo);
   EXPECT_EQ(CaughtError([&] { RequireOutputFolder(folder.Path("file/below")); }).code(), ErrorCode::kIo);
-  EXPECT_EQ(CaughtError([&] { RequireOutputFolder("/proc/none/below"); }).code(), ErrorCode::kNotFound);
+  const Error refused = CaughtError([&] { RequireOutputFolder("/proc/none/below"); });
+  EXPECT_EQ(refused.code(), ErrorCode::kNotFound);
+  EXPECT_TRUE(Mentions(refused.what(), "/proc: no files can be made in this folder"));
   EXPECT_EQ(CaughtError([&] { RequireOutputFolder(""); }).code(), ErrorCode::kInvalidArgument);
   RequireOutputFolder(folder.Path("new/deep/"));
   EXPECT_FALSE(std::filesystem::exists(folder.Path("new")));
