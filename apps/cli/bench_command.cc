@@ -155,6 +155,9 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   for (const std::string& backend : backends) {
     MakeBackend(backend, {.threads = command.threads});  // throws where it cannot be had
   }
+  for (const NetAndBatch& problem : problems) {
+    WholeSteps({.shape = problem.shape, .batch = problem.batch}, kBenchmarkRows);  // throws
+  }
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
     fmt::print(

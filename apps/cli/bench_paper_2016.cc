@@ -70,9 +70,10 @@ Paper2016Data DataOf(const BenchPaper2016Command& command) {
 
 void PrintTimed(const TimedTraining& timed, double elapsed_seconds) {
   const std::string result =
-      !timed.done() ? "not measured: " + timed.reason
-                    : fmt::format("{:.4g} s an epoch, {:.1f} GFLOP/s ({} steps timed){}", timed.seconds, timed.gflops,
-                                  timed.steps, timed.is_peer || timed.verified ? "" : ", WRONG");
+      !timed.done()
+          ? "not measured: " + timed.reason
+          : fmt::format("{:.4g} s an epoch, {:.1f} GFLOP/s ({} step{} timed){}", timed.seconds, timed.gflops,
+                        timed.steps, timed.steps == 1 ? "" : "s", timed.is_peer || timed.verified ? "" : ", WRONG");
   fmt::print(
       "{:>7}  {}  batch {:>4}  {:<21} {}{}\n", DurationText(elapsed_seconds), timed.network, timed.batch, timed.who,
       timed.threads > 0 ? fmt::format("{} thread{}: ", timed.threads, timed.threads == 1 ? "" : "s") : "", result);
@@ -93,7 +94,7 @@ std::function<std::vector<PeerResult>(const PeerRequest&)> PeersOf(const BenchPa
     };
   }
   const auto files = std::make_shared<PeerData>(data.train, data.test ? &*data.test : nullptr);
-  return [script, files](const PeerRequest& request) { return MeasurePeers(script, request, *files); };
+  return [script, files](const PeerRequest& request) { return MeasurePeers(script, request, *files, Interrupted); };
 }
 
 int Finish(const BenchPaper2016Command& command, const Paper2016Result& result, double seconds) {
@@ -125,7 +126,7 @@ int RunBenchPaper2016(const BenchPaper2016Command& command) {
   CatchInterrupts();
   const Stopwatch watch;
   const Paper2016Data data = DataOf(command);
-  fmt::print("{} rows of {}{}\n", data.train.size(), data.name,
+  fmt::print("{} rows of {}{}\n", WithThousands(data.train.size()), data.name,
              data.test ? "" : ": speed only; for accuracies give --data FOLDER (lamina data fetch mnist)");
   options.timed = [&](const TimedTraining& timed) { PrintTimed(timed, watch.Elapsed_seconds()); };
   options.trained = [&](const std::string& network, const std::string& who, double accuracy, double seconds) {

@@ -92,7 +92,7 @@ def torch_peer(settings, request):
 
     size = min(batch, rows)
     seconds, steps = median_seconds(stepper(model(), size, 0.05, rows), size, request)
-    result = {"description": f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads", "seconds": seconds, "steps": steps}
+    result = {"description": f"PyTorch {torch.__version__}, {torch.get_num_threads()} thread{'' if torch.get_num_threads() == 1 else 's'}", "seconds": seconds, "steps": steps}
     wanted = request["accuracy"]
     if wanted:
         torch.manual_seed(1)
@@ -193,7 +193,7 @@ def libxsmm_peer(settings, request):
     """libxsmm-dnn's own benchmark of an MLP (tests/mlp/mlp_example.c, installed as xsmm_dnn_mlp): ReLU, random numbers."""
     program = os.environ.get("LIBXSMM_DNN_MLP") or shutil.which("xsmm_dnn_mlp")
     if not program:
-        raise NotInstalled("libxsmm-dnn: xsmm_dnn_mlp is not on the PATH, and LIBXSMM_DNN_MLP does not name it")
+        raise NotInstalled("its program xsmm_dnn_mlp is not on the PATH, and LIBXSMM_DNN_MLP does not name it")
     batch = request["batch"]
     sizes = [*request["net"][:-1], (request["net"][-1] + 63) // 64 * 64]  # it wants whole blocks of outputs
     work = sum((4 if i == 0 else 6) * a * b for i, (a, b) in enumerate(zip(sizes, sizes[1:]))) * batch

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numeric>
 
@@ -20,7 +21,6 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kEpochRows = 60'000;
 constexpr const char* kInterrupted = "interrupted";
 
 std::vector<int64_t> FirstRows(int64_t count, int64_t most) {
@@ -70,6 +70,15 @@ class Study {
       }
       backends_ = options.backends;
     }
+    for (const int64_t batch : options.batches) {
+      WholeSteps(CaseOf(0, batch, {}, 1), data.train.size());  // throws
+    }
+    for (const std::string& name : backends_) {
+      contestants_.push_back({name, name});
+      if (Available(name) && MakeBackend(name, {})->Supports(Bf16Problem())) {
+        contestants_.push_back({name + " bf16", name, Precision::kBFloat16});
+      }
+    }
   }
 
   Paper2016Findings Run() {
@@ -83,9 +92,9 @@ class Study {
       TimeThreads(n);
     }
     for (size_t n = 0; n < findings_.networks.size() && data_.test; ++n) {
-      for (const std::string& backend : backends_) {
+      for (const Contestant& who : contestants_) {
         if (!Stopped()) {
-          TrainOn(n, backend);
+          TrainOn(n, who);
         }
       }
     }
@@ -98,6 +107,22 @@ class Study {
     return findings_.interrupted;
   }
 
+  // A way to train: a backend in a precision.
+  struct Contestant {
+    std::string name;
+    std::string backend;
+    Precision precision = Precision::kExact;
+  };
+
+  Problem Bf16Problem() const {
+    Problem problem;
+    problem.layer = {data_.inputs(), options_.hidden.front(), Synapse::kDot, TrainBenchmarkCase().activation, true};
+    problem.pass = Pass::kWeightGradient;
+    problem.batch = options_.batches.front();
+    problem.precision = Precision::kBFloat16;
+    return problem;
+  }
+
   static Verdict Available(const std::string& backend) {
     for (const BackendRow& row : BackendTable()) {
       if (row.name == backend) {
@@ -107,13 +132,19 @@ class Study {
     return Verdict::Yes();  // MakeBackend has the words for an unknown one
   }
 
-  TrainBenchmarkCase CaseOf(size_t network, int64_t batch, const std::string& backend, int threads) const {
+  TrainBenchmarkCase CaseOf(size_t network, int64_t batch, const Contestant& who, int threads) const {
     TrainBenchmarkCase work;
     work.shape = findings_.networks[network].second;
     work.batch = batch;
-    work.backend = backend;
+    work.backend = who.backend;
     work.threads = threads;
+    work.precision = who.precision;
     return work;
+  }
+
+  // Of a case that any backend can be measured against.
+  std::vector<double> Reference(size_t network, int64_t batch) const {
+    return TrainReference(CaseOf(network, batch, {}, 1));
   }
 
   struct Candidate {
@@ -121,12 +152,14 @@ class Study {
     std::unique_ptr<TrainTimer> timer;
   };
 
-  Candidate Prepare(size_t network, const TrainBenchmarkCase& work, const std::vector<double>& reference) {
+  Candidate Prepare(size_t network, int64_t batch, const Contestant& who, int threads,
+                    const std::vector<double>& reference) {
     Candidate candidate;
     TimedTraining& timed = candidate.timed;
     timed.network = findings_.networks[network].first;
-    timed.who = work.backend;
-    timed.batch = work.batch;
+    timed.who = who.name;
+    timed.batch = batch;
+    const TrainBenchmarkCase work = CaseOf(network, batch, who, threads);
     if (const Verdict available = Available(work.backend); !available) {
       timed.reason = available.reason;
       return candidate;
@@ -155,10 +188,10 @@ class Study {
     const double flops = TrainFlopsPerSample(findings_.networks[network].second);
     for (Candidate& candidate : candidates) {
       TimedTraining& timed = candidate.timed;
-      if (candidate.timer != nullptr && candidate.timer->steps() > 0) {
-        timed.seconds = candidate.timer->MedianSeconds(kEpochRows);
+      if (candidate.timer != nullptr && candidate.timer->rounds() > 0) {
+        timed.seconds = candidate.timer->Seconds(kBenchmarkRows);
         timed.steps = candidate.timer->steps();
-        timed.gflops = 1e-9 * flops * static_cast<double>(kEpochRows) / timed.seconds;
+        timed.gflops = 1e-9 * flops * static_cast<double>(kBenchmarkRows) / timed.seconds;
       } else if (timed.reason.empty()) {
         timed.reason = kInterrupted;
       }
@@ -178,18 +211,18 @@ class Study {
   }
 
   void TimeBatch(size_t network, int64_t batch) {
-    const std::vector<double> reference = TrainReference(CaseOf(network, batch, "serial", 1));
+    const std::vector<double> reference = Reference(network, batch);
     std::vector<Candidate> candidates;
-    for (const std::string& backend : backends_) {
+    for (const Contestant& who : contestants_) {
       if (!Stopped()) {
-        candidates.push_back(Prepare(network, CaseOf(network, batch, backend, options_.threads), reference));
+        candidates.push_back(Prepare(network, batch, who, options_.threads, reference));
       }
     }
     TimeInTurns(candidates, network, findings_.timings);
   }
 
   void TimeThreads(size_t network) {
-    const std::vector<double> reference = TrainReference(CaseOf(network, options_.thread_batch, "serial", 1));
+    const std::vector<double> reference = Reference(network, options_.thread_batch);
     for (const std::string& backend : backends_) {
       if (!Available(backend) || MakeBackend(backend, {.threads = 2})->threads() != 2) {
         continue;  // the number of threads is not its to choose
@@ -197,7 +230,7 @@ class Study {
       std::vector<Candidate> candidates;
       for (const int threads : ThreadCounts(findings_.threads)) {
         if (!Stopped()) {
-          candidates.push_back(Prepare(network, CaseOf(network, options_.thread_batch, backend, threads), reference));
+          candidates.push_back(Prepare(network, options_.thread_batch, {backend, backend}, threads, reference));
         }
       }
       TimeInTurns(candidates, network, findings_.by_threads);
@@ -217,7 +250,11 @@ class Study {
     if (with_accuracy && data_.test) {
       request.accuracy = options_.accuracy;
     }
-    for (PeerResult& peer : options_.peers(request)) {
+    std::vector<PeerResult> results = options_.peers(request);
+    if (Stopped()) {
+      return;  // a peer that was ended has no result
+    }
+    for (PeerResult& peer : results) {
       TimedTraining timed;
       timed.network = findings_.networks[network].first;
       timed.who = peer.Name();
@@ -228,7 +265,7 @@ class Study {
       timed.steps = peer.steps;
       timed.description = peer.description;
       if (timed.done()) {
-        timed.gflops = 1e-9 * TrainFlopsPerSample(request.shape) * static_cast<double>(kEpochRows) / timed.seconds;
+        timed.gflops = 1e-9 * TrainFlopsPerSample(request.shape) * static_cast<double>(kBenchmarkRows) / timed.seconds;
       }
       if (options_.timed) {
         options_.timed(timed);
@@ -244,22 +281,17 @@ class Study {
   }
 
   // The paper's training: the same start and the same minibatches on every backend.
-  void TrainOn(size_t network, const std::string& backend_name) {
-    if (!Available(backend_name)) {
+  void TrainOn(size_t network, const Contestant& who) {
+    if (!Available(who.backend)) {
       return;
     }
-    const TrainBenchmarkCase work = CaseOf(network, options_.accuracy.batch, backend_name, options_.threads);
-    std::vector<LayerSpec> layers;
-    for (size_t l = 0; l + 1 < work.shape.size(); ++l) {
-      layers.push_back({work.shape[l], work.shape[l + 1], Synapse::kDot, work.activation, true});
-    }
-    Network net(layers, DType::kF32);
-    net.Initialize(Initialization::kGlorotUniform, 1);
-    const std::unique_ptr<Backend> backend = MakeBackend(backend_name, {.threads = options_.threads});
+    Network net = CaseOf(network, options_.accuracy.batch, who, options_.threads).MakeNetwork(DType::kF32);
+    const std::unique_ptr<Backend> backend = MakeBackend(who.backend, {.threads = options_.threads});
     TrainOptions train;
     train.epochs = options_.accuracy.epochs;
     train.batch = options_.accuracy.batch;
     train.loss = Loss::kMse;
+    train.precision = who.precision;
     train.rule.learning_rate = options_.accuracy.learning_rate;
     train.seed = 1;
     const Dataset rows = FirstRowsOf(data_.train, std::min(options_.accuracy.rows, data_.train.size()));
@@ -275,15 +307,16 @@ class Study {
       seconds += record.train_seconds;
     }
     const std::string& name = findings_.networks[network].first;
-    findings_.accuracies.push_back({name, backend_name, false, history.epochs.back().validation_accuracy, seconds});
+    findings_.accuracies.push_back({name, who.name, false, history.epochs.back().validation_accuracy, seconds});
     if (options_.trained) {
-      options_.trained(name, backend_name, findings_.accuracies.back().accuracy, seconds);
+      options_.trained(name, who.name, findings_.accuracies.back().accuracy, seconds);
     }
   }
 
   const Paper2016Data& data_;
   const Paper2016Options& options_;
   std::vector<std::string> backends_;
+  std::vector<Contestant> contestants_;
   Paper2016Findings findings_;
 };
 
@@ -311,7 +344,9 @@ Paper2016Data LoadPaper2016Data(const std::string& path, int64_t rows) {
   options.task = Task::kClassification;
   const std::vector<int64_t> chosen = FirstRows(read.train.rows, rows);
   const Preprocessor preprocessor = Preprocessor::Fit(read.train, chosen, options);
-  return {path, preprocessor.Encode(read.train, chosen, DType::kF32),
+  const std::filesystem::path given = std::filesystem::absolute(path).lexically_normal();
+  const std::filesystem::path name = given.has_filename() ? given.filename() : given.parent_path().filename();
+  return {name.string(), preprocessor.Encode(read.train, chosen, DType::kF32),
           preprocessor.Encode(*read.test, FirstRows(read.test->rows, read.test->rows), DType::kF32)};
 }
 

@@ -17,7 +17,7 @@ namespace lamina {
 
 /// Rows to train on, and where there are real ones rows to test on.
 struct Paper2016Data {
-  std::string name;  // "MNIST of /data/mnist", "random numbers in the shape of MNIST"
+  std::string name;  // "mnist", "random numbers in the shape of MNIST"
   Dataset train;
   std::optional<Dataset> test;
   int64_t inputs() const { return train.features.cols(); }
@@ -25,8 +25,7 @@ struct Paper2016Data {
 };
 
 /// A data set of classes with test rows of its own (MNIST: a folder of IDX files), at most `rows` of them, targets 0
-/// and
-/// 1. Throws Error.
+/// and 1. Throws Error.
 Paper2016Data LoadPaper2016Data(const std::string& path, int64_t rows);
 /// Random inputs and classes in the shape of MNIST.
 Paper2016Data RandomPaper2016Data(int64_t rows);

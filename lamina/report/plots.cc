@@ -2,17 +2,13 @@
 #include "lamina/report/plots.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 #include <set>
 
-#include "lamina/base/file.h"
-#include "lamina/report/gnuplot.h"
 #include "lamina/report/utf8.h"
 
 namespace lamina {
@@ -80,9 +76,11 @@ std::string SeriesStyle(const LineChart& chart, size_t index, size_t colour) {
         2 + index % 3, 4 + 2 * (index % 3), interval);
   }
   const size_t i = colour % kColours.size();
+  const size_t shift = colour / kColours.size() * 3;  // a colour that comes again has another dash and marker
   return fmt::format(
       "with linespoints linecolor rgb \"{}\" dashtype {} linewidth 2 pointtype {} pointsize 0.8 pointinterval {}",
-      kColours[i], kDashes[i], kMarkers[i], interval);
+      kColours[i], kDashes[(i + shift + shift / 3) % kDashes.size()], kMarkers[(i + shift) % kMarkers.size()],
+      interval);
 }
 
 // Words stand on the side of their line that has more room.
@@ -156,28 +154,6 @@ struct Mosaic {
   std::vector<double> pixels;
 };
 
-// Viewers smooth the few pixels of an image that gnuplot embeds in SVG, unless told not to.
-std::string WithSharpImages(std::string svg) {
-  constexpr std::string_view kImage = "<image ";
-  for (size_t at = svg.find(kImage); at != std::string::npos; at = svg.find(kImage, at + 1)) {
-    svg.insert(at + kImage.size(), "style='image-rendering:pixelated' ");
-  }
-  return svg;
-}
-
-// Draws ID.svg and ID.png beside ID.gp.
-Verdict Draw(const Plot& plot, const std::string& folder) {
-  if (const Verdict drawn = RunGnuplot(folder, plot.id + ".gp"); !drawn) {
-    return drawn;
-  }
-  const std::string path = (std::filesystem::path(folder) / (plot.id + ".svg")).string();
-  std::error_code failed;
-  if (std::filesystem::exists(path, failed)) {  // not where there was nothing to draw
-    WriteFileAtomically(path, WithSharpImages(ReadFile(path)));
-  }
-  return Verdict::Yes();
-}
-
 }  // namespace
 
 std::string_view PlotColour(size_t index) { return kColours[index % kColours.size()]; }
@@ -237,7 +213,7 @@ Plot PlotLines(const LineChart& chart) {
   plot.script += Labels(chart.x_label, chart.y_label) + Grid() + "set format y \"%g\"\n";
   plot.script +=
       fmt::format("set key {} noenhanced samplen 4\n",
-                  chart.series.size() > 4 ? "outside right top vertical width 1" : "outside below horizontal");
+                  chart.series.size() > 4 ? "outside right top vertical Left reverse" : "outside below horizontal");
   plot.script += chart.log_x || chart.log_y
                      ? fmt::format("set logscale {}{}\n", chart.log_x ? "x" : "", chart.log_y ? "y" : "")
                      : "";
@@ -361,44 +337,6 @@ Plot PlotTiles(const TileChart& chart) {
   plot.script += Footer(chart.id, "plot $pixels matrix with image notitle",
                         {900, static_cast<int64_t>(scale * static_cast<double>(mosaic.height)) + 110});
   return plot;
-}
-
-void WritePlots(std::span<const Plot> plots, const std::string& folder) {
-  MakeFolder(folder);
-  for (const Plot& plot : plots) {
-    const std::filesystem::path base = std::filesystem::path(folder) / plot.id;
-    WriteFileAtomically(base.string() + ".csv", plot.csv);
-    WriteFileAtomically(base.string() + ".gp", plot.script);
-  }
-}
-
-Verdict DrawPlots(std::span<const Plot> plots, const std::string& folder) {
-  for (const Plot& plot : plots) {
-    if (const Verdict drawn = Draw(plot, folder); !drawn) {
-      return Verdict::No(
-          fmt::format("no pictures: {}; the data is written. Draw later, in {}: gnuplot *.gp", drawn.reason, folder));
-    }
-  }
-  return Verdict::Yes();
-}
-
-std::optional<std::string> SvgOf(const Plot& plot) {
-  std::error_code failed;
-  std::string folder = (std::filesystem::temp_directory_path(failed) / "lamina-plot-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    return std::nullopt;
-  }
-  std::optional<std::string> svg;
-  try {
-    WriteFileAtomically(folder + "/" + plot.id + ".gp", plot.script);
-    if (Draw(plot, folder)) {
-      svg = ReadFile(folder + "/" + plot.id + ".svg");
-    }
-  } catch (const Error&) {  // a full disk, or a script that draws nothing
-    svg.reset();
-  }
-  std::filesystem::remove_all(folder, failed);
-  return svg;
 }
 
 }  // namespace lamina

@@ -1,60 +1,37 @@
 // Verifies and times training steps.
 #include "lamina/report/train_benchmark.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "lamina/backend/backends.h"
-#include "lamina/base/buffer.h"
 #include "lamina/base/random.h"
-#include "lamina/base/timing.h"
-#include "lamina/nn/executor.h"
-#include "lamina/nn/network.h"
+#include "lamina/data/preprocessor.h"
+#include "lamina/report/train_timer.h"
+#include "lamina/train/resident_dataset.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
 namespace {
 
-constexpr int64_t kRows = 60'000;
 constexpr double kLearningRate = 0.1;
 
 // Random inputs in [0, 1), one-hot targets. Two types hold the same values (f32 rounded first).
-struct RandomData {
-  RandomData(const std::vector<int64_t>& shape, int64_t rows, DType dtype, uint64_t seed)
-      : x(rows, shape.front(), dtype), y(rows, shape.back(), dtype) {
-    Random random(seed);
-    DispatchFloat(dtype, [&]<class T>(T) {
-      for (int64_t i = 0; i < rows; ++i) {
-        T* row = x.Row<T>(i);
-        for (int64_t k = 0; k < x.cols(); ++k) {
-          row[k] = static_cast<T>(static_cast<float>(random.Uniform()));
-        }
-        y.Row<T>(i)[random.Below(static_cast<uint64_t>(y.cols()))] = T(1);
-      }
-    });
-  }
-  Matrix x;
-  Matrix y;
-};
-
-Network MakeNetwork(const TrainBenchmarkCase& work, DType dtype) {
-  std::vector<LayerSpec> layers;
-  for (size_t l = 0; l + 1 < work.shape.size(); ++l) {
-    layers.push_back({work.shape[l], work.shape[l + 1], Synapse::kDot, work.activation, true});
-  }
-  Network network(layers, dtype);
-  network.Initialize(Initialization::kGlorotUniform, 1);
-  return network;
-}
-
-UpdateRule RuleOf(const TrainBenchmarkCase& work) {
-  UpdateRule rule;
-  rule.learning_rate = kLearningRate;
-  rule.momentum = work.momentum;
-  return rule;
+Dataset RandomRows(const std::vector<int64_t>& shape, int64_t rows, DType dtype, uint64_t seed) {
+  Dataset data;
+  data.features = Matrix(rows, shape.front(), dtype);
+  data.targets = Matrix(rows, shape.back(), dtype);
+  Random random(seed);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < rows; ++i) {
+      std::generate_n(data.features.Row<T>(i), shape.front(),
+                      [&] { return static_cast<T>(static_cast<float>(random.Uniform())); });
+      data.targets.Row<T>(i)[random.Below(static_cast<uint64_t>(shape.back()))] = T(1);
+    }
+  });
+  return data;
 }
 
 // The parameters as doubles, without the gaps between arrays.
@@ -75,99 +52,47 @@ std::vector<double> ValuesOf(const Network& network) {
 std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::string& backend_name, DType dtype,
                                  Precision precision) {
   const std::unique_ptr<Backend> backend = MakeBackend(backend_name, {.threads = work.threads});
-  Network network = MakeNetwork(work, DType::kF32);
-  Network cast = MakeNetwork(work, dtype);
+  Network network = work.MakeNetwork(DType::kF32);
+  Network cast = work.MakeNetwork(dtype);
   if (dtype == DType::kF64) {  // the f32 start, exactly
     for (size_t l = 0; l < network.layers().size(); ++l) {
       std::copy_n(network.Weights(l).Row<float>(0), network.layers()[l].weight_count(), cast.Weights(l).Row<double>(0));
     }
   }
-  const UpdateRule rule = RuleOf(work);
-  ExecutorOptions plan;
-  plan.max_batch = work.batch;
-  plan.training = true;
-  plan.state_count = rule.StateCount();
+  ExecutorOptions plan = work.Plan();
   plan.precision = precision;
   Executor executor(cast, *backend, plan);
-  const RandomData data(work.shape, work.batch, dtype, 2);
-  LossSums sums;
-  executor.Step(data.x.view(), data.y.view(), nullptr, &rule, &sums);
+  const Dataset rows = RandomRows(work.shape, work.batch, dtype, 2);
+  const ResidentDataset data(rows, *backend);
+  const std::unique_ptr<Buffer> sums = backend->Allocate(sizeof(LossSums));
+  TrainingSteps step;
+  step.x = data.features();
+  step.targets = data.targets();
+  step.end = step.batch = work.batch;
+  step.rule = work.Rule(kLearningRate);
+  step.sums = static_cast<LossSums*>(sums->data());
+  executor.Steps(step);
   executor.StoreParameters(cast);
   return ValuesOf(cast);
 }
 
 void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, TrainBenchmarkResult& result) {
-  const std::unique_ptr<Backend> backend = MakeBackend(work.backend, {.threads = work.threads});
-  result.backend = backend->Describe();
-  result.threads = backend->threads();
-  const UpdateRule rule = RuleOf(work);
-  ExecutorOptions plan;
-  plan.max_batch = work.batch;
-  plan.training = true;
-  plan.state_count = rule.StateCount();
-  plan.precision = work.precision;
-  Executor executor(MakeNetwork(work, work.dtype), *backend, plan);
-  const RandomData data(work.shape, kRows, work.dtype, 3);
-  std::vector<int64_t> order(static_cast<size_t>(kRows));
-  for (int64_t i = 0; i < kRows; ++i) {
-    order[static_cast<size_t>(i)] = i;
-  }
-  Random(4).Shuffle(std::span(order));
-  LossSums sums;
-  TrainingSteps run;
-  run.x = data.x.view();
-  run.targets = data.y.view();
-  run.order = order.data();
-  run.batch = work.batch;
-  run.rule = rule;
-  run.sums = &sums;
-  const int64_t most = kRows / work.batch;  // whole minibatches of the data
-  int64_t at = 0;
-  const auto steps = [&](int64_t count) {
-    at = at + count > most ? 0 : at;
-    run.begin = at * work.batch;
-    run.end = run.begin + count * work.batch;
-    at += count;
-    if (executor.Steps(run) != count) {
-      throw Error(ErrorCode::kDiverged, "the benchmark's training diverged", {.value = work.ShapeText()});
-    }
-  };
-  steps(1);  // first touch of all buffers
-  std::vector<double> seconds;
-  int64_t chunk = 1;  // as long as the trainer's
+  const Dataset data = RandomRows(work.shape, kBenchmarkRows, work.dtype, 3);
+  TrainTimer timer(work, data);
   for (int round = 0; round < options.rounds; ++round) {
-    const Stopwatch watch;
-    int64_t done = 0;
-    double before = 0;
-    while (done == 0 || watch.Elapsed_seconds() < options.round_seconds) {
-      steps(chunk);
-      done += chunk;
-      const double now = watch.Elapsed_seconds();
-      chunk = now - before < 0.01 ? std::min(2 * chunk, most) : chunk;
-      before = now;
-    }
-    seconds.push_back(watch.Elapsed_seconds() * kRows / static_cast<double>(done * work.batch));
+    timer.Round(options.round_seconds);
   }
-  std::sort(seconds.begin(), seconds.end());
+  result.backend = timer.backend().Describe();
+  result.threads = timer.backend().threads();
   result.rounds = options.rounds;
-  result.median_seconds = seconds[seconds.size() / 2];
-  result.least_seconds = seconds.front();
-  result.most_seconds = seconds.back();
-  result.samples_per_second = kRows / result.median_seconds;
+  result.median_seconds = timer.Seconds(kBenchmarkRows);
+  result.least_seconds = timer.Seconds(kBenchmarkRows, 0);
+  result.most_seconds = timer.Seconds(kBenchmarkRows, 1);
+  result.samples_per_second = kBenchmarkRows / result.median_seconds;
   result.gflops = TrainFlopsPerSample(work.shape) * result.samples_per_second * 1e-9;
 }
 
 }  // namespace
-
-std::string TrainBenchmarkCase::ShapeText() const { return fmt::format("{}", fmt::join(shape, "-")); }
-
-double TrainFlopsPerSample(const std::vector<int64_t>& shape) {
-  double flops = 0;
-  for (size_t l = 0; l + 1 < shape.size(); ++l) {
-    flops += (l == 0 ? 4.0 : 6.0) * static_cast<double>(shape[l] * shape[l + 1]);
-  }
-  return flops;
-}
 
 std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
   return AfterOneStep(work, "serial", DType::kF64, Precision::kExact);
@@ -179,7 +104,7 @@ void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& r
   std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, work.precision);
   if (work.precision != Precision::kExact) {
     // A gradient of rounded operands: within some roundings of 1/512 of the largest.
-    const std::vector<double> start = ValuesOf(MakeNetwork(work, DType::kF32));
+    const std::vector<double> start = ValuesOf(work.MakeNetwork(DType::kF32));
     std::vector<double> expected = reference;
     for (size_t i = 0; i < start.size(); ++i) {
       expected[i] -= start[i];
@@ -198,6 +123,7 @@ void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& r
 }
 
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {
+  WholeSteps(work, kBenchmarkRows);  // throws
   TrainBenchmarkResult result;
   VerifyTraining(work, TrainReference(work), result);
   Time(work, options, result);

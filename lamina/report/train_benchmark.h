@@ -2,31 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "lamina/base/matrix_view.h"
-#include "lamina/neuron/activation.h"
-#include "lamina/neuron/loss.h"
-#include "lamina/neuron/problem.h"
+#include "lamina/report/train_case.h"
 
 namespace lamina {
-
-/// One row of the benchmark: stochastic gradient descent on random data.
-struct TrainBenchmarkCase {
-  std::vector<int64_t> shape;  // inputs, hidden..., outputs
-  int64_t batch = 128;
-  std::string backend = "cpu";
-  int threads = 0;
-  DType dtype = DType::kF32;
-  Activation activation{"sigmoid"};  // of every layer, as in the 2016 paper
-  double momentum = 0;
-  Precision precision = Precision::kExact;
-
-  std::string ShapeText() const;
-};
 
 struct TrainBenchmarkResult {
   std::string backend;  // as described by itself
@@ -48,9 +29,6 @@ struct TrainBenchmarkOptions {
   double round_seconds = 0.4;  // at least; and at least one step
 };
 
-/// Floating-point operations of one sample's training step.
-double TrainFlopsPerSample(const std::vector<int64_t>& shape);
-
 /// The parameters after one step of the plain loops in double precision, from the weights and the random batch that
 /// every verification of `work` starts from. Backend, threads and type of `work` do not matter.
 std::vector<double> TrainReference(const TrainBenchmarkCase& work);
@@ -58,7 +36,8 @@ std::vector<double> TrainReference(const TrainBenchmarkCase& work);
 /// Compares one step by the backend and in the type of `work` with that; fills in the first fields of `result`.
 void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference, TrainBenchmarkResult& result);
 
-/// Rows of random data are gathered for every step, as in training. Throws Error as building the network would.
+/// Rows of random data are gathered for every step, as in training. Throws Error as TrainTimer does, before it
+/// computes.
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options);
 
 }  // namespace lamina

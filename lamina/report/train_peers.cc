@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill
 #include <spawn.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 #include <sys/wait.h>
@@ -10,9 +11,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
@@ -24,25 +27,41 @@ namespace {
 
 using nlohmann::json;
 
-// Exit code of `script --request path` with its standard output in `out`; -1: it did not start or was killed.
-int RunScript(const std::string& script, const std::string& request, const std::string& out) {
+constexpr auto kLook = std::chrono::milliseconds(20);
+
+// Exit code of `script --request path` with its standard output in `out`; -1: it did not start or was killed. It has a
+// process group of its own, so that its children end with it when `stop` says so.
+int RunScript(const std::string& script, const std::string& request, const std::string& out,
+              const std::function<bool()>& stop) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   std::string program = script;
   std::string flag = "--request";
   std::string value = request;
   char* const arguments[] = {program.data(), flag.data(), value.data(), nullptr};
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  const int failed = posix_spawnp(&child, program.c_str(), &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   if (failed != 0) {
     return -1;
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  bool stopped = false;
+  for (pid_t ended = 0; ended == 0 || (ended < 0 && errno == EINTR);) {
+    ended = waitpid(child, &status, stopped ? 0 : WNOHANG);
+    if (ended == 0 && !stopped && stop && stop()) {
+      stopped = kill(-child, SIGTERM) == 0;
+    } else if (ended == 0) {
+      std::this_thread::sleep_for(kLook);
+    }
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -116,14 +135,15 @@ void PeerData::Write(const std::string& name, const Dataset& dataset) const {
   labels.Commit();
 }
 
-std::vector<PeerResult> MeasurePeers(const std::string& script, const PeerRequest& request, const PeerData& data) {
+std::vector<PeerResult> MeasurePeers(const std::string& script, const PeerRequest& request, const PeerData& data,
+                                     const std::function<bool()>& stop_requested) {
   PeerResult failure;
   failure.library = "peers";
   failure.settings = "none";
   const std::string path = data.folder() + "/request.json";
   const std::string out = data.folder() + "/results.json";
   WriteFileAtomically(path, RequestJson(request, data).dump());
-  const int code = RunScript(script, path, out);
+  const int code = RunScript(script, path, out, stop_requested);
   try {
     if (code == 0) {
       return ParseResults(ReadFile(out));

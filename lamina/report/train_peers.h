@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,8 +59,10 @@ class PeerData {
   int64_t test_rows_ = 0;
 };
 
-/// Runs `script` (train_cpu) once. Where it cannot be run, one result whose reason says why; never throws for that.
-std::vector<PeerResult> MeasurePeers(const std::string& script, const PeerRequest& request, const PeerData& data);
+/// Runs `script` (train_cpu) once, and ends it where `stop_requested` says so. Where it cannot be run, one result whose
+/// reason says why; never throws for that.
+std::vector<PeerResult> MeasurePeers(const std::string& script, const PeerRequest& request, const PeerData& data,
+                                     const std::function<bool()>& stop_requested = {});
 
 /// bench/peers/train_cpu of the source folder or the installation that this program is from, or "".
 std::string FindPeerScript();

@@ -2,33 +2,29 @@
 #include "lamina/report/train_timer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
-#include "lamina/nn/network.h"
 
 namespace lamina {
+namespace {
+
+constexpr double kLearningRate = 1e-4;   // no activation diverges on random numbers; the speed does not depend on it
+constexpr double kChunk_seconds = 0.01;  // as the trainer: steps that take less are handed over twice as many at once
+
+}  // namespace
 
 TrainTimer::TrainTimer(const TrainBenchmarkCase& work, const Dataset& data)
-    : batch_(std::min(work.batch, data.size())),
+    : work_(work),
+      epoch_steps_(WholeSteps(work, data.size())),
       backend_(MakeBackend(work.backend, {.threads = work.threads})),
-      data_(data, *backend_) {
-  std::vector<LayerSpec> layers;
-  for (size_t l = 0; l + 1 < work.shape.size(); ++l) {
-    layers.push_back({work.shape[l], work.shape[l + 1], Synapse::kDot, work.activation, true});
-  }
-  Network network(layers, work.dtype);
-  network.Initialize(Initialization::kGlorotUniform, 1);
-  rule_.learning_rate = 0.05;
-  rule_.momentum = work.momentum;
-  ExecutorOptions plan;
-  plan.max_batch = batch_;
-  plan.training = true;
-  plan.state_count = rule_.StateCount();
-  executor_ = std::make_unique<Executor>(network, *backend_, plan);
+      data_(data, *backend_),
+      executor_(work.MakeNetwork(work.dtype), *backend_, work.Plan()) {
   std::vector<int64_t> order(static_cast<size_t>(data.size()));
   std::iota(order.begin(), order.end(), int64_t{0});
   Random(4).Shuffle(std::span(order));
@@ -38,40 +34,49 @@ TrainTimer::TrainTimer(const TrainBenchmarkCase& work, const Dataset& data)
   sums_ = backend_->Allocate(sizeof(LossSums));
 }
 
-void TrainTimer::Step() {
-  if (at_ + batch_ > data_.rows()) {
-    at_ = 0;
+void TrainTimer::Step(int64_t count) {
+  at_ = at_ + count > epoch_steps_ ? 0 : at_;
+  TrainingSteps run;
+  run.x = data_.features();
+  run.targets = data_.targets();
+  run.order = static_cast<const int64_t*>(order_->data());
+  run.begin = at_ * work_.batch;
+  run.end = run.begin + count * work_.batch;
+  run.batch = work_.batch;
+  run.rule = work_.Rule(kLearningRate);
+  run.sums = static_cast<LossSums*>(sums_->data());
+  at_ += count;
+  const int64_t done = executor_.Steps(run);
+  LossSums sums;
+  backend_->Download(&sums, sums_->data(), sizeof sums);  // waits for a device
+  if (done != count || !std::isfinite(sums.loss)) {
+    throw Error(ErrorCode::kDiverged, "the benchmark's training diverged", {.value = work_.ShapeText()});
   }
-  const int64_t* rows = static_cast<const int64_t*>(order_->data()) + at_;
-  const MatrixView x = executor_->InputBatch(batch_);
-  const MatrixView y = executor_->TargetBatch(batch_);
-  backend_->GatherRows(data_.features(), rows, batch_, x);
-  backend_->GatherRows(data_.targets(), rows, batch_, y);
-  executor_->Step(x, y, nullptr, &rule_, static_cast<LossSums*>(sums_->data()));
-  at_ += batch_;
 }
 
 void TrainTimer::Round(double seconds) {
-  LossSums sums;
   if (row_seconds_.empty()) {
-    Step();  // first touch of all buffers
-    backend_->Download(&sums, sums_->data(), sizeof sums);
+    Step(1);  // first touch of all buffers
   }
   const Stopwatch watch;
   int64_t steps = 0;
+  double before = 0;
   while (steps == 0 || watch.Elapsed_seconds() < seconds) {
-    Step();
-    ++steps;
+    Step(chunk_);
+    steps += chunk_;
+    const double now = watch.Elapsed_seconds();
+    chunk_ = now - before < kChunk_seconds ? std::min(2 * chunk_, epoch_steps_) : chunk_;
+    before = now;
   }
-  backend_->Download(&sums, sums_->data(), sizeof sums);  // waits for a device
-  row_seconds_.push_back(watch.Elapsed_seconds() / static_cast<double>(steps * batch_));
-  steps_ = steps_ == 0 ? steps : std::min(steps_, steps);
+  row_seconds_.push_back(watch.Elapsed_seconds() / static_cast<double>(steps * work_.batch));
+  least_steps_ = least_steps_ == 0 ? steps : std::min(least_steps_, steps);
 }
 
-double TrainTimer::MedianSeconds(int64_t rows) const {
+double TrainTimer::Seconds(int64_t rows, double quantile) const {
   std::vector<double> sorted = row_seconds_;
   std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2] * static_cast<double>(rows);
+  const auto last = static_cast<double>(sorted.size() - 1);
+  return sorted[static_cast<size_t>(std::ceil(quantile * last))] * static_cast<double>(rows);
 }
 
 }  // namespace lamina

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "gtest/gtest.h"
 #include "lamina/base/file.h"
@@ -58,10 +61,16 @@ TEST(Plots, LinesHoldTheirDataAndTheMark) {
 TEST(Plots, CurvesDifferInColourDashAndMarker) {
   LineChart chart = SmallChart();
   chart.series.clear();
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 15; ++i) {
     chart.series.push_back({"s", {{1, 1.0 + i}, {2, 2}}});
   }
   const std::string script = PlotLines(chart).script;
+  std::set<std::string> styles;
+  const std::string_view kStyle = "with linespoints ";
+  for (size_t at = script.find(kStyle); at != std::string::npos; at = script.find(kStyle, at + 1)) {
+    styles.insert(script.substr(at, script.find(" title", at) - at));
+  }
+  EXPECT_EQ(styles.size(), 15U) << "also where colours come again";
   for (size_t i = 0; i < 7; ++i) {
     EXPECT_TRUE(Mentions(script, std::string(PlotColour(i))));
     for (size_t j = 0; j < i; ++j) {
@@ -108,7 +117,9 @@ TEST(Plots, OutputFolders) {
   folder.Write("file", "x");
   EXPECT_EQ(CaughtError([&] { RequireOutputFolder(folder.Path("file")); }).code(), ErrorCode::kIo);
   EXPECT_EQ(CaughtError([&] { RequireOutputFolder(folder.Path("file/below")); }).code(), ErrorCode::kIo);
-  EXPECT_EQ(CaughtError([&] { RequireOutputFolder("/proc/none/below"); }).code(), ErrorCode::kNotFound);
+  const Error refused = CaughtError([&] { RequireOutputFolder("/proc/none/below"); });
+  EXPECT_EQ(refused.code(), ErrorCode::kNotFound);
+  EXPECT_TRUE(Mentions(refused.what(), "/proc: no files can be made in this folder"));
   EXPECT_EQ(CaughtError([&] { RequireOutputFolder(""); }).code(), ErrorCode::kInvalidArgument);
   RequireOutputFolder(folder.Path("new/deep/"));
   EXPECT_FALSE(std::filesystem::exists(folder.Path("new")));

@@ -10,6 +10,7 @@
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/report/issue_limit.h"
 #include "lamina/tune/pass_run.h"
+#include "tests/caught_error.h"
 
 namespace lamina {
 namespace {
@@ -81,6 +82,27 @@ TEST(BenchmarkTraining, TheBoundTellsTypesApart) {
   work.dtype = DType::kF64;
   const TrainBenchmarkResult twice = BenchmarkTraining(work, {.rounds = 1, .round_seconds = 0});
   EXPECT_GT(single.largest_error, 100 * twice.error_bound);
+}
+
+TEST(BenchmarkTraining, Bf16IsVerifiedByItsOwnBound) {
+  TrainBenchmarkCase work;
+  work.shape = {63, 40, 10};
+  work.batch = 32;
+  const TrainBenchmarkResult exact = BenchmarkTraining(work, {.rounds = 1, .round_seconds = 0});
+  work.precision = Precision::kBFloat16;
+  const TrainBenchmarkResult rounded = BenchmarkTraining(work, {.rounds = 1, .round_seconds = 0});
+  EXPECT_TRUE(rounded.verified) << rounded.largest_error;
+  EXPECT_GT(rounded.largest_error, 1e-5) << "its operands have 8 bits of mantissa";
+  EXPECT_LT(exact.largest_error, 1e-5);
+}
+
+TEST(BenchmarkTraining, RefusesBatchesLargerThanTheData) {
+  TrainBenchmarkCase work;
+  work.shape = {8, 4};
+  work.batch = kBenchmarkRows + 1;
+  const Error error = CaughtError([&] { BenchmarkTraining(work, {}); });
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(Mentions(error.what(), "60,001"));
 }
 
 // No processor of today issues more than two vector multiply-adds a cycle at 6 GHz: chains that the compiler merged

@@ -1,0 +1,41 @@
+// What a benchmark of training trains: one network by stochastic gradient descent, on one backend.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lamina/neuron/activation.h"
+#include "lamina/neuron/problem.h"
+#include "lamina/nn/executor.h"
+#include "lamina/nn/network.h"
+
+namespace lamina {
+
+/// Rows that the benchmarks train on, and whose seconds they report.
+inline constexpr int64_t kBenchmarkRows = 60'000;
+
+struct TrainBenchmarkCase {
+  std::vector<int64_t> shape;  // inputs, hidden..., outputs
+  int64_t batch = 128;
+  std::string backend = "cpu";
+  int threads = 0;
+  DType dtype = DType::kF32;
+  Activation activation{"sigmoid"};  // of every layer, as in the 2016 paper
+  double momentum = 0;
+  Precision precision = Precision::kExact;
+
+  std::string ShapeText() const;
+  /// Dot layers with bias and Glorot weights of a fixed seed, in `type`.
+  Network MakeNetwork(DType type) const;
+  UpdateRule Rule(double learning_rate) const;
+  ExecutorOptions Plan() const;
+};
+
+/// Full minibatches of `rows` rows. Throws Error(kInvalidArgument) where there is none.
+int64_t WholeSteps(const TrainBenchmarkCase& work, int64_t rows);
+
+/// Floating-point operations of one sample's training step.
+double TrainFlopsPerSample(const std::vector<int64_t>& shape);
+
+}  // namespace lamina
