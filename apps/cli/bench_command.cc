@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -245,14 +244,13 @@ Command AddBench(CLI::App& app) {
   train->json_output.AddTo(*train_app);
   train_app->footer(
       "Example: lamina bench train --net 784-1024-10 --batch 16,128,1024 --backend serial,threads,blas,cpu");
-  const std::map<std::string, std::function<int()>> runs = {
-      {"train", [=] { return RunBenchTrain(*train); }},  //
-      {"data", AddBenchData(*bench)},
-      {"layer", AddBenchLayer(*bench)},
-      {"peak", AddBenchPeak(*bench)},
-      {"predict", AddBenchPredict(*bench)},
-      {"paper-2016", AddBenchPaper2016(*bench)},
-      {"paper-2017", AddBenchPaper2017(*bench)}};
+  const std::map<std::string, std::function<int()>> runs = {{"train", [=] { return RunBenchTrain(*train); }},  //
+                                                            {"data", AddBenchData(*bench)},
+                                                            {"layer", AddBenchLayer(*bench)},
+                                                            {"peak", AddBenchPeak(*bench)},
+                                                            {"predict", AddBenchPredict(*bench)},
+                                                            {"paper-2016", AddBenchPaper2016(*bench)},
+                                                            {"paper-2017", AddBenchPaper2017(*bench)}};
   return {bench, [=] { return runs.at(bench->get_subcommands().front()->get_name())(); }};
 }
 

@@ -62,7 +62,12 @@ void RequireOutputFolder(const std::string& folder) {
   if (!std::filesystem::is_directory(nearest, failed)) {
     throw Error(ErrorCode::kIo, "is not a folder", {.file = nearest.string(), .remedy = "Name another output folder."});
   }
-  RequireWritableTarget((nearest / "report").string());
+  try {
+    RequireWritableTarget((nearest / "report").string());
+  } catch (const Error& error) {
+    throw Error(error.code(), "nothing can be written into this folder",
+                {.file = folder, .remedy = "Name another output folder."});
+  }
 }
 
 void MakeFolder(const std::string& folder) {
