@@ -60,29 +60,30 @@ std::vector<std::string> RankingLines(const Search& search, std::span<const Tria
       widths[p] = std::max(widths[p], std::min<size_t>(30, trials[ranking[i]].values[p].size()));
     }
   }
-  std::string header = "rank trial";
+  std::string header = "rank trial  state  ";
   for (size_t p = 0; p < parameters.size(); ++p) {
     header += fmt::format("  {:>{}}", parameters[p].name, widths[p]);
   }
   header += search.by_accuracy() ? "  accuracy %" : "";
-  header += "        loss  epoch   epochs    time  state";
+  header += "        loss  epoch   epochs    time";
   std::vector<std::string> lines{Cut(header, columns)};
   for (size_t i = 0; i < shown; ++i) {
     const Trial& trial = trials[ranking[i]];
     const TrialScore score = ScoreOf(trial, search.keeps_best());
     const bool measured = score.epoch > 0 && trial.state != TrialState::kFailed;
-    std::string line = fmt::format("{:>4} {:>5}", measured ? fmt::format("{}", i + 1) : "-", trial.number);
+    std::string line = fmt::format("{:>4} {:>5}  {:<7}", measured ? fmt::format("{}", i + 1) : "-", trial.number,
+                                   TrialStateName(trial.state));
     for (size_t p = 0; p < parameters.size(); ++p) {
       line += fmt::format("  {:>{}}", trial.values[p].substr(0, 30), widths[p]);
     }
     if (search.by_accuracy()) {
       line += fmt::format("  {:>10}", measured ? fmt::format("{:.2f}", 100 * score.accuracy) : "-");
     }
-    line += fmt::format("  {:>10}  {:>5}  {:>7}  {:>6}  {}", measured ? fmt::format("{:.5g}", score.loss) : "-",
-                        score.epoch, fmt::format("{}/{}", trial.history.epochs.size(), trial.epochs),
-                        DurationText(trial.seconds()), TrialStateName(trial.state));
+    line +=
+        fmt::format("  {:>10}  {:>5}  {:>7}  {:>6}", measured ? fmt::format("{:.5g}", score.loss) : "-", score.epoch,
+                    fmt::format("{}/{}", trial.history.epochs.size(), trial.epochs), DurationText(trial.seconds()));
     if (!trial.failure.empty()) {
-      line += ": " + trial.failure;
+      line += "  " + trial.failure;
     }
     lines.push_back(Cut(line, columns));
   }

@@ -127,8 +127,8 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
     fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, {}{} rows\n", what, 100 * metrics.accuracy,
                Percent(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
     if (metrics.unknown_labels > 0) {
-      fmt::print("note: {} rows are of classes that training did not see; they count as wrong\n",
-                 WithThousands(metrics.unknown_labels));
+      fmt::print("note: {} {} that training did not see, counted as wrong\n", WithThousands(metrics.unknown_labels),
+                 metrics.unknown_labels == 1 ? "row is of a class" : "rows are of classes");
     }
     if (!std::isnan(metrics.mean_cost)) {
       fmt::print("{}: mean cost {:.4f} a row\n", what, metrics.mean_cost);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace lamina {
 namespace {
@@ -43,9 +44,11 @@ ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std
   const size_t classes = class_names.size();
   metrics.samples = static_cast<int64_t>(labels.size());
   metrics.confusion.assign(classes, std::vector<int64_t>(classes, 0));
+  std::vector<int64_t> predictions(classes, 0);  // also of rows of unknown classes, which are wrong
   int64_t correct = 0;
   for (size_t i = 0; i < labels.size(); ++i) {
     correct += labels[i] == predicted[i] ? 1 : 0;
+    ++predictions[static_cast<size_t>(predicted[i])];
     if (labels[i] < 0) {
       ++metrics.unknown_labels;
     } else {
@@ -57,15 +60,11 @@ ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std
   for (size_t c = 0; c < classes; ++c) {
     ClassMetrics row;
     row.name = class_names[c];
-    int64_t predictions = 0;
-    for (size_t other = 0; other < classes; ++other) {
-      row.support += metrics.confusion[c][other];
-      predictions += metrics.confusion[other][c];
-    }
+    row.support = std::accumulate(metrics.confusion[c].begin(), metrics.confusion[c].end(), int64_t{0});
     const int64_t hits = metrics.confusion[c][c];
-    row.precision = Ratio(hits, predictions);
+    row.precision = Ratio(hits, predictions[c]);
     row.recall = Ratio(hits, row.support);
-    row.f1 = Ratio(2 * hits, predictions + row.support);
+    row.f1 = Ratio(2 * hits, predictions[c] + row.support);
     if (row.support > 0) {
       ++present;
       metrics.macro_f1 += std::isnan(row.f1) ? 0.0 : row.f1;

@@ -43,7 +43,9 @@ struct ClassificationMetrics {
   double mean_cost = 0;  // of a row of a known class; NaN without a cost matrix
   std::vector<ClassMetrics> classes;
   std::vector<std::vector<int64_t>> confusion;  // [true class][predicted class]
-  int64_t unknown_labels = 0;  // rows of a class that training never saw; wrong in accuracy, absent from the matrix
+  // Rows of a class that training never saw: wrong in accuracy and in the precision of what they are taken for, absent
+  // from the matrix.
+  int64_t unknown_labels = 0;
 };
 
 /// Labels are class indices; -1 is a class unknown to the model.

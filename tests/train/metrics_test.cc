@@ -62,6 +62,11 @@ TEST(ClassificationMetrics, UnknownLabelsAreWrong) {
   EXPECT_EQ(m.unknown_labels, 2);
   EXPECT_DOUBLE_EQ(m.accuracy, 0.5);
   EXPECT_EQ(m.confusion, (std::vector<std::vector<int64_t>>{{1, 0, 0}, {0, 0, 0}, {0, 0, 1}}));
+  EXPECT_DOUBLE_EQ(m.classes[0].precision, 0.5);  // one of its two predictions is a row of an unknown class
+  EXPECT_DOUBLE_EQ(m.classes[0].f1, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(m.classes[1].precision, 0);
+  EXPECT_DOUBLE_EQ(m.classes[2].precision, 1);
+  EXPECT_DOUBLE_EQ(m.macro_f1, (2.0 / 3 + 1) / 2);
 }
 
 TEST(ClassificationMetrics, NoRows) {
@@ -102,7 +107,7 @@ TEST(ClassificationMetrics, CostsAndMeansByHand) {
   const ClassificationMetrics m = MeasureClassification(labels, predicted, kNames, costs);
   EXPECT_DOUBLE_EQ(m.mean_cost, (2 + 0 + 3 + 5) / 4.0);  // the row of no class has no cost
   EXPECT_DOUBLE_EQ(m.macro_recall, (0.5 + 0 + 0) / 3);
-  EXPECT_DOUBLE_EQ(m.macro_precision, (0.5 + 0 + 0) / 3);
+  EXPECT_DOUBLE_EQ(m.macro_precision, (1 / 3.0 + 0 + 0) / 3);  // 3 predictions of the first class
   EXPECT_TRUE(std::isnan(MeasureClassification(labels, predicted, kNames).mean_cost));
   EXPECT_EQ(CostMatrix::FromJson(costs.ToJson()).costs, costs.costs);
   EXPECT_THROW(costs.InOrder(std::vector<std::string>{"cat", "fox"}), Error);
