@@ -33,10 +33,14 @@ int RunBenchData(const BenchDataCommand& command) {
         hardware, command.path, WithThousands(result.rows), result.columns, result.inputs, result.rounds,
         result.median_seconds, result.least_seconds, result.most_seconds, result.read_seconds,
         WithThousands(static_cast<int64_t>(rate)), result.verified ? "yes" : "WRONG");
+    if (result.dropped_rows > 0) {
+      fmt::print("note: rows with missing values were left out: {}\n", WithThousands(result.dropped_rows));
+    }
   }
   command.json_output.Write("bench data", {{"hardware", hardware},
                                            {"data", command.path},
                                            {"rows", result.rows},
+                                           {"dropped_rows", result.dropped_rows},
                                            {"columns", result.columns},
                                            {"inputs", result.inputs},
                                            {"file_bytes", result.file_bytes},

@@ -32,6 +32,27 @@ void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
   }
 }
 
+// Calls fn(position in `rows`) for each missing cell until it returns false.
+template <class Fn>
+void ForMissing(const Column& column, std::span<const int64_t> rows, Fn&& fn) {
+  if (column.kind == ColumnKind::kText) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (column.IsMissing(rows[i]) && !fn(i)) {
+        return;
+      }
+    }
+    return;
+  }
+  DispatchNumbers(column, [&](const auto* numbers) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const auto value = numbers[rows[i] * column.stride];
+      if (value != value && !fn(i)) {
+        return;
+      }
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
@@ -109,10 +130,10 @@ std::optional<CellPosition> FindMissing(std::span<const Column* const> columns, 
     if (!CanBeMissing(column) || first[j] <= begin) {
       return;
     }
-    const auto found = std::find_if(tile.begin(), tile.end(), [&](int64_t row) { return column.IsMissing(row); });
-    if (found != tile.end()) {
-      first[j] = begin + (found - tile.begin());
-    }
+    ForMissing(column, tile, [&](size_t i) {
+      first[j] = begin + static_cast<int64_t>(i);
+      return false;
+    });
   });
   const auto earliest = std::min_element(first.begin(), first.end());
   if (earliest == first.end() || *earliest == std::numeric_limits<int64_t>::max()) {
@@ -127,9 +148,10 @@ std::vector<int64_t> CompleteRows(std::span<const Column* const> columns, std::s
     if (!CanBeMissing(*column)) {
       continue;
     }
-    for (size_t i = 0; i < rows.size(); ++i) {
-      incomplete[i] |= column->IsMissing(rows[i]) ? 1 : 0;
-    }
+    ForMissing(*column, rows, [&](size_t i) {
+      incomplete[i] = 1;
+      return true;
+    });
   }
   std::vector<int64_t> complete;
   complete.reserve(rows.size());

@@ -7,7 +7,8 @@
 namespace lamina {
 
 struct DataBenchmarkResult {
-  int64_t rows = 0;
+  int64_t rows = 0;          // of the file
+  int64_t dropped_rows = 0;  // with missing values
   int64_t columns = 0;
   int64_t inputs = 0;      // of the matrix, f32
   int64_t file_bytes = 0;  // as it lies on the disk

@@ -71,7 +71,8 @@ SearchState::SearchState(std::string folder, json definition)
   const std::string path = (std::filesystem::path(folder_) / "search.json").string();
   RequireWritableTarget(path);
   for (const auto& entry : std::filesystem::directory_iterator(folder_, failed)) {  // of a process that was killed
-    if (entry.path().extension() == ".part") {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".part") && (name.starts_with("trial-") || name.starts_with("search.json."))) {
       std::filesystem::remove(entry.path(), failed);
     }
   }

@@ -95,12 +95,24 @@ class SearchTest(CliTest):
         self.write("again.toml", config)
         self.assertEqual(self.succeed("search", "--config", "again.toml", "--print-config").out, config)
 
+    def has_checkpoint(self, since_ns):
+        """Whether a trial has paused since then."""
+        try:
+            return any(entry.name.endswith(".checkpoint") and entry.stat().st_mtime_ns > since_ns
+                       for entry in os.scandir(self.path("kept")))
+        except FileNotFoundError:  # not made yet, or just replaced
+            return False
+
     def interrupted(self, how, arguments):
         """Runs until `how` often interrupted by that signal; the last result."""
         interruptions = 0
         for attempt in range(200):
+            started_ns = time.time_ns()
             process = self.start("search", "--data", DIGITS, "--json", "-", "--state", "kept", *arguments)
-            time.sleep(0.15 + 0.02 * (attempt % 7))
+            deadline = time.time() + 20  # of what it keeps, not of the clock: machines differ
+            while process.poll() is None and time.time() < deadline and not self.has_checkpoint(started_ns):
+                time.sleep(0.001)
+            time.sleep(0.003 * (attempt % 7))
             if process.poll() is None and attempt < 8:
                 process.send_signal(how)
             result = self.finish(process)

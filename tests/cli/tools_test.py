@@ -203,6 +203,20 @@ class BenchPeakTest(CliTest):
         self.assertGreater(result["memory"][0]["read_bytes_per_second"], 1e8)
 
 
+class BenchDataTest(CliTest):
+    def test_digits(self):
+        self.assertIn("verified: yes", self.succeed("bench", "data", DIGITS, "--rounds", "2").out)
+        result = json.loads(self.succeed("bench", "data", DIGITS, "--rounds", "2", "--json", "-").out)
+        self.assertEqual((result["rows"], result["columns"], result["inputs"]), (1797, 65, 64))
+        self.assertTrue(result["verified"])
+        self.assertGreater(result["rows_per_second"], 1000)
+
+    def test_wrong_use(self):
+        self.refuse("bench", "data", code=2, says="FILE")
+        self.refuse("bench", "data", "no.csv", code=1, says="no.csv")
+        self.refuse("bench", "data", DIGITS, "--rounds", "0", code=2, says="--rounds")
+        self.refuse("bench", "data", DIGITS, "--json", "no/such/r.json", says="no/such")
+
 
 class BenchPaper2017Test(CliTest):
     SHORT = ("bench", "paper-2017", "--quick", "--seconds", "0.001", "--threads", "2")

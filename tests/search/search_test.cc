@@ -159,6 +159,19 @@ TEST(Search, GoesOnFromAnyMixtureOfFiles) {
   EXPECT_EQ(run(1 << 30), expected);
 }
 
+TEST(Search, FilesOfOthersInTheStateFolderStay) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  settings.state = folder.Path("state");
+  std::filesystem::create_directories(settings.state);
+  for (const char* name : {"film.part", "trial-1.checkpoint.77.part"}) {
+    std::ofstream(settings.state + "/" + name) << "x";
+  }
+  Search(settings).Run({});
+  EXPECT_TRUE(std::filesystem::exists(settings.state + "/film.part"));
+  EXPECT_FALSE(std::filesystem::exists(settings.state + "/trial-1.checkpoint.77.part"));  // of a killed search
+}
+
 TEST(Search, AnotherSearchIsNotContinued) {
   const TemporaryFolder folder;
   SearchSettings settings = SmallSearch(folder);
