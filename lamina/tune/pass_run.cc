@@ -131,7 +131,7 @@ PassRun::PassRun(const Problem& problem, const Backend& backend, Operands operan
   Prepare(backend);
 }
 
-MatrixView PassRun::Operand::view() const {
+MatrixView PassRun::Operand::view() {
   MatrixView view = host.view();
   if (resident != nullptr) {
     view.data = resident->data();

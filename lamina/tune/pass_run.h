@@ -46,7 +46,7 @@ class PassRun {
     Matrix host;
     std::unique_ptr<Buffer> resident;
 
-    MatrixView view() const;
+    MatrixView view();
     int64_t size_bytes() const { return host.rows() * host.view().stride * DTypeSize_bytes(host.dtype()); }
   };
   struct Operands {

@@ -5,6 +5,9 @@
 
 #include <setjmp.h>
 #include <ucontext.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -46,8 +49,9 @@ struct Warp {
 };
 
 struct Fiber {
-  ucontext_t start;
+  ucontext_t context;
   jmp_buf resume;
+  void* fake_stack = nullptr;  // AddressSanitizer's
   bool started = false;
   std::unique_ptr<char[]> stack{new char[kStack_bytes]};
   Position position;
@@ -91,11 +95,20 @@ class Block {
 
   Fiber& current() { return *current_; }
   void* shared() { return shared_.data(); }
+#if defined(__SANITIZE_ADDRESS__)  // must hear of every change of stacks, and takes long jumps for errors
+  void Yield() {
+    Fiber& fiber = *current_;
+    __sanitizer_start_switch_fiber(&fiber.fake_stack, scheduler_stack_, scheduler_stack_bytes_);
+    swapcontext(&fiber.context, &scheduler_context_);
+    __sanitizer_finish_switch_fiber(fiber.fake_stack, nullptr, nullptr);
+  }
+#else
   void Yield() {
     if (_setjmp(current_->resume) == 0) {
       _longjmp(scheduler_, 1);
     }
   }
+#endif
 
   uint64_t Shuffle(uint64_t value, int from) {
     Fiber& fiber = *current_;
@@ -116,6 +129,9 @@ class Block {
  private:
   static void Enter() {
     Block& block = Instance();
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_stack_, &block.scheduler_stack_bytes_);
+#endif
     for (;;) {
       (*block.body_)();
       block.current_->finished = true;
@@ -123,6 +139,26 @@ class Block {
     }
   }
 
+  static void MakeContext(Fiber& fiber) {
+    fiber.started = true;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack_bytes;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, &Block::Enter, 0);
+  }
+
+#if defined(__SANITIZE_ADDRESS__)
+  void Resume(Fiber& fiber) {
+    if (!fiber.started) {
+      MakeContext(fiber);
+    }
+    void* fake_stack = nullptr;
+    __sanitizer_start_switch_fiber(&fake_stack, fiber.stack.get(), kStack_bytes);
+    swapcontext(&scheduler_context_, &fiber.context);
+    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+  }
+#else
   void Resume(Fiber& fiber) {
     if (_setjmp(scheduler_) != 0) {
       return;
@@ -130,14 +166,10 @@ class Block {
     if (fiber.started) {
       _longjmp(fiber.resume, 1);
     }
-    fiber.started = true;
-    getcontext(&fiber.start);
-    fiber.start.uc_stack.ss_sp = fiber.stack.get();
-    fiber.start.uc_stack.ss_size = kStack_bytes;
-    fiber.start.uc_link = nullptr;
-    makecontext(&fiber.start, &Block::Enter, 0);
-    setcontext(&fiber.start);
+    MakeContext(fiber);
+    setcontext(&fiber.context);
   }
+#endif
 
   static Block& Instance() {
     static thread_local Block block;
@@ -177,6 +209,11 @@ class Block {
   std::vector<std::pair<uint64_t, uint64_t>> shared_;
   std::vector<Warp> warps_;
   jmp_buf scheduler_;
+#if defined(__SANITIZE_ADDRESS__)
+  ucontext_t scheduler_context_;
+  const void* scheduler_stack_ = nullptr;
+  size_t scheduler_stack_bytes_ = 0;
+#endif
   Fiber* current_ = nullptr;
   const std::function<void()>* body_ = nullptr;
   int threads_ = 0;
