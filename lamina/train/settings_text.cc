@@ -127,8 +127,8 @@ void SetSetting(TrainSettings& settings, std::string_view name, const std::strin
   Setter setter{name, text};
   VisitTrainSettings(settings, setter);
   if (!setter.good) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} takes {}", name, kWords[static_cast<size_t>(kind)]),
-                {.value = text});
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} takes {}", name, kWords[static_cast<size_t>(kind)]), {.value = text});
   }
 }
 

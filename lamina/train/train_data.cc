@@ -164,8 +164,8 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   Model model;
   model.preprocessor = data.preprocessor;
   const OutputPlan plan = PlanOutput(settings, data.classes(), custom);
-  std::vector<LayerSpec> layers =
-      LayersFrom(settings, plan, model.preprocessor.input_count(), model.preprocessor.output_count(), custom);
+  std::vector<LayerSpec> layers = LayersFrom(settings, plan, model.preprocessor.input_count(),
+                                             model.preprocessor.output_count(), custom);
   LayerSpec& first = layers.front();
   const bool radius_given = settings.layers.substr(0, settings.layers.find(':')).find("radius=") != std::string::npos;
   if (IsDistance(first.synapse) && !radius_given) {
