@@ -128,7 +128,13 @@ void AddNetwork(const Paper2016Findings& findings, size_t index, Report& report)
                                                : ReportCell(serial->seconds / timed.seconds,
                                                             fmt::format("{:.1f}", serial->seconds / timed.seconds));
                                   });
-  report.tables.push_back(std::move(speedup));
+  const bool has_serial = std::any_of(grid.cells.begin(), grid.cells.end(), [](const auto& row) {
+    const auto found = row.second.find("serial");
+    return found != row.second.end() && found->second->done();
+  });
+  if (has_serial) {
+    report.tables.push_back(std::move(speedup));
+  }
   const double peak = findings.fma_peak_gflops;
   ReportTable gflops = GridTable(
       grid, id + "-gflops",

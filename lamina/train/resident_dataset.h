@@ -26,11 +26,11 @@ class ResidentDataset {
  private:
   ConstMatrixView Place(const Matrix& matrix, const Backend& backend, std::unique_ptr<Buffer>& buffer) const;
 
-  ConstMatrixView features_;
-  ConstMatrixView targets_;
-  std::unique_ptr<Buffer> feature_buffer_;
+  std::unique_ptr<Buffer> feature_buffer_;  // before the views that fill them
   std::unique_ptr<Buffer> target_buffer_;
   std::unique_ptr<Buffer> weight_buffer_;
+  ConstMatrixView features_;
+  ConstMatrixView targets_;
   bool is_classification_;
 };
 

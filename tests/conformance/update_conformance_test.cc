@@ -121,7 +121,9 @@ TEST_P(UpdateConformance, OfDistancesFollowsEveryRule) {
     for (const NamedRule& named : Rules()) {
       for (const Shape& shape : {Shape{0, 3, 5}, {1, 1, 1}, {2, 3, 5}, {16, 25, 49}, {33, 10, 131}, {130, 70, 50}}) {
         CheckUpdate<float>(backend, named, synapse, shape, shape.batch == 33);
-        CheckUpdate<double>(backend, named, synapse, shape, shape.batch == 33);
+        if (GetParam().Supports(DType::kF64)) {
+          CheckUpdate<double>(backend, named, synapse, shape, shape.batch == 33);
+        }
       }
     }
   }

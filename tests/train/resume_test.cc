@@ -97,13 +97,18 @@ void Resume::ResumeAfterEvery(int stride, int threads) const {
     }
     for (const Recipe& recipe : Recipes()) {
       const Trained whole = Train(*backend, recipe.options, model_.network, train_, &validation_);
-      const int steps = 4 * static_cast<int>(whole.history.epochs.size());
+      const bool recorded = backend->space() == Space::kDevice;  // steps: asked to stop after some, at least once an epoch
+      const int steps = (recorded ? 1 : 4) * static_cast<int>(whole.history.epochs.size());
       for (int k = 1; k < steps; k += stride) {
         SCOPED_TRACE(std::string(backend->name()) + " " + recipe.name + " after step " + std::to_string(k));
         Checkpoint saved = Saved(k, *backend, recipe.options);
         EXPECT_EQ(saved.data_fingerprint, 42U);
-        EXPECT_EQ(saved.state.epoch, k / 4);
-        EXPECT_EQ(saved.state.step, k % 4);
+        if (recorded) {
+          EXPECT_GE(4 * saved.state.epoch + saved.state.step, k);
+        } else {
+          EXPECT_EQ(saved.state.epoch, k / 4);
+          EXPECT_EQ(saved.state.step, k % 4);
+        }
         const Trained rest = Continue(*backend, recipe.options, std::move(saved.state));
         ASSERT_EQ(ParameterBytes(rest.network), ParameterBytes(whole.network));
         ExpectSameHistory(rest.history, whole.history);
