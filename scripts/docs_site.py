@@ -80,7 +80,8 @@ class Site:
 
     @staticmethod
     def heading(path):
-        first = path.read_text(encoding="utf-8").lstrip().splitlines()[0].lstrip("# ").replace("`", "")
+        first = path.read_text(encoding="utf-8").lstrip().splitlines()[0]
+        first = first.lstrip("# ").replace("`", "") if first.startswith("#") else path.stem.replace("_", " ")
         return first if len(first) < 44 else first[:42] + " …"
 
     @staticmethod
@@ -180,7 +181,9 @@ class Site:
                 f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
                 f'<link rel="stylesheet" href="{"../" * page.count("/")}style.css"></head>\n'
                 f'<body><nav aria-label="Pages">\n{self.navigation(page)}\n</nav>\n<main>\n'
-                f'{self.relink(page, folder, body)}\n</main></body></html>\n', encoding="utf-8")
+                f'{self.relink(page, folder, body)}\n</main>\n'
+                "<script>document.querySelector('nav .here')?.scrollIntoView({block: 'nearest'});</script>\n"
+                '</body></html>\n', encoding="utf-8")
         (self.out / "style.css").write_text(STYLE, encoding="utf-8")
 
 

@@ -175,10 +175,13 @@ void NetworkPage::ShowPicture() {
   views.push_back({tr("output"), plan ? number(plan->network.layers.back().outputs) : unknown,
                    plan ? NeuronOf(plan->network.layers.back()) : FromText(document_.settings().output_activation),
                    plan ? plan->network.layers.back().outputs : 2});
-  input_neurons_->setText(
-      plan ? tr("Input: %1 neurons, one for each number that the columns become").arg(views.front().neurons)
-           : tr("Input: as the data needs"));
-  output_neurons_->setText(plan ? tr("Output: %1 neurons, as the target needs").arg(views.back().neurons)
+  const auto neurons = [](const LayerView& view) {
+    return view.neurons == QStringLiteral("1") ? tr("1 neuron") : tr("%1 neurons").arg(view.neurons);
+  };
+  input_neurons_->setText(plan
+                              ? tr("Input: %1, one for each number that the columns become").arg(neurons(views.front()))
+                              : tr("Input: as the data needs"));
+  output_neurons_->setText(plan ? tr("Output: %1, as the target needs").arg(neurons(views.back()))
                                 : tr("Output: as the target needs"));
   summary_->setText(
       plan ? tr("%1 trainable parameters; loss %2")

@@ -132,6 +132,7 @@ void RunDocument::Plan() {
 
 void RunDocument::Load(const QString& path) {
   loading_ = true;
+  reread_problem_.reset();
   Q_EMIT PlanChanged();
   load_timer_.stop();
   TrainSettings settings = settings_;
@@ -156,6 +157,9 @@ void RunDocument::Load(const QString& path) {
 void RunDocument::Loaded(std::shared_ptr<const LoadedData> data, const std::optional<Problem>& problem) {
   loading_ = false;
   if (problem) {
+    if (data_ != nullptr && data_->path == path_) {
+      reread_problem_ = problem;
+    }
     Q_EMIT PlanChanged();
     Q_EMIT LoadFailed(*problem);
     return;
@@ -183,6 +187,9 @@ QString RunDocument::StartBlocker() const {
   if (!problems_.empty()) {
     const auto& [name, text] = *problems_.begin();
     return name.empty() ? text : PlainLabelOf(name) + QStringLiteral(": ") + text;
+  }
+  if (reread_problem_) {
+    return reread_problem_->Text();
   }
   if (planning_) {
     return tr("Checking the settings …");

@@ -76,7 +76,8 @@ class RunDocument : public QObject {
   std::shared_ptr<const LoadedData> data_;
   std::shared_ptr<const RunPlan> plan_;
   std::optional<Problem> plan_problem_;
-  QTimer plan_timer_;  // waits for the end of typing
+  std::optional<Problem> reread_problem_;  // the open file cannot be read as the settings say now
+  QTimer plan_timer_;                      // waits for the end of typing
   QTimer load_timer_;
   QString path_;  // of the last Load()
   std::string reading_;

@@ -81,6 +81,12 @@ void FilesTest::ReadAgainAsTextWhenToldSo() {
   QCOMPARE(Find<QLineEdit>("field.text-columns")->text(), QStringLiteral("code"));
   QVERIFY(Settled());
   QVERIFY(Start()->isEnabled());
+  Type("field.text-columns", QStringLiteral("cod"));
+  QVERIFY(QTest::qWaitFor([this] { return !Notice().isEmpty(); }, kPatience_ms));
+  QVERIFY2(Notice().contains(QStringLiteral("cod")), qPrintable(Notice()));
+  QVERIFY2(!Start()->isEnabled(), "the rows open are not those that the settings ask for");
+  Type("field.text-columns", QStringLiteral("code"));
+  QVERIFY(QTest::qWaitFor([this] { return Start()->isEnabled(); }, kPatience_ms));
   QVERIFY(Load(Digits()));
   QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
   QVERIFY(Find<QLineEdit>("field.text-columns")->text().isEmpty());

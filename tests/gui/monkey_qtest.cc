@@ -91,7 +91,7 @@ void MonkeyTest::SurvivesRandomInput() {
     if (i % 200 == 199) {  // what was typed must not keep the rest from being reached
       window().worker().Stop();
       QVERIFY(Trained());
-      window().document().Edit([](TrainSettings& settings) {
+      window().document().Replace([](TrainSettings& settings) {
         const std::string data = settings.data;
         settings = TrainSettings();
         settings.data = data;
