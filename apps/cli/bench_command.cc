@@ -163,8 +163,9 @@ int RunBenchTrain(const BenchTrainCommand& command) {
     fmt::print(
         "{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
         "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
-        hardware, command.dtype + (command.precision == "exact" ? "" : ", precision " + command.precision), command.activation,
-        command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
+        hardware, command.dtype + (command.precision == "exact" ? "" : ", precision " + command.precision),
+        command.activation, command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "",
+        command.options.rounds);
     fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
                "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
   }
@@ -237,7 +238,8 @@ Command AddBench(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));
   train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
-  train_app->add_option("--precision", train->precision, "Of the operands of products: exact, fast (TF32 on a GPU) or bf16")
+  train_app
+      ->add_option("--precision", train->precision, "Of the operands of products: exact, fast (TF32 on a GPU) or bf16")
       ->capture_default_str()
       ->check(CLI::IsMember(std::vector<std::string>(kPrecisionNames.begin(), kPrecisionNames.end())));
   train_app->add_option("--momentum", train->momentum, "Of the updates")

@@ -80,8 +80,8 @@ int RunBenchLayer(const BenchLayerCommand& command) {
     const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
     const SynapseKind kind{problem.layer.synapse, problem.dtype, problem.precision};
     double& limit = limits[{kind, result.threads}];
-    limit = std::max(limit, result.backend == "cuda" ? MeasureDeviceSynapseLimit(kind)
-                                                     : MeasureSynapseLimit(kind, result.threads));
+    limit = std::max(
+        limit, result.backend == "cuda" ? MeasureDeviceSynapseLimit(kind) : MeasureSynapseLimit(kind, result.threads));
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(problem, result, limit));
     if (text) {
@@ -89,7 +89,8 @@ int RunBenchLayer(const BenchLayerCommand& command) {
                  result.backend, result.threads, 1e3 * result.median_seconds,
                  fmt::format("({:.3f}-{:.3f})", 1e3 * result.least_seconds, 1e3 * result.most_seconds), result.t_syn_ns,
                  result.synapses_per_second,
-                 limit > 0 ? fmt::format("{:.1f}", 100 * result.synapses_per_second / limit) : "-", result.verified ? "yes" : "WRONG");
+                 limit > 0 ? fmt::format("{:.1f}", 100 * result.synapses_per_second / limit) : "-",
+                 result.verified ? "yes" : "WRONG");
       std::fflush(stdout);
     }
   }
@@ -110,7 +111,8 @@ std::function<int()> AddBenchLayer(CLI::App& bench) {
   layer
       ->add_option("problem", command->problems, "Written neuron:type:pass:batch x outputs x inputs, as in the example")
       ->required();
-  layer->add_option("--backend", command->options.backend, "auto, cuda, cpu, blas, threads or serial")->capture_default_str();
+  layer->add_option("--backend", command->options.backend, "auto, cuda, cpu, blas, threads or serial")
+      ->capture_default_str();
   layer->add_option("--threads", command->options.threads, "Threads; 0: all cores")
       ->capture_default_str()
       ->check(CLI::Range(0, 4096));

@@ -23,9 +23,8 @@ struct EvaluateCommand {
 };
 
 int RunEvaluate(const EvaluateCommand& command) {
-  const NamedPath read[] = {{"--model", command.input.model},
-                            {"--data", command.input.data},
-                            {"--cost-matrix", command.cost_matrix}};
+  const NamedPath read[] = {
+      {"--model", command.input.model}, {"--data", command.input.data}, {"--cost-matrix", command.cost_matrix}};
   command.json_output.Check(read);
   command.pictures.Check();
   const Model model = LoadModel(command.input.model);
@@ -79,9 +78,10 @@ Command AddEvaluate(CLI::App& app) {
   auto command = std::make_shared<EvaluateCommand>();
   CLI::App* evaluate = app.add_subcommand("evaluate", "Measure a model on data with known answers");
   command->input.AddTo(*evaluate);
-  evaluate->add_option("--cost-matrix", command->cost_matrix,
-                       "Classification: what each mistake costs, a CSV file (a class and its costs a line, the header "
-                       "names the predicted classes) or kddcup99; default: that of the training")
+  evaluate
+      ->add_option("--cost-matrix", command->cost_matrix,
+                   "Classification: what each mistake costs, a CSV file (a class and its costs a line, the header "
+                   "names the predicted classes) or kddcup99; default: that of the training")
       ->type_name("FILE");
   command->pictures.AddTo(*evaluate);
   command->json_output.AddTo(*evaluate);

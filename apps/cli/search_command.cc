@@ -49,14 +49,13 @@ struct SearchCommand {
 // Everything that will be written can be, before minutes of training.
 void CheckOutputs(const SearchCommand& command) {
   const TrainSettings& train = command.settings.train;
-  const NamedPath read[] = {{"--data", train.data},
-                            {"--test", train.test},
-                            {"--validation", train.validation},
-                            {"--config", command.config}};
-  const NamedPath written[] = {
-      {"--csv", command.csv},         {"--model", train.model},
-      {"--history", train.history},   {"--history-json", train.history_json},
-      {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
+  const NamedPath read[] = {
+      {"--data", train.data}, {"--test", train.test}, {"--validation", train.validation}, {"--config", command.config}};
+  const NamedPath written[] = {{"--csv", command.csv},
+                               {"--model", train.model},
+                               {"--history", train.history},
+                               {"--history-json", train.history_json},
+                               {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
   RequireSeparateFiles(written, read);
   for (const NamedPath& file : written) {
     if (!file.path.empty()) {
@@ -85,9 +84,9 @@ void PrintStart(const Search& search) {
   fmt::print("{}: {} training and {} validation rows; {} inputs; read in {}\n", search.settings().train.data,
              WithThousands(data.train.size()), WithThousands(data.validation.size()), data.train.features.cols(),
              DurationText(search.load_seconds()));
-  fmt::print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n", WithThousands(std::ssize(search.trials())),
-             search.stages(), search.stages() == 1 ? "" : "s", search.at_once(), search.threads_per_trial(),
-             search.threads_per_trial() == 1 ? "" : "s",
+  fmt::print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n",
+             WithThousands(std::ssize(search.trials())), search.stages(), search.stages() == 1 ? "" : "s",
+             search.at_once(), search.threads_per_trial(), search.threads_per_trial() == 1 ? "" : "s",
              search.resumed() ? fmt::format("; going on, {} had begun", begun) : "");
   if (invalid > 0) {
     fmt::print("note: {} cannot be trained; the first: {}\n",
@@ -101,9 +100,9 @@ int PrintInterrupted(const SearchCommand& command, const SearchResult& result) {
   for (const Trial& trial : result.trials) {
     begun += trial.history.epochs.empty() ? 0 : 1;
   }
-  fmt::print(stderr, "lamina: interrupted, {} of {} trials had begun; {}\n", begun, result.trials.size(),
-             command.settings.state.empty() ? "nothing was kept (give --state FOLDER)"
-                                            : "the same command goes on from here");
+  fmt::print(
+      stderr, "lamina: interrupted, {} of {} trials had begun; {}\n", begun, result.trials.size(),
+      command.settings.state.empty() ? "nothing was kept (give --state FOLDER)" : "the same command goes on from here");
   return kExitInterrupted;
 }
 
@@ -126,8 +125,10 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, bool t
     }
     fmt::print("wrote {}\n", command.settings.train.model);
   }
-  json node = {{"train_rows", session.train().size()}, {"train_seconds", result.train_seconds},
-               {"epochs", result.history.epochs.size()}, {"model", command.settings.train.model},
+  json node = {{"train_rows", session.train().size()},
+               {"train_seconds", result.train_seconds},
+               {"epochs", result.history.epochs.size()},
+               {"model", command.settings.train.model},
                {"command", TrainCommandLine(settings)}};
   if (result.test) {
     node["test"] = ToJson(*result.test);
@@ -214,8 +215,7 @@ int RunSearch(const SearchCommand& command) {
   }
   json node = ResultJson(search, result, line);
   if (!command.csv.empty()) {
-    WriteFileAtomically(command.csv,
-                        RankingCsv(result.trials, result.ranking, search.space(), search.keeps_best()));
+    WriteFileAtomically(command.csv, RankingCsv(result.trials, result.ranking, search.space(), search.keeps_best()));
     if (text) {
       fmt::print("wrote {}\n", command.csv);
     }

@@ -46,12 +46,14 @@ ClassMap ClassMap::Parse(const std::vector<std::string>& entries) {
     const size_t equals = pair.rfind('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size()) {
       const std::vector<std::string> names = ClassMapNames();
-      throw Error(ErrorCode::kInvalidArgument, "--class-map takes VALUE=CLASS, *=CLASS or the name of a map",
-                  {.value = pair,
-                   .remedy = fmt::format("{}Maps known by name: {}.", DidYouMean(pair, names), fmt::join(names, ", "))});
+      throw Error(
+          ErrorCode::kInvalidArgument, "--class-map takes VALUE=CLASS, *=CLASS or the name of a map",
+          {.value = pair,
+           .remedy = fmt::format("{}Maps known by name: {}.", DidYouMean(pair, names), fmt::join(names, ", "))});
     }
     std::string value = pair.substr(0, equals);
-    if (std::any_of(map.entries_.begin(), map.entries_.end(), [&](const auto& known) { return known.first == value; })) {
+    if (std::any_of(map.entries_.begin(), map.entries_.end(),
+                    [&](const auto& known) { return known.first == value; })) {
       throw Error(ErrorCode::kInvalidArgument, "--class-map names a value twice", {.value = value});
     }
     map.entries_.emplace_back(std::move(value), pair.substr(equals + 1));

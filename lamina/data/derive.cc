@@ -143,7 +143,8 @@ Series SeriesOf(const Table& table, const DeriveOptions& options) {
   series.end.resize(count);
   for (size_t first = 0; first < count;) {
     size_t last = first;
-    while (last < count && group[static_cast<size_t>(series.rows[last])] == group[static_cast<size_t>(series.rows[first])]) {
+    while (last < count &&
+           group[static_cast<size_t>(series.rows[last])] == group[static_cast<size_t>(series.rows[first])]) {
       ++last;
     }
     std::fill(series.begin.begin() + static_cast<ptrdiff_t>(first), series.begin.begin() + static_cast<ptrdiff_t>(last),
@@ -164,8 +165,7 @@ YearMonth CivilOf(double date) {
   const int64_t days = static_cast<int64_t>(std::floor(date)) + 719468;
   const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
   const int64_t day_of_era = days - era * 146097;
-  const int64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
   const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const int64_t shifted = (5 * day_of_year + 2) / 153;
   const int64_t month = shifted + (shifted < 10 ? 3 : -9);
@@ -257,9 +257,10 @@ void ValidateDerive(const DeriveOptions& options) {
     along = Parse(text).function->argument == "[count]" || along;
   }
   if (!along && (!options.series_by.empty() || !options.order_by.empty())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("--{} needs a --derive along a series", options.series_by.empty() ? "order-by" : "series-by"),
-                {.remedy = "For example --derive yesterday=previous:close."});
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--{} needs a --derive along a series", options.series_by.empty() ? "order-by" : "series-by"),
+        {.remedy = "For example --derive yesterday=previous:close."});
   }
 }
 

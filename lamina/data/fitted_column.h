@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// A number x becomes (x - offset) / scale, where `logarithm` is set of sign(x) ln(1 + |x|) instead of x. Text becomes one input per category, or its category's index
-/// scaled likewise.
+/// A number x becomes (x - offset) / scale, where `logarithm` is set of sign(x) ln(1 + |x|) instead of x. Text becomes
+/// one input per category, or its category's index scaled likewise.
 struct FittedColumn {
   std::string name;
   int64_t position = 0;  // in the table it was fitted on

@@ -38,7 +38,7 @@ struct PreprocessOptions {
   bool single_output = false;    // two classes as one output (binary_cross_entropy) instead of two
   DeriveOptions derive;          // what Prepare() adds to a table
   ClassMap class_map;            // of a classification target's values
-  std::string baseline;          // regression: the naive guess, a column (not an input by that) or a number; empty: none
+  std::string baseline;  // regression: the naive guess, a column (not an input by that) or a number; empty: none
 };
 
 /// Counted while encoding, for the caller to report.
@@ -160,8 +160,8 @@ class Preprocessor {
   std::vector<std::string> target_names_;  // those of targets_
   DeriveOptions derive_;
   ClassMap class_map_;
-  FittedColumn baseline_;                  // name empty: none; position -1: a number, `offset`
-  int64_t input_count_ = 0;                // sum of the widths
+  FittedColumn baseline_;    // name empty: none; position -1: a number, `offset`
+  int64_t input_count_ = 0;  // sum of the widths
 };
 
 /// An Error(kBadData) about one cell, with the file, line, column and value filled in.

@@ -39,7 +39,7 @@ struct Source {
 // Writes (x - offset) / scale to out[0], out[stride], ...; false if a result is not finite.
 template <bool kLog, class T, class Number>
 bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
-                   int64_t out_stride) {
+                     int64_t out_stride) {
   const int64_t stride = source.column->stride;
   const double offset = source.fitted->offset;
   const double scale = source.fitted->scale;

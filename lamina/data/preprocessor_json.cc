@@ -145,8 +145,7 @@ json Preprocessor::ToJson() const {
               {"targets", json::array()},
               {"classes", class_names_}};
   if (!derive_.columns.empty()) {
-    object["derive"] = {
-        {"columns", derive_.columns}, {"series_by", derive_.series_by}, {"order_by", derive_.order_by}};
+    object["derive"] = {{"columns", derive_.columns}, {"series_by", derive_.series_by}, {"order_by", derive_.order_by}};
   }
   if (!class_map_.empty()) {
     object["class_map"] = class_map_.Text();

@@ -197,7 +197,8 @@ int64_t Executor::Steps(const TrainingSteps& work) {
   }
   const int64_t steps = work.count();
   if (recorded_ != nullptr && work.order != nullptr) {
-    recorded_->Run(work, [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, rule, begin, rows); });
+    recorded_->Run(work,
+                   [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, rule, begin, rows); });
     return steps;
   }
   UpdateRule rule = work.rule;

@@ -94,8 +94,8 @@ class Executor {
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
   std::unique_ptr<Buffer> sample_weights_;
-  std::unique_ptr<PreparedNetwork> network_;   // of whole steps; null: layer by layer
-  std::unique_ptr<RecordedSteps> recorded_;    // null: every step is asked for
+  std::unique_ptr<PreparedNetwork> network_;  // of whole steps; null: layer by layer
+  std::unique_ptr<RecordedSteps> recorded_;   // null: every step is asked for
   Verdict whole_steps_;
 };
 

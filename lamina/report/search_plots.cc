@@ -90,7 +90,8 @@ Plot BySetting(const Search& search, const SearchResult& result, size_t p, const
   chart.y_label = metric;
   double least = 0;
   double most = 0;
-  for (const auto& [series, points] : {std::pair("best trial of each value", &all), std::pair("trained to the end", &ended)}) {
+  for (const auto& [series, points] :
+       {std::pair("best trial of each value", &all), std::pair("trained to the end", &ended)}) {
     if (!points->empty()) {
       chart.series.push_back({series, {points->begin(), points->end()}, false});
       least = least == 0 ? points->begin()->first : std::min(least, points->begin()->first);
@@ -105,8 +106,8 @@ Plot BySetting(const Search& search, const SearchResult& result, size_t p, const
 
 std::vector<Plot> SearchPlots(const Search& search, const SearchResult& result) {
   const std::string metric = search.by_accuracy() ? "accuracy on validation rows, %" : "loss on validation rows";
-  const std::string subtitle = fmt::format("{}, {} trials",
-                                           std::filesystem::path(search.settings().train.data).filename().string(), result.trials.size());
+  const std::string subtitle = fmt::format(
+      "{}, {} trials", std::filesystem::path(search.settings().train.data).filename().string(), result.trials.size());
   std::vector<Plot> plots{Curves(search, result, metric, subtitle)};
   for (size_t p = 0; p < search.space().parameters().size(); ++p) {
     const auto is_number = [&](const Trial& trial) { return std::isfinite(ParseNumber(trial.values[p])); };

@@ -94,13 +94,14 @@ void Search::ListTrials() {
     longest = std::max(longest, trial.epochs);
   }
   if (settings_.halving > 1 && trials_.size() > 1) {
-    const int64_t first = settings_.first_epochs > 0 ? settings_.first_epochs
-                                                     : std::max<int64_t>(1, std::llround(static_cast<double>(longest) /
-                                                                                         std::pow(settings_.halving, 2)));
+    const int64_t first =
+        settings_.first_epochs > 0
+            ? settings_.first_epochs
+            : std::max<int64_t>(1, std::llround(static_cast<double>(longest) / std::pow(settings_.halving, 2)));
     double reach = static_cast<double>(first);
     // No more stages than halve the trials down to one.
-    for (double left = static_cast<double>(trials_.size());
-         std::llround(reach) < longest && left > 1; left /= settings_.halving) {
+    for (double left = static_cast<double>(trials_.size()); std::llround(reach) < longest && left > 1;
+         left /= settings_.halving) {
       ++stages_;
       reach *= settings_.halving;
     }
@@ -227,9 +228,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     trial.history = {};
   }
   TrainCallbacks each;
-  each.stop_requested = [&] {
-    return epochs >= until || (callbacks.stop_requested && callbacks.stop_requested());
-  };
+  each.stop_requested = [&] { return epochs >= until || (callbacks.stop_requested && callbacks.stop_requested()); };
   each.epoch_done = [&](const EpochRecord& record) {
     ++epochs;
     const std::lock_guard lock(mutex_);

@@ -19,7 +19,7 @@ namespace lamina {
 /// A look at a running search, valid during the callback.
 struct SearchView {
   std::span<const Trial> trials;
-  int stage = 0;   // from 1
+  int stage = 0;  // from 1
   int stages = 1;
   const Trial* changed = nullptr;  // the trial that finished an epoch or changed its state
 };
@@ -44,8 +44,8 @@ class Search {
   /// trial is valid.
   explicit Search(const SearchSettings& settings);
 
-  /// Trains all to the end, or until stop_requested. A trial that fails is ranked last with the reason; Throws Error where
-  /// all do.
+  /// Trains all to the end, or until stop_requested. A trial that fails is ranked last with the reason; Throws Error
+  /// where all do.
   SearchResult Run(const SearchCallbacks& callbacks);
 
   static constexpr int64_t kMaxUnconfirmed = 1000;

@@ -28,7 +28,8 @@ struct OwnWriter {
 };
 
 [[noreturn]] void Refuse(std::string message, std::string value, std::string remedy = "") {
-  throw Error(ErrorCode::kInvalidArgument, std::move(message), {.value = std::move(value), .remedy = std::move(remedy)});
+  throw Error(ErrorCode::kInvalidArgument, std::move(message),
+              {.value = std::move(value), .remedy = std::move(remedy)});
 }
 
 void ValidateFiles(const SearchSettings& settings) {
@@ -86,8 +87,8 @@ void ValidateSearch(const SearchSettings& settings) {
   }
   const std::vector<double>& split = settings.train.split;
   if (split.size() == 3 && split[1] == 0 && settings.train.validation.empty()) {
-    Refuse("a search compares trials on validation rows, and --split leaves none", fmt::format("{}", fmt::join(split, ",")),
-           "For example --split 0.8,0.2,0.");
+    Refuse("a search compares trials on validation rows, and --split leaves none",
+           fmt::format("{}", fmt::join(split, ",")), "For example --split 0.8,0.2,0.");
   }
   ValidateFiles(settings);
 }

@@ -24,9 +24,9 @@ constexpr int kTriesForNewPoint = 100;
 
 // Trials must answer the same question on the same rows, and files and threads are the search's own.
 constexpr std::string_view kFixed[] = {
-    "data",      "test",       "validation", "target",      "task",  "samples", "random-samples", "split",
-    "stratify",  "split-by",   "class-map",  "baseline",    "model", "history", "history-json",   "checkpoint",
-    "threads",   "cost-matrix", "checkpoint-epochs"};
+    "data",     "test",        "validation",       "target",   "task",  "samples", "random-samples", "split",
+    "stratify", "split-by",    "class-map",        "baseline", "model", "history", "history-json",   "checkpoint",
+    "threads",  "cost-matrix", "checkpoint-epochs"};
 // Ranges of these are logarithmic unless they say otherwise.
 constexpr std::string_view kRates[] = {"learning-rate", "weight-decay", "epsilon", "min-improvement"};
 
@@ -64,7 +64,8 @@ void ParseRange(const std::string& entry, std::string_view text, SettingKind kin
   parameter.is_range = true;
   parameter.whole = kind == SettingKind::kInteger || kind == SettingKind::kIntegerList;
   if (!parameter.whole && kind != SettingKind::kNumber) {
-    Refuse(entry, fmt::format("{} is not a number, so that it has no ranges", parameter.name), "Give a list of values.");
+    Refuse(entry, fmt::format("{} is not a number, so that it has no ranges", parameter.name),
+           "Give a list of values.");
   }
   const std::vector<std::string_view> parts = SplitText(text, ':');
   const size_t dots = parts[0].find("..");

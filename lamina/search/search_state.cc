@@ -49,7 +49,8 @@ TrainState CopyOf(const TrainState& state) {
 std::string FirstDifference(const json& mine, const json& stored) {
   for (const auto& [name, value] : mine.items()) {
     if (!stored.contains(name) || stored[name] != value) {
-      return fmt::format("{} = {}, there {}", name, value.dump(), stored.contains(name) ? stored[name].dump() : "absent");
+      return fmt::format("{} = {}, there {}", name, value.dump(),
+                         stored.contains(name) ? stored[name].dump() : "absent");
     }
   }
   return "";
@@ -148,7 +149,9 @@ void SearchState::Save(std::span<const Trial> trials, int stages_decided, bool n
       list.push_back(TrialToJson(trial));
     }
   }
-  const json node = {{"format", kFormat}, {"definition", definition_}, {"stages_decided", stages_decided},
+  const json node = {{"format", kFormat},
+                     {"definition", definition_},
+                     {"stages_decided", stages_decided},
                      {"trials", std::move(list)}};
   WriteFileAtomically((std::filesystem::path(folder_) / "search.json").string(),
                       node.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");

@@ -79,8 +79,8 @@ std::string RankingCsv(std::span<const Trial> trials, std::span<const size_t> ra
     for (const std::string& value : trial.values) {
       text += "," + CsvField(value);
     }
-    text += fmt::format(",{},{},{},{},{},{},{}\n", TrialStateName(trial.state), trial.history.epochs.size(), score.epoch,
-                        NumberField(score.accuracy), NumberField(score.loss), NumberField(trial.seconds()),
+    text += fmt::format(",{},{},{},{},{},{},{}\n", TrialStateName(trial.state), trial.history.epochs.size(),
+                        score.epoch, NumberField(score.accuracy), NumberField(score.loss), NumberField(trial.seconds()),
                         CsvField(trial.failure));
   }
   return text;

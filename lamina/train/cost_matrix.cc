@@ -47,9 +47,9 @@ CostMatrix CostMatrix::Read(const std::string& name_or_path) {
   matrix.costs.assign(matrix.classes.size(), {});
   for (int64_t row = 0; row < table.rows; ++row) {
     const int32_t code = names.codes[static_cast<size_t>(row)];
-    const auto found = code < 0 ? matrix.classes.end()
-                                : std::find(matrix.classes.begin(), matrix.classes.end(),
-                                            names.categories[static_cast<size_t>(code)]);
+    const auto found =
+        code < 0 ? matrix.classes.end()
+                 : std::find(matrix.classes.begin(), matrix.classes.end(), names.categories[static_cast<size_t>(code)]);
     if (found == matrix.classes.end()) {
       ThrowCell(table, row, names, "--cost-matrix: a true class that is not among the predicted ones of the header",
                 "A line is a class of the header and its costs.");
@@ -95,9 +95,9 @@ CostMatrix CostMatrix::InOrder(std::span<const std::string> names) const {
   for (const std::string& name : names) {
     const auto found = std::find(classes.begin(), classes.end(), name);
     if (found == classes.end()) {
-      throw Error(ErrorCode::kInvalidArgument, "--cost-matrix lacks a class of the target",
-                  {.value = name,
-                   .remedy = DidYouMean(name, classes) + fmt::format("It has: {}.", fmt::join(classes, ", "))});
+      throw Error(
+          ErrorCode::kInvalidArgument, "--cost-matrix lacks a class of the target",
+          {.value = name, .remedy = DidYouMean(name, classes) + fmt::format("It has: {}.", fmt::join(classes, ", "))});
     }
     place.push_back(static_cast<size_t>(found - classes.begin()));
   }

@@ -50,8 +50,7 @@ struct ClassificationMetrics {
 
 /// Labels are class indices; -1 is a class unknown to the model.
 ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std::span<const int32_t> predicted,
-                                            std::span<const std::string> class_names,
-                                            const CostMatrix& costs = {});
+                                            std::span<const std::string> class_names, const CostMatrix& costs = {});
 
 struct RegressionMetrics {
   std::string name;  // of the target
@@ -59,11 +58,11 @@ struct RegressionMetrics {
   double mse = 0;
   double rmse = 0;
   double mae = 0;
-  double r2 = 0;              // NaN where the target is constant
-  std::string baseline;       // what the naive guess is; empty: none, and NaN below
-  double baseline_mae = 0;    // of the naive guess
+  double r2 = 0;            // NaN where the target is constant
+  std::string baseline;     // what the naive guess is; empty: none, and NaN below
+  double baseline_mae = 0;  // of the naive guess
   double baseline_rmse = 0;
-  double skill = 0;           // 1 - MAE / MAE of the naive guess: above 0 is better, 1 is perfect
+  double skill = 0;  // 1 - MAE / MAE of the naive guess: above 0 is better, 1 is perfect
 };
 
 /// One target. All in its own units.

@@ -49,7 +49,8 @@ constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                          {"log", Scaling::kLog}};
 constexpr Choice<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
-constexpr Choice<Precision> kPrecisions[] = {{"exact", Precision::kExact}, {"bf16", Precision::kBFloat16}, {"fast", Precision::kFast}};
+constexpr Choice<Precision> kPrecisions[] = {
+    {"exact", Precision::kExact}, {"bf16", Precision::kBFloat16}, {"fast", Precision::kFast}};
 constexpr Choice<char> kSeparators[] = {
     {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 

@@ -108,9 +108,10 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "error, zero for kddcup99");
   visit("samples", s.samples, "Use only this many rows; 0: all");
   visit("random-samples", s.random_samples, "Choose those rows at random instead of the first ones");
-  visit("derive", s.derive,
-        "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a series, "
-        "argument: rows), ratio, difference (argument: a column), log, weekday, month, year");
+  visit(
+      "derive", s.derive,
+      "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a series, "
+      "argument: rows), ratio, difference (argument: a column), log, weekday, month, year");
   visit("series-by", s.series_by, "--derive: rows with the same value in this column are one series");
   visit("order-by", s.order_by, "--derive: the order within a series; default: that of the rows");
   visit("class-map", s.class_map,

@@ -34,8 +34,8 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
 
-/// Encoded data for many trainings: what they have in common is read and encoded once. Files stay in memory; encoded data
-/// only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
+/// Encoded data for many trainings: what they have in common is read and encoded once. Files stay in memory; encoded
+/// data only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
 class DataCache {
  public:
   /// Throws Error.

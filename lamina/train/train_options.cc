@@ -71,6 +71,19 @@ void TrainOptions::Validate() const {
           "0 or a positive number");
 }
 
+void RequireFit(const Dataset& data, const Network& network) {
+  const auto fits = [&](const Matrix& matrix, int64_t cols) {
+    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
+  };
+  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
+  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
+                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
+                            network.ShapeText(), DTypeName(network.dtype())));
+  }
+}
+
 Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options) {
   const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == network.parameter_bytes(); };
   const bool best_given = state.best_parameters.size_bytes() > 0;

@@ -59,6 +59,9 @@ struct TrainState {
   std::vector<AlignedBuffer> optimiser;
 };
 
+/// Throws Error(kInvalidArgument) naming both shapes where `data` are not rows for `network`.
+void RequireFit(const Dataset& data, const Network& network);
+
 /// Whether training of `network` by `options` can go on from `state`, as far as that shows without the data.
 Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options);
 

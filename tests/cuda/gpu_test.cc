@@ -96,7 +96,8 @@ TEST_F(Gpu, TunedPlansAreVerifiedOnTheDevice) {
 }
 
 TEST_F(Gpu, BenchmarksOfLayersAndTrainingAreVerified) {
-  for (const char* text : {"l1-triangle(radius=500):f32:forward:1024x1024x784", "dot-tanh:f32-fast:forward:512x512x512"}) {
+  for (const char* text :
+       {"l1-triangle(radius=500):f32:forward:1024x1024x784", "dot-tanh:f32-fast:forward:512x512x512"}) {
     const Problem problem = Problem::Parse(text);
     LayerBenchmarkOptions options;
     options.backend = "cuda";

@@ -37,7 +37,8 @@ TEST(KddCup99, CategoriesHaveThePublishedCounts) {
     only_test += attack.in_training ? 0 : 1;
   }
   EXPECT_EQ(only_test, 17);
-  EXPECT_EQ(of_training, (std::map<std::string_view, int>{{"normal", 1}, {"probe", 4}, {"dos", 6}, {"u2r", 4}, {"r2l", 8}}));
+  EXPECT_EQ(of_training,
+            (std::map<std::string_view, int>{{"normal", 1}, {"probe", 4}, {"dos", 6}, {"u2r", 4}, {"r2l", 8}}));
   EXPECT_EQ(KddCost(4, 0), 4);  // r2l taken for normal: the dearest
   EXPECT_EQ(KddCost(0, 4), 2);
 }

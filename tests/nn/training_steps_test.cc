@@ -299,7 +299,7 @@ TEST(SmallNetwork, SaysWhyNot) {
 
 // Backend cuda, or its emulation: 1-sample steps fill a graph of many and some single ones, 7-sample ones end short.
 void CheckRecorded(const Work& work, const std::string& what) {
-  SCOPED_TRACE(fmt::format("{}, batch {}", what, work.batch));
+  SCOPED_TRACE(what);
   const Outcome expected = Run(work, *MakeBackend("serial"), DType::kF64);
   const conformance::Chosen cuda({std::string(conformance::CudaUnderTest())});
   ASSERT_NE(cuda.get().MakeRecordedSteps(), nullptr);

@@ -35,7 +35,8 @@ TEST(SearchSpace, GridsRunThroughAllCombinations) {
 }
 
 TEST(SearchSpace, RangesHavePointsOnTheirScale) {
-  const SearchSpace space({"learning-rate=0.001..1:4", "momentum=0..0.9:linear:4", "batch=8..128:log:5", "hidden=1..3:9"});
+  const SearchSpace space(
+      {"learning-rate=0.001..1:4", "momentum=0..0.9:linear:4", "batch=8..128:log:5", "hidden=1..3:9"});
   EXPECT_EQ(space.parameters()[0].values, (std::vector<std::string>{"0.001", "0.01", "0.1", "1"}));
   EXPECT_EQ(space.parameters()[1].values, (std::vector<std::string>{"0", "0.3", "0.6", "0.9"}));
   EXPECT_EQ(space.parameters()[2].values, (std::vector<std::string>{"8", "16", "32", "64", "128"}));
@@ -71,8 +72,8 @@ TEST(SearchSpace, FewerRandomPointsWhereThereAreNoMore) {
 }
 
 TEST(SearchSpace, HugeGridsAreCountedWithoutOverflow) {
-  const SearchSpace space({"learning-rate=0.1..1:100000", "momentum=0..0.9:100000", "weight-decay=0.1..1:100000",
-                           "epsilon=0.1..1:100000"});
+  const SearchSpace space(
+      {"learning-rate=0.1..1:100000", "momentum=0..0.9:100000", "weight-decay=0.1..1:100000", "epsilon=0.1..1:100000"});
   EXPECT_EQ(space.GridSize(), INT64_MAX);
 }
 

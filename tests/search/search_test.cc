@@ -251,7 +251,8 @@ TEST(Search, LargeGridsAskForConsent) {
   const TemporaryFolder folder;
   SearchSettings settings = SmallSearch(folder);
   settings.vary = {"learning-rate=0.001..1:10000", "momentum=0..0.9:1000"};
-  ExpectError([&] { Search search(settings); }, ErrorCode::kInvalidArgument, {"10,000,000 trials", "--yes-all 10000000"});
+  ExpectError([&] { Search search(settings); }, ErrorCode::kInvalidArgument,
+              {"10,000,000 trials", "--yes-all 10000000"});
   settings.yes_all = 5;
   ExpectError([&] { Search search(settings); }, ErrorCode::kInvalidArgument, {"--yes-all 10000000"});
 }

@@ -97,7 +97,8 @@ void Resume::ResumeAfterEvery(int stride, int threads) const {
     }
     for (const Recipe& recipe : Recipes()) {
       const Trained whole = Train(*backend, recipe.options, model_.network, train_, &validation_);
-      const bool recorded = backend->space() == Space::kDevice;  // steps: asked to stop after some, at least once an epoch
+      const bool recorded =
+          backend->space() == Space::kDevice;  // steps: asked to stop after some, at least once an epoch
       const int steps = (recorded ? 1 : 4) * static_cast<int>(whole.history.epochs.size());
       for (int k = 1; k < steps; k += stride) {
         SCOPED_TRACE(std::string(backend->name()) + " " + recipe.name + " after step " + std::to_string(k));

@@ -53,8 +53,8 @@ class CudaBackend final : public Backend {
         return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
                                        SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
       }
-      if (const Verdict library = LtSupports(problem); !library || (options_.kernel != "auto" &&
-                                                                   !options_.kernel.starts_with("cublaslt"))) {
+      if (const Verdict library = LtSupports(problem);
+          !library || (options_.kernel != "auto" && !options_.kernel.starts_with("cublaslt"))) {
         return Verdict::No(library ? "kernel " + options_.kernel + " has no products of bf16 operands"
                                    : "products of bf16 operands on the GPU need cuBLASLt: " + library.reason);
       }

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kStepsTogether = 16;
 
 // What is fixed when steps are recorded.
-using Addresses = std::tuple<const void*, int64_t, const void*, int64_t, const void*, const int64_t*, int64_t, LossSums*,
-                             UpdateKind>;
+using Addresses =
+    std::tuple<const void*, int64_t, const void*, int64_t, const void*, const int64_t*, int64_t, LossSums*, UpdateKind>;
 
 Addresses AddressesOf(const TrainingSteps& work) {
   return {work.x.data, work.x.stride, work.targets.data, work.targets.stride, work.sample_weights,

@@ -3,7 +3,7 @@
 #pragma once
 
 #if defined(LAMINA_CUDA_EMULATED)
-#include "tests/cuda/emulator.h"
+#include LAMINA_CUDA_EMULATED  // the header that stands for CUDA
 #define LAMINA_CUDA_NAMESPACE cuda_emulated
 #else
 #include <cuda_runtime.h>

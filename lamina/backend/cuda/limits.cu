@@ -129,8 +129,9 @@ double MeasureMemoryBandwidth(Device& device, int64_t size_bytes) {
   auto* from = static_cast<uint64_t*>(device.Allocate(size_bytes));
   auto* to = static_cast<uint64_t*>(device.Allocate(size_bytes));
   const auto blocks = static_cast<unsigned>(std::max(1, 16 * device.facts().multiprocessors));
-  const double seconds = BestSeconds(
-      device, [&] { device.Launch("copy", &CopyKernel, dim3{blocks, 1, 1}, kThreads, 0, from, to, count); });
+  const double seconds = BestSeconds(device, [&] {
+    device.Launch("copy", &CopyKernel, dim3{blocks, 1, 1}, kThreads, 0, from, to, count);
+  });
   device.Free(from);
   device.Free(to);
   return 2.0 * static_cast<double>(size_bytes) / seconds;

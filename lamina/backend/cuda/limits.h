@@ -1,4 +1,5 @@
-// What the GPU reaches with nothing but a synapse's arithmetic in registers, and moving memory: measured, to compare with.
+// What the GPU reaches with nothing but a synapse's arithmetic in registers, and moving memory: measured, to compare
+// with.
 #pragma once
 
 #include "lamina/backend/cuda/device.h"

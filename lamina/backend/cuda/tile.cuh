@@ -119,8 +119,8 @@ struct Fragment {
   }
 };
 
-/// The tile of one block. Op has kNeedsOwn and Add(a, b, own, sum); kPacked<E>: AddPacked(a, b, sum) for words of bytes;
-/// kPairs: words of halves go through PairSum.
+/// The tile of one block. Op has kNeedsOwn and Add(a, b, own, sum); kPacked<E>: AddPacked(a, b, sum) for words of
+/// bytes; kPairs: words of halves go through PairSum.
 template <class Op, class E, class S, class Shape, Contiguous kA, Contiguous kB>
 class Tile {
  public:

@@ -21,7 +21,8 @@ void GatherAs(Device& device, const ConstMatrixView& from, const int64_t* rows, 
   const int64_t per_word = static_cast<int64_t>(sizeof(W)) / DTypeSize_bytes(from.dtype);
   const int64_t words = from.cols / per_word;
   device.Launch("gather rows", &GatherRowsKernel<W>, Grid(count * words), kThreads, 0, static_cast<const W*>(from.data),
-                from.stride / per_word, rows, device.live(), count, words, static_cast<W*>(to.data), to.stride / per_word);
+                from.stride / per_word, rows, device.live(), count, words, static_cast<W*>(to.data),
+                to.stride / per_word);
 }
 
 struct alignas(16) Word16 {
