@@ -13,7 +13,9 @@ PAGES = [
     ("Start", [("README.md", "lamina"), ("docs/install.md", "Installing"), ("docs/desktop.md", "The window"), ("docs/command-line.md", "The program")]),
     ("Tasks", [("docs/tasks/classify.md", "Telling classes apart"), ("docs/tasks/regress.md", "Predicting numbers"),
                ("docs/tasks/rbf.md", "Layers of distances"), ("docs/tasks/out-of-core.md", "Larger than memory"),
-               ("docs/tasks/tune.md", "Tuning"), ("docs/tasks/gpu.md", "On a GPU")]),
+               ("docs/search.md", "Searching settings"), ("docs/tasks/tune.md", "Tuning"), ("docs/tasks/gpu.md", "On a GPU")]),
+    ("Recipes", [("docs/recipes/README.md", "All"), ("docs/recipes/mnist.md", "MNIST"), ("docs/recipes/kddcup99.md", "KDD Cup 1999"),
+                 ("docs/recipes/stock-prices.md", "Stock prices")]),
     ("Commands", []),  # from --help
     ("Library", [("docs/library.md", "In C++ and C"), ("docs/file-formats.md", "File formats")]),
     ("Studies", []),  # docs/paper-*.md and bench/results

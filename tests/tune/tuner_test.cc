@@ -33,7 +33,8 @@ TEST(Candidates, EveryPlanComputesTheSame) {
     EXPECT_GE(plans.size(), 6U) << text;
     PassRun run(problem, *backend);
     for (size_t i = 0; i < plans.size(); i += 1 + plans.size() / 40) {
-      run.Prepare(*MakeBackend("cpu", {.threads = 2, .plans = std::make_shared<OnePlan>(plans[i])}));
+      const auto planned = MakeBackend("cpu", {.threads = 2, .plans = std::make_shared<OnePlan>(plans[i])});
+      run.Prepare(*planned);
       const PassVerdict verdict = run.Verify();
       EXPECT_TRUE(verdict.verified) << text << " " << plans[i].Text() << " off by " << verdict.largest_error;
     }
