@@ -49,9 +49,9 @@ std::vector<double> ValuesOf(const Network& network) {
 }
 
 // The parameters after one step from the same start.
-std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::string& backend_name, DType dtype,
-                                 Precision precision) {
-  const std::unique_ptr<Backend> backend = MakeBackend(backend_name, {.threads = work.threads});
+std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
+  const DType dtype = work.dtype;
+  const std::unique_ptr<Backend> backend = work.MakeBackend();
   Network network = work.MakeNetwork(DType::kF32);
   Network cast = work.MakeNetwork(dtype);
   if (dtype == DType::kF64) {  // the f32 start, exactly
@@ -59,9 +59,7 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work, const std::stri
       std::copy_n(network.Weights(l).Row<float>(0), network.layers()[l].weight_count(), cast.Weights(l).Row<double>(0));
     }
   }
-  ExecutorOptions plan = work.Plan();
-  plan.precision = precision;
-  Executor executor(cast, *backend, plan);
+  Executor executor(cast, *backend, work.Plan());
   const Dataset rows = RandomRows(work.shape, work.batch, dtype, 2);
   const ResidentDataset data(rows, *backend);
   const std::unique_ptr<Buffer> sums = backend->Allocate(sizeof(LossSums));
@@ -95,13 +93,17 @@ void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, 
 }  // namespace
 
 std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
-  return AfterOneStep(work, "serial", DType::kF64, Precision::kExact);
+  TrainBenchmarkCase plain = work;
+  plain.backend = "serial";
+  plain.dtype = DType::kF64;
+  plain.precision = Precision::kExact;
+  return AfterOneStep(plain);
 }
 
 // The rounding of n-term sums in the type at hand, against the largest parameter.
 void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
                     TrainBenchmarkResult& result) {
-  std::vector<double> got = AfterOneStep(work, work.backend, work.dtype, work.precision);
+  std::vector<double> got = AfterOneStep(work);
   if (work.precision != Precision::kExact) {
     // A gradient of rounded operands: within some roundings of 1/512 of the largest.
     const std::vector<double> start = ValuesOf(work.MakeNetwork(DType::kF32));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 
@@ -19,6 +20,13 @@ Network TrainBenchmarkCase::MakeNetwork(DType type) const {
   Network network(layers, type);
   network.Initialize(Initialization::kGlorotUniform, 1);
   return network;
+}
+
+std::unique_ptr<Backend> TrainBenchmarkCase::MakeBackend() const {
+  const Network network = MakeNetwork(dtype);
+  return lamina::MakeBackend(
+      BackendForTraining(backend, network.layers(), batch, dtype, Rule(/*learning_rate=*/1).StateCount()),
+      {.threads = threads});
 }
 
 UpdateRule TrainBenchmarkCase::Rule(double learning_rate) const {

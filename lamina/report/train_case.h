@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct TrainBenchmarkCase {
   Network MakeNetwork(DType type) const;
   UpdateRule Rule(double learning_rate) const;
   ExecutorOptions Plan() const;
+  /// `backend`; for "auto" the one that training this takes.
+  std::unique_ptr<Backend> MakeBackend() const;
 };
 
 /// Full minibatches of `rows` rows. Throws Error(kInvalidArgument) where there is none.

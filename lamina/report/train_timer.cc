@@ -22,7 +22,7 @@ constexpr double kChunk_seconds = 0.01;  // as the trainer: steps that take less
 TrainTimer::TrainTimer(const TrainBenchmarkCase& work, const Dataset& data)
     : work_(work),
       epoch_steps_(WholeSteps(work, data.size())),
-      backend_(MakeBackend(work.backend, {.threads = work.threads})),
+      backend_(work.MakeBackend()),
       data_(data, *backend_),
       executor_(work.MakeNetwork(work.dtype), *backend_, work.Plan()) {
   std::vector<int64_t> order(static_cast<size_t>(data.size()));

@@ -183,7 +183,7 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit("shuffle", s.shuffle, "Reorder the rows every epoch");
   visit("seed", s.seed, "Of the weights, the split and the order of rows");
   visit.Group("Machine and files");
-  visit("backend", s.backend, "auto, cpu, blas, threads or serial");
+  visit("backend", s.backend, "auto, cuda, cpu, blas, threads or serial");
   visit("threads", s.threads, "Threads to use; 0: all cores");
   visit("model", s.model, "Write the trained model to this file");
   visit("history", s.history, "Write the history to this file as CSV");
