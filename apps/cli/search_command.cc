@@ -158,6 +158,7 @@ void DrawPictures(const SearchCommand& command, const Search& search, const Sear
   WritePlots(plots, command.plot);
   const Verdict drawn = DrawPlots(plots, command.plot);
   std::vector<std::string> files;
+  files.reserve(plots.size());
   for (const Plot& plot : plots) {
     files.push_back((std::filesystem::path(command.plot) / (plot.id + (drawn ? ".svg" : ".gp"))).string());
   }
