@@ -297,7 +297,8 @@ class Study {
     const Dataset rows = FirstRowsOf(data_.train, std::min(options_.accuracy.rows, data_.train.size()));
     TrainCallbacks callbacks;
     callbacks.stop_requested = options_.stop_requested;
-    const History& history = Trainer(net, *backend, train).Run(rows, &*data_.test, callbacks);
+    Trainer trainer(net, *backend, train);  // the history is its own
+    const History& history = trainer.Run(rows, &*data_.test, callbacks);
     if (history.stop_reason == kInterrupted) {
       findings_.interrupted = true;
       return;
