@@ -63,11 +63,27 @@ nlohmann::json MeasureGpu(bool text) {
                    fast ? "-fast" : "", limit);
       }
     }
+    nlohmann::json products = nlohmann::json::array();
+    for (const SynapseKind& kind :
+         {SynapseKind{Synapse::kDot, DType::kF32}, SynapseKind{Synapse::kDot, DType::kF32, Precision::kFast},
+          SynapseKind{Synapse::kDot, DType::kBF16}, SynapseKind{Synapse::kDot, DType::kF16}}) {
+      const double rate = MeasureDeviceLibraryProduct(kind.dtype, kind.precision);
+      const bool fast = kind.precision == Precision::kFast;
+      if (rate > 0) {
+        products.push_back(
+            {{"dtype", DTypeName(kind.dtype)}, {"precision", fast ? "fast" : "exact"}, {"synapses_per_second", rate}});
+      }
+      if (text) {
+        fmt::print("{}: dot {}{} by cuBLASLt: {}\n", gpu.name, DTypeName(kind.dtype), fast ? "-fast (TF32)" : "",
+                   rate > 0 ? fmt::format("{:.4g} synapses/s, {:.0f} GFLOP/s", rate, 2e-9 * rate) : "not installed");
+      }
+    }
     const double bandwidth = MeasureDeviceBandwidth();
     if (text) {
       fmt::print("{}: memory copies {:.1f} GB/s (read and written)\n", gpu.name, 1e-9 * bandwidth);
     }
-    gpus.push_back({{"name", gpu.name}, {"limits", limits}, {"copy_bytes_per_second", bandwidth}});
+    gpus.push_back(
+        {{"name", gpu.name}, {"limits", limits}, {"library_products", products}, {"copy_bytes_per_second", bandwidth}});
   }
   return gpus;
 }

@@ -86,7 +86,9 @@ struct ShowCommand {
 
 nlohmann::json ColumnFacts(const Column& column, const ColumnSummary& summary) {
   nlohmann::json node = {{"name", column.name},
-                         {"kind", column.kind == ColumnKind::kText ? "text" : "number"},
+                         {"kind", column.kind == ColumnKind::kText ? "text"
+                                  : column.is_date                 ? "date"
+                                                                   : "number"},
                          {"missing", summary.missing}};
   if (column.kind == ColumnKind::kText) {
     node["categories"] = summary.categories;
@@ -110,8 +112,11 @@ void PrintColumns(const nlohmann::json& columns) {
     if (column.contains("categories")) {
       values = fmt::format("{} different", column["categories"].get<int64_t>());
     } else if (column.contains("minimum")) {
-      values = fmt::format("{:g} to {:g}, mean {:g}", column["minimum"].get<double>(), column["maximum"].get<double>(),
-                           column["mean"].get<double>());
+      const auto least = column["minimum"].get<double>();
+      const auto most = column["maximum"].get<double>();
+      values = column["kind"] == "date"
+                   ? fmt::format("{} to {}", DateText(least), DateText(most))
+                   : fmt::format("{:g} to {:g}, mean {:g}", least, most, column["mean"].get<double>());
     }
     fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, column["name"].get<std::string>(), width,
                column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);

@@ -74,23 +74,37 @@ int List(const Backend& backend, const TuneCommand& command) {
   return kExitOk;
 }
 
-int Forget(const Backend& backend) {
+int Forget(const Backend& backend, const JsonOutput& json_output) {
   const std::string path = StoredPath(backend);
   std::error_code error;
   const bool was_there = std::filesystem::remove(path, error);
   if (error) {
     throw Error(ErrorCode::kIo, "cannot remove the profile: " + error.message(), {.file = path});
   }
-  fmt::print("{}: {}\n", path, was_there ? "removed" : "there was none");
+  if (!json_output.to_stdout()) {
+    fmt::print("{}: {}\n", path, was_there ? "removed" : "there was none");
+  }
+  json_output.Write("tune forget", {{"profile", path}, {"removed", was_there}});
   return kExitOk;
 }
 
-int Import(const Backend& backend, const std::string& from) {
+int Import(const Backend& backend, const TuneCommand& command) {
   const std::string path = StoredPath(backend);
   Profile profile = Stored(backend);
-  profile.Merge(ReadFile(from), from);
+  profile.Merge(ReadFile(command.import_path), command.import_path);
   profile.Save(path);
-  fmt::print("{}: {} plans\n", path, profile.entries().size());
+  if (!command.json_output.to_stdout()) {
+    fmt::print("{}: {} plans\n", path, profile.entries().size());
+  }
+  command.json_output.Write("tune import", {{"profile", path}, {"plans", profile.entries().size()}});
+  return kExitOk;
+}
+
+int Export(const Backend& backend, const TuneCommand& command) {
+  const std::string path = StoredPath(backend);
+  const Profile profile = Stored(backend);
+  WriteFileAtomically(command.export_path, profile.Text());
+  command.json_output.Write("tune export", {{"profile", path}, {"plans", profile.entries().size()}});
   return kExitOk;
 }
 
@@ -204,15 +218,13 @@ int RunTune(const TuneCommand& command) {
     return List(*backend, command);
   }
   if (command.forget) {
-    return Forget(*backend);
+    return Forget(*backend, command.json_output);
   }
   if (!command.export_path.empty()) {
-    StoredPath(*backend);
-    WriteFileAtomically(command.export_path, Stored(*backend).Text());
-    return kExitOk;
+    return Export(*backend, command);
   }
   if (!command.import_path.empty()) {
-    return Import(*backend, command.import_path);
+    return Import(*backend, command);
   }
   return command.sweep ? Sweep(command) : Tune(*backend, command);
 }

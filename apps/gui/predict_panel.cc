@@ -113,7 +113,6 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   }
   summary_->setText(text);
   const bool classes = !prediction_->classes.empty();
-  table_->setColumnCount(classes ? 2 : 1);
   QStringList names;
   for (const std::string& name : store_.model()->preprocessor.target_names()) {
     names << FromText(name);
@@ -122,6 +121,11 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   if (classes) {
     headers << tr("output of that class");
   }
+  const bool truth = !prediction_->truth.empty();
+  if (truth) {
+    headers << tr("%1 in the file").arg(names.join(QStringLiteral(", ")));
+  }
+  table_->setColumnCount(static_cast<int>(headers.size()));
   table_->setHorizontalHeaderLabels(headers);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
   table_->setRowCount(static_cast<int>(std::min(rows, kShownRows)));
@@ -129,6 +133,17 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
     table_->setItem(i, 0, new QTableWidgetItem(prediction_->Text(i)));
     if (classes) {
       table_->setItem(i, 1, new QTableWidgetItem(QString::number(prediction_->Confidence(i), 'f', 4)));
+    }
+    if (truth) {
+      const QString& known = prediction_->truth[static_cast<size_t>(i)];
+      auto* item = new QTableWidgetItem(known);
+      if (classes && !known.isEmpty() && known != prediction_->Text(i)) {
+        QFont bold = table_->font();
+        bold.setBold(true);
+        item->setFont(bold);
+        item->setToolTip(tr("not what was predicted"));
+      }
+      table_->setItem(i, headers.size() - 1, item);
     }
   }
 }

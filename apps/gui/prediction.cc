@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/data/csv.h"
 #include "lamina/tune/profile.h"
@@ -39,6 +40,37 @@ std::string CsvField(const std::string& text) {
   return text.find_first_of(",\"\r\n") == std::string::npos ? text : quoted + '"';
 }
 
+QString NumbersText(const Matrix& values, int64_t row) {
+  QStringList numbers;
+  for (int64_t j = 0; j < values.cols(); ++j) {
+    numbers << QString::number(values.Row<double>(row)[j], 'g', 7);
+  }
+  return numbers.join(QStringLiteral(", "));
+}
+
+QString ClassText(const Model& model, int32_t index) {
+  return FromText(model.preprocessor.class_names()[static_cast<size_t>(index)]);
+}
+
+// Targets in their own units.
+Matrix UnscaledTargets(const Model& model, const Dataset& rows) {
+  Matrix truth(rows.size(), rows.targets.cols(), DType::kF64);
+  ConvertMatrix(rows.targets.view(), truth.view());
+  model.preprocessor.UnscaleTargets(truth.view());
+  return truth;
+}
+
+std::vector<QString> TruthOf(const Model& model, const Dataset& known, int64_t rows) {
+  std::vector<QString> texts(static_cast<size_t>(rows));
+  const Matrix numbers = known.labels.empty() ? UnscaledTargets(model, known) : Matrix();
+  for (int64_t i = 0; i < known.size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    texts[static_cast<size_t>(known.rows[at])] =
+        known.labels.empty() ? NumbersText(numbers, i) : ClassText(model, known.labels[at]);
+  }
+  return texts;
+}
+
 // Everything after reading.
 std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& model, const Table& table) {
   auto prediction = std::make_shared<FilePrediction>();
@@ -59,6 +91,7 @@ std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& mode
         preprocessor.Encode(table, preprocessor.UsableRows(table, rows, true), model->network.dtype());
     if (known.size() > 0) {
       prediction->evaluation = Evaluate(*model, *backend, known);
+      prediction->truth = TruthOf(*model, known, table.rows);
       if (!prediction->evaluation->classification) {
         prediction->scatter = ScatterOf(*model, PredictRows(*model, *backend, known.features), known);
       }
@@ -70,13 +103,7 @@ std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& mode
 }  // namespace
 
 std::vector<std::pair<double, double>> ScatterOf(const Model& model, const Matrix& predicted, const Dataset& rows) {
-  Matrix truth(rows.size(), rows.targets.cols(), DType::kF64);
-  DispatchFloat(rows.targets.dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < rows.size(); ++i) {
-      std::copy_n(rows.targets.Row<T>(i), rows.targets.cols(), truth.Row<double>(i));
-    }
-  });
-  model.preprocessor.UnscaleTargets(truth.view());
+  const Matrix truth = UnscaledTargets(model, rows);
   std::vector<std::pair<double, double>> points;
   const int64_t count = std::min(kScatterPoints, rows.size());
   for (int64_t i = 0; i < count; ++i) {
@@ -88,13 +115,9 @@ std::vector<std::pair<double, double>> ScatterOf(const Model& model, const Matri
 
 QString FilePrediction::Text(int64_t row) const {
   if (!classes.empty()) {
-    return FromText(model->preprocessor.class_names()[static_cast<size_t>(classes[static_cast<size_t>(row)])]);
+    return ClassText(*model, classes[static_cast<size_t>(row)]);
   }
-  QStringList numbers;
-  for (int64_t j = 0; j < outputs.cols(); ++j) {
-    numbers << QString::number(outputs.Row<double>(row)[j], 'g', 7);
-  }
-  return numbers.join(QStringLiteral(", "));
+  return NumbersText(outputs, row);
 }
 
 double FilePrediction::Confidence(int64_t row) const {

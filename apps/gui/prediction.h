@@ -18,7 +18,8 @@ struct FilePrediction {
   std::shared_ptr<const Model> model;
   Matrix outputs;  // of PredictRows()
   std::vector<int32_t> classes;
-  std::optional<Evaluation> evaluation;            // where the file holds the answers
+  std::optional<Evaluation> evaluation;            // where the file holds the answers ...
+  std::vector<QString> truth;                      // ... these, a row each, empty where it is missing; else no rows
   std::vector<std::pair<double, double>> scatter;  // regression
   int64_t unseen_values = 0;
 

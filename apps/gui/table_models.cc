@@ -33,9 +33,10 @@ QString CellText(const Column& column, int64_t row) {
   if (column.IsMissing(row)) {
     return {};
   }
-  return column.kind == ColumnKind::kText
-             ? FromText(column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])])
-             : QString::number(column.Number(row), 'g', 9);
+  if (column.kind == ColumnKind::kText) {
+    return FromText(column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])]);
+  }
+  return column.is_date ? FromText(DateText(column.Number(row))) : QString::number(column.Number(row), 'g', 9);
 }
 
 void PreviewModel::Set(std::shared_ptr<const LoadedData> data) {
@@ -122,10 +123,16 @@ QString ColumnsModel::TextOf(int row, int column) const {
   const Column& each = data->raw.main.train.columns[static_cast<size_t>(row)];
   const ColumnSummary& summary = data->summaries[static_cast<size_t>(row)];
   const bool number = each.kind == ColumnKind::kNumber;
-  const auto text = [](double value) { return QString::number(value, 'g', 6); };
+  const auto text = [&](double value) {
+    return each.is_date ? FromText(DateText(value)) : QString::number(value, 'g', 6);
+  };
   switch (column) {
     case 0: return FromText(each.name);
-    case 1: return number ? tr("number") : tr("text");
+    case 1:
+      if (each.is_date) {
+        return tr("date");
+      }
+      return number ? tr("number") : tr("text");
     case 2: return FromText(WithThousands(summary.missing));
     case 3:
       if (!number) {

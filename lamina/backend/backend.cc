@@ -1,8 +1,9 @@
-// What a backend answers that has no trained radii and no steps of whole networks.
+// What a backend answers that has no trained radii, no steps of whole networks and no memory of its own.
 #include "lamina/backend/backend.h"
 
 #include <fmt/format.h>
 
+#include "lamina/backend/copy_streams.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/check.h"
 
@@ -14,6 +15,8 @@ std::unique_ptr<PreparedNetwork> Backend::PrepareNetwork(const NetworkPlanReques
 }
 
 std::unique_ptr<RecordedSteps> Backend::MakeRecordedSteps() const { return nullptr; }
+
+std::unique_ptr<CopyStreams> Backend::MakeCopyStreams() const { return nullptr; }
 
 Verdict Backend::SupportsTrainedRadius() const {
   return Verdict::No(fmt::format("backend {} does not train radii", name()));

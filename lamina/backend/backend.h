@@ -149,6 +149,7 @@ struct BackendOptions {
 struct NetworkPlanRequest;
 class PreparedNetwork;
 class RecordedSteps;
+class CopyStreams;
 
 /// One device with one way of computing. Thread-compatible: no hidden global state.
 class Backend {
@@ -174,6 +175,8 @@ class Backend {
   virtual void Download(void* host, const void* from, int64_t size_bytes) const = 0;
   /// Waits for all work asked for. Throws Error where some of it failed.
   virtual void Synchronize() const {}
+  /// Copies beside the work (copy_streams.h); null for backends in host memory. The backend must outlive it.
+  virtual std::unique_ptr<CopyStreams> MakeCopyStreams() const;
 
   /// Throws Error(kUnsupported) with the Verdict's reason where Supports() says no.
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;

@@ -1,38 +1,9 @@
 // Copies to and from the device around a call.
 #include "lamina/backend/staged_layer.h"
 
-#include <algorithm>
-#include <cstring>
+#include "lamina/backend/device_rows.h"
 
 namespace lamina {
-namespace {
-
-constexpr int64_t kSmallGap = 16;         // elements between rows that are copied along
-constexpr int64_t kAlignment_bytes = 16;  // of the rows of other copies
-
-// The slices of a large matrix are a small part of its rows: their copies hold nothing else.
-int64_t StrideOfCopy(const ConstMatrixView& host) {
-  const int64_t element = DTypeSize_bytes(host.dtype);
-  return host.stride - host.cols <= kSmallGap
-             ? host.stride
-             : (host.cols * element + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes / element;
-}
-
-// From the first element to behind the last one, rows `stride` elements apart.
-int64_t SpanBytes(const ConstMatrixView& view, int64_t stride) {
-  return view.empty() ? 0 : ((view.rows - 1) * stride + view.cols) * DTypeSize_bytes(view.dtype);
-}
-
-void CopyRows(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride,
-              const ConstMatrixView& shape) {
-  const int64_t element = DTypeSize_bytes(shape.dtype);
-  for (int64_t row = 0; row < shape.rows; ++row) {
-    std::memcpy(to + row * to_stride * element, from + row * from_stride * element,
-                static_cast<size_t>(shape.cols * element));
-  }
-}
-
-}  // namespace
 
 Staging::Slot& Staging::Take(int64_t size_bytes) {
   if (next_ == slots_.size()) {

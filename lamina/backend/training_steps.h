@@ -25,6 +25,11 @@ struct TrainingSteps {
   const std::function<bool()>* stop_requested = nullptr;  // asked after every step but the last; may be null
 
   int64_t count() const { return (end - begin + batch - 1) / batch; }
+  /// The sample weights as a matrix; empty for ones.
+  ConstMatrixView WeightColumn() const {
+    return sample_weights == nullptr ? ConstMatrixView{}
+                                     : ConstMatrixView{sample_weights, x.rows, 1, 1, x.dtype, x.space};
+  }
 };
 
 /// Where the parameters of a layer are, with gradients and optimiser state; bias all null for a layer without.

@@ -296,6 +296,7 @@ Column CsvColumnBuilder::Finish() && {
   const auto owner = std::make_shared<const std::vector<double>>(std::move(numbers_));
   column.numbers = owner->data();
   column.owner = owner;
+  column.is_date = kind_ == FieldKind::kDate;
   return column;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,24 @@ double At(const void* numbers, int64_t index) {
 }
 
 }  // namespace
+
+std::string DateText(double days) {
+  constexpr double kLastDay = 2932896;   // 9999-12-31
+  constexpr double kFirstDay = -719528;  // 0000-01-01
+  if (!(days >= kFirstDay && days < kLastDay + 1)) {
+    return fmt::format("{:g}", days);
+  }
+  constexpr int64_t kDay_seconds = 86'400;
+  const int64_t seconds = std::llround(days * kDay_seconds);
+  const int64_t day = seconds >= 0 ? seconds / kDay_seconds : -((kDay_seconds - 1 - seconds) / kDay_seconds);
+  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
+  std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  if (const int64_t rest = seconds - day * kDay_seconds; rest != 0) {
+    text += fmt::format(" {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
+  }
+  return text;
+}
 
 double Column::Number(int64_t row) const {
   const int64_t index = row * stride;

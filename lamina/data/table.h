@@ -18,6 +18,7 @@ enum class ColumnKind { kNumber, kText };
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
+  bool is_date = false;  // the numbers are days since 1970-01-01
 
   const void* numbers = nullptr;
   DType dtype = DType::kF64;
@@ -30,6 +31,10 @@ struct Column {
   double Number(int64_t row) const;
   bool IsMissing(int64_t row) const;
 };
+
+/// "2024-03-01", or "2024-03-01 12:30:00" where `days` (since 1970-01-01) is not a whole number; the number itself
+/// where it is no date that can be read again.
+std::string DateText(double days);
 
 /// The columns of one source. Rows are counted from 0.
 struct Table {

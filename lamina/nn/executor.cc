@@ -172,11 +172,10 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
 }
 
 void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept {
-  const int64_t element = DTypeSize_bytes(dtype_);
+  const ConstMatrixView weights = work.WeightColumn();
   if (work.order == nullptr) {
-    const auto* weights = static_cast<const char*>(work.sample_weights);
     Step(work.x.Rows(begin, rows), work.targets.Rows(begin, rows),
-         weights == nullptr ? nullptr : weights + begin * element, &rule, work.sums);
+         weights.empty() ? nullptr : weights.Rows(begin, rows).data, &rule, work.sums);
     return;
   }
   const int64_t* chosen = work.order + begin;
@@ -184,11 +183,10 @@ void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64
   const MatrixView y = TargetBatch(rows);
   backend_.GatherRows(work.x, chosen, rows, x);
   backend_.GatherRows(work.targets, chosen, rows, y);
-  if (work.sample_weights != nullptr) {
-    const ConstMatrixView all{work.sample_weights, work.x.rows, 1, 1, dtype_, backend_.space()};
-    backend_.GatherRows(all, chosen, rows, View(sample_weights_, rows, 1));
+  if (!weights.empty()) {
+    backend_.GatherRows(weights, chosen, rows, View(sample_weights_, rows, 1));
   }
-  Step(x, y, work.sample_weights == nullptr ? nullptr : sample_weights_->data(), &rule, work.sums);
+  Step(x, y, weights.empty() ? nullptr : sample_weights_->data(), &rule, work.sums);
 }
 
 int64_t Executor::Steps(const TrainingSteps& work) {
@@ -257,13 +255,15 @@ void Executor::Predict(ConstMatrixView x, MatrixView out) {
   for (int64_t begin = 0; begin < x.rows; begin += options_.max_batch) {
     const int64_t rows = std::min(options_.max_batch, x.rows - begin);
     const MatrixView batch = InputBatch(rows);
-    for (int64_t i = 0; i < rows; ++i) {
-      backend_.Upload(static_cast<char*>(batch.data) + i * batch.stride * element, x.Rows(begin + i, 1).data,
-                      x.cols * element);
+    const int64_t together = x.stride == batch.stride ? rows : 1;  // rows of one copy
+    for (int64_t i = 0; i < rows; i += together) {
+      backend_.Upload(batch.Rows(i, together).data, x.Rows(begin + i, together).data, together * x.cols * element);
     }
     const ConstMatrixView y = Forward(batch);
-    for (int64_t i = 0; i < rows; ++i) {
-      backend_.Download(out.Rows(begin + i, 1).data, y.Rows(i, 1).data, y.cols * element);
+    const int64_t out_together = out.stride == y.stride ? rows : 1;
+    for (int64_t i = 0; i < rows; i += out_together) {
+      backend_.Download(out.Rows(begin + i, out_together).data, y.Rows(i, out_together).data,
+                        out_together * y.cols * element);
     }
   }
 }

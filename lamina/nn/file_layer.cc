@@ -152,7 +152,7 @@ void FileLayer::PlanLayer() {
   }
   budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() : ParseBytes(settings_.memory);
   if (const int64_t free_bytes = backend_->FreeMemory_bytes(); free_bytes > 0) {
-    budget_bytes_ = std::min(budget_bytes_, free_bytes / 10 * 9);  // a slice is there as a whole
+    budget_bytes_ = std::min(budget_bytes_, free_bytes / 10 * 9 / 2);  // of two slices, one copied beside the other
   }
   options.budget_bytes = budget_bytes_;
   plan_ = PlanSlices(layer_, batch(), dtype(), options);

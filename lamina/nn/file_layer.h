@@ -50,7 +50,7 @@ void VisitFileLayerSettings(S& s, Visitor&& visit) {
   visit("asymmetry", s.asymmetry, "As: a slice for a size M has M*As samples and M/As neurons");
   visit("slice", s.slice, "Samples x neurons of a slice, such as 4096x1024, instead of the budget's choice");
   visit("precision", s.precision, "exact, or fast: l1 at the speed of a matrix product, with larger rounding errors");
-  visit("backend", s.backend, "auto, cpu, threads or serial (blas gives no fixed order of sums)");
+  visit("backend", s.backend, "auto, cuda, cpu, threads or serial (blas gives no fixed order of sums)");
   visit("threads", s.threads, "Threads; 0: all cores");
 }
 

@@ -80,7 +80,10 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
   const int64_t out_bytes = DTypeSize_bytes(state.out.view.dtype);
   // The system may map more of an output row than a slice writes: whole rows of a piece stay within a slice's memory.
   const int64_t row_bytes = std::max<int64_t>(1, plan_.outputs * out_bytes);
-  const int64_t most_rows = std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48);
+  int64_t most_rows = std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48);
+  if (const int64_t largest = prepared_.LargestPiece(); largest > 0) {
+    most_rows = std::min(most_rows, largest);
+  }
   const ConstMatrixView x = state.x.Rows(sample, samples);
   ForwardArgs args;
   args.weights = state.w.Rows(neuron, neurons);
@@ -96,10 +99,8 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
     args.a = state.out.view.Rows(sample + begin, rows);
     args.a.data = static_cast<std::byte*>(args.a.data) + neuron * out_bytes;
     args.a.cols = neurons;
-    prepared_.Forward(args, /*same_weights=*/begin > 0);
-    if (state.out.finished) {
-      state.out.finished(sample + begin, rows);
-    }
+    prepared_.Forward(args, /*same_weights=*/begin > 0,
+                      [this, &state, row = sample + begin, rows, neurons] { PieceDone(state, row, rows, neurons); });
     if (last_use) {
       state.x.Release(sample + begin, rows);
     }
@@ -107,14 +108,35 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
     const double now = state.watch.Elapsed_seconds();
     const double ideal = static_cast<double>(rows) * kPiece_seconds / std::max(1e-6, now - before);
     state.piece_rows = std::max(kLeastPieceRows, static_cast<int64_t>(std::min(ideal, 1e12)) / 48 * 48);
-    state.done += static_cast<double>(rows) * static_cast<double>(neurons);
-    const double share = state.done / (static_cast<double>(plan_.batch) * static_cast<double>(plan_.outputs));
-    if (state.callbacks.progress) {
-      const double synapses = state.done * static_cast<double>(layer_.inputs);
-      state.callbacks.progress({share, now, now / share - now, synapses / std::max(1e-9, now)});
-    }
     if (state.callbacks.stop_requested && state.callbacks.stop_requested()) {
       return false;
+    }
+  }
+  return true;
+}
+
+void SlicedLayer::PieceDone(State& state, int64_t begin, int64_t rows, int64_t neurons) const {
+  if (state.out.finished) {
+    state.out.finished(begin, rows);
+  }
+  state.done += static_cast<double>(rows) * static_cast<double>(neurons);
+  if (state.callbacks.progress) {
+    const double now = state.watch.Elapsed_seconds();
+    const double share = state.done / (static_cast<double>(plan_.batch) * static_cast<double>(plan_.outputs));
+    const double synapses = state.done * static_cast<double>(layer_.inputs);
+    state.callbacks.progress({share, now, now / share - now, synapses / std::max(1e-9, now)});
+  }
+}
+
+bool SlicedLayer::RunSlices(State& state) {
+  for (int64_t sample = 0; sample < plan_.batch; sample += plan_.samples) {
+    for (int64_t neuron = 0; neuron < plan_.outputs; neuron += plan_.neurons) {
+      if (!RunSlice(state, sample, neuron)) {
+        return false;
+      }
+      if (plan_.neurons < plan_.outputs) {
+        state.w.Release(neuron, std::min(plan_.neurons, plan_.outputs - neuron));
+      }
     }
   }
   return true;
@@ -124,18 +146,16 @@ bool SlicedLayer::Run(RowSource& x, RowSource& w, const void* bias, const Sliced
                       const SliceCallbacks& callbacks) {
   RequireShapes(x, w, bias, out);
   State state{x, w, bias, out, callbacks, Stopwatch(), 0, kFirstPieceRows};
-  for (int64_t sample = 0; sample < plan_.batch; sample += plan_.samples) {
-    for (int64_t neuron = 0; neuron < plan_.outputs; neuron += plan_.neurons) {
-      if (!RunSlice(state, sample, neuron)) {
-        return false;
-      }
-      if (plan_.neurons < plan_.outputs) {
-        w.Release(neuron, std::min(plan_.neurons, plan_.outputs - neuron));
-      }
-    }
+  bool complete = false;
+  try {
+    complete = RunSlices(state);
+    prepared_.Finish();
+  } catch (...) {
+    prepared_.Abandon();  // nobody may write into `out` or hear of it from now on
+    throw;
   }
   w.Release(0, plan_.outputs);
-  return true;
+  return complete;
 }
 
 }  // namespace lamina

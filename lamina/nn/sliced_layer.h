@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "lamina/backend/staged_layer.h"
+#include "lamina/backend/streamed_layer.h"
 #include "lamina/base/row_source.h"
 #include "lamina/base/timing.h"
 #include "lamina/nn/slices.h"
@@ -36,8 +36,8 @@ struct SlicedLayerOptions {
   double largest_w = -1;
 };
 
-/// Prepared once for the largest slice. Every result has the same bits whatever the plan and the number of threads. One
-/// caller at a time; a GPU must outlive it.
+/// Prepared once for the largest slice. Every result has the same bits whatever the plan and the number of threads. On
+/// a GPU, which must outlive it, slices are copied in both directions while others are computed. One caller at a time.
 class SlicedLayer {
  public:
   /// Throws Error(kUnsupported) with the backend's reason.
@@ -57,12 +57,14 @@ class SlicedLayer {
  private:
   struct State;
   void RequireShapes(const RowSource& x, const RowSource& w, const void* bias, const SlicedOutput& out) const;
+  bool RunSlices(State& state);
   bool RunSlice(State& state, int64_t sample, int64_t neuron);
+  void PieceDone(State& state, int64_t begin, int64_t rows, int64_t neurons) const;
 
   LayerSpec layer_;
   SlicePlan plan_;
   DType dtype_;
-  StagedLayer prepared_;
+  StreamedLayer prepared_;
 };
 
 }  // namespace lamina

@@ -57,12 +57,18 @@ double MeasureDeviceBandwidth() {
   cuda::Device device;
   return cuda::MeasureMemoryBandwidth(device);
 }
+
+double MeasureDeviceLibraryProduct(DType dtype, Precision precision) {
+  cuda::Device device;
+  return cuda::MeasureLibraryProduct(device, dtype, precision);
+}
 #else
 double MeasureDeviceSynapseLimit(const SynapseKind&) {
   throw Error(ErrorCode::kUnsupported, "this lamina was built without the CUDA toolkit");
 }
 
 double MeasureDeviceBandwidth() { return MeasureDeviceSynapseLimit({}); }
+double MeasureDeviceLibraryProduct(DType, Precision) { return MeasureDeviceSynapseLimit({}); }
 #endif
 
 }  // namespace lamina

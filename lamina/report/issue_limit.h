@@ -27,6 +27,8 @@ double MeasureSynapseLimit(const SynapseKind& kind, int threads);
 double MeasureDeviceSynapseLimit(const SynapseKind& kind);
 /// Of the GPU's memory, read and written.
 double MeasureDeviceBandwidth();
+/// Multiply-adds a second of cuBLASLt on large matrices; 0 where it is not installed.
+double MeasureDeviceLibraryProduct(DType dtype, Precision precision);
 
 /// The limit of dot in GFLOP/s (2 per multiply-add), f32 or f64.
 double MeasureFmaPeak_gflops(DType dtype, int threads);

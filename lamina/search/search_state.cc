@@ -7,6 +7,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_lock.h"
 #include "lamina/base/text.h"
 #include "lamina/train/checkpoint.h"
 
@@ -70,6 +71,11 @@ SearchState::SearchState(std::string folder, json definition)
   }
   const std::string path = (std::filesystem::path(folder_) / "search.json").string();
   RequireWritableTarget(path);
+  lock_ = FileLock::Take(folder_);
+  if (lock_ == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "another search is at work in the folder of --state",
+                {.file = folder_, .remedy = "Wait for it to end, or give another folder."});
+  }
   for (const auto& entry : std::filesystem::directory_iterator(folder_, failed)) {  // of a process that was killed
     const std::string name = entry.path().filename().string();
     if (name.ends_with(".part") && (name.starts_with("trial-") || name.starts_with("search.json."))) {

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "lamina/base/file_lock.h"
 #include "lamina/base/timing.h"
 #include "lamina/nn/model.h"
 #include "lamina/search/trial.h"
@@ -21,8 +23,8 @@ namespace lamina {
 /// a search that goes on to the same result. Without a folder everything is in memory. Thread-safe.
 class SearchState {
  public:
-  /// Makes the folder, or reads what is in it. Throws Error(kInvalidArgument) where another search is kept there,
-  /// Error(kBadModel) where search.json cannot be read.
+  /// Makes the folder, or reads what is in it. Throws Error(kInvalidArgument) where another search is kept there or the
+  /// folder is in use, Error(kBadModel) where search.json cannot be read.
   SearchState(std::string folder, nlohmann::json definition);
 
   /// True where the folder held this search: trials() are those it knows.
@@ -42,6 +44,7 @@ class SearchState {
   std::string CheckpointOf(int64_t trial) const;
 
   std::string folder_;
+  std::unique_ptr<FileLock> lock_;  // of the folder
   nlohmann::json definition_;
   nlohmann::json stored_ = nlohmann::json::array();
   bool resumed_ = false;

@@ -39,8 +39,4 @@ const void* ResidentDataset::WeightsAt(int64_t begin) const {
              : static_cast<const char*>(weight_buffer_->data()) + begin * DTypeSize_bytes(features_.dtype);
 }
 
-ConstMatrixView ResidentDataset::WeightColumn() const {
-  return {WeightsAt(0), features_.rows, 1, 1, features_.dtype, features_.space};
-}
-
 }  // namespace lamina

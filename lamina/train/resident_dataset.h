@@ -20,8 +20,6 @@ class ResidentDataset {
   ConstMatrixView targets() const { return targets_; }
   /// Sample weights from row `begin` on, in the type of the features; null if all are 1.
   const void* WeightsAt(int64_t begin) const;
-  /// The weights as a rows × 1 matrix.
-  ConstMatrixView WeightColumn() const;
 
  private:
   ConstMatrixView Place(const Matrix& matrix, const Backend& backend, std::unique_ptr<Buffer>& buffer) const;

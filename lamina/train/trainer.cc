@@ -11,7 +11,7 @@
 
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
-#include "lamina/train/resident_dataset.h"
+#include "lamina/train/data_feed.h"
 
 namespace lamina {
 namespace {
@@ -39,14 +39,16 @@ struct Trainer::Run_ {
         options(trainer.options_),
         state(trainer.state_),
         callbacks(callbacks_in),
-        train(train_set, trainer.backend_),
-        validation(validation_set == nullptr ? nullptr
-                                             : std::make_unique<ResidentDataset>(*validation_set, trainer.backend_)),
-        batch(std::min(options.batch, train.rows())),
-        steps((train.rows() + batch - 1) / batch),
+        batch(std::min(options.batch, train_set.size())),
+        steps((train_set.size() + batch - 1) / batch),
+        evaluation_batch(
+            std::max(batch, validation_set == nullptr ? 0 : std::min(kEvaluationBatch, validation_set->size()))),
+        train(train_set, trainer.backend_, batch),
+        validation(validation_set == nullptr
+                       ? nullptr
+                       : std::make_unique<DataFeed>(*validation_set, trainer.backend_, evaluation_batch)),
         executor(trainer.network_, trainer.backend_, PlanFor()),
-        device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
-        device_order(trainer.backend_.Allocate(train.rows() * static_cast<int64_t>(sizeof(int64_t)))) {
+        device_sums(trainer.backend_.Allocate(sizeof(LossSums))) {
     if (callbacks.stop_requested) {
       stop = [this] {
         const Stopwatch watch;
@@ -59,7 +61,7 @@ struct Trainer::Run_ {
 
   ExecutorOptions PlanFor() const {
     ExecutorOptions plan;
-    plan.max_batch = std::max(batch, validation == nullptr ? 0 : std::min(kEvaluationBatch, validation->rows()));
+    plan.max_batch = evaluation_batch;
     plan.training = true;
     plan.loss = options.loss;
     plan.state_count = options.rule.StateCount();
@@ -107,13 +109,13 @@ struct Trainer::Run_ {
   const TrainOptions& options;
   TrainState& state;
   const TrainCallbacks& callbacks;
-  ResidentDataset train;
-  std::unique_ptr<ResidentDataset> validation;
   int64_t batch;
   int64_t steps;
+  int64_t evaluation_batch;
+  DataFeed train;
+  std::unique_ptr<DataFeed> validation;
   Executor executor;
   std::unique_ptr<Buffer> device_sums;
-  std::unique_ptr<Buffer> device_order;
   std::vector<int64_t> order;
   int64_t chunk = 1;  // steps handed over at once
   Stopwatch since_progress;
@@ -141,12 +143,8 @@ void Trainer::Run_::Start() {
 
 bool Trainer::Run_::RunChunk(UpdateRule rule) {
   TrainingSteps work;
-  work.x = train.features();
-  work.targets = train.targets();
-  work.sample_weights = train.WeightsAt(0);
-  work.order = options.shuffle ? static_cast<const int64_t*>(device_order->data()) : nullptr;
-  work.begin = state.step * batch;
-  work.end = std::min(train.rows(), work.begin + chunk * batch);
+  const int64_t begin = state.step * batch;
+  train.Load(begin, std::min(train.rows(), begin + chunk * batch), work);
   work.batch = batch;
   rule.step = state.updates + 1;
   work.rule = rule;
@@ -224,7 +222,7 @@ bool Trainer::Run_::TrainEpoch() {
     order.resize(static_cast<size_t>(train.rows()));
     std::iota(order.begin(), order.end(), int64_t{0});
     Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
-    owner.backend_.Upload(device_order->data(), order.data(), train.rows() * static_cast<int64_t>(sizeof(int64_t)));
+    train.SetOrder(order);
   }
   UpdateRule rule = options.rule;
   rule.learning_rate =
@@ -270,10 +268,13 @@ void Trainer::Run_::Validate(EpochRecord& record) {
   }
   const Stopwatch watch;
   WriteSums({});
-  for (int64_t begin = 0; begin < validation->rows(); begin += executor.max_batch()) {
-    const int64_t rows = std::min(executor.max_batch(), validation->rows() - begin);
-    executor.Evaluate(validation->features().Rows(begin, rows), validation->targets().Rows(begin, rows),
-                      validation->WeightsAt(begin), SumsPointer());
+  TrainingSteps rows;
+  for (int64_t begin = 0; begin < validation->rows(); begin += rows.end - rows.begin) {
+    validation->Load(begin, std::min(validation->rows(), begin + evaluation_batch), rows);
+    const int64_t count = rows.end - rows.begin;
+    const ConstMatrixView weights = rows.WeightColumn();
+    executor.Evaluate(rows.x.Rows(rows.begin, count), rows.targets.Rows(rows.begin, count),
+                      weights.empty() ? nullptr : weights.Rows(rows.begin, 1).data, SumsPointer());
   }
   const LossSums sums = ReadSums();
   record.validation_loss = sums.loss / sums.weight;

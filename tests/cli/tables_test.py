@@ -36,6 +36,12 @@ class TablesTest(CliTest):
             self.assertAlmostEqual(float(answer), truth, delta=8)
         self.assertIn("R2", self.succeed("evaluate", "--model", "m.safetensors", "--data", "line.csv").out)
 
+    def test_dates_are_shown_as_dates(self):
+        self.write("days.csv", "day,y\n2024-02-28,1\n2024-02-29,2\n2024-03-01 12:00:00,3\n")
+        self.assertIn("2024-02-28 to 2024-03-01 12:00:00", self.succeed("data", "show", "days.csv").out)
+        column = json.loads(self.succeed("data", "show", "days.csv", "--json", "-").out)["columns"][0]
+        self.assertEqual((column["kind"], column["minimum"]), ("date", 19781))
+
     def test_several_targets(self):
         rows = [row + [str(i % 7 + 0.5)] for i, row in enumerate(linear_rows())]
         rows[0][-1] = "z"

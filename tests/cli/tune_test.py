@@ -58,6 +58,8 @@ class TuneTest(CliTest):
         self.assertIn("removed", self.succeed("tune", "--forget", "--threads", "1").out)
         self.assertFalse(os.path.exists(path))
         self.assertIn("there was none", self.succeed("tune", "--forget", "--threads", "1").out)
+        answer = json.loads(self.succeed("tune", "--forget", "--threads", "1", "--json", "-").out)
+        self.assertEqual((answer["command"], answer["removed"]), ("tune forget", False))
         self.assertIn("no plans stored", self.succeed("tune", "--list", "--threads", "1").out)
 
     def test_tuning_again_replaces_and_adds(self):
@@ -103,6 +105,8 @@ class TuneTest(CliTest):
         self.assertEqual(self.read("e.profile"), stored)
         self.succeed("tune", "--forget", "--threads", "1")
         self.assertIn("1 plans", self.succeed("tune", "--import", "e.profile", "--threads", "1").out)
+        again = json.loads(self.succeed("tune", "--import", "e.profile", "--threads", "1", "--json", "-").out)
+        self.assertEqual((again["command"], again["plans"]), ("tune import", 1))
         self.assertEqual(self.read(path), stored)
         # Importing adds to what is there.
         self.store((SMALL.replace("f32", "f64"), "tile=4x1 depth=256"))

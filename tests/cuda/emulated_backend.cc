@@ -3,11 +3,23 @@
 
 #include "lamina/backend/cuda/cuda_backend.h"
 #include "lamina/backend/cuda/custom_activation.cuh"
+#include "lamina/backend/cuda/limits.h"
 #include "tests/cuda/softsign.h"
 
 namespace lamina::cuda_emulated {
 
 std::unique_ptr<Backend> MakeBackend(const BackendOptions& options) { return MakeCudaBackend(options); }
 Activation SoftsignOnDevice() { return CustomActivation<Softsign>(); }
+
+std::vector<double> MeasureLimits() {
+  Device device;
+  return {MeasureSynapseLimit(device, Synapse::kL1, DType::kF32, Precision::kExact),
+          MeasureSynapseLimit(device, Synapse::kDot, DType::kF64, Precision::kExact),
+          MeasureSynapseLimit(device, Synapse::kL1, DType::kU8, Precision::kExact),
+          MeasureSynapseLimit(device, Synapse::kL1, DType::kBF16, Precision::kFast),
+          MeasureMemoryBandwidth(device, 1 << 20),
+          MeasureLibraryProduct(device, DType::kF32, Precision::kFast, 48),
+          MeasureLibraryProduct(device, DType::kBF16, Precision::kExact, 48)};
+}
 
 }  // namespace lamina::cuda_emulated

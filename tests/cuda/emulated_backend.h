@@ -1,12 +1,24 @@
 // Backend "cuda" on the host: its own code, its kernels on fibers (emulator.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "lamina/backend/backend.h"
 
 namespace lamina::cuda_emulated {
 
+inline constexpr int64_t kEmulatedMemory_bytes = int64_t{1} << 30;
+
 std::unique_ptr<Backend> MakeBackend(const BackendOptions& options);
+
+/// Of backends made from now on: their memory, and which queues do nothing before somebody waits (bit 0: kernels, 1:
+/// uploads, 2: downloads; emulated_queues.h).
+void SetEmulatedMemory(int64_t size_bytes);
+void SetLateQueues(unsigned lanes);
+
+/// Every rate of backend/cuda/limits.h, of small work.
+std::vector<double> MeasureLimits();
 
 }  // namespace lamina::cuda_emulated

@@ -1,52 +1,83 @@
-// Device without a GPU: memory of the host, kernels on fibers, everything done at once.
+// Device without a GPU: memory of the host, kernels on fibers, queues whose order is only what was asked for.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "lamina/backend/cuda/device.h"
+#include "tests/cuda/emulated_backend.h"
+#include "tests/cuda/emulated_queues.h"
 
 namespace lamina::cuda_emulated {
+namespace {
+
+int64_t memory_of_new_bytes = kEmulatedMemory_bytes;
+
+}  // namespace
+
+void SetEmulatedMemory(int64_t size_bytes) { memory_of_new_bytes = size_bytes; }
+void SetLateQueues(unsigned lanes) { Queues::SetLate(lanes); }
 
 struct Device::State {
   std::vector<std::function<void()>>* recording = nullptr;
   std::string kept;
+  std::map<void*, int64_t> allocated;
+  int64_t free_bytes = 0;
+  Queues queues;
 };
 
 Verdict DeviceAvailable() { return Verdict::Yes(); }
 
 Device::Device() : state_(std::make_unique<State>()) {
   // Two multiprocessors, so that small products are split and large ones are not.
-  facts_ = {"emulated GPU", 8, 0, 2, int64_t{1} << 30, 160 * 1024, 1 << 20, "0.0"};
+  facts_ = {"emulated GPU", 8, 0, 2, memory_of_new_bytes, 160 * 1024, 1 << 20, "0.0"};
+  state_->free_bytes = memory_of_new_bytes;
 }
 Device::~Device() = default;
 
-int64_t Device::FreeMemory_bytes() const { return facts_.memory_bytes; }
+int64_t Device::FreeMemory_bytes() const { return state_->free_bytes; }
 
 void* Device::Allocate(int64_t size_bytes) {
   if (size_bytes <= 0) {
     return nullptr;
   }
-  if (size_bytes > facts_.memory_bytes) {
-    throw Error(ErrorCode::kResource, "the emulated GPU's memory is full");
+  if (size_bytes > state_->free_bytes) {
+    throw Error(ErrorCode::kResource, fmt::format("the emulated GPU's memory is full: {} bytes needed, {} free",
+                                                  size_bytes, state_->free_bytes));
   }
-  return std::calloc(static_cast<size_t>(size_bytes + 255) / 256, 256);
+  void* memory = std::calloc(static_cast<size_t>(size_bytes + 255) / 256, 256);
+  state_->allocated[memory] = size_bytes;
+  state_->free_bytes -= size_bytes;
+  return memory;
 }
-void Device::Free(void* memory) noexcept { std::free(memory); }
+void Device::Free(void* memory) noexcept {
+  state_->queues.RunAll(kWork);
+  if (const auto known = state_->allocated.find(memory); known != state_->allocated.end()) {
+    state_->free_bytes += known->second;
+    state_->allocated.erase(known);
+  }
+  std::free(memory);
+}
 
 void Device::Upload(void* to, const void* host, int64_t size_bytes) {
-  ThrowKept();
+  Synchronize();
   if (size_bytes > 0) {
     std::memcpy(to, host, static_cast<size_t>(size_bytes));
   }
 }
 void Device::Download(void* host, const void* from, int64_t size_bytes) { Upload(host, from, size_bytes); }
-void Device::Synchronize() { ThrowKept(); }
+void Device::Synchronize() {
+  state_->queues.RunAll(kWork);
+  ThrowKept();
+}
 
 void Device::Enqueue(std::function<void()> work) noexcept {
   if (state_->recording != nullptr) {
     state_->recording->push_back(std::move(work));
   } else {
-    work();
+    state_->queues.Ask(kWork, std::move(work));
   }
 }
 
@@ -54,25 +85,70 @@ namespace {
 
 class ListRecording final : public Device::Recording {
  public:
-  explicit ListRecording(std::vector<std::function<void()>> list) : list_(std::move(list)) {}
+  ListRecording(Queues& queues, std::vector<std::function<void()>> list) : queues_(queues), list_(std::move(list)) {}
   void Run() noexcept override {
     for (const auto& work : list_) {
-      work();
+      queues_.Ask(kWork, work);
     }
   }
 
  private:
+  Queues& queues_;
   std::vector<std::function<void()>> list_;
 };
 
+class HostBuffer final : public Buffer {
+ public:
+  explicit HostBuffer(int64_t size_bytes) : memory_(static_cast<size_t>(size_bytes)) {}
+  void* data() const override { return const_cast<std::byte*>(memory_.data()); }
+  int64_t size_bytes() const override { return static_cast<int64_t>(memory_.size()); }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
+class EmulatedCopyStreams final : public CopyStreams {
+ public:
+  explicit EmulatedCopyStreams(Queues& queues) : queues_(queues) {}
+  ~EmulatedCopyStreams() override {
+    queues_.RunAll(kUploads);
+    queues_.RunAll(kDownloads);
+  }
+  std::unique_ptr<Buffer> AllocatePinned(int64_t size_bytes) const override {
+    return std::make_unique<HostBuffer>(size_bytes);
+  }
+  int64_t StartUpload(void* to, const void* pinned, int64_t size_bytes) override {
+    return Copy(kUploads, to, pinned, size_bytes);
+  }
+  int64_t StartDownload(void* pinned, const void* from, int64_t size_bytes) override {
+    return Copy(kDownloads, pinned, from, size_bytes);
+  }
+  void WaitForUpload(int64_t copy) override { queues_.RunUntil(kUploads, copy); }
+  void WaitForDownload(int64_t copy) override { queues_.RunUntil(kDownloads, copy); }
+  void WorkAfterUploads() override { queues_.Order(kUploads, kWork); }
+  void DownloadsAfterWork() override { queues_.Order(kWork, kDownloads); }
+
+ private:
+  int64_t Copy(Lane lane, void* to, const void* from, int64_t size_bytes) {
+    return queues_.Ask(lane, [=] {
+      if (size_bytes > 0) {
+        std::memcpy(to, from, static_cast<size_t>(size_bytes));
+      }
+    });
+  }
+  Queues& queues_;
+};
+
 }  // namespace
+
+std::unique_ptr<CopyStreams> Device::MakeCopyStreams() { return std::make_unique<EmulatedCopyStreams>(state_->queues); }
 
 std::unique_ptr<Device::Recording> Device::Record(const std::function<void()>& work) {
   std::vector<std::function<void()>> list;
   state_->recording = &list;
   work();
   state_->recording = nullptr;
-  return std::make_unique<ListRecording>(std::move(list));
+  return std::make_unique<ListRecording>(state_->queues, std::move(list));
 }
 
 void Device::KeepError(const std::string& what) noexcept {

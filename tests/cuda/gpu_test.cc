@@ -1,16 +1,17 @@
 // Backend cuda as a whole: suite Cuda on the GPU where there is one, else on its emulation; suite Gpu needs a GPU.
-#include <cstring>
 #include <memory>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/sliced_layer.h"
+#include "lamina/report/issue_limit.h"
 #include "lamina/report/layer_benchmark.h"
 #include "lamina/report/train_benchmark.h"
 #include "lamina/tune/pass_run.h"
 #include "lamina/tune/tuner.h"
 #include "tests/caught_error.h"
+#include "tests/cuda/emulated_backend.h"
 #include "tests/nn/small_data.h"
 
 namespace lamina {
@@ -20,26 +21,70 @@ std::unique_ptr<Backend> CudaBackend() {
   return conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
 }
 
-TEST(Cuda, SlicesOfALayerHaveTheSameBits) {
-  const std::unique_ptr<Backend> backend = CudaBackend();
-  const Matrix x = RandomMatrix(70, 37, DType::kF32, 1);
-  const Matrix w = RandomMatrix(90, 37, DType::kF32, 2);
-  LayerSpec layer = ParseNeuron("rbf(radius=9)");
-  layer.inputs = 37;
-  layer.outputs = 90;
+// Copies run beside the work: no order of them that nobody asked for may change a bit.
+TEST(Cuda, SlicesOfALayerHaveTheSameBitsWhateverTheOrderOfCopies) {
+  const Matrix x = RandomMatrix(310, 21, DType::kF32, 1);
+  const Matrix w = RandomMatrix(40, 21, DType::kF32, 2);
+  const Matrix bias = RandomMatrix(1, 40, DType::kF32, 3);
+  LayerSpec layer = ParseNeuron("dot-tanh");
+  layer.inputs = 21;
+  layer.outputs = 40;
   std::string expected;
-  for (const auto& [samples, neurons] : {std::pair<int64_t, int64_t>{70, 90}, {48, 90}, {70, 32}, {33, 17}}) {
-    SlicedLayer sliced(
-        layer, *backend,
-        PlanSlices(layer, 70, DType::kF32, {.budget_bytes = 1 << 20, .samples = samples, .neurons = neurons}),
-        DType::kF32);
-    MatrixRows x_rows(x.view());
-    MatrixRows w_rows(w.view());
-    Matrix out(70, 90, DType::kF32);
-    ASSERT_TRUE(sliced.Run(x_rows, w_rows, nullptr, {out.view(), {}}));
-    const std::string bytes(static_cast<const char*>(out.data()), 70 * 90 * sizeof(float));
-    expected = expected.empty() ? bytes : expected;
-    EXPECT_TRUE(bytes == expected) << samples << " x " << neurons;
+  for (unsigned late = 0; late < 8; ++late) {
+    cuda_emulated::SetLateQueues(late);
+    const std::unique_ptr<Backend> backend = CudaBackend();
+    cuda_emulated::SetLateQueues(0);
+    for (const auto& [samples, neurons] : {std::pair<int64_t, int64_t>{310, 40}, {100, 40}, {310, 15}, {101, 17}}) {
+      const SlicePlan plan =
+          PlanSlices(layer, 310, DType::kF32, {.budget_bytes = 1 << 20, .samples = samples, .neurons = neurons});
+      SlicedLayer sliced(layer, *backend, plan, DType::kF32);
+      for (int run = 0; run < 2; ++run) {  // the second finds the memory of the first
+        MatrixRows x_rows(x.view());
+        MatrixRows w_rows(w.view());
+        Matrix out(310, 40, DType::kF32);
+        int64_t finished = 0;
+        ASSERT_TRUE(
+            sliced.Run(x_rows, w_rows, bias.data(), {out.view(), [&](int64_t, int64_t rows) { finished += rows; }}));
+        EXPECT_EQ(finished, 310 * ((40 + neurons - 1) / neurons));
+        const std::string bytes(static_cast<const char*>(out.data()), 310 * 40 * sizeof(float));
+        expected = expected.empty() ? bytes : expected;
+        EXPECT_TRUE(bytes == expected) << samples << " x " << neurons << ", late " << late;
+      }
+    }
+  }
+}
+
+TEST(Cuda, AnErrorInTheMiddleOfSlicesLeavesThemUsable) {
+  const std::unique_ptr<Backend> backend = CudaBackend();
+  const Matrix x = RandomMatrix(300, 9, DType::kF32, 1);
+  const Matrix w = RandomMatrix(20, 9, DType::kF32, 2);
+  LayerSpec layer = ParseNeuron("l1-identity");
+  layer.inputs = 9;
+  layer.outputs = 20;
+  SlicedLayer sliced(layer, *backend,
+                     PlanSlices(layer, 300, DType::kF32, {.budget_bytes = 1 << 20, .samples = 50, .neurons = 20}),
+                     DType::kF32);
+  MatrixRows x_rows(x.view());
+  MatrixRows w_rows(w.view());
+  Matrix out(300, 20, DType::kF32);
+  const Error full(ErrorCode::kIo, "the disk is full");
+  const auto run = [&](int64_t fails_at) {
+    return sliced.Run(x_rows, w_rows, nullptr, {out.view(), [&](int64_t begin, int64_t) {
+                                                  if (begin == fails_at) {
+                                                    throw full;
+                                                  }
+                                                }});
+  };
+  EXPECT_EQ(CaughtError([&] { run(100); }).code(), ErrorCode::kIo);
+  ASSERT_TRUE(run(-1));
+  Matrix again(300, 20, DType::kF32);
+  SlicedLayer fresh(layer, *MakeBackend("serial"), PlanSlices(layer, 300, DType::kF32, {.budget_bytes = 1 << 20}),
+                    DType::kF32);
+  ASSERT_TRUE(fresh.Run(x_rows, w_rows, nullptr, {again.view(), {}}));
+  for (int64_t i = 0; i < 300; ++i) {
+    for (int64_t j = 0; j < 20; ++j) {
+      ASSERT_NEAR(out.Row<float>(i)[j], again.Row<float>(i)[j], 1e-4);
+    }
   }
 }
 
@@ -64,6 +109,12 @@ TEST(Cuda, EveryPassIsVerifiedWhereItsOperandsAre) {
     const PassVerdict verdict = run.Verify();
     EXPECT_TRUE(verdict.verified) << text << ": " << verdict.largest_error << " of " << verdict.error_bound;
     EXPECT_GT(run.SecondsPerCall(0), 0) << text;
+  }
+}
+
+TEST(Cuda, LimitsAreMeasured) {
+  for (const double rate : cuda_emulated::MeasureLimits()) {
+    EXPECT_GT(rate, 0);
   }
 }
 
@@ -93,6 +144,12 @@ TEST_F(Gpu, TunedPlansAreVerifiedOnTheDevice) {
   const TuneResult result = TuneProblem(Problem::Parse("l1-identity:f32:forward:512x256x784"), options);
   EXPECT_GT(result.measured, 0);
   EXPECT_TRUE(result.wrong.empty());
+}
+
+TEST_F(Gpu, HasLimits) {
+  EXPECT_GT(MeasureDeviceSynapseLimit({Synapse::kL1, DType::kF32}), 1e10);
+  EXPECT_GT(MeasureDeviceBandwidth(), 1e9);
+  EXPECT_GE(MeasureDeviceLibraryProduct(DType::kBF16, Precision::kExact), 0);
 }
 
 TEST_F(Gpu, BenchmarksOfLayersAndTrainingAreVerified) {

@@ -118,7 +118,15 @@ TEST(CsvTest, ReadsDates) {
   EXPECT_EQ(table.columns[1].Number(0), 11017.5);
   EXPECT_EQ(table.columns[1].Number(1), 11017.25);
   EXPECT_EQ(table.columns[1].Number(2), 11016);
+  EXPECT_TRUE(table.columns[0].is_date);
+  EXPECT_FALSE(Csv("a\n1\n2\n").columns[0].is_date);
   double days = 0;
+  for (const char* text : {"1970-01-01", "2013-02-08", "1969-12-31", "2000-02-29", "0000-01-01", "9999-12-31",
+                           "2000-03-01 06:00:00", "1960-03-01 23:59:59", "2024-12-31 00:00:01"}) {
+    ASSERT_TRUE(ParseDate(text, days)) << text;
+    EXPECT_EQ(DateText(days), text);
+  }
+  EXPECT_EQ(DateText(1e300), "1e+300");
   for (const char* bad : {"2001-02-29", "1900-02-29", "2001-13-01", "2001-00-01", "2001-04-31", "2001-01-01T24:00",
                           "2001-01-01T1:00", "2001-01-01T10:60", "2001-1-1", "2001/01/01", "2001-01-01x", "20010101"}) {
     EXPECT_FALSE(ParseDate(bad, days)) << bad;

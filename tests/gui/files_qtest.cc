@@ -174,6 +174,8 @@ void FilesTest::PredictionsOfAFile() {
   panel.Predict(Digits());
   QVERIFY(QTest::qWaitFor([&] { return panel.prediction() != nullptr; }, kPatience_ms));
   QCOMPARE(Find<QTableWidget>("predict.table")->rowCount(), 1000);
+  QCOMPARE(Find<QTableWidget>("predict.table")->columnCount(), 3);
+  QCOMPARE(Find<QTableWidget>("predict.table")->item(0, 2)->text(), QStringLiteral("0"));  // the first digit
   panel.Save(Path(QStringLiteral("p.csv")));
   QFile saved(Path(QStringLiteral("p.csv")));
   QVERIFY(saved.open(QIODevice::ReadOnly));

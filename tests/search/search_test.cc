@@ -184,6 +184,17 @@ TEST(Search, AnotherSearchIsNotContinued) {
   ExpectError([&] { Search broken(settings); }, ErrorCode::kBadModel, {"search.json", "cannot be read"});
 }
 
+TEST(Search, TwoDoNotShareAFolder) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  settings.state = folder.Path("state");
+  {
+    const Search first(settings);
+    ExpectError([&] { Search second(settings); }, ErrorCode::kInvalidArgument, {"another search is at work", "state"});
+  }
+  Search(settings).Run({});
+}
+
 TEST(Search, FailedTrialsAreLastWithTheirReason) {
   const TemporaryFolder folder;
   SearchSettings settings = SmallSearch(folder);

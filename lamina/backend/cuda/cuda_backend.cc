@@ -79,6 +79,7 @@ class CudaBackend final : public Backend {
   }
 
   void Synchronize() const override { device_->Synchronize(); }
+  std::unique_ptr<CopyStreams> MakeCopyStreams() const override { return device_->MakeCopyStreams(); }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(*this, request);

@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "lamina/backend/cuda/runtime_call.h"
+
 namespace lamina::cuda {
 namespace {
 
@@ -14,17 +16,6 @@ constexpr int kOldestCompute = 80;  // asynchronous copies
 constexpr int64_t kDefaultShared_bytes = 48 * 1024;
 
 std::string VersionText(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
-[[noreturn]] void Throw(cudaError_t error, const std::string& what) {
-  const ErrorCode code = error == cudaErrorMemoryAllocation ? ErrorCode::kResource : ErrorCode::kUnsupported;
-  throw Error(code, fmt::format("CUDA: {} failed: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error)));
-}
-
-void Require(cudaError_t error, const std::string& what) {
-  if (error != cudaSuccess) {
-    Throw(error, what);
-  }
-}
 
 }  // namespace
 
@@ -117,6 +108,7 @@ void* Device::Allocate(int64_t size_bytes) {
   }
   Require(error, "allocating memory");
   Require(cudaMemsetAsync(memory, 0, static_cast<size_t>(size_bytes), state_->stream), "clearing memory");
+  Require(cudaStreamSynchronize(state_->stream), "clearing memory");  // copies in other streams may come next
   return memory;
 }
 

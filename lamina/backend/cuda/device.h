@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "lamina/backend/copy_streams.h"
 #include "lamina/backend/cuda/language.h"
 #include "lamina/base/error.h"
 
@@ -42,13 +43,15 @@ class Device {
   const DeviceFacts& facts() const { return facts_; }
   int64_t FreeMemory_bytes() const;
 
-  /// Zeroed. Throws Error(kResource) naming need and free memory.
+  /// Zeroed when it returns. Throws Error(kResource) naming need and free memory.
   void* Allocate(int64_t size_bytes);
   void Free(void* memory) noexcept;
   /// Done when it returns, after all earlier work.
   void Upload(void* to, const void* host, int64_t size_bytes);
   void Download(void* host, const void* from, int64_t size_bytes);
   void Synchronize();
+  /// Copies beside the work of this device, which must outlive it.
+  std::unique_ptr<CopyStreams> MakeCopyStreams();
 
   /// Runs `kernel` after all earlier work; `grid` without blocks is nothing to do.
   template <class... P, class... A>

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 
+#include "lamina/backend/cuda/cublaslt.h"
 #include "lamina/backend/cuda/numbers.cuh"
 #include "lamina/backend/cuda/packed.cuh"
+#include "lamina/base/buffer.h"
+#include "lamina/base/convert.h"
+#include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -135,6 +139,39 @@ double MeasureMemoryBandwidth(Device& device, int64_t size_bytes) {
   device.Free(from);
   device.Free(to);
   return 2.0 * static_cast<double>(size_bytes) / seconds;
+}
+
+double MeasureLibraryProduct(Device& device, DType dtype, Precision precision, int64_t side) {
+  LayerPlanRequest request;
+  request.layer = {side, side, Synapse::kDot, Activation("identity"), false};
+  request.dtype = dtype;
+  request.max_batch = side;
+  request.precision = precision;
+  if (!LtSupports({request.layer, Pass::kForward, side, dtype, precision})) {
+    return 0;
+  }
+  // Random, as the rate depends on the bits that change; a part of it over and over.
+  const int64_t rows_together = std::min<int64_t>(side, 256);
+  Matrix wide(rows_together, side, DType::kF64);
+  Random random(1);
+  for (double* at = wide.Row<double>(0); at != wide.Row<double>(0) + rows_together * side; ++at) {
+    *at = random.Uniform(-1, 1);
+  }
+  Matrix some(rows_together, side, dtype);
+  ConvertMatrix(wide.view(), some.view());
+  const int64_t row_bytes = side * DTypeSize_bytes(dtype);
+  auto* operand = static_cast<char*>(device.Allocate(side * row_bytes));
+  for (int64_t row = 0; row < side; row += rows_together) {
+    device.Upload(operand + row * row_bytes, some.data(), std::min(rows_together, side - row) * row_bytes);
+  }
+  void* product = device.Allocate(side * side * DTypeSize_bytes(OutputType(dtype)));
+  LtProduct library(device, request, Pass::kForward, 0);
+  const ConstMatrixView view{operand, side, side, side, dtype, Space::kDevice};
+  const double seconds = BestSeconds(device, [&] { library.Run(view, view, product); });
+  device.Free(product);
+  device.Free(operand);
+  const auto count = static_cast<double>(side);
+  return count * count * count / seconds;
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -13,4 +13,9 @@ double MeasureSynapseLimit(Device& device, Synapse synapse, DType dtype, Precisi
 /// Bytes a second, read and written, of a copy within the device's memory of `size_bytes` each way.
 double MeasureMemoryBandwidth(Device& device, int64_t size_bytes = int64_t{1} << 30);
 
+/// Multiply-adds a second of cuBLASLt's product of two matrices of random numbers, `side` x `side`: the tensor cores'
+/// rate as far as the library reaches it (f32 with Precision::kFast: TF32). 0 where the library or the type is not
+/// there.
+double MeasureLibraryProduct(Device& device, DType dtype, Precision precision, int64_t side = 8192);
+
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

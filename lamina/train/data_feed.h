@@ -1,0 +1,53 @@
+// A data set as training and validation ask for it: samples in an order, wherever the backend can reach them.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lamina/backend/copy_streams.h"
+#include "lamina/backend/training_steps.h"
+#include "lamina/data/preprocessor.h"
+#include "lamina/train/resident_dataset.h"
+
+namespace lamina {
+
+/// Where the rows fit, they are placed once. On a device with too little free memory they pass through in chunks of
+/// whole batches: another thread collects a chunk in the order asked for and copies it while the steps of the chunk
+/// before run. The steps, and their results, are the same. One caller at a time.
+class DataFeed {
+ public:
+  /// Of a device's free memory, what rows may take to be placed there as a whole.
+  static constexpr double kShareOfFreeMemory = 0.6;
+
+  /// The data set and the backend must outlive it. Throws Error(kResource) where not even two batches fit.
+  DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch);
+  ~DataFeed();
+
+  int64_t rows() const { return dataset_.size(); }
+  bool is_classification() const { return !dataset_.labels.empty(); }
+  /// Whether rows pass through in chunks, of so many samples.
+  bool is_streamed() const { return stream_ != nullptr; }
+  int64_t chunk_samples() const;
+
+  /// From now on sample i is row order[i]; empty: row i.
+  void SetOrder(std::span<const int64_t> order);
+  /// Sets x, targets, sample_weights, order, begin and end of `work` to samples [begin, end), or fewer where a chunk
+  /// ends before. They are there until the next call. `begin` is a whole number of batches.
+  void Load(int64_t begin, int64_t end, TrainingSteps& work);
+
+ private:
+  struct Stream;
+  void LoadChunk(int64_t chunk);
+
+  const Dataset& dataset_;
+  const Backend& backend_;
+  std::unique_ptr<ResidentDataset> resident_;
+  std::unique_ptr<Buffer> order_;  // of the rows, or of the stream's
+  bool ordered_ = false;
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace lamina
