@@ -11,5 +11,8 @@ set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,und
 if(LAMINA_SANITIZE)
   add_compile_options(
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${LAMINA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  if(LAMINA_SANITIZE MATCHES undefined)  # checks at every pointer, of what address sees or the system does
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,vptr>")
+  endif()
   add_link_options(-fsanitize=${LAMINA_SANITIZE})
 endif()
