@@ -43,12 +43,12 @@ struct Trainer::Run_ {
         steps((train_set.size() + batch - 1) / batch),
         evaluation_batch(
             std::max(batch, validation_set == nullptr ? 0 : std::min(kEvaluationBatch, validation_set->size()))),
+        executor(trainer.network_, trainer.backend_, PlanFor()),
+        device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
         train(train_set, trainer.backend_, batch),
         validation(validation_set == nullptr
                        ? nullptr
-                       : std::make_unique<DataFeed>(*validation_set, trainer.backend_, evaluation_batch)),
-        executor(trainer.network_, trainer.backend_, PlanFor()),
-        device_sums(trainer.backend_.Allocate(sizeof(LossSums))) {
+                       : std::make_unique<DataFeed>(*validation_set, trainer.backend_, evaluation_batch)) {
     if (callbacks.stop_requested) {
       stop = [this] {
         const Stopwatch watch;
@@ -112,10 +112,10 @@ struct Trainer::Run_ {
   int64_t batch;
   int64_t steps;
   int64_t evaluation_batch;
-  DataFeed train;
-  std::unique_ptr<DataFeed> validation;
   Executor executor;
   std::unique_ptr<Buffer> device_sums;
+  DataFeed train;  // takes what memory the network leaves
+  std::unique_ptr<DataFeed> validation;
   std::vector<int64_t> order;
   int64_t chunk = 1;  // steps handed over at once
   Stopwatch since_progress;

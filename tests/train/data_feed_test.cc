@@ -22,8 +22,8 @@ std::unique_ptr<Backend> EmulatedGpu(int64_t memory_bytes, unsigned late_queues 
   return backend;
 }
 
-constexpr int64_t kSmall_bytes = 100'000;
-constexpr int64_t kRows = 2000;
+constexpr int64_t kSmall_bytes = 350'000;
+constexpr int64_t kRows = 5000;
 
 TEST(DataFeed, GivesTheRowsInTheOrderAskedForChunkByChunk) {
   Dataset data = RandomDataset(kRows, 6, 3, DType::kF32, 1);
@@ -72,7 +72,7 @@ TEST(DataFeed, PlacesWhatFits) {
 
 TEST(DataFeed, TrainingHasTheSameBitsAsWithAllRowsOnTheDevice) {
   Dataset data = RandomDataset(kRows, 6, 3, DType::kF32, 1);
-  const Dataset validation = RandomDataset(900, 6, 3, DType::kF32, 2);
+  const Dataset validation = RandomDataset(1800, 6, 3, DType::kF32, 2);
   const Network start = NetworkFor(data, 5, "softmax");
   TrainOptions options;
   options.epochs = 2;
