@@ -6,11 +6,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <new>
 #include <vector>
 
+#include "apps/limit_spinning.h"
 #include "command.h"
 #include "help.h"
 #include "lamina/base/error.h"
@@ -159,25 +159,10 @@ int Main(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace lamina::cli
 
-namespace {
-
-// Threads of libgomp spin for milliseconds at every barrier before they sleep, and the setting is read before main().
-// Where another process wants the cores a training step of 1 ms then takes 100 ms; 20,000 rounds (about 0.2 ms) cost
-// nothing on idle cores. See docs/decisions/0003-spinning-threads.md.
-void LimitSpinning(char** argv) {
-  constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
-  if (std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv(kSpinCount, "20000", 0);
-    std::error_code failed;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-    execv(program.c_str(), argv);  // comes back only where it is not possible: then as before
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 int main(int argc, char** argv) {
-  LimitSpinning(argv);
+  lamina::LimitSpinning(argv);
   std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
   lamina::cli::OccupyStandardStreams();
   return lamina::cli::CheckOutput(lamina::cli::Main(argc, argv));

@@ -1,6 +1,4 @@
 // The program "lamina-gui".
-#include <unistd.h>
-
 #include <QApplication>
 #include <QFontDatabase>
 #include <QIcon>
@@ -10,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "apps/limit_spinning.h"
 #include "lamina/base/version.h"
 #include "main_window.h"
 
@@ -22,18 +21,6 @@ constexpr const char* kHelp =
     "  -h, --help     Print this help\n"
     "      --version  Print the version and the build options\n"
     "Qt's own options, such as -platform offscreen or -style fusion, come before FILE.\n";
-
-// As in the program "lamina": threads of libgomp that wait by spinning would take the core from the window
-// (docs/decisions/0003-spinning-threads.md). The setting is read before main().
-void LimitSpinning(char** argv) {
-  constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
-  if (std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv(kSpinCount, "20000", 0);
-    std::error_code failed;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-    execv(program.c_str(), argv);  // comes back only where it is not possible: then as before
-  }
-}
 
 // A bare system has no fonts, or no list of them; packages that carry their libraries carry some (scripts/package).
 std::filesystem::path CarriedFonts() {
@@ -84,7 +71,7 @@ int main(int argc, char** argv) {
       return 0;
     }
   }
-  LimitSpinning(argv);
+  lamina::LimitSpinning(argv);
   UseCarriedFontList();
   QApplication application(argc, argv);  // takes Qt's own options out of argv
   UseCarriedFonts();

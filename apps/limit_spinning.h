@@ -1,0 +1,26 @@
+// What the programs do first: threads that wait at a barrier must not take the cores from others.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace lamina {
+
+/// Threads of libgomp spin for milliseconds at every barrier before they sleep. Where another process, or the window,
+/// wants the cores, a training step of 1 ms then takes 100 ms; 1,000 rounds (about 0.01 ms) cost nothing on idle cores
+/// (docs/decisions/0003-spinning-threads.md). The setting is read before main(), so the program starts itself anew.
+/// Whoever set it, or OMP_WAIT_POLICY, is obeyed.
+inline void LimitSpinning(char** argv) {
+  constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
+  if (std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
+    setenv(kSpinCount, "1000", 0);
+    std::error_code failed;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+    execv(program.c_str(), argv);  // comes back only where it is not possible: then as before
+  }
+}
+
+}  // namespace lamina
