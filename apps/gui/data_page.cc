@@ -128,6 +128,7 @@ QWidget* DataPage::MakeColumns() {
   columns_view_->setObjectName(QStringLiteral("columns"));
   columns_view_->setSelectionBehavior(QAbstractItemView::SelectRows);
   columns_view_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  columns_view_->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);  // "2016-01-04 to ..."
   title->setBuddy(columns_view_);
   empty_ =
       new QLabel(tr("<b>No data yet</b><br><br>Drop a table anywhere in this window, or open one.<br>"

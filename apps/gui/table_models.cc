@@ -153,7 +153,7 @@ QString ColumnsModel::TextOf(int row, int column) const {
 QVariant ColumnsModel::data(const QModelIndex& index, int role) const {
   const ColumnUse use = uses_[static_cast<size_t>(index.row())];
   switch (role) {
-    case Qt::DisplayRole: return TextOf(index.row(), index.column());
+    case Qt::DisplayRole:
     case Qt::ToolTipRole: return TextOf(index.row(), index.column());
     case Qt::TextAlignmentRole:
       return QVariant(index.column() == 2 ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);

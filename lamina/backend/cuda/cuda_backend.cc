@@ -42,7 +42,7 @@ class CudaBackend final : public Backend {
   Space space() const override { return Space::kDevice; }
 
   Verdict Supports(const Problem& problem) const override {
-    if (const Verdict verdict = CheckDType(problem); !verdict) {
+    if (Verdict verdict = CheckDType(problem); !verdict) {
       return verdict;
     }
     if (options_.kernel.starts_with("paper-") && problem.dtype != DType::kF32) {
