@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <vector>
@@ -158,8 +157,6 @@ int Main(int argc, const char* const* argv) {
 
 }  // namespace
 }  // namespace lamina::cli
-
-namespace {}  // namespace
 
 int main(int argc, char** argv) {
   lamina::LimitSpinning(argv);

@@ -25,7 +25,7 @@ std::byte* Staging::Rows(int64_t size_bytes) {
   return static_cast<std::byte*>(rows_.data());
 }
 
-ConstMatrixView Staging::In(const ConstMatrixView& host, bool unchanged) {
+ConstMatrixView Staging::In(const ConstMatrixView& host) {
   if (!is_needed() || host.empty()) {
     return host;
   }
@@ -35,9 +35,6 @@ ConstMatrixView Staging::In(const ConstMatrixView& host, bool unchanged) {
   const int64_t span_bytes = SpanBytes(host, device.stride);
   Slot& slot = Take(span_bytes);
   device.data = slot.buffer->data();
-  if (unchanged) {
-    return device;
-  }
   const void* from = host.data;
   if (device.stride != host.stride) {
     std::byte* rows = Rows(span_bytes);
@@ -100,14 +97,14 @@ StagedLayer::StagedLayer(const Backend& backend, const LayerPlanRequest& request
       layer_(request.layer),
       dtype_(request.dtype) {}
 
-void StagedLayer::Forward(const ForwardArgs& args, bool same_weights) {
+void StagedLayer::Forward(const ForwardArgs& args) {
   if (!staged_) {
     prepared_->Forward(args);
     return;
   }
   staging_.Begin();
   ForwardArgs device = args;
-  device.weights = staging_.In(args.weights, same_weights);
+  device.weights = staging_.In(args.weights);
   device.x = staging_.In(args.x);
   device.bias = staging_.In(args.bias, args.weights.rows * DTypeSize_bytes(OutputType(dtype_)));
   device.a = staging_.Out(args.a);

@@ -21,8 +21,8 @@ class Staging {
   bool is_needed() const { return backend_->space() != Space::kHost; }
   /// Starts a call: what the last one had is overwritten.
   void Begin() { next_ = 0; }
-  /// Where the backend finds an input; with `unchanged`, the copy that the same turn of the last call made.
-  ConstMatrixView In(const ConstMatrixView& host, bool unchanged = false);
+  /// Where the backend finds an input.
+  ConstMatrixView In(const ConstMatrixView& host);
   const void* In(const void* host, int64_t size_bytes);
   /// Where it puts an output, all of it.
   MatrixView Out(const MatrixView& host);
@@ -52,8 +52,7 @@ class StagedLayer {
   /// `backend` must outlive it where it computes on a device.
   StagedLayer(const Backend& backend, const LayerPlanRequest& request);
 
-  /// `same_weights`: those of the last call, unchanged.
-  void Forward(const ForwardArgs& args, bool same_weights = false);
+  void Forward(const ForwardArgs& args);
   void InputGradient(const InputGradientArgs& args);
   void WeightGradient(const WeightGradientArgs& args);
   std::string Describe() const { return prepared_->Describe(); }

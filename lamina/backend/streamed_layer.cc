@@ -2,6 +2,7 @@
 #include "lamina/backend/streamed_layer.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "lamina/backend/device_rows.h"
@@ -64,7 +65,9 @@ StreamedLayer::StreamedLayer(const Backend& backend, const LayerPlanRequest& req
 
 StreamedLayer::~StreamedLayer() = default;
 
-int64_t StreamedLayer::LargestPiece() const { return device_ == nullptr ? 0 : device_->largest_piece; }
+int64_t StreamedLayer::LargestPiece() const {
+  return device_ == nullptr ? std::numeric_limits<int64_t>::max() : device_->largest_piece;
+}
 
 ConstMatrixView StreamedLayer::Upload(const ConstMatrixView& host, std::unique_ptr<Buffer>& device) {
   ConstMatrixView copy = host;

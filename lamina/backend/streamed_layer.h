@@ -31,7 +31,7 @@ class StreamedLayer {
   /// After an error: forgets what was asked for, once nothing of it is under way.
   void Abandon() noexcept;
 
-  /// The most samples that are worth a piece, so that what is pinned stays small; 0: any number.
+  /// The most samples that are worth a piece, so that what is pinned stays small.
   int64_t LargestPiece() const;
   std::string Describe() const { return prepared_->Describe(); }
 

@@ -80,10 +80,8 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
   const int64_t out_bytes = DTypeSize_bytes(state.out.view.dtype);
   // The system may map more of an output row than a slice writes: whole rows of a piece stay within a slice's memory.
   const int64_t row_bytes = std::max<int64_t>(1, plan_.outputs * out_bytes);
-  int64_t most_rows = std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48);
-  if (const int64_t largest = prepared_.LargestPiece(); largest > 0) {
-    most_rows = std::min(most_rows, largest);
-  }
+  const int64_t most_rows =
+      std::min(prepared_.LargestPiece(), std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48));
   const ConstMatrixView x = state.x.Rows(sample, samples);
   ForwardArgs args;
   args.weights = state.w.Rows(neuron, neurons);

@@ -65,8 +65,9 @@ void RequireOutputFolder(const std::string& folder) {
   try {
     RequireWritableTarget((nearest / "report").string());
   } catch (const Error& error) {
-    throw Error(error.code(), "no files can be made in this folder",
-                {.file = nearest.string(), .remedy = "Check its permissions, or name another output folder."});
+    throw Error(
+        error.code(), "no files can be made in this folder",
+        {.file = nearest.string(), .value = folder, .remedy = "Check its permissions, or name another output folder."});
   }
 }
 

@@ -50,14 +50,7 @@ struct DataFeed::Stream {
 };
 
 DataFeed::Stream::Stream(const Dataset& dataset, const Backend& backend, int64_t chunk)
-    : rows(dataset.size()), chunk_samples(chunk), copies(backend.MakeCopyStreams()) {
-  if (!dataset.sample_weights.empty()) {
-    weights = Matrix(rows, 1, dataset.features.dtype());
-    DispatchFloat(weights.dtype(), [&]<class T>(T) {
-      std::transform(dataset.sample_weights.begin(), dataset.sample_weights.end(), weights.Row<T>(0),
-                     [](double weight) { return static_cast<T>(weight); });
-    });
-  }
+    : rows(dataset.size()), chunk_samples(chunk), weights(WeightColumnOf(dataset)), copies(backend.MakeCopyStreams()) {
   parts[0].host = dataset.features.view();
   parts[1].host = dataset.targets.view();
   parts[2].host = weights.view();

@@ -1,23 +1,31 @@
 // Placing a data set for a backend.
 #include "lamina/train/resident_dataset.h"
 
-#include <vector>
+#include <algorithm>
 
 namespace lamina {
+
+Matrix WeightColumnOf(const Dataset& dataset) {
+  if (dataset.sample_weights.empty()) {
+    return {};
+  }
+  Matrix column(dataset.size(), 1, dataset.features.dtype());
+  DispatchFloat(column.dtype(), [&]<class T>(T) {
+    std::transform(dataset.sample_weights.begin(), dataset.sample_weights.end(), column.Row<T>(0),
+                   [](double weight) { return static_cast<T>(weight); });
+  });
+  return column;
+}
 
 ResidentDataset::ResidentDataset(const Dataset& dataset, const Backend& backend)
     : features_(Place(dataset.features, backend, feature_buffer_)),
       targets_(Place(dataset.targets, backend, target_buffer_)),
       is_classification_(!dataset.labels.empty()) {
-  if (dataset.sample_weights.empty()) {
-    return;
-  }
-  DispatchFloat(features_.dtype, [&]<class T>(T) {
-    const std::vector<T> weights(dataset.sample_weights.begin(), dataset.sample_weights.end());
-    const auto size_bytes = static_cast<int64_t>(weights.size() * sizeof(T));
+  if (const Matrix weights = WeightColumnOf(dataset); !weights.empty()) {
+    const int64_t size_bytes = weights.rows() * DTypeSize_bytes(weights.dtype());
     weight_buffer_ = backend.Allocate(size_bytes);
     backend.Upload(weight_buffer_->data(), weights.data(), size_bytes);
-  });
+  }
 }
 
 ConstMatrixView ResidentDataset::Place(const Matrix& matrix, const Backend& backend,

@@ -9,6 +9,9 @@
 
 namespace lamina {
 
+/// The sample weights as rows × 1 of the features' type; empty if all are 1.
+Matrix WeightColumnOf(const Dataset& dataset);
+
 /// Views stay valid as long as this object and the data set live.
 class ResidentDataset {
  public:
