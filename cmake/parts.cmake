@@ -33,15 +33,19 @@ endmacro()
 
 # The toolkit where nvcc is on the PATH or in its usual place: language CUDA and CUDA::cudart_static. cuBLASLt is not
 # linked: it is loaded at run time where it is installed.
-macro(lamina_find_cuda)
+macro(lamina_find_cuda driver)
   find_program(LAMINA_NVCC nvcc HINTS ENV CUDAToolkit_ROOT ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
   mark_as_advanced(LAMINA_NVCC)
   if(LAMINA_NVCC)
     if(NOT CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${LAMINA_NVCC})
     endif()
+    # One architecture, compiled by the driver for whatever is newer; packages name all of theirs (scripts/package).
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+      set(CMAKE_CUDA_ARCHITECTURES 80)
+      if(${driver})
+        set(CMAKE_CUDA_ARCHITECTURES native)
+      endif()
     endif()
     enable_language(CUDA)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25 does not know it of nvcc

@@ -1,7 +1,7 @@
 # The learning curves of scripts/demo: left, loss by epoch of one backend; right, how fast each backend gets there.
-# Needs the variables kind (svg or png) and backends (names separated by spaces).
+# Needs the variables kind (svg or png), folder and backends (names separated by spaces).
 if (kind eq "svg") { set terminal svg size 1000,450 background "white" } else { set terminal pngcairo size 1000,450 }
-set output "demo/curves.".kind
+set output folder."/curves.".kind
 set datafile separator ","
 set grid
 set autoscale fix
@@ -12,7 +12,7 @@ last = word(backends, words(backends))
 set title "loss by epoch (backend ".last.")"
 set xlabel "epoch"
 set ylabel "cross entropy"
-plot "demo/history-".last.".csv" using "epoch":"train_loss" with linespoints linewidth 2 pointtype 7 pointsize 0.5 title "training", \
+plot folder."/history-".last.".csv" using "epoch":"train_loss" with linespoints linewidth 2 pointtype 7 pointsize 0.5 title "training", \
      "" using "epoch":"validation_loss" with linespoints linewidth 2 pointtype 5 pointsize 0.5 title "validation"
 set title "the same training on each backend"
 set xlabel "training time, s (logarithmic)"
@@ -20,7 +20,7 @@ set ylabel "validation loss"
 set logscale x
 time = 0
 elapsed(epoch, seconds) = (time = (epoch == 1 ? 0 : time) + seconds)
-plot for [i=1:words(backends)] "demo/history-".word(backends, i).".csv" \
+plot for [i=1:words(backends)] folder."/history-".word(backends, i).".csv" \
   using (elapsed(column("epoch"), column("train_seconds"))):"validation_loss" with linespoints linewidth 2 pointtype i \
   pointsize 0.5 title word(backends, i)
 unset multiplot

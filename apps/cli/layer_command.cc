@@ -17,7 +17,7 @@
 namespace lamina::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kLayerFooter =
     "Examples:\n"
     "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy\n"
     "  lamina layer --x x.npy --neurons 4096 --w-out centres.npy --radius 12 --memory 1G --out h.npy\n"
@@ -161,7 +161,7 @@ Command AddLayer(CLI::App& app, int argc, const char* const* argv) {
   layer->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   layer->add_flag("-q,--quiet", command->quiet, "Print errors only");
   command->json_output.AddTo(*layer);
-  layer->footer(kFooter);
+  layer->footer(kLayerFooter);
   return {layer, [command] { return RunLayer(*command); }};
 }
 

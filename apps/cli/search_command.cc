@@ -29,7 +29,7 @@ using nlohmann::json;
 
 constexpr size_t kShownTrials = 20;
 constexpr size_t kPlainColumns = 160;
-constexpr const char* kFooter =
+constexpr const char* kSearchFooter =
     "Examples:\n"
     "  lamina search --data data/digits.csv.gz\n"
     "  lamina search --data data/digits.csv.gz --vary learning-rate=0.001..1:log:10 --vary \"hidden=64|128|128,64\"\n"
@@ -254,7 +254,7 @@ Command AddSearch(CLI::App& app, int argc, const char* const* argv) {
       ->type_name("FOLDER");
   search->add_flag("-q,--quiet", command->quiet, "Print errors only");
   command->json_output.AddTo(*search);
-  search->footer(kFooter);
+  search->footer(kSearchFooter);
   return {search, [command] { return RunSearch(*command); }};
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kFooter =
+constexpr const char* kTrainFooter =
     "Examples:\n"
     "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
     "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.5\n"
@@ -196,7 +196,7 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
   train->add_flag("-q,--quiet", command->quiet, "Print errors only");
   command->pictures.AddTo(*train);
   command->json_output.AddTo(*train);
-  train->footer(kFooter);
+  train->footer(kTrainFooter);
   return {train, [command] { return RunTrain(*command); }};
 }
 

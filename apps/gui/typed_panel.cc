@@ -19,7 +19,7 @@
 namespace lamina::gui {
 namespace {
 
-constexpr int kTypingPause_ms = 150;
+constexpr int kAnswerPause_ms = 150;
 constexpr size_t kShownClasses = 3;
 
 // The classes with the largest outputs.
@@ -85,7 +85,7 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
   layout->addWidget(problem_);
   layout->addWidget(table_, 1);
   timer_.setSingleShot(true);
-  timer_.setInterval(kTypingPause_ms);
+  timer_.setInterval(kAnswerPause_ms);
   connect(&timer_, &QTimer::timeout, this, &TypedPanel::Predict);
   connect(take_, &QPushButton::clicked, this, &TypedPanel::TakeRow);
   connect(table_, &QTableWidget::itemChanged, this, [this] { timer_.start(); });

@@ -13,18 +13,18 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kColumnBlock = 16;  // of bytes: a quarter of a cache line of each row
-constexpr int64_t kRowTile = 256;
-constexpr int64_t kParallelCells = 1 << 18;  // fewer are read before a second thread wakes up
+constexpr int64_t kStatisticsRows = 256;
+constexpr int64_t kParallelReads = 1 << 18;  // fewer are read before a second thread wakes up
 
 // Calls fn(column index, rows of the tile) for blocks of columns in parallel, all tiles of a block in order.
 template <class Fn>
 void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
   const auto count = static_cast<int64_t>(rows.size());
-#pragma omp parallel for schedule(dynamic) if (columns > kColumnBlock && count * columns > kParallelCells)
+#pragma omp parallel for schedule(dynamic) if (columns > kColumnBlock && count * columns > kParallelReads)
   for (int64_t block = 0; block < columns; block += kColumnBlock) {
-    for (int64_t begin = 0; begin < count; begin += kRowTile) {
+    for (int64_t begin = 0; begin < count; begin += kStatisticsRows) {
       const auto tile =
-          rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, count - begin)));
+          rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kStatisticsRows, count - begin)));
       for (int64_t j = block; j < std::min(columns, block + kColumnBlock); ++j) {
         fn(static_cast<size_t>(j), tile, begin);
       }

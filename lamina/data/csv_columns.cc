@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 
 namespace lamina {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
@@ -205,7 +203,7 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
     return;
   }
   if (IsMissing(field) || IsNan(field)) {
-    numbers_.push_back(kNan);
+    numbers_.push_back(kNaN);
     return;
   }
   if (kind_ == FieldKind::kMissing) {  // the first value decides

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
 
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 #include "lamina/data/category_lookup.h"
 #include "lamina/data/preprocessor.h"
@@ -18,7 +18,6 @@
 namespace lamina {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kMaxCount = 10'000;
 constexpr const char* kForm = "Write NAME=FUNCTION:COLUMN[:ARGUMENT], for example return=next_change:close.";
 
@@ -177,7 +176,7 @@ double OfRow(std::string_view function, double x) {
     return std::copysign(std::log1p(std::abs(x)), x);
   }
   if (!(std::abs(x) < 1e8)) {  // no date: some 270,000 years
-    return kNan;
+    return kNaN;
   }
   if (function == "weekday") {
     const double day = std::floor(x) + 3;  // 1970-01-01 was a Thursday
@@ -212,7 +211,7 @@ void FillAlong(const Series& series, const Derivation& made, const Column& colum
     value = at(other);
     if (relative) {
       const double base = later ? at(i) : value;
-      value = base == 0 ? kNan : (later ? value : at(i)) / base - 1;
+      value = base == 0 ? kNaN : (later ? value : at(i)) / base - 1;
     }
   }
 }
@@ -220,7 +219,7 @@ void FillAlong(const Series& series, const Derivation& made, const Column& colum
 std::vector<double> Compute(const Table& table, const Derivation& made, const DeriveOptions& options,
                             std::optional<Series>& series) {
   const Column& column = NumberColumn(table, made.column);
-  std::vector<double> values(static_cast<size_t>(table.rows), kNan);
+  std::vector<double> values(static_cast<size_t>(table.rows), kNaN);
   if (made.function->argument == "[count]") {
     if (!series) {
       series = SeriesOf(table, options);
@@ -237,7 +236,7 @@ std::vector<double> Compute(const Table& table, const Derivation& made, const De
     } else if (made.function->name == "difference") {
       value = x - other->Number(row);
     } else {
-      value = other->Number(row) == 0 ? kNan : x / other->Number(row);
+      value = other->Number(row) == 0 ? kNaN : x / other->Number(row);
     }
   }
   return values;

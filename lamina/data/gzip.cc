@@ -36,7 +36,7 @@ class Inflater {
   z_stream stream_{};
 };
 
-[[noreturn]] void ThrowBad(const std::string& source, const std::string& message) {
+[[noreturn]] void ThrowBadGzip(const std::string& source, const std::string& message) {
   throw Error(ErrorCode::kBadData, message, {.file = source, .remedy = "Fetch or compress the file again."});
 }
 
@@ -87,10 +87,10 @@ void InflateMember(z_stream& stream, std::string_view content, size_t& at, std::
       throw Error(ErrorCode::kResource, "zlib is out of memory", {.file = source});
     }
     if (status == Z_DATA_ERROR || status == Z_NEED_DICT) {
-      ThrowBad(source, fmt::format("damaged gzip ({})", stream.msg != nullptr ? stream.msg : "bad data"));
+      ThrowBadGzip(source, fmt::format("damaged gzip ({})", stream.msg != nullptr ? stream.msg : "bad data"));
     }
     if (status != Z_STREAM_END && at == content.size() && stream.avail_out > 0) {
-      ThrowBad(source, "truncated gzip");
+      ThrowBadGzip(source, "truncated gzip");
     }
   }
 }
@@ -113,7 +113,7 @@ std::string Gunzip(std::string_view content, const std::string& source) try {
       break;  // zero padding, as tapes and gzip itself allow
     }
     if (!IsGzip(rest)) {
-      ThrowBad(source, fmt::format("{} bytes of something else after the gzip data", rest.size()));
+      ThrowBadGzip(source, fmt::format("{} bytes of something else after the gzip data", rest.size()));
     }
     inflateReset(&inflater.stream());
   }

@@ -36,7 +36,7 @@ struct IdxHeader {
 
 uint8_t Byte(std::string_view content, size_t i) { return static_cast<uint8_t>(content[i]); }
 
-[[noreturn]] void ThrowBad(const std::string& source, const std::string& message, const std::string& value = {}) {
+[[noreturn]] void ThrowBadIdx(const std::string& source, const std::string& message, const std::string& value = {}) {
   throw Error(ErrorCode::kBadData, message,
               {.file = source, .value = value, .remedy = "Fetch the file again, or check that it is an IDX file."});
 }
@@ -48,18 +48,18 @@ const ElementRow* FindElement(uint8_t code) {
 
 IdxHeader ParseHeader(std::string_view content, const std::string& source) {
   if (content.size() < 4) {
-    ThrowBad(source, fmt::format("too short for an IDX header: {} bytes", content.size()));
+    ThrowBadIdx(source, fmt::format("too short for an IDX header: {} bytes", content.size()));
   }
   const ElementRow* element = FindElement(Byte(content, 2));
   const size_t dimensions = Byte(content, 3);
   if (content[0] != 0 || content[1] != 0 || element == nullptr || dimensions < 1 || dimensions > 4) {
-    ThrowBad(source, "wrong IDX magic number (00 00, an element type 08-0e and 1 to 4 dimensions expected)",
-             fmt::format("{:02x} {:02x} {:02x} {:02x}", Byte(content, 0), Byte(content, 1), Byte(content, 2),
-                         Byte(content, 3)));
+    ThrowBadIdx(source, "wrong IDX magic number (00 00, an element type 08-0e and 1 to 4 dimensions expected)",
+                fmt::format("{:02x} {:02x} {:02x} {:02x}", Byte(content, 0), Byte(content, 1), Byte(content, 2),
+                            Byte(content, 3)));
   }
   IdxHeader header{element->dtype, {}, 4 + 4 * dimensions};
   if (content.size() < header.size_bytes) {
-    ThrowBad(source, fmt::format("IDX header cut off: {} of {} bytes", content.size(), header.size_bytes));
+    ThrowBadIdx(source, fmt::format("IDX header cut off: {} of {} bytes", content.size(), header.size_bytes));
   }
   for (size_t d = 0; d < dimensions; ++d) {
     int64_t size = 0;
@@ -87,14 +87,14 @@ int64_t CheckSize(const IdxHeader& header, std::string_view content, const std::
                                : fmt::format("{} {} of {}", sizes[0], sizes.size() == 3 ? "images" : "rows",
                                              fmt::join(sizes.subspan(1), "x"));
   if (overflow) {
-    ThrowBad(source, fmt::format("header says {}: more bytes than can be counted", what));
+    ThrowBadIdx(source, fmt::format("header says {}: more bytes than can be counted", what));
   }
   const auto held_bytes = static_cast<int64_t>(content.size() - header.size_bytes);
   if (held_bytes != need_bytes) {
-    ThrowBad(source, fmt::format("header says {} = {} bytes, file holds {}", what, need_bytes, held_bytes));
+    ThrowBadIdx(source, fmt::format("header says {} = {} bytes, file holds {}", what, need_bytes, held_bytes));
   }
   if (need_bytes == 0) {
-    ThrowBad(source, fmt::format("holds no data (header says {})", what));
+    ThrowBadIdx(source, fmt::format("holds no data (header says {})", what));
   }
   return row_elements;
 }
@@ -158,11 +158,11 @@ Table ReadPair(const std::string& images_path, const std::string& labels_path, c
   Table images = ReadIdx(ReadFileDecompressed(images_path), images_path, options);
   const Table labels = ReadIdx(ReadFileDecompressed(labels_path), labels_path, options);
   if (labels.columns.size() != 1 || labels.columns[0].dtype != DType::kU8) {
-    ThrowBad(labels_path, "labels must be one unsigned byte each");
+    ThrowBadIdx(labels_path, "labels must be one unsigned byte each");
   }
   if (labels.rows != images.rows) {
-    ThrowBad(labels_path,
-             fmt::format("holds {} labels, but '{}' holds {} images", labels.rows, images_path, images.rows));
+    ThrowBadIdx(labels_path,
+                fmt::format("holds {} labels, but '{}' holds {} images", labels.rows, images_path, images.rows));
   }
   images.columns.push_back(LabelColumn(labels.columns[0], labels.rows));
   return images;

@@ -17,15 +17,16 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are viewed as they lie in the file");
 
-struct TypeRow {
+struct MatrixType {
   std::string_view descr;
   DType dtype;
 };
-constexpr TypeRow kTypes[] = {{"<f8", DType::kF64}, {"<f4", DType::kF32}, {"<f2", DType::kF16}, {"<i8", DType::kI64},
-                              {"<i4", DType::kI32}, {"<i2", DType::kI16}, {"|i1", DType::kI8},  {"|u1", DType::kU8}};
+constexpr MatrixType kMatrixTypes[] = {{"<f8", DType::kF64}, {"<f4", DType::kF32}, {"<f2", DType::kF16},
+                                       {"<i8", DType::kI64}, {"<i4", DType::kI32}, {"<i2", DType::kI16},
+                                       {"|i1", DType::kI8},  {"|u1", DType::kU8}};
 
 DType TypeOf(const std::string& descr, const std::string& source) {
-  for (const TypeRow& row : kTypes) {
+  for (const MatrixType& row : kMatrixTypes) {
     // Byte order says nothing of single bytes; "=" is that of this machine.
     const bool order = row.descr[0] == '|' ? std::string_view("|<>=").find(descr[0]) != std::string_view::npos
                                            : descr[0] == '<' || descr[0] == '=';

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/data/category_lookup.h"
 #include "lamina/data/column_access.h"
 #include "lamina/data/column_statistics.h"
@@ -19,7 +19,6 @@ namespace {
 
 constexpr int64_t kRowTile = 64;
 constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kMissingRemedy = "Leave such rows out with --missing drop, or fill them in with --missing mean.";
 constexpr const char* kUnseenRemedy =
     "Encode unseen values as zeros with --unseen zero, or train on rows that have it.";
@@ -28,7 +27,7 @@ constexpr const char* kUnseenRemedy =
 struct Source {
   const Column* column = nullptr;
   const FittedColumn* fitted = nullptr;
-  double fill = kNan;          // missing numbers; NaN: an error
+  double fill = kNaN;          // missing numbers; NaN: an error
   int32_t fill_category = -1;  // missing text; -1: an error
   bool zero_unseen = false;
   std::unique_ptr<CategoryView> view;  // text

@@ -16,23 +16,23 @@
 namespace lamina {
 namespace {
 
-[[noreturn]] void ThrowBad(std::string what, std::string value = "", std::string remedy = "") {
+[[noreturn]] void ThrowBadLayer(std::string what, std::string value = "", std::string remedy = "") {
   throw Error(ErrorCode::kInvalidArgument, std::move(what), {.value = std::move(value), .remedy = std::move(remedy)});
 }
 
 void CheckFiles(const FileLayerSettings& s) {
   if (s.x.empty() || s.out.empty()) {
-    ThrowBad(s.x.empty() ? "no samples: give --x FILE" : "no output: give --out FILE");
+    ThrowBadLayer(s.x.empty() ? "no samples: give --x FILE" : "no output: give --out FILE");
   }
   if (s.w.empty() == (s.neurons == 0)) {
-    ThrowBad(s.w.empty() ? "no weights: give --w FILE, or --neurons COUNT for random ones"
-                         : "--neurons is for random weights, but --w gives them");
+    ThrowBadLayer(s.w.empty() ? "no weights: give --w FILE, or --neurons COUNT for random ones"
+                              : "--neurons is for random weights, but --w gives them");
   }
   if (s.neurons < 0) {
-    ThrowBad("--neurons must be 1 or more", std::to_string(s.neurons));
+    ThrowBadLayer("--neurons must be 1 or more", std::to_string(s.neurons));
   }
   if (!s.w.empty() && !s.w_out.empty()) {
-    ThrowBad("--w-out keeps random weights, but --w gives them");
+    ThrowBadLayer("--w-out keeps random weights, but --w gives them");
   }
   const NamedPath written[] = {{"--out", s.out}, {"--w-out", s.w_out}};
   const NamedPath read[] = {{"--x", s.x}, {"--w", s.w}, {"--bias", s.bias}};
@@ -49,18 +49,18 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
   const std::string& name = layer.activation.name();
   const bool has_radius = name == formulas::Triangle::kName || name == formulas::Gaussian::kName;
   if (s.radius && !has_radius) {
-    ThrowBad(fmt::format("--radius is for triangle and gaussian, {} has none", name));
+    ThrowBadLayer(fmt::format("--radius is for triangle and gaussian, {} has none", name));
   }
   if (s.radius) {
     if (!(*s.radius > 0) || !(*s.radius <= std::numeric_limits<double>::max())) {
-      ThrowBad("--radius must be a positive number", fmt::format("{}", *s.radius));
+      ThrowBadLayer("--radius must be a positive number", fmt::format("{}", *s.radius));
     }
     layer.activation = Activation::Parse(fmt::format("{}(radius={})", name, *s.radius));
   } else if (has_radius && s.neuron.find("radius") == std::string::npos) {
-    ThrowBad(fmt::format("{} needs a radius", name), s.neuron, "Give --radius R, in the units of the distances.");
+    ThrowBadLayer(fmt::format("{} needs a radius", name), s.neuron, "Give --radius R, in the units of the distances.");
   }
   if (IsDistance(layer.synapse) && layer.bias && s.bias.empty()) {
-    ThrowBad("the neuron has a bias, but none is given", s.neuron, "Give --bias FILE.");
+    ThrowBadLayer("the neuron has a bias, but none is given", s.neuron, "Give --bias FILE.");
   }
   layer.bias = !s.bias.empty();
   return layer;
@@ -68,7 +68,7 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
 
 Precision PrecisionOf(const std::string& text) {
   if (text != "exact" && text != "fast") {
-    ThrowBad("unknown precision", text, "Known: exact, fast.");
+    ThrowBadLayer("unknown precision", text, "Known: exact, fast.");
   }
   return text == "fast" ? Precision::kFast : Precision::kExact;
 }
@@ -78,7 +78,7 @@ void ReadSlice(const std::string& text, SliceOptions& options) {
   options.samples = ParseInteger(sizes[0]).value_or(0);
   options.neurons = sizes.size() == 2 ? ParseInteger(sizes[1]).value_or(0) : 0;
   if (options.samples < 1 || options.neurons < 1) {
-    ThrowBad("a slice is samples x neurons", text, "Write for example 4096x1024.");
+    ThrowBadLayer("a slice is samples x neurons", text, "Write for example 4096x1024.");
   }
 }
 
@@ -108,16 +108,16 @@ FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
   layer_ = NeuronOf(settings_);
   PrecisionOf(settings_.precision);
   if (settings_.threads < 0 || settings_.threads > 4096) {
-    ThrowBad("--threads must be between 0 and 4096", std::to_string(settings_.threads));
+    ThrowBadLayer("--threads must be between 0 and 4096", std::to_string(settings_.threads));
   }
   backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   x_ = std::make_unique<NpyMatrix>(settings_.x);
   if (!settings_.w.empty()) {
     w_ = std::make_unique<NpyMatrix>(settings_.w);
     if (w_->cols() != x_->cols() || w_->dtype() != x_->dtype()) {
-      ThrowBad(fmt::format("{} is {} x {} {} and {} is {} x {} {}: the columns and types must be the same", x_->path(),
-                           x_->rows(), x_->cols(), DTypeName(x_->dtype()), w_->path(), w_->rows(), w_->cols(),
-                           DTypeName(w_->dtype())));
+      ThrowBadLayer(fmt::format("{} is {} x {} {} and {} is {} x {} {}: the columns and types must be the same",
+                                x_->path(), x_->rows(), x_->cols(), DTypeName(x_->dtype()), w_->path(), w_->rows(),
+                                w_->cols(), DTypeName(w_->dtype())));
     }
   }
   layer_.inputs = x_->cols();
@@ -133,8 +133,8 @@ void FileLayer::ReadBias() {
   NpyMatrix file(settings_.bias, /*vectors=*/true);
   const bool column = file.cols() == 1 && file.rows() == layer_.outputs;
   if (!column && (file.rows() != 1 || file.cols() != layer_.outputs)) {
-    ThrowBad(fmt::format("{} is {} x {}, but the layer has {} neurons", file.path(), file.rows(), file.cols(),
-                         layer_.outputs));
+    ThrowBadLayer(fmt::format("{} is {} x {}, but the layer has {} neurons", file.path(), file.rows(), file.cols(),
+                              layer_.outputs));
   }
   bias_ = Matrix(file.rows(), file.cols(), OutputType(x_->dtype()));
   ConvertMatrix(file.Rows(0, file.rows()), bias_.view());
@@ -148,7 +148,7 @@ void FileLayer::PlanLayer() {
     ReadSlice(settings_.slice, options);
   }
   if (SliceBytes(layer_, dtype(), batch(), layer_.outputs) == std::numeric_limits<int64_t>::max()) {
-    ThrowBad(fmt::format("an output of {} x {} is larger than any file", batch(), layer_.outputs));
+    ThrowBadLayer(fmt::format("an output of {} x {} is larger than any file", batch(), layer_.outputs));
   }
   budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() : ParseBytes(settings_.memory);
   if (const int64_t free_bytes = backend_->FreeMemory_bytes(); free_bytes > 0) {

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 9> kTypes{{{"F64", DTyp
                                                                     {"I8", DType::kI8},
                                                                     {"U8", DType::kU8}}};
 
-[[noreturn]] void ThrowBad(const std::string& source, std::string what) {
+[[noreturn]] void ThrowBadTensors(const std::string& source, std::string what) {
   throw Error(ErrorCode::kBadModel, std::move(what),
               {.file = source, .remedy = "The file is damaged or not a lamina model."});
 }
@@ -42,7 +42,7 @@ int64_t ByteCount(const std::string& source, const std::string& name, const std:
   int64_t count = DTypeSize_bytes(dtype);
   for (const int64_t size : shape) {
     if (size < 0 || __builtin_mul_overflow(count, size, &count)) {
-      ThrowBad(source, fmt::format("tensor {}: impossible shape", name));
+      ThrowBadTensors(source, fmt::format("tensor {}: impossible shape", name));
     }
   }
   return count;
@@ -53,31 +53,32 @@ TensorView ParseTensor(const std::string& source, const std::string& name, const
   if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") ||
       !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array() ||
       entry["data_offsets"].size() != 2) {
-    ThrowBad(source, fmt::format("tensor {}: the header entry is incomplete", name));
+    ThrowBadTensors(source, fmt::format("tensor {}: the header entry is incomplete", name));
   }
   const auto& type_name = entry["dtype"].get_ref<const std::string&>();
   const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& row) { return row.first == type_name; });
   if (type == kTypes.end()) {
-    ThrowBad(source, fmt::format("tensor {}: unknown data type {}", name, type_name));
+    ThrowBadTensors(source, fmt::format("tensor {}: unknown data type {}", name, type_name));
   }
   tensor.dtype = type->second;
   for (const json& size : entry["shape"]) {
     if (!size.is_number_unsigned() || size.get<uint64_t>() > INT64_MAX) {
-      ThrowBad(source, fmt::format("tensor {}: a size is not a whole number", name));
+      ThrowBadTensors(source, fmt::format("tensor {}: a size is not a whole number", name));
     }
     tensor.shape.push_back(size.get<int64_t>());
   }
   const json& offsets = entry["data_offsets"];
   if (!offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) {
-    ThrowBad(source, fmt::format("tensor {}: an offset is not a whole number", name));
+    ThrowBadTensors(source, fmt::format("tensor {}: an offset is not a whole number", name));
   }
   const auto begin = offsets[0].get<uint64_t>();
   const auto end = offsets[1].get<uint64_t>();
   if (begin > end || end > data.size()) {
-    ThrowBad(source, fmt::format("tensor {} ends at byte {} of {}: the file is cut short", name, end, data.size()));
+    ThrowBadTensors(source,
+                    fmt::format("tensor {} ends at byte {} of {}: the file is cut short", name, end, data.size()));
   }
   if (static_cast<uint64_t>(ByteCount(source, name, tensor.shape, tensor.dtype)) != end - begin) {
-    ThrowBad(source, fmt::format("tensor {}: {} bytes do not fit its shape", name, end - begin));
+    ThrowBadTensors(source, fmt::format("tensor {}: {} bytes do not fit its shape", name, end - begin));
   }
   tensor.bytes = data.substr(begin, end - begin);
   return tensor;
@@ -97,12 +98,12 @@ void RequireExactCover(const std::string& source, const std::map<std::string, Te
   const char* at = data.data();
   for (const std::string_view part : parts) {
     if (part.data() != at) {
-      ThrowBad(source, "tensors overlap or leave gaps");
+      ThrowBadTensors(source, "tensors overlap or leave gaps");
     }
     at += part.size();
   }
   if (at != data.data() + data.size()) {
-    ThrowBad(source, fmt::format("{} bytes too many at the end", data.data() + data.size() - at));
+    ThrowBadTensors(source, fmt::format("{} bytes too many at the end", data.data() + data.size() - at));
   }
 }
 
@@ -119,15 +120,15 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
   const std::string_view all = file.content_;
   uint64_t header_bytes = 0;
   if (all.size() < kLength_bytes) {
-    ThrowBad(source, fmt::format("the file has only {} bytes", all.size()));
+    ThrowBadTensors(source, fmt::format("the file has only {} bytes", all.size()));
   }
   std::memcpy(&header_bytes, all.data(), kLength_bytes);
   if (header_bytes > kMaxHeader_bytes || header_bytes > all.size() - kLength_bytes) {
-    ThrowBad(source, fmt::format("the header claims {} bytes, the file has {}", header_bytes, all.size()));
+    ThrowBadTensors(source, fmt::format("the header claims {} bytes, the file has {}", header_bytes, all.size()));
   }
   const json header = ParseUntrustedJson(all.substr(kLength_bytes, header_bytes), source);
   if (!header.is_object()) {
-    ThrowBad(source, "the header is not a JSON object");
+    ThrowBadTensors(source, "the header is not a JSON object");
   }
   const std::string_view data = all.substr(kLength_bytes + header_bytes);
   for (const auto& [name, entry] : header.items()) {
@@ -136,11 +137,11 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
       continue;
     }
     if (!entry.is_object()) {
-      ThrowBad(source, "the metadata is not a JSON object");
+      ThrowBadTensors(source, "the metadata is not a JSON object");
     }
     for (const auto& [key, value] : entry.items()) {
       if (!value.is_string()) {
-        ThrowBad(source, fmt::format("metadata {} is not a text", key));
+        ThrowBadTensors(source, fmt::format("metadata {} is not a text", key));
       }
       file.metadata_[key] = value.get<std::string>();
     }
@@ -153,10 +154,10 @@ const TensorView& SafetensorsFile::Require(const std::string& name, DType dtype,
                                            const std::vector<int64_t>& shape) const {
   const auto it = tensors_.find(name);
   if (it == tensors_.end()) {
-    ThrowBad(source_, fmt::format("tensor {} is missing", name));
+    ThrowBadTensors(source_, fmt::format("tensor {} is missing", name));
   }
   if (it->second.dtype != dtype || it->second.shape != shape) {
-    ThrowBad(source_, fmt::format("tensor {} is not {} [{}]", name, DTypeName(dtype), fmt::join(shape, ", ")));
+    ThrowBadTensors(source_, fmt::format("tensor {} is not {} [{}]", name, DTypeName(dtype), fmt::join(shape, ", ")));
   }
   return it->second;
 }

@@ -73,7 +73,7 @@ std::string Facts(const HtmlSection& section) {
   return html + (section.facts.empty() ? "" : "</table>\n");
 }
 
-std::string Table(const ReportTable& table) {
+std::string TableHtml(const ReportTable& table) {
   const auto tag = [&](const char* element, size_t column, const std::string& text) {
     const bool number = !table.rows.empty() && std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
       return row[column].number || row[column].text.empty();
@@ -102,7 +102,7 @@ std::string Section(const HtmlSection& section) {
                                     : fmt::format("<section>\n<h2>{}</h2>\n", title);
   html += Facts(section) + Pictures(section.plots);
   for (const ReportTable& table : section.tables) {
-    html += Table(table);
+    html += TableHtml(table);
   }
   if (!section.command.empty()) {
     html += fmt::format("<pre>{}</pre>\n", HtmlText(section.command));

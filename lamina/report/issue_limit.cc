@@ -16,7 +16,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kRounds = 1'500'000;
-constexpr int kRuns = 8;
+constexpr int kIssueRuns = 8;
 // Small enough for every integer sum, as the benchmarks draw them.
 constexpr double kLargest = 200;
 
@@ -32,7 +32,7 @@ double MeasureSynapseLimit(const SynapseKind& kind, int threads) {
   const cpu::RegisterWork work = cpu::RegisterWorkOf(request);
   double best_seconds = 1e30;
   double sink = 0;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < kIssueRuns; ++run) {
     const Stopwatch watch;
 #pragma omp parallel num_threads(threads) reduction(+ : sink)
     sink += work.run(kRounds, 1.5 + omp_get_thread_num());

@@ -74,8 +74,6 @@ ReportCell Printed(int64_t m, bool speedup) {
   return {};
 }
 
-ReportCell Whole(int64_t value) { return {static_cast<double>(value), fmt::format("{}", value)}; }
-
 }  // namespace
 
 ReportTable SweepTable(std::span<const SweepCell> cells, bool speedup) {
@@ -83,7 +81,7 @@ ReportTable SweepTable(std::span<const SweepCell> cells, bool speedup) {
   table.columns.push_back({"m", "M \\ B"});
   for (const SweepCell& cell : cells) {
     if (table.rows.empty() || table.rows.back()[0].number != static_cast<double>(cell.m)) {
-      table.rows.push_back({Whole(cell.m)});
+      table.rows.push_back({ReportCell::Whole(cell.m)});
     }
     if (table.rows.size() == 1) {
       table.columns.push_back({fmt::format("b_{}", cell.block), fmt::format("{}", cell.block)});
@@ -112,15 +110,15 @@ ReportTable SweepList(std::span<const SweepCell> cells) {
                     /*in_markdown=*/false};
   for (const SweepCell& cell : cells) {
     if (cell.reason.empty()) {
-      table.rows.push_back({Whole(cell.m),
-                            Whole(cell.block),
+      table.rows.push_back({ReportCell::Whole(cell.m),
+                            ReportCell::Whole(cell.block),
                             cell.rbf_seconds,
                             cell.mul_seconds,
                             cell.speedup,
                             cell.estimated ? "yes" : "no",
                             {}});
     } else {
-      table.rows.push_back({Whole(cell.m), Whole(cell.block), {}, {}, {}, {}, cell.reason});
+      table.rows.push_back({ReportCell::Whole(cell.m), ReportCell::Whole(cell.block), {}, {}, {}, {}, cell.reason});
     }
   }
   return table;

@@ -50,7 +50,7 @@ namespace {
 HWY_EXPORT(SumWords);
 
 constexpr int64_t kArray_bytes = int64_t{256} << 20;
-constexpr int kRuns = 5;
+constexpr int kBandwidthRuns = 5;
 
 struct Part {
   int64_t begin;
@@ -65,11 +65,11 @@ uint64_t Sum(const uint64_t* words, Part part) {
   return HWY_DYNAMIC_DISPATCH(SumWords)(words + part.begin, part.end - part.begin);
 }
 
-// Seconds of fn(thread) on all threads, the best of kRuns.
+// Seconds of fn(thread) on all threads, the best of kBandwidthRuns.
 template <class Fn>
 double BestSeconds(int threads, const Fn& fn) {
   double best = 1e30;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < kBandwidthRuns; ++run) {
     const Stopwatch watch;
 #pragma omp parallel num_threads(threads)
     fn(omp_get_thread_num());

@@ -49,9 +49,9 @@ std::vector<int> ThreadCounts(int most) {
   return counts;
 }
 
-class Study {
+class Study2016 {
  public:
-  Study(const Paper2016Data& data, const Paper2016Options& options) : data_(data), options_(options) {
+  Study2016(const Paper2016Data& data, const Paper2016Options& options) : data_(data), options_(options) {
     std::vector<int64_t> shape{data.inputs()};
     for (size_t i = 0; i < options.hidden.size(); ++i) {
       shape.push_back(options.hidden[i]);
@@ -368,7 +368,7 @@ Paper2016Data RandomPaper2016Data(int64_t rows) {
 }
 
 Paper2016Result RunPaper2016(const Paper2016Data& data, const Paper2016Options& options) {
-  const Paper2016Findings findings = Study(data, options).Run();
+  const Paper2016Findings findings = Study2016(data, options).Run();
   Paper2016Result result;
   result.interrupted = findings.interrupted;
   result.all_verified = AccuraciesAgree(findings.accuracies);

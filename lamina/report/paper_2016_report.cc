@@ -37,8 +37,6 @@ std::string KeyOf(const std::string& who) {
   return key;
 }
 
-ReportCell Whole(int64_t value) { return {static_cast<double>(value), fmt::format("{}", value)}; }
-
 bool WholeEpoch(const TimedTraining& timed) { return static_cast<double>(timed.steps * timed.batch) >= kEpochRows; }
 
 // The timings of one network: who in order of appearance, batch -> timing.
@@ -67,7 +65,7 @@ ReportTable GridTable(const Grid& grid, const std::string& id, const std::string
     table.columns.push_back({KeyOf(who) + "_" + unit, who});
   }
   for (const auto& [batch, row] : grid.cells) {
-    table.rows.push_back({Whole(batch)});
+    table.rows.push_back({ReportCell::Whole(batch)});
     const auto baseline = row.find("serial");
     const TimedTraining* serial = baseline != row.end() && baseline->second->done() ? baseline->second : nullptr;
     for (const std::string& who : grid.who) {
@@ -190,8 +188,8 @@ void AddRace(const Paper2016Findings& findings, Report& report) {
                                 : ReportCell(timed->seconds, Mark(*timed, fmt::format("{:.3g}", timed->seconds)));
       };
       const double ratio = fastest->seconds / cpu->seconds;
-      table.rows.push_back({network, Whole(batch), cell(cpu), cell(timing_of("cpu bf16")), fastest->who, cell(fastest),
-                            ReportCell(ratio, fmt::format("{:.1f} x", ratio))});
+      table.rows.push_back({network, ReportCell::Whole(batch), cell(cpu), cell(timing_of("cpu bf16")), fastest->who,
+                            cell(fastest), ReportCell(ratio, fmt::format("{:.1f} x", ratio))});
     }
   }
   if (!table.rows.empty()) {
@@ -221,11 +219,11 @@ void AddThreads(const Paper2016Options& options, const Paper2016Findings& findin
   for (const TimedTraining& timed : findings.by_threads) {
     const std::string key = timed.network + ", " + timed.who;
     if (!timed.done()) {
-      table.rows.push_back({timed.network, timed.who, Whole(timed.threads), timed.reason, {}, {}});
+      table.rows.push_back({timed.network, timed.who, ReportCell::Whole(timed.threads), timed.reason, {}, {}});
       continue;
     }
     const double one = single.emplace(key, timed.seconds).first->second;
-    table.rows.push_back({timed.network, timed.who, Whole(timed.threads),
+    table.rows.push_back({timed.network, timed.who, ReportCell::Whole(timed.threads),
                           ReportCell(timed.seconds, Mark(timed, fmt::format("{:.4g}", timed.seconds))), timed.gflops,
                           ReportCell(one / timed.seconds, fmt::format("{:.2f}", one / timed.seconds))});
     if (figure.series.empty() || figure.series.back().name != key) {
@@ -330,8 +328,9 @@ void AddMeasurements(const Paper2016Findings& findings, Report& report) {
       const auto if_checked = [&](ReportCell cell) {
         return timed.done() && !timed.is_peer ? std::move(cell) : ReportCell();
       };
-      table.rows.push_back({timed.network, timed.who, Whole(timed.batch), if_checked(Whole(timed.threads)),
-                            if_done(timed.seconds), if_done(timed.gflops), if_done(static_cast<double>(timed.steps)),
+      table.rows.push_back({timed.network, timed.who, ReportCell::Whole(timed.batch),
+                            if_checked(ReportCell::Whole(timed.threads)), if_done(timed.seconds), if_done(timed.gflops),
+                            if_done(static_cast<double>(timed.steps)),
                             if_done(std::floor(kEpochRows / static_cast<double>(timed.batch))),
                             if_checked(timed.verified ? "yes" : "WRONG"), if_checked(timed.largest_error),
                             if_checked(timed.error_bound), timed.description, timed.reason});

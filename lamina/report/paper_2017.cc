@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kMnistInputs = 784;
 constexpr const char* kEstimated = "≈: estimated from a slice of the samples, which all cost the same.";
 
-struct Study {
+struct Study2017 {
   const Paper2017Options& options;
   LayerTimer timer;
   std::unique_ptr<Backend> backend;
@@ -74,7 +74,7 @@ double TransferSeconds(const Backend& backend, const Problem& problem) {
   return seconds[1];
 }
 
-void AddFigure4(Study& study, Report& report) {
+void AddFigure4(Study2017& study, Report& report) {
   const int64_t n = study.options.sizes.figure4_inputs;
   const int64_t m = study.options.sizes.LayerFor(n);
   const HardwareInfo hardware = QueryHardware();
@@ -126,7 +126,7 @@ void AddFigure4(Study& study, Report& report) {
   report.tables.push_back(std::move(table));
 }
 
-void AddSweep(Study& study, Report& report) {
+void AddSweep(Study2017& study, Report& report) {
   SweepRequest request{study.options.sizes.sweep_sizes, study.options.sizes.sweep_blocks, kMnistInputs, DType::kF64,
                        study.name};
   const std::vector<SweepCell> cells = SweepLayers(request, study.timer);
@@ -148,7 +148,7 @@ void AddSweep(Study& study, Report& report) {
   }
 }
 
-void AddTable3(Study& study, Report& report) {
+void AddTable3(Study2017& study, Report& report) {
   ReportTable table{"table-3",
                     fmt::format("Table III. RBF layers by the number of inputs, backend {}", study.name),
                     {{"n", "n"},
@@ -174,7 +174,7 @@ void AddTable3(Study& study, Report& report) {
   report.tables.push_back(std::move(table));
 }
 
-void AddCurve(Study& study, ReportFigure& figure, bool rbf, DType dtype, const std::string& backend) {
+void AddCurve(Study2017& study, ReportFigure& figure, bool rbf, DType dtype, const std::string& backend) {
   ReportSeries series{fmt::format("{}, {}", backend, DTypeName(dtype)), {}, false};
   for (const int64_t n : study.options.sizes.inputs) {
     const TimedLayer& layer = study.timer.Time(rbf ? study.Rbf(n, dtype) : study.Mul(n, dtype), backend);
@@ -188,7 +188,7 @@ void AddCurve(Study& study, ReportFigure& figure, bool rbf, DType dtype, const s
   figure.series.push_back(std::move(series));
 }
 
-void AddFigures(Study& study, Report& report) {
+void AddFigures(Study2017& study, Report& report) {
   const auto figure = [&](const char* id, std::string title) {
     return ReportFigure{id, std::move(title), "inputs n", "time of one synapse, ns", {}};
   };
@@ -230,7 +230,7 @@ std::string WithoutType(std::string reason, DType dtype) {
   return reason;
 }
 
-void AddTable4(Study& study, Report& report) {
+void AddTable4(Study2017& study, Report& report) {
   const int64_t size = study.options.sizes.square;
   ReportTable table{"table-4",
                     fmt::format("Table IV. Time of one synapse by data type, {0} × {0} × {0}, ns", size),
@@ -262,7 +262,7 @@ void AddTable4(Study& study, Report& report) {
   report.tables.push_back(std::move(table));
 }
 
-void AddTable5(Study& study, Report& report) {
+void AddTable5(Study2017& study, Report& report) {
   ReportTable table{"table-5",
                     fmt::format("Table V. Time of one synapse by platform, n = {}, M = {}, ns", kMnistInputs,
                                 study.options.sizes.LayerFor(kMnistInputs)),
@@ -304,7 +304,7 @@ void AddTable5(Study& study, Report& report) {
 }
 
 // Everything that was timed, whichever table asked for it.
-void AddMeasurements(const Study& study, Report& report) {
+void AddMeasurements(const Study2017& study, Report& report) {
   ReportTable table{"measurements",
                     "Every measurement",
                     {{"problem", ""},
@@ -346,7 +346,8 @@ void AddMeasurements(const Study& study, Report& report) {
 }  // namespace
 
 Paper2017Result RunPaper2017(const Paper2017Options& options) {
-  Study study{options, LayerTimer(options.timer), MakeBackend(options.backend, {.threads = options.timer.threads}), ""};
+  Study2017 study{options, LayerTimer(options.timer), MakeBackend(options.backend, {.threads = options.timer.threads}),
+                  ""};
   study.name = study.backend->name();
   Paper2017Result result;
   Report& report = result.report;

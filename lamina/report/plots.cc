@@ -28,7 +28,7 @@ struct Canvas {
   int64_t height = 560;
 };
 
-std::string Header(const std::string& id, const std::string& title, const std::string& subtitle) {
+std::string PlotHeader(const std::string& id, const std::string& title, const std::string& subtitle) {
   return fmt::format(
       "# Draws {0}.svg and {0}.png: gnuplot {0}.gp\nset encoding utf8\n"
       "set title {1}{2} noenhanced\nset tics nomirror\nset border linecolor rgb \"#404040\"\n",
@@ -183,7 +183,7 @@ std::string GnuplotText(std::string_view text, size_t longest) {
 }
 
 Plot PlotLines(const LineChart& chart) {
-  Plot plot{chart.id, chart.title, Header(chart.id, chart.title, chart.subtitle), "series,x,y\n"};
+  Plot plot{chart.id, chart.title, PlotHeader(chart.id, chart.title, chart.subtitle), "series,x,y\n"};
   std::string curves;
   size_t colour = 0;
   double low = HUGE_VAL;
@@ -230,7 +230,7 @@ Plot PlotLines(const LineChart& chart) {
 }
 
 Plot PlotScatter(const ScatterChart& chart) {
-  Plot plot{chart.id, chart.title, Header(chart.id, chart.title, chart.subtitle), "x,y\n"};
+  Plot plot{chart.id, chart.title, PlotHeader(chart.id, chart.title, chart.subtitle), "x,y\n"};
   std::string data;
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
@@ -266,7 +266,8 @@ Plot PlotScatter(const ScatterChart& chart) {
 }
 
 Plot PlotConfusion(const ConfusionChart& chart) {
-  Plot plot{chart.id, chart.title, Header(chart.id, chart.title, chart.subtitle), "true_class,predicted_class,rows\n"};
+  Plot plot{chart.id, chart.title, PlotHeader(chart.id, chart.title, chart.subtitle),
+            "true_class,predicted_class,rows\n"};
   const auto classes = static_cast<int64_t>(chart.classes.size());
   if (classes == 0) {
     plot.script += kNothing;
@@ -309,7 +310,7 @@ Plot PlotConfusion(const ConfusionChart& chart) {
 }
 
 Plot PlotTiles(const TileChart& chart) {
-  Plot plot{chart.id, chart.title, Header(chart.id, chart.title, chart.subtitle), "tile,row,column,value\n"};
+  Plot plot{chart.id, chart.title, PlotHeader(chart.id, chart.title, chart.subtitle), "tile,row,column,value\n"};
   const auto count = static_cast<int64_t>(chart.tiles.size());
   if (count == 0 || chart.height < 1 || chart.width < 1) {
     plot.script += kNothing;

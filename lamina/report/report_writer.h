@@ -21,6 +21,8 @@ struct ReportCell {
   /// Four significant digits for people.
   ReportCell(double value);  // NOLINT(google-explicit-constructor)
   ReportCell(double value, std::string words) : text(std::move(words)), number(value) {}
+  /// All digits of a count.
+  static ReportCell Whole(int64_t value) { return {static_cast<double>(value), std::to_string(value)}; }
 };
 
 struct ReportColumn {

@@ -16,7 +16,7 @@
 namespace lamina {
 namespace {
 
-constexpr double kLearningRate = 0.1;
+constexpr double kVerifiedRate = 0.1;
 
 // Random inputs in [0, 1), one-hot targets. Two types hold the same values (f32 rounded first).
 Dataset RandomRows(const std::vector<int64_t>& shape, int64_t rows, DType dtype, uint64_t seed) {
@@ -67,7 +67,7 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
   step.x = data.features();
   step.targets = data.targets();
   step.end = step.batch = work.batch;
-  step.rule = work.Rule(kLearningRate);
+  step.rule = work.Rule(kVerifiedRate);
   step.sums = static_cast<LossSums*>(sums->data());
   executor.Steps(step);
   executor.StoreParameters(cast);

@@ -14,7 +14,7 @@
 namespace lamina {
 namespace {
 
-constexpr double kLearningRate = 1e-4;   // no activation diverges on random numbers; the speed does not depend on it
+constexpr double kTimedRate = 1e-4;      // no activation diverges on random numbers; the speed does not depend on it
 constexpr double kChunk_seconds = 0.01;  // as the trainer: steps that take less are handed over twice as many at once
 
 }  // namespace
@@ -43,7 +43,7 @@ void TrainTimer::Step(int64_t count) {
   run.begin = at_ * work_.batch;
   run.end = run.begin + count * work_.batch;
   run.batch = work_.batch;
-  run.rule = work_.Rule(kLearningRate);
+  run.rule = work_.Rule(kTimedRate);
   run.sums = static_cast<LossSums*>(sums_->data());
   at_ += count;
   const int64_t done = executor_.Steps(run);

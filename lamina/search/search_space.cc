@@ -30,7 +30,7 @@ constexpr std::string_view kFixed[] = {
 // Ranges of these are logarithmic unless they say otherwise.
 constexpr std::string_view kRates[] = {"learning-rate", "weight-decay", "epsilon", "min-improvement"};
 
-[[noreturn]] void Refuse(const std::string& entry, std::string message, std::string remedy = "") {
+[[noreturn]] void RefuseEntry(const std::string& entry, std::string message, std::string remedy = "") {
   throw Error(ErrorCode::kInvalidArgument, "--vary: " + std::move(message),
               {.value = entry, .remedy = std::move(remedy)});
 }
@@ -49,7 +49,7 @@ double At(const SearchParameter& parameter, double share) {
 
 void AddPoints(const std::string& entry, int64_t points, SearchParameter& parameter) {
   if (points < 1 || points > kMaxPoints) {
-    Refuse(entry, fmt::format("the points of a range must be from 1 to {}", kMaxPoints));
+    RefuseEntry(entry, fmt::format("the points of a range must be from 1 to {}", kMaxPoints));
   }
   for (int64_t i = 0; i < points; ++i) {
     const double share = points == 1 ? 0.5 : static_cast<double>(i) / static_cast<double>(points - 1);
@@ -64,18 +64,18 @@ void ParseRange(const std::string& entry, std::string_view text, SettingKind kin
   parameter.is_range = true;
   parameter.whole = kind == SettingKind::kInteger || kind == SettingKind::kIntegerList;
   if (!parameter.whole && kind != SettingKind::kNumber) {
-    Refuse(entry, fmt::format("{} is not a number, so that it has no ranges", parameter.name),
-           "Give a list of values.");
+    RefuseEntry(entry, fmt::format("{} is not a number, so that it has no ranges", parameter.name),
+                "Give a list of values.");
   }
   const std::vector<std::string_view> parts = SplitText(text, ':');
   const size_t dots = parts[0].find("..");
   parameter.low = ParseNumber(Trim(parts[0].substr(0, dots)));
   parameter.high = ParseNumber(Trim(parts[0].substr(dots + 2)));
   if (!std::isfinite(parameter.low) || !std::isfinite(parameter.high)) {
-    Refuse(entry, "a range is LOW..HIGH", "For example learning-rate=0.001..1:log:10.");
+    RefuseEntry(entry, "a range is LOW..HIGH", "For example learning-rate=0.001..1:log:10.");
   }
   if (!(parameter.low < parameter.high)) {
-    Refuse(entry, "the range is empty: its first number must be below its second");
+    RefuseEntry(entry, "the range is empty: its first number must be below its second");
   }
   const bool rate = std::find(std::begin(kRates), std::end(kRates), parameter.name) != std::end(kRates);
   parameter.logarithmic = rate && parameter.low > 0;
@@ -87,11 +87,11 @@ void ParseRange(const std::string& entry, std::string_view text, SettingKind kin
     } else if (const std::optional<int64_t> number = ParseInteger(word); number && !points) {
       points = number;
     } else {
-      Refuse(entry, fmt::format("'{}' is not a part of a range", word), "Write LOW..HIGH[:log|:linear][:POINTS].");
+      RefuseEntry(entry, fmt::format("'{}' is not a part of a range", word), "Write LOW..HIGH[:log|:linear][:POINTS].");
     }
   }
   if (parameter.logarithmic && !(parameter.low > 0)) {
-    Refuse(entry, "a logarithmic range must begin above 0", "Use :linear, or a first number above 0.");
+    RefuseEntry(entry, "a logarithmic range must begin above 0", "Use :linear, or a first number above 0.");
   }
   if (points) {
     AddPoints(entry, *points, parameter);
@@ -101,18 +101,18 @@ void ParseRange(const std::string& entry, std::string_view text, SettingKind kin
 SearchParameter ParseParameter(const std::string& entry) {
   const size_t equals = entry.find('=');
   if (equals == std::string::npos || equals == 0) {
-    Refuse(entry, "not NAME=VALUES", "For example --vary learning-rate=0.01,0.1,1.");
+    RefuseEntry(entry, "not NAME=VALUES", "For example --vary learning-rate=0.01,0.1,1.");
   }
   SearchParameter parameter;
   parameter.name = Trim(std::string_view(entry).substr(0, equals));
   const SettingKind kind = SettingKindOf(parameter.name);
   if (std::find(std::begin(kFixed), std::end(kFixed), parameter.name) != std::end(kFixed)) {
-    Refuse(entry, fmt::format("trials cannot differ in {}", parameter.name),
-           "Trials answer the same question on the same rows; give it once, as a flag of its own.");
+    RefuseEntry(entry, fmt::format("trials cannot differ in {}", parameter.name),
+                "Trials answer the same question on the same rows; give it once, as a flag of its own.");
   }
   const std::string_view text = Trim(std::string_view(entry).substr(equals + 1));
   if (text.empty()) {
-    Refuse(entry, "no values");
+    RefuseEntry(entry, "no values");
   }
   const std::string_view first = SplitText(text, ':')[0];
   if (kind != SettingKind::kText && kind != SettingKind::kTextList && first.find("..") != std::string_view::npos) {
@@ -124,11 +124,11 @@ SearchParameter ParseParameter(const std::string& entry) {
     const std::string value(Trim(part));
     TrainSettings probe;
     if (value.empty() && kind != SettingKind::kText) {
-      Refuse(entry, "an empty value");
+      RefuseEntry(entry, "an empty value");
     }
     SetSetting(probe, parameter.name, value);
     if (std::find(parameter.values.begin(), parameter.values.end(), value) != parameter.values.end()) {
-      Refuse(entry, fmt::format("the value '{}' stands there twice", value));
+      RefuseEntry(entry, fmt::format("the value '{}' stands there twice", value));
     }
     parameter.values.push_back(value);
   }
@@ -141,7 +141,7 @@ SearchSpace::SearchSpace(const std::vector<std::string>& vary) {
   for (const std::string& entry : vary.empty() ? std::vector<std::string>{kDefaultVary} : vary) {
     SearchParameter parameter = ParseParameter(entry);
     if (Varies(parameter.name)) {
-      Refuse(entry, fmt::format("{} is given twice", parameter.name), "Give all its values at once.");
+      RefuseEntry(entry, fmt::format("{} is given twice", parameter.name), "Give all its values at once.");
     }
     parameters_.push_back(std::move(parameter));
   }
@@ -156,9 +156,9 @@ int64_t SearchSpace::GridSize() const {
   int64_t size = 1;
   for (const SearchParameter& parameter : parameters_) {
     if (parameter.values.empty()) {
-      Refuse(fmt::format("{}={:g}..{:g}", parameter.name, parameter.low, parameter.high),
-             "a grid needs the number of points of a range",
-             "Write it behind the range, such as :10, or draw trials with --random COUNT.");
+      RefuseEntry(fmt::format("{}={:g}..{:g}", parameter.name, parameter.low, parameter.high),
+                  "a grid needs the number of points of a range",
+                  "Write it behind the range, such as :10, or draw trials with --random COUNT.");
     }
     const auto count = std::ssize(parameter.values);
     size = size > std::numeric_limits<int64_t>::max() / count ? std::numeric_limits<int64_t>::max() : size * count;

@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "lamina/base/nan.h"
 
 namespace lamina {
 namespace {
 
 using nlohmann::json;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double Ratio(int64_t part, int64_t whole) {
   return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);

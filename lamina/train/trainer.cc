@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
 
+#include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/data_feed.h"
@@ -16,7 +16,6 @@
 namespace lamina {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress

@@ -12,7 +12,7 @@ LayerPlanRequest MixedRequest(const Shape& shape, const Activation& activation =
           Precision::kBFloat16};
 }
 
-Dense Rounded(Dense m) {
+Dense RoundedToBFloat16(Dense m) {
   for (double& value : m.values) {
     value = static_cast<double>(static_cast<float>(BFloat16(static_cast<float>(value))));
   }
@@ -58,9 +58,9 @@ void CheckPasses(const Backend& backend, const Shape& shape, bool integers) {
   const Dense delta = make(shape.batch, shape.outputs, 3);
   const Dense bias = make(1, shape.outputs, 4);
   const bool rounds = Rounds(shape);
-  const Dense xr = rounds ? Rounded(x) : x;
-  const Dense wr = rounds ? Rounded(w) : w;
-  const Dense dr = rounds ? Rounded(delta) : delta;
+  const Dense xr = rounds ? RoundedToBFloat16(x) : x;
+  const Dense wr = rounds ? RoundedToBFloat16(w) : w;
+  const Dense dr = rounds ? RoundedToBFloat16(delta) : delta;
   Guarded<float> x_t(x, 1), w_t(w, 0), delta_t(delta, 2), bias_t(bias, 0), a_t(shape.batch, shape.outputs, 3),
       out_t(shape.batch, shape.inputs, 1), g_t(shape.outputs, shape.inputs, 0), gb_t(shape.outputs, 1, 0);
   const auto layer = backend.Prepare(MixedRequest(shape));

@@ -9,28 +9,12 @@
 #include "lamina/base/random.h"
 #include "lamina/data/idx.h"
 #include "lamina/data/npy.h"
-#include "tests/data/data_test_util.h"
+#include "tests/data/preprocessor_test_util.h"
 
 namespace lamina {
 namespace {
 
 using Names = std::vector<std::string>;
-
-Preprocessor FitAll(const Table& table, const PreprocessOptions& options = {}) {
-  return Preprocessor::Fit(table, AllRows(table), options);
-}
-
-Dataset EncodeAll(const Preprocessor& fitted, const Table& table, EncodeReport* report = nullptr) {
-  return fitted.Encode(table, AllRows(table), DType::kF64, report);
-}
-
-std::vector<std::vector<double>> Rows(const Matrix& matrix) {
-  std::vector<std::vector<double>> rows;
-  for (int64_t i = 0; i < matrix.rows(); ++i) {
-    rows.emplace_back(matrix.Row<double>(i), matrix.Row<double>(i) + matrix.cols());
-  }
-  return rows;
-}
 
 using Values = std::vector<std::vector<double>>;
 

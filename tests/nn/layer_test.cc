@@ -12,7 +12,7 @@
 namespace lamina {
 namespace {
 
-Matrix RandomMatrix(int64_t rows, int64_t cols, uint64_t seed) {
+Matrix RandomF32(int64_t rows, int64_t cols, uint64_t seed) {
   Matrix matrix(rows, cols, DType::kF32);
   Random random(seed);
   for (int64_t i = 0; i < rows; ++i) {
@@ -24,8 +24,8 @@ Matrix RandomMatrix(int64_t rows, int64_t cols, uint64_t seed) {
 }
 
 TEST(PairwiseDistance, AgreesWithTheDefinition) {
-  const Matrix x = RandomMatrix(37, 53, 1);
-  const Matrix w = RandomMatrix(29, 53, 2);
+  const Matrix x = RandomF32(37, 53, 1);
+  const Matrix w = RandomF32(29, 53, 2);
   for (const char* name : {"serial", "threads", "cpu"}) {
     const auto backend = MakeBackend(name);
     const Matrix l1 = PairwiseDistance(x.view(), w.view(), Synapse::kL1, *backend);
@@ -75,8 +75,8 @@ TEST(PairwiseDistance, OfIntegersIsExact) {
 
 TEST(PairwiseDistance, NamesBothShapes) {
   const auto backend = MakeBackend("cpu");
-  const Matrix x = RandomMatrix(3, 5, 1);
-  const Matrix w = RandomMatrix(4, 6, 2);
+  const Matrix x = RandomF32(3, 5, 1);
+  const Matrix w = RandomF32(4, 6, 2);
   const std::string what = CaughtError([&] { PairwiseDistance(x.view(), w.view(), Synapse::kL1, *backend); }).what();
   EXPECT_NE(what.find("3 x 5"), std::string::npos) << what;
   EXPECT_NE(what.find("4 x 6"), std::string::npos) << what;
@@ -85,13 +85,13 @@ TEST(PairwiseDistance, NamesBothShapes) {
 TEST(Layer, IsPlannedOnceAndChecksShapes) {
   const auto backend = MakeBackend("cpu");
   Layer layer({5, 4, Synapse::kL1, Activation("triangle(radius=2)"), false}, *backend, 3);
-  const Matrix x = RandomMatrix(3, 5, 1);
-  const Matrix w = RandomMatrix(4, 5, 2);
+  const Matrix x = RandomF32(3, 5, 1);
+  const Matrix w = RandomF32(4, 5, 2);
   Matrix out(3, 4, DType::kF32);
   layer.Forward(x.view(), w.view(), nullptr, out.view());
   const Matrix distances = PairwiseDistance(x.view(), w.view(), Synapse::kL1, *backend);
   EXPECT_NEAR(out.Row<float>(2)[3], std::max(0.0, 1 - distances.Row<float>(2)[3] / (2.5066 * 2)), 1e-6);
-  const Matrix more = RandomMatrix(4, 5, 1);
+  const Matrix more = RandomF32(4, 5, 1);
   EXPECT_THROW(layer.Forward(more.view(), w.view(), nullptr, out.view()), Error);
   EXPECT_THROW(layer.Forward(x.view(), x.view(), nullptr, out.view()), Error);
   EXPECT_THROW(layer.Forward(x.view(), w.view(), w.data(), out.view()), Error);

@@ -12,7 +12,7 @@
 namespace lamina {
 namespace {
 
-LayerSpec Layer(int64_t inputs, int64_t outputs, const Activation& activation = "tanh", bool bias = true) {
+LayerSpec LayerWith(int64_t inputs, int64_t outputs, const Activation& activation = "tanh", bool bias = true) {
   return {inputs, outputs, Synapse::kDot, activation, bias};
 }
 
@@ -27,29 +27,29 @@ std::string ReasonAgainst(const std::vector<LayerSpec>& layers, DType dtype = DT
 
 TEST(Network, RefusesLayersWithAReason) {
   EXPECT_TRUE(Mentions(ReasonAgainst({}), "at least one layer"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(3, 0)}), "layer 1"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(0, 3)}), "layer 1"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(3, -1)}), "-1"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(3, 4), Layer(5, 2)}), "layer 2 takes 5 inputs, but layer 1 has 4"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(3, 4, "softmax"), Layer(4, 2)}), "softmax in layer 1"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(3, 4)}, DType::kBF16), "bf16"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(3, 4)}, DType::kI32), "i32"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(3, 0)}), "layer 1"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(0, 3)}), "layer 1"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(3, -1)}), "-1"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(3, 4), LayerWith(5, 2)}), "layer 2 takes 5 inputs, but layer 1 has 4"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(3, 4, "softmax"), LayerWith(4, 2)}), "softmax in layer 1"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(3, 4)}, DType::kBF16), "bf16"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(3, 4)}, DType::kI32), "i32"));
 }
 
 TEST(Network, RefusesSizesThatOverflow) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   for (const int64_t size : {int64_t{1} << 21, int64_t{1} << 31, int64_t{1} << 32, kLargest / 2, kLargest}) {
-    EXPECT_TRUE(Mentions(ReasonAgainst({Layer(size, size)}), "too large")) << size;
+    EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(size, size)}), "too large")) << size;
   }
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(1, kLargest)}), "too large"));
-  EXPECT_TRUE(Mentions(ReasonAgainst({Layer(kLargest, 1)}), "too large"));
-  const LayerSpec half = Layer(1 << 20, 1 << 19);
-  EXPECT_TRUE(Mentions(ReasonAgainst({half, Layer(1 << 19, 1 << 20), half}), "layer 2")) << "the sum counts";
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(1, kLargest)}), "too large"));
+  EXPECT_TRUE(Mentions(ReasonAgainst({LayerWith(kLargest, 1)}), "too large"));
+  const LayerSpec half = LayerWith(1 << 20, 1 << 19);
+  EXPECT_TRUE(Mentions(ReasonAgainst({half, LayerWith(1 << 19, 1 << 20), half}), "layer 2")) << "the sum counts";
 }
 
 TEST(Network, ArraysAreAlignedAndApart) {
   for (const DType dtype : {DType::kF32, DType::kF64}) {
-    const Network network({Layer(3, 5), Layer(5, 7, "tanh", false), Layer(7, 1)}, dtype);
+    const Network network({LayerWith(3, 5), LayerWith(5, 7, "tanh", false), LayerWith(7, 1)}, dtype);
     EXPECT_EQ(network.parameter_count(), 3 * 5 + 5 + 5 * 7 + 7 + 1);
     EXPECT_EQ(network.ShapeText(), "3-5-7-1");
     const char* end = static_cast<const char*>(network.parameters());
@@ -90,7 +90,7 @@ Statistics StatisticsOf(const Network& network) {
 TEST(Network, InitialisationHasTheLimitsAndVariancesOfThePapers) {
   constexpr double kInputs = 300;
   constexpr double kOutputs = 200;
-  Network network({Layer(300, 200)}, DType::kF64);
+  Network network({LayerWith(300, 200)}, DType::kF64);
   const struct {
     Initialization kind;
     double variance;
@@ -119,7 +119,7 @@ TEST(Network, InitialisationFollowsTheSeed) {
   for (const std::string& name : InitializationNames()) {
     const Initialization kind = ParseInitialization(name);
     EXPECT_EQ(InitializationName(kind), name);
-    const std::vector<LayerSpec> layers{Layer(9, 9), Layer(9, 9)};
+    const std::vector<LayerSpec> layers{LayerWith(9, 9), LayerWith(9, 9)};
     Network a(layers, DType::kF64), same(layers, DType::kF64), other(layers, DType::kF64);
     Network single(layers, DType::kF32);
     static_cast<double*>(same.Bias(1))[3] = 4;
@@ -150,13 +150,13 @@ TEST(Network, InitialisationFollowsTheSeed) {
 TEST(ParseLayers, Texts) {
   const auto layers = ParseLayers("dot-tanh:256,dot-softmax:10", 784, true);
   ASSERT_EQ(layers.size(), 2U);
-  EXPECT_EQ(layers[0], Layer(784, 256));
-  EXPECT_EQ(layers[1], Layer(256, 10, "softmax"));
+  EXPECT_EQ(layers[0], LayerWith(784, 256));
+  EXPECT_EQ(layers[1], LayerWith(256, 10, "softmax"));
   const auto one =
       ParseLayers("dot-bipolar_sigmoid(gain=2,threshold=-0.5):3,dot-leaky_relu(slope=0.5):2,dot-identity:1", 4, false);
   ASSERT_EQ(one.size(), 3U);
-  EXPECT_EQ(one[0], Layer(4, 3, "bipolar_sigmoid(gain=2,threshold=-0.5)", false));
-  EXPECT_EQ(one[2], Layer(2, 1, "identity", false));
+  EXPECT_EQ(one[0], LayerWith(4, 3, "bipolar_sigmoid(gain=2,threshold=-0.5)", false));
+  EXPECT_EQ(one[2], LayerWith(2, 1, "identity", false));
   const Activation custom[] = {Activation::Custom<Swish>()};
   EXPECT_EQ(ParseLayers("dot-swish(beta=3):2", 4, true, custom)[0].activation.Text(), "swish(beta=3)");
 }

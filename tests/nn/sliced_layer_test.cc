@@ -23,7 +23,7 @@
 namespace lamina {
 namespace {
 
-Matrix RandomMatrix(int64_t rows, int64_t cols, DType dtype, uint64_t seed) {
+Matrix RandomOf(int64_t rows, int64_t cols, DType dtype, uint64_t seed) {
   Matrix wide(rows, cols, DType::kF64);
   Random random(seed);
   std::generate_n(wide.Row<double>(0), rows * cols, [&] { return random.Uniform(-1, 1); });
@@ -49,9 +49,9 @@ std::string Bytes(const Matrix& matrix) {
 // The outputs of every slicing on 1 and 2 threads are those of the first, bit by bit.
 void ExpectSameBits(const char* name, const char* neuron, DType dtype, int64_t inputs,
                     const std::vector<Slicing>& slicings) {
-  const Matrix x = RandomMatrix(300, inputs, dtype, 1);
-  const Matrix w = RandomMatrix(200, inputs, dtype, 2);
-  const Matrix bias = RandomMatrix(1, 200, dtype, 3);
+  const Matrix x = RandomOf(300, inputs, dtype, 1);
+  const Matrix w = RandomOf(200, inputs, dtype, 2);
+  const Matrix bias = RandomOf(1, 200, dtype, 3);
   LayerSpec layer = ParseNeuron(neuron);
   layer.inputs = inputs;
   layer.outputs = 200;
@@ -90,8 +90,8 @@ TEST(SlicedLayer, SameBitsForEverySlicingAndThreadCount) {
 }
 
 TEST(SlicedLayer, CoversEveryOutputAndReportsProgress) {
-  const Matrix x = RandomMatrix(100, 5, DType::kF64, 1);
-  const Matrix w = RandomMatrix(30, 5, DType::kF64, 2);
+  const Matrix x = RandomOf(100, 5, DType::kF64, 1);
+  const Matrix w = RandomOf(30, 5, DType::kF64, 2);
   LayerSpec layer = ParseNeuron("l1-identity");
   layer.inputs = 5;
   layer.outputs = 30;
@@ -143,9 +143,9 @@ TEST(SlicedLayer, NamesShapesThatDoNotFit) {
   const auto backend = MakeBackend("cpu");
   const SlicePlan plan = PlanSlices(layer, 100, DType::kF32, {.budget_bytes = 1 << 20});
   SlicedLayer sliced(layer, *backend, plan, DType::kF32);
-  const Matrix x = RandomMatrix(100, 5, DType::kF32, 1);
-  const Matrix w = RandomMatrix(30, 6, DType::kF32, 2);
-  const Matrix wide = RandomMatrix(30, 5, DType::kF64, 2);
+  const Matrix x = RandomOf(100, 5, DType::kF32, 1);
+  const Matrix w = RandomOf(30, 6, DType::kF32, 2);
+  const Matrix wide = RandomOf(30, 5, DType::kF64, 2);
   Matrix out(100, 30, DType::kF32);
   const auto says = [&](const Matrix& weights, const char* part) {
     MatrixRows x_rows(x.view());
@@ -217,8 +217,8 @@ class FileLayerTest : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  Matrix x_ = RandomMatrix(300, 60, DType::kF32, 1);
-  Matrix w_ = RandomMatrix(200, 60, DType::kF32, 2);
+  Matrix x_ = RandomOf(300, 60, DType::kF32, 1);
+  Matrix w_ = RandomOf(200, 60, DType::kF32, 2);
   FileLayerSettings settings_;
 };
 
@@ -316,7 +316,7 @@ TEST_F(FileLayerTest, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(Mentions(with([](auto& s) { s.x = ""; }), "--x"));
   EXPECT_TRUE(Mentions(with([](auto& s) { s.w = "/nowhere"; }), "/nowhere"));
   EXPECT_EQ(folder_.Count(), 2);
-  const Matrix other = RandomMatrix(20, 61, DType::kF32, 2);
+  const Matrix other = RandomOf(20, 61, DType::kF32, 2);
   WriteNpy(folder_.Path("other.npy"), other.view());
   const std::string shapes = with([&](auto& s) { s.w = folder_.Path("other.npy"); });
   EXPECT_TRUE(Mentions(shapes, "300 x 60 f32"));

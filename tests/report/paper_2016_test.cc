@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-Paper2016Options Tiny() {
+Paper2016Options Tiny2016() {
   Paper2016Options options;
   options.hidden = {6, 5};
   options.batches = {4, 8};
@@ -53,7 +53,7 @@ json Parsed(const Paper2016Result& result) { return json::parse(ToJson(result.re
 const json& Rows(const json& node, const char* id) { return node["tables"][id]["rows"]; }
 
 TEST(Paper2016, EveryTableAndFigure) {
-  Paper2016Options options = Tiny();
+  Paper2016Options options = Tiny2016();
   options.accuracy.epochs = 30;
   options.accuracy.learning_rate = 0.5;
   int64_t asked_accuracies = 0;
@@ -121,7 +121,7 @@ TEST(Paper2016, EveryTableAndFigure) {
 }
 
 TEST(Paper2016, AWrongResultIsSeen) {
-  Paper2016Options options = Tiny();
+  Paper2016Options options = Tiny2016();
   options.backends = {"serial", "cpu"};
   options.verify = [](const TrainBenchmarkCase& work, const std::vector<double>& reference,
                       TrainBenchmarkResult& result) {
@@ -142,7 +142,7 @@ TEST(Paper2016, AWrongResultIsSeen) {
 }
 
 TEST(Paper2016, BackendsAndInterrupts) {
-  Paper2016Options options = Tiny();
+  Paper2016Options options = Tiny2016();
   options.backends = {"cqu"};
   EXPECT_EQ(CaughtError([&] { RunPaper2016(RandomPaper2016Data(16), options); }).code(), ErrorCode::kInvalidArgument);
   options.backends = {"cpu"};
@@ -189,7 +189,7 @@ TEST(TrainTimer, RefusesBatchesLargerThanTheData) {
     work.batch = batch;
     EXPECT_EQ(CaughtError([&] { TrainTimer(work, data.train); }).code(), ErrorCode::kInvalidArgument) << batch;
   }
-  Paper2016Options options = Tiny();
+  Paper2016Options options = Tiny2016();
   options.batches = {4, 41};
   bool timed = false;
   options.timed = [&](const TimedTraining&) { timed = true; };

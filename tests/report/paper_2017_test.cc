@@ -14,7 +14,7 @@
 namespace lamina {
 namespace {
 
-Paper2017Options Tiny() {
+Paper2017Options Tiny2017() {
   Paper2017Options options;
   options.sizes.layer = 32;
   options.sizes.figure4_inputs = 24;
@@ -42,7 +42,7 @@ LayerBenchmarkResult Pretended(const Problem& problem, double t_syn_ns) {
 const nlohmann::json& Table(const nlohmann::json& node, const char* id) { return node["tables"][id]["rows"]; }
 
 TEST(Paper2017, EveryTableAndFigure) {
-  const Paper2017Result result = RunPaper2017(Tiny());
+  const Paper2017Result result = RunPaper2017(Tiny2017());
   EXPECT_TRUE(result.all_verified);
   EXPECT_FALSE(result.interrupted);
   const nlohmann::json node = nlohmann::json::parse(ToJson(result.report).dump());
@@ -76,7 +76,7 @@ TEST(Paper2017, EveryTableAndFigure) {
 }
 
 TEST(Paper2017, TypesThatABackendCannotDoSayWhy) {
-  const nlohmann::json node = ToJson(RunPaper2017(Tiny()).report);
+  const nlohmann::json node = ToJson(RunPaper2017(Tiny2017()).report);
   for (const nlohmann::json& row : Table(node, "table-4")) {
     for (const char* backend : {"cpu_t_syn_ns", "serial_t_syn_ns"}) {
       EXPECT_TRUE(row[backend].is_number() || row[backend].is_string()) << row.dump();
@@ -86,7 +86,7 @@ TEST(Paper2017, TypesThatABackendCannotDoSayWhy) {
 }
 
 TEST(Paper2017, APlantedWrongResultIsSeen) {
-  Paper2017Options options = Tiny();
+  Paper2017Options options = Tiny2017();
   options.timer.measure = [](const Problem& problem, const LayerBenchmarkOptions&) {
     LayerBenchmarkResult result = Pretended(problem, 1);
     result.verified = problem.dtype != DType::kF32 || problem.layer.synapse != Synapse::kL1;
@@ -99,7 +99,7 @@ TEST(Paper2017, APlantedWrongResultIsSeen) {
 }
 
 TEST(Paper2017, StopsWhenAsked) {
-  Paper2017Options options = Tiny();
+  Paper2017Options options = Tiny2017();
   int asked = 0;
   options.timer.stop_requested = [&] { return ++asked > 5; };
   int timed = 0;
@@ -109,7 +109,7 @@ TEST(Paper2017, StopsWhenAsked) {
 }
 
 TEST(Paper2017, UnknownBackend) {
-  Paper2017Options options = Tiny();
+  Paper2017Options options = Tiny2017();
   options.backend = "cqu";
   EXPECT_EQ(CaughtError([&] { RunPaper2017(options); }).code(), ErrorCode::kInvalidArgument);
 }
