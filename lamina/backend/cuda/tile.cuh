@@ -232,7 +232,9 @@ class Tile {
     constexpr int kStep = sizeof(E) > 4 ? 2 : 4;
     const E* b = a + SlabA::kSize;
     const int end = kWhole ? kDepth : count;
-#pragma unroll(kWhole ? kDepth / kStep : 1)
+    // Four steps fill the pipelines; all 16 of a slab of bytes would only take longer to compile.
+    constexpr int kSteps = kDepth / kStep < 4 ? kDepth / kStep : 4;
+#pragma unroll(kWhole ? kSteps : 1)
     for (int k = 0; k < end; k += kStep) {
       Fragment<S, Shape::kThreadRows, kStep> rows;
       Fragment<S, Shape::kThreadCols, kStep> cols;

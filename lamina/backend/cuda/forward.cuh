@@ -1,4 +1,7 @@
-// Forward products of f32, f64 and the 16-bit floating-point types.
+// Forward products of every element type; each file forward_*.cu instantiates a few, so that none takes long to
+// compile.
+#pragma once
+
 #include "lamina/backend/cuda/product.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -17,13 +20,5 @@ void LaunchForward(Device& device, Synapse synapse, const ProductLaunch<E, S>& l
     LaunchProduct<TermOp<typename F::Term>, Contiguous::kSum, Contiguous::kSum>(device, "forward", launch, epilogue);
   });
 }
-
-template void LaunchForward(Device&, Synapse, const ProductLaunch<float, float>&, const ForwardEpilogue<float, float>&);
-template void LaunchForward(Device&, Synapse, const ProductLaunch<double, double>&,
-                            const ForwardEpilogue<double, double>&);
-template void LaunchForward(Device&, Synapse, const ProductLaunch<Float16, float>&,
-                            const ForwardEpilogue<float, float>&);
-template void LaunchForward(Device&, Synapse, const ProductLaunch<BFloat16, float>&,
-                            const ForwardEpilogue<float, float>&);
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,8 @@
+// Forward products of f32.
+#include "lamina/backend/cuda/forward.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+template void LaunchForward(Device&, Synapse, const ProductLaunch<float, float>&, const ForwardEpilogue<float, float>&);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,9 @@
+// Forward products of f64.
+#include "lamina/backend/cuda/forward.cuh"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+template void LaunchForward(Device&, Synapse, const ProductLaunch<double, double>&,
+                            const ForwardEpilogue<double, double>&);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE
