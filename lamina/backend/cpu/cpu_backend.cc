@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lamina/backend/cpu/candidates.h"
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/backend/cpu/pass_plan.h"
@@ -220,8 +221,10 @@ class CpuBackend final : public HostBackend {
   std::string_view name() const override { return "cpu"; }
 
   std::string Describe() const override {
-    return fmt::format("cpu: {}, {} thread{}{}", cpu::Kernels<float>().target, threads(), threads() == 1 ? "" : "s",
-                       kernel_ == "onednn" ? ", " + OnednnDescription() : "");
+    const std::string restriction = cpu::ApplyInstructionSets().Restriction();
+    return fmt::format("cpu: {}{}, {} thread{}{}", cpu::Kernels<float>().target,
+                       restriction.empty() ? "" : fmt::format(" (LAMINA_ISA={})", restriction), threads(),
+                       threads() == 1 ? "" : "s", kernel_ == "onednn" ? ", " + OnednnDescription() : "");
   }
 
   Verdict Supports(const Problem& problem) const override {
@@ -284,7 +287,8 @@ class CpuBackend final : public HostBackend {
       return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
                                      SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
     }
-    if (kernel_ == "onednn" || !cpu::HasBFloat16Products() || cpu::BFloat16Kernels().forward == nullptr) {
+    if (kernel_ == "onednn" || !cpu::ApplyInstructionSets().used.bf16_products ||
+        cpu::BFloat16Kernels().forward == nullptr) {
       return Verdict::No(kernel_ == "onednn" ? "the oneDNN kernel computes in full f32"
                                              : "this processor has no products of bf16 pairs (AVX-512 BF16)");
     }
@@ -316,6 +320,7 @@ class CpuBackend final : public HostBackend {
 }  // namespace
 
 std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options) {
+  cpu::ApplyInstructionSets();
   const std::vector<std::string> known{"auto", "own", "onednn"};
   if (std::find(known.begin(), known.end(), options.kernel) == known.end()) {
     throw Error(ErrorCode::kInvalidArgument, "unknown kernel of backend cpu",
