@@ -8,8 +8,8 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-const MixedKernels& MixedKernelsHere() {
-  static const MixedKernels kTable = MixedTable();
+const MixedTable& MixedTableHere() {
+  static const MixedTable kTable = MakeMixedTable();
   return kTable;
 }
 }  // namespace lamina::cpu::HWY_NAMESPACE
@@ -17,7 +17,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
-HWY_EXPORT(MixedKernelsHere);
-const MixedKernels& BFloat16Kernels() { return HWY_DYNAMIC_DISPATCH(MixedKernelsHere)(); }
+HWY_EXPORT(MixedTableHere);
+const MixedTable& BFloat16Kernels() { return HWY_DYNAMIC_DISPATCH(MixedTableHere)(); }
 }  // namespace lamina::cpu
 #endif
