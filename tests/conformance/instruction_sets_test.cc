@@ -78,14 +78,21 @@ TEST(InstructionSets, AreThoseOfTheMachineThatTheLevelAllows) {
   }
   EXPECT_EQ(targets, use.used.targets);
   EXPECT_NE(targets, 0);
+  EXPECT_TRUE(Mentions(MakeBackend("cpu")->Describe(), "cpu: " + CpuTargets().front())) << "not the kernels in use";
 }
 
-// This program again, as LAMINA_ISA is read once.
-TEST(InstructionSets, EveryLevelComputesAsTheOracle) {
+// This program again, as LAMINA_ISA is read once; levels that are the same on this machine are run once, too.
+TEST(SlowInstructionLevels, ComputeAsTheOracle) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<InstructionSets> ran;
   for (const InstructionLevel& level : InstructionLevels()) {
+    const InstructionSets used = ApplyInstructionSets().machine & level.allowed;
+    if (std::find(ran.begin(), ran.end(), used) != ran.end()) {
+      continue;
+    }
+    ran.push_back(used);
     const std::string command = fmt::format(
-        "LAMINA_ISA={} '{}' --gtest_brief=1 '--gtest_filter=InstructionSets.Are*:Targets.*:*MixedConformance*cpu*_2:"
+        "LAMINA_ISA={} '{}' --gtest_brief=1 '--gtest_filter=InstructionSets.*:Targets.*:*MixedConformance*cpu*_2:"
         "*TypedConformance*cpu*_2' >/dev/null",
         level.name, self);
     EXPECT_EQ(std::system(command.c_str()), 0) << command;

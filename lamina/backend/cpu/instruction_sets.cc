@@ -15,16 +15,6 @@
 #include "lamina/base/text.h"
 
 namespace lamina {
-
-std::vector<std::string> CpuTargets() {
-  cpu::ApplyInstructionSets();
-  std::vector<std::string> names;
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    names.emplace_back(hwy::TargetName(target));
-  }
-  return names;
-}
-
 namespace cpu {
 namespace {
 
@@ -41,6 +31,15 @@ constexpr std::array kLevels{
     InstructionLevel{"amx", {kAvx512, true, true}},
     InstructionLevel{"neon", {kLeast | HWY_NEON, false, false}},
 };
+
+// Best first.
+std::vector<std::string> TargetNames(int64_t targets) {
+  std::vector<std::string> names;
+  for (; targets != 0; targets &= targets - 1) {
+    names.emplace_back(hwy::TargetName(targets & -targets));
+  }
+  return names;
+}
 
 InstructionSets OfMachine() {
   InstructionSets machine;
@@ -59,6 +58,8 @@ InstructionSetUse Apply() {
     use.level = &InstructionLevelOf(name);
     use.used = use.machine & use.level->allowed;
     hwy::DisableTargets(~use.level->allowed.targets);
+    // Asking Highway 1.0.3 what is supported chooses without the mask.
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     OnednnMatmul::KeepTo(use.level->name);
   }
   return use;
@@ -86,11 +87,7 @@ const InstructionLevel& InstructionLevelOf(std::string_view name) {
 }
 
 std::vector<std::string> InstructionSetUse::LeftOut() const {
-  std::vector<std::string> names;
-  const int64_t targets = machine.targets & ~used.targets;
-  for (int64_t rest = targets; rest != 0; rest &= rest - 1) {
-    names.emplace_back(hwy::TargetName(rest & -rest));
-  }
+  std::vector<std::string> names = TargetNames(machine.targets & ~used.targets);
   if (machine.byte_products && !used.byte_products) {
     names.emplace_back("byte products");
   }
@@ -108,4 +105,7 @@ const InstructionSetUse& ApplyInstructionSets() {
 }
 
 }  // namespace cpu
+
+std::vector<std::string> CpuTargets() { return cpu::TargetNames(cpu::ApplyInstructionSets().used.targets); }
+
 }  // namespace lamina
