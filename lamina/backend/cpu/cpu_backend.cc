@@ -300,7 +300,7 @@ class CpuBackend final : public HostBackend {
     }
     return MultipliesPairs()
                ? Verdict::Yes()
-               : Verdict{true, "bf16 without hardware for it: operands are rounded, no faster than exact"};
+               : Verdict::YesBut("bf16 without hardware for it: operands are rounded, no faster than exact");
   }
 
   cpu::PassPlans PlansFor(const LayerPlanRequest& request) const {
