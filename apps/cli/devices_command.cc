@@ -8,6 +8,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/backend/blas/blas_backend.h"
 #include "lamina/backend/cpu/cpu_backend.h"
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/hardware.h"
 
 namespace lamina::cli {
@@ -57,13 +58,26 @@ nlohmann::json ToJson(const std::vector<GpuInfo>& gpus) {
   return list;
 }
 
+std::string UseText(bool used, std::string_view needs) {
+  return used ? "yes" : fmt::format("no (they need {})", needs);
+}
+
 void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   fmt::print("CPU        {}\n", info.cpu_name.empty() ? "unknown" : info.cpu_name);
   fmt::print("cores      {} usable\n", info.logical_cores);
   fmt::print("caches     L1 {} and L2 {} a core, L3 {}\n", SizeText(info.l1d_bytes), SizeText(info.l2_bytes),
              SizeText(info.l3_bytes));
   fmt::print("vectors    {}\n", fmt::join(info.vector_instructions, " "));
-  fmt::print("kernels    {} (of {})\n", CpuTargets().front(), fmt::join(CpuTargets(), ", "));
+  const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();
+  fmt::print("kernels    {} (of {}), byte products {}, bf16 products {}\n", CpuTargets().front(),
+             fmt::join(CpuTargets(), ", "), UseText(use.used.byte_products, "AVX-512 VNNI"),
+             UseText(use.used.bf16_products, "AVX-512 BF16"));
+  if (use.level != nullptr) {
+    const std::vector<std::string> left_out = use.LeftOut();
+    fmt::print("LAMINA_ISA {}: {}\n", use.level->name,
+               left_out.empty() ? "all that kernels have for this processor is used"
+                                : fmt::format("{} not used", fmt::join(left_out, ", ")));
+  }
   fmt::print("memory     {} in all, {} available\n", SizeText(info.memory_total_bytes),
              SizeText(info.UsableMemory_bytes()));
   fmt::print("system     {}\n", info.os);
@@ -87,6 +101,11 @@ nlohmann::json ToJson(const HardwareInfo& info, const std::vector<GpuInfo>& gpus
                         {"description", verdict ? row.make({})->Describe() : ""},
                         {"reason", verdict.reason}});
   }
+  const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();
+  nlohmann::json levels = nlohmann::json::array();
+  for (const cpu::InstructionLevel& level : cpu::InstructionLevels()) {
+    levels.push_back(level.name);
+  }
   return {{"cpu_name", info.cpu_name},
           {"logical_cores", info.logical_cores},
           {"physical_cores", info.physical_cores},
@@ -95,6 +114,11 @@ nlohmann::json ToJson(const HardwareInfo& info, const std::vector<GpuInfo>& gpus
           {"l3_bytes", info.l3_bytes},
           {"vector_instructions", info.vector_instructions},
           {"kernel_targets", CpuTargets()},
+          {"byte_products", use.used.byte_products},
+          {"bf16_products", use.used.bf16_products},
+          {"isa", use.level == nullptr ? nlohmann::json() : nlohmann::json(use.level->name)},
+          {"isa_levels", levels},
+          {"isa_left_out", use.LeftOut()},
           {"memory_total_bytes", info.memory_total_bytes},
           {"memory_available_bytes", info.UsableMemory_bytes()},
           {"os", info.os},

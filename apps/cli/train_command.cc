@@ -50,6 +50,9 @@ void PrintStart(const TrainSession& session) {
   fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), LossName(session.model().loss),
              session.backend().Describe());
+  if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
+    fmt::print("{}\n", remark);
+  }
   if (const int64_t batch = session.settings().batch; batch > session.train().size()) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
                WithThousands(session.train().size()));

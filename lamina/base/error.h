@@ -47,12 +47,14 @@ class Error : public std::runtime_error {
   ErrorContext context_;
 };
 
-/// An answer to "can this be done?": `reason` says why not. Given when something is built, never as a silent fallback.
+/// An answer to "can this be done?": `reason` says why not, or what to know beside a yes. Given when something is
+/// built, never as a silent fallback.
 struct Verdict {
   bool ok = true;
   std::string reason;
 
   static Verdict Yes() { return {}; }
+  static Verdict YesBut(std::string remark) { return {true, std::move(remark)}; }
   static Verdict No(std::string why) { return {false, std::move(why)}; }
   explicit operator bool() const { return ok; }
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/row_forward.h"
 #include "lamina/backend/host_backend.h"
 
@@ -21,6 +22,7 @@ Predictor::Predictor(const Network& network)
       offsets_(network.offsets()),
       dtype_(network.dtype()),
       parameters_(network.parameter_bytes()) {
+  cpu::ApplyInstructionSets();
   std::memcpy(parameters_.data(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
   for (LayerSpec& layer : layers_) {
     radius_activations_.emplace_back();

@@ -1,4 +1,5 @@
 // Reads and copies arrays larger than the caches.
+#include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lamina/report/memory_bandwidth.cc"
 #include <hwy/foreach_target.h>
@@ -40,6 +41,7 @@ HWY_AFTER_NAMESPACE();
 #include <cstdint>
 #include <cstring>
 
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/memory_bandwidth.h"
@@ -81,6 +83,7 @@ double BestSeconds(int threads, const Fn& fn) {
 }  // namespace
 
 MemoryBandwidth MeasureMemoryBandwidth(int threads) {
+  cpu::ApplyInstructionSets();
   const AlignedBuffer from(kArray_bytes);
   const AlignedBuffer to(kArray_bytes);
   auto* source = static_cast<char*>(from.data());
@@ -108,6 +111,7 @@ MemoryBandwidth MeasureMemoryBandwidth(int threads) {
 }
 
 double MeasureCacheRead_bytes_per_second(int64_t size_bytes, int threads) {
+  cpu::ApplyInstructionSets();
   const int64_t words = size_bytes / 8;
   const AlignedBuffer from(8 * words * threads);
   auto* source = static_cast<uint64_t*>(from.data());

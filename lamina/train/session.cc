@@ -115,6 +115,13 @@ void TrainSession::CheckOutputs() const {
   }
 }
 
+std::string TrainSession::PrecisionRemark() const {
+  const Network& network = model_.network;
+  return backend_
+      ->Supports({network.layers().front(), Pass::kForward, settings_.batch, network.dtype(), PrecisionFrom(settings_)})
+      .reason;
+}
+
 std::string TrainSession::CheckpointPath() const {
   if (!settings_.checkpoint.empty() || settings_.model.empty()) {
     return settings_.checkpoint;

@@ -46,6 +46,9 @@ class TrainSession {
   /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).
   std::string CheckpointPath() const;
 
+  /// What to know of settings().precision on this machine ("bf16 without hardware for it ..."), or "".
+  std::string PrecisionRemark() const;
+
   const TrainSettings& settings() const { return settings_; }
   const Model& model() const { return model_; }
   const Backend& backend() const { return *backend_; }

@@ -160,8 +160,9 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "relu family, else glorot_uniform");
   visit("dtype", s.dtype, "f32 or f64");
   visit("precision", s.precision,
-        "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster, "
-        "with parameters and sums still in f32; fast: TF32 on backend cuda, exact elsewhere");
+        "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
+        "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, exact "
+        "elsewhere");
   visit.Group("Training");
   visit("loss", s.loss, "auto, mse, cross_entropy or binary_cross_entropy; auto: cross_entropy for classes, else mse");
   visit("optimizer", s.optimizer, "sgd, nesterov or adam");

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
@@ -182,6 +183,9 @@ std::string ProfilePath(const Backend& backend) {
   std::string device;
   for (const char c : QueryHardware().cpu_name) {
     device += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  }
+  if (const std::string restriction = cpu::ApplyInstructionSets().Restriction(); !restriction.empty()) {
+    device += "-" + restriction;
   }
   return folder / "lamina" / fmt::format("{}-{}-{}.profile", backend.name(), device, backend.threads());
 }

@@ -44,8 +44,8 @@ class Profile final : public PlanSource {
   std::vector<ProfileEntry> entries_;
 };
 
-/// $XDG_CACHE_HOME (else ~/.cache)/lamina/NAME.profile, where NAME tells backend, processor and threads. "" where there
-/// is no home.
+/// $XDG_CACHE_HOME (else ~/.cache)/lamina/NAME.profile, where NAME tells backend, processor, LAMINA_ISA where it
+/// leaves something out, and threads. "" where there is no home.
 std::string ProfilePath(const Backend& backend);
 
 /// Whether the environment variable LAMINA_TUNE is "off": stored plans are neither read nor written.

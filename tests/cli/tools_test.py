@@ -32,6 +32,63 @@ class DevicesTest(CliTest):
         self.assertGreater(result["memory_total_bytes"], result["memory_available_bytes"])
 
 
+class InstructionLevelTest(CliTest):
+    """LAMINA_ISA lets this machine stand for a lesser one."""
+
+    def at(self, level):
+        return {"env": {**os.environ, "LAMINA_TUNE": "off", "LAMINA_ISA": level}}
+
+    def devices(self, level):
+        return json.loads(self.succeed("devices", "--json", "-", **self.at(level)).out)
+
+    def test_devices_say_what_is_used_and_what_is_left_out(self):
+        everything = self.devices("")
+        self.assertIsNone(everything["isa"])
+        self.assertEqual(everything["isa_left_out"], [])
+        levels = everything["isa_levels"]
+        self.assertEqual(levels[0], "scalar")
+        for level in levels:
+            result = self.devices(level)
+            text = self.succeed("devices", **self.at(level)).out
+            self.assertEqual(result["isa"], level)
+            self.assertIn(f"LAMINA_ISA {level}: ", text)
+            left_out = [target for target in everything["kernel_targets"] if target not in result["kernel_targets"]]
+            for name in ("byte", "bf16"):
+                key = f"{name}_products"
+                self.assertIn(f"{name} products {'yes' if result[key] else 'no'}", text)
+                self.assertLessEqual(result[key], everything[key])
+                left_out += [f"{name} products"] if result[key] < everything[key] else []
+            self.assertEqual(result["isa_left_out"], left_out)
+            self.assertTrue(set(result["kernel_targets"]) <= set(everything["kernel_targets"]), "restricts only")
+            for part in left_out:
+                self.assertIn(part, text)
+            cpu = next(entry for entry in result["backends"] if entry["name"] == "cpu")
+            self.assertTrue(cpu["description"].startswith("cpu: " + result["kernel_targets"][0]), cpu)
+            self.assertEqual(f"(LAMINA_ISA={level})" in cpu["description"], left_out != [])
+        self.assertEqual(len(self.devices("scalar")["kernel_targets"]), 1)
+
+    def test_unknown_names_are_refused(self):
+        for command in (["devices"], ["train", "--data", DIGITS, "--backend", "cpu", "--epochs", "1"]):
+            self.refuse(*command, code=2, says=("LAMINA_ISA", "'avx51'", "Did you mean 'avx512'?", "scalar"),
+                        **self.at("avx51"))
+
+    def test_bf16_trains_alike_at_every_level(self):
+        command = ["train", "--data", DIGITS, "--backend", "cpu", "--precision", "bf16", "--hidden", "128", "--epochs", "12",
+                   "--seed", "1"]
+        accuracies = []
+        for level in self.devices("")["isa_levels"]:
+            text = self.succeed(*command, **self.at(level)).out
+            self.assertEqual(text.count("bf16 without hardware"), 0 if self.devices(level)["bf16_products"] else 1, text)
+            result = json.loads(self.succeed(*command, "--json", "-", **self.at(level)).out)
+            accuracies.append(result["accuracy"])
+        self.assertGreater(min(accuracies), 0.9)
+        self.assertLess(max(accuracies) - min(accuracies), 0.01)
+
+    def test_exact_training_says_nothing_of_bf16(self):
+        text = self.succeed("train", "--data", DIGITS, "--epochs", "1", **self.at("scalar")).out
+        self.assertNotIn("bf16", text)
+
+
 class ShowTest(CliTest):
     def test_columns(self):
         self.write("x.csv", "id,day,colour,value\n1,2020-01-01,red,1.5\n2,2020-01-02,,\n3,2020-01-05,blue,-2\n")

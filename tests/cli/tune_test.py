@@ -62,6 +62,15 @@ class TuneTest(CliTest):
         self.assertEqual((answer["command"], answer["removed"]), ("tune forget", False))
         self.assertIn("no plans stored", self.succeed("tune", "--list", "--threads", "1").out)
 
+    def test_plans_of_a_lesser_instruction_set_are_kept_apart(self):
+        whole = {"environment": {"LAMINA_ISA": ""}}
+        lesser = {"environment": {"LAMINA_ISA": "scalar"}}
+        if not json.loads(self.succeed("devices", "--json", "-", **lesser).out)["isa_left_out"]:
+            self.skipTest("this processor has no more than the least instruction set")
+        self.succeed("tune", SMALL, "--threads", "1", *QUICK, **lesser)
+        self.assertIn("no plans stored", self.succeed("tune", "--list", "--threads", "1", **whole).out)
+        self.assertIn(SMALL, self.succeed("tune", "--list", "--threads", "1", **lesser).out)
+
     def test_tuning_again_replaces_and_adds(self):
         self.succeed("tune", SMALL, "--threads", "1", *QUICK)
         self.succeed("tune", SMALL.replace("identity", "triangle(radius=3)"), "--threads", "1", *QUICK)

@@ -1,4 +1,5 @@
 // Products of bf16 operands (Precision::kBFloat16) against the oracle on operands that the test rounds itself.
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "tests/conformance/configurations.h"
 
 namespace lamina::conformance {
@@ -19,18 +20,17 @@ Dense RoundedToBFloat16(Dense m) {
   return m;
 }
 
-// By thread count; skips by name where this processor has no such products.
-class MixedConformance : public testing::TestWithParam<int> {
+// Own kernels of backend cpu: every instruction set and thread count.
+std::vector<Configuration> OwnConfigurations() {
+  std::vector<Configuration> own = AllConfigurations();
+  std::erase_if(own, [](const Configuration& each) { return each.backend != "cpu" || each.kernel != "own"; });
+  return own;
+}
+
+class MixedConformance : public testing::TestWithParam<Configuration> {
  protected:
-  void SetUp() override {
-    backend_ = MakeBackend("cpu", {.threads = GetParam()});
-    const Verdict verdict =
-        backend_->Supports({MixedRequest({1, 1, 1}).layer, Pass::kForward, 1, DType::kF32, Precision::kBFloat16});
-    if (!verdict) {
-      GTEST_SKIP() << verdict.reason;
-    }
-  }
-  std::unique_ptr<Backend> backend_;
+  Chosen chosen_{GetParam()};
+  const Backend* backend_ = &chosen_.get();
 };
 
 // Shapes on both sides of where bf16 begins (12 samples, 24 outputs), odd depths, ragged panels and divided sums.
@@ -116,7 +116,47 @@ TEST_P(MixedConformance, KeepsNaNsAndInfinitiesWhereTheyBelong) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MixedConformance, testing::Values(1, 2, 3));
+// To nearest even, in whole vectors and in the ends of rows; denormals are left to the processor (docs/library.md).
+TEST_P(MixedConformance, RoundsToNearestEven) {
+  constexpr int64_t kInputs = 37;
+  const Shape shape{16, 32, kInputs};
+  const float ulp = 1.0F / 128;
+  const std::vector<std::pair<float, float>> cases{
+      {1 + ulp / 2, 1},
+      {1 + 3 * ulp / 2, 1 + 2 * ulp},
+      {-1 - 3 * ulp / 2, -1 - 2 * ulp},
+      {std::nextafter(1 + ulp / 2, 2.0F), 1 + ulp},
+      {std::numeric_limits<float>::max(), INFINITY},
+      {std::numeric_limits<float>::min(), std::numeric_limits<float>::min()}};
+  for (const auto& [value, rounded] : cases) {
+    for (const int64_t column : {int64_t{0}, int64_t{15}, int64_t{16}, kInputs - 1}) {
+      Dense x(16, kInputs);
+      x.at(5, column) = static_cast<double>(value);
+      Dense w(32, kInputs);
+      for (int64_t j = 0; j < 32; ++j) {
+        w.at(j, column) = 1;
+      }
+      Guarded<float> x_t(x, 1), w_t(w, 0), a_t(16, 32, 0);
+      backend_->Prepare(MixedRequest(shape))->Forward({x_t.view(), w_t.view(), nullptr, a_t.view(), {}});
+      EXPECT_EQ(a_t.view().Row<float>(5)[31], rounded) << value << " in column " << column;
+      EXPECT_EQ(a_t.view().Row<float>(4)[31], 0);
+    }
+  }
+}
+
+// Two products by one instruction where the processor has it and LAMINA_ISA allows it, else rounded, which is said.
+TEST_P(MixedConformance, IsSupportedEverywhereAndSaysWhereItIsNoFaster) {
+  const bool pairs = cpu::ApplyInstructionSets().used.bf16_products && GetParam().target == "AVX3";
+  const Verdict verdict =
+      backend_->Supports({MixedRequest({1, 1, 1}).layer, Pass::kForward, 1, DType::kF32, Precision::kBFloat16});
+  EXPECT_TRUE(verdict);
+  EXPECT_EQ(verdict.reason.empty(), pairs) << verdict.reason;
+  const std::string described = backend_->Prepare(MixedRequest({16, 32, 8}))->Describe();
+  EXPECT_TRUE(described.ends_with(pairs ? ", bf16 operands" : ", bf16 operands widened")) << described;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MixedConformance, testing::ValuesIn(OwnConfigurations()),
+                         [](const auto& info) { return info.param.Name(); });
 
 TEST(MixedPrecision, IsRefusedWithAReason) {
   for (const char* name : {"serial", "threads"}) {

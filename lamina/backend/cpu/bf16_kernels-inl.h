@@ -1,5 +1,5 @@
-// Passes of dot layers in f32 with bf16 operands: the blocked product over pairs that are rounded while they are
-// packed.
+// Passes of dot layers in f32 with bf16 operands: the blocked product over operands that are rounded while they are
+// packed, in pairs where one instruction multiplies such, else widened again.
 #if defined(LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_
 #undef LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_
@@ -12,6 +12,36 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
+
+/// To nearest even, back in f32; a NaN stays one.
+HWY_INLINE VecOf<float> RoundToBFloat16(VecOf<float> v) {
+  const Tag<uint32_t> bits;
+  const auto b = hn::BitCast(bits, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(b), hn::Set(bits, 1));
+  const auto rounded = hn::BitCast(Tag<float>(), hn::Add(b, hn::Add(odd, hn::Set(bits, 0x7FFF))));
+  const auto quiet = hn::BitCast(Tag<float>(), hn::Or(b, hn::Set(bits, 0x400000)));
+  const auto whole = hn::BitCast(bits, hn::IfThenElse(hn::IsNaN(v), quiet, rounded));
+  return hn::BitCast(Tag<float>(), hn::And(whole, hn::Set(bits, 0xFFFF0000U)));
+}
+
+/// Along a row, one a lane.
+inline void EncodeRounded(const void* from, int64_t count, float* to, int64_t lanes) {
+  Transform<float>(
+      count, to, [](VecOf<float> v) HWY_ATTR { return RoundToBFloat16(v); }, static_cast<const float*>(from));
+  std::fill(to + count, to + lanes, 0.0F);
+}
+
+inline void InterleaveRounded(const void* first, const void* /*second*/, int64_t count, float* to) {
+  EncodeRounded(first, count, to, count);
+}
+
+/// Operands rounded and widened: the sums of exact f32.
+struct WidenedOperands {
+  using Sum = TermSum<formulas::DotSynapse::Term>;
+  static Encoding<float> Encode(int64_t length) {
+    return {&EncodeRounded, sizeof(float), 1, false, length, &InterleaveRounded};
+  }
+};
 
 #if HWY_TARGET == HWY_AVX3
 // 16 floats to bf16, to nearest even; denormals to 0, as in the products.
@@ -55,62 +85,79 @@ inline void InterleaveFloatPairs(const void* first, const void* second, int64_t 
   }
 }
 
-inline Encoding<float> FloatPairs(int64_t length) {
-  return {&EncodeFloatPairs, sizeof(float), 2, false, length, &InterleaveFloatPairs};
-}
+struct PairedOperands {
+  using Sum = BFloat16PairSum;
+  static Encoding<float> Encode(int64_t length) {
+    return {&EncodeFloatPairs, sizeof(float), 2, false, length, &InterleaveFloatPairs};
+  }
+};
+#endif
 
-inline void ForwardMixed(const ForwardTask<float>& task, Team team) noexcept {
+template <class Operands>
+void ForwardMixed(const ForwardTask<float>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const Encoding<float> pairs = FloatPairs(args.x.cols);
+  const Encoding<float> encoding = Operands::Encode(args.x.cols);
   const ProductInput<float> input{
-      {static_cast<const float*>(args.weights.data), args.weights.rows, args.weights.stride, 1, &pairs},
-      {static_cast<const float*>(args.x.data), args.x.rows, args.x.stride, 1, &pairs},
-      CeilDivide(args.x.cols, 2),
+      {static_cast<const float*>(args.weights.data), args.weights.rows, args.weights.stride, 1, &encoding},
+      {static_cast<const float*>(args.x.data), args.x.rows, args.x.stride, 1, &encoding},
+      CeilDivide(args.x.cols, encoding.group),
       task.scratch,
       task.budget};
   const ForwardFinish<formulas::DotSynapse, float> finish{&args, task.activation, ValueFor<float>(*task.activation)};
-  Product<BFloat16PairSum>(input, finish, team);
+  Product<typename Operands::Sum>(input, finish, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
     SoftmaxRows<float>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 
-inline void InputGradientMixed(const InputGradientTask<float>& task, Team team) noexcept {
+template <class Operands>
+void InputGradientMixed(const InputGradientTask<float>& task, Team team) noexcept {
   const InputGradientArgs& args = *task.args;
-  const Encoding<float> pairs = FloatPairs(args.delta.cols);
+  const Encoding<float> encoding = Operands::Encode(args.delta.cols);
   const ProductInput<float> input{
-      {static_cast<const float*>(args.delta.data), args.delta.rows, args.delta.stride, 1, &pairs},
-      {static_cast<const float*>(args.weights.data), args.weights.cols, 1, args.weights.stride, &pairs},
-      CeilDivide(args.delta.cols, 2),
+      {static_cast<const float*>(args.delta.data), args.delta.rows, args.delta.stride, 1, &encoding},
+      {static_cast<const float*>(args.weights.data), args.weights.cols, 1, args.weights.stride, &encoding},
+      CeilDivide(args.delta.cols, encoding.group),
       task.scratch,
       task.budget};
   const SlopeFinish<float> finish{&args, args.previous == nullptr ? nullptr : SlopeFor<float>(args.previous)};
-  Product<BFloat16PairSum>(input, finish, team);
+  Product<typename Operands::Sum>(input, finish, team);
 }
 
-inline void WeightGradientMixed(const WeightGradientTask<float>& task, Team team) noexcept {
+template <class Operands>
+void WeightGradientMixed(const WeightGradientTask<float>& task, Team team) noexcept {
   const WeightGradientArgs& args = *task.args;
   const int64_t outputs = args.delta.cols;
   const int64_t inputs = args.x.cols;
-  const Encoding<float> pairs = FloatPairs(args.x.rows);
-  const ProductInput<float> input{{static_cast<const float*>(args.delta.data), outputs, 1, args.delta.stride, &pairs},
-                                  {static_cast<const float*>(args.x.data), inputs, 1, args.x.stride, &pairs},
-                                  CeilDivide(args.x.rows, 2),
-                                  task.scratch,
-                                  task.budget};
+  const Encoding<float> encoding = Operands::Encode(args.x.rows);
+  const ProductInput<float> input{
+      {static_cast<const float*>(args.delta.data), outputs, 1, args.delta.stride, &encoding},
+      {static_cast<const float*>(args.x.data), inputs, 1, args.x.stride, &encoding},
+      CeilDivide(args.x.rows, encoding.group),
+      task.scratch,
+      task.budget};
   const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule, args.weights),
                                    inputs};
-  Product<BFloat16PairSum>(input, finish, team);
+  Product<typename Operands::Sum>(input, finish, team);
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));
   }
 }
 
-inline MixedKernels MixedTable() { return {&ForwardMixed, &InputGradientMixed, &WeightGradientMixed}; }
-#else
-inline MixedKernels MixedTable() { return {}; }
+template <class Operands>
+MixedKernels MixedKernelsOf() {
+  return {&ForwardMixed<Operands>, &InputGradientMixed<Operands>, &WeightGradientMixed<Operands>};
+}
+
+inline MixedTable MakeMixedTable() {
+  MixedTable table;
+  table.widened = MixedKernelsOf<WidenedOperands>();
+#if HWY_TARGET == HWY_AVX3
+  table.pairs = MixedKernelsOf<PairedOperands>();
 #endif
+  return table;
+}
 
 }  // namespace lamina::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,5 +1,5 @@
-// The passes with bf16 operands, compiled once per instruction set (which ones: kernels_f32.cc).
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+// The passes with bf16 operands, compiled once per instruction set.
+#include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lamina/backend/cpu/bf16_kernels.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -8,8 +8,8 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-const MixedKernels& MixedKernelsHere() {
-  static const MixedKernels kTable = MixedTable();
+const MixedTable& MixedTableHere() {
+  static const MixedTable kTable = MakeMixedTable();
   return kTable;
 }
 }  // namespace lamina::cpu::HWY_NAMESPACE
@@ -17,7 +17,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
-HWY_EXPORT(MixedKernelsHere);
-const MixedKernels& BFloat16Kernels() { return HWY_DYNAMIC_DISPATCH(MixedKernelsHere)(); }
+HWY_EXPORT(MixedTableHere);
+const MixedTable& BFloat16Kernels() { return HWY_DYNAMIC_DISPATCH(MixedTableHere)(); }
 }  // namespace lamina::cpu
 #endif

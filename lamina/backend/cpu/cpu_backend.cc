@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lamina/backend/cpu/candidates.h"
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/backend/cpu/pass_plan.h"
@@ -170,6 +171,11 @@ class OnednnLayer final : public OwnLayer<float> {
   bool fuses_;
 };
 
+// Whether two products of bf16 are one instruction.
+bool MultipliesPairs() {
+  return cpu::ApplyInstructionSets().used.bf16_products && cpu::BFloat16Kernels().pairs.forward != nullptr;
+}
+
 // Products of bf16 operands, but for few samples or outputs, where rounding the weights costs more than it saves.
 class MixedLayer final : public OwnLayer<float> {
  public:
@@ -205,11 +211,14 @@ class MixedLayer final : public OwnLayer<float> {
   }
 
   std::string Describe() const override {
-    return OwnLayer<float>::Describe() + (UsesDots(request_.max_batch) ? "" : ", bf16 operands");
+    return OwnLayer<float>::Describe() + (UsesDots(request_.max_batch) ? ""
+                                          : pairs_                     ? ", bf16 operands"
+                                                                       : ", bf16 operands widened");
   }
 
  private:
-  const cpu::MixedKernels& mixed_ = cpu::BFloat16Kernels();
+  bool pairs_ = MultipliesPairs();
+  const cpu::MixedKernels& mixed_ = pairs_ ? cpu::BFloat16Kernels().pairs : cpu::BFloat16Kernels().widened;
 };
 
 class CpuBackend final : public HostBackend {
@@ -220,8 +229,10 @@ class CpuBackend final : public HostBackend {
   std::string_view name() const override { return "cpu"; }
 
   std::string Describe() const override {
-    return fmt::format("cpu: {}, {} thread{}{}", cpu::Kernels<float>().target, threads(), threads() == 1 ? "" : "s",
-                       kernel_ == "onednn" ? ", " + OnednnDescription() : "");
+    const std::string restriction = cpu::ApplyInstructionSets().Restriction();
+    return fmt::format("cpu: {}{}, {} thread{}{}", cpu::Kernels<float>().target,
+                       restriction.empty() ? "" : fmt::format(" (LAMINA_ISA={})", restriction), threads(),
+                       threads() == 1 ? "" : "s", kernel_ == "onednn" ? ", " + OnednnDescription() : "");
   }
 
   Verdict Supports(const Problem& problem) const override {
@@ -284,11 +295,12 @@ class CpuBackend final : public HostBackend {
       return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
                                      SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
     }
-    if (kernel_ == "onednn" || !cpu::HasBFloat16Products() || cpu::BFloat16Kernels().forward == nullptr) {
-      return Verdict::No(kernel_ == "onednn" ? "the oneDNN kernel computes in full f32"
-                                             : "this processor has no products of bf16 pairs (AVX-512 BF16)");
+    if (kernel_ == "onednn") {
+      return Verdict::No("the oneDNN kernel computes in full f32");
     }
-    return Verdict::Yes();
+    return MultipliesPairs()
+               ? Verdict::Yes()
+               : Verdict::YesBut("bf16 without hardware for it: operands are rounded, no faster than exact");
   }
 
   cpu::PassPlans PlansFor(const LayerPlanRequest& request) const {
@@ -316,6 +328,7 @@ class CpuBackend final : public HostBackend {
 }  // namespace
 
 std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options) {
+  cpu::ApplyInstructionSets();
   const std::vector<std::string> known{"auto", "own", "onednn"};
   if (std::find(known.begin(), known.end(), options.kernel) == known.end()) {
     throw Error(ErrorCode::kInvalidArgument, "unknown kernel of backend cpu",

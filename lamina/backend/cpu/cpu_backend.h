@@ -10,7 +10,8 @@
 namespace lamina {
 
 std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options);
-/// Instruction sets compiled in that this CPU has, best first ("AVX3", "AVX2", "SSE2"); the first is used.
+/// Instruction sets compiled in that this CPU has and LAMINA_ISA allows, best first ("AVX3", "AVX2", "SCALAR"); the
+/// first is used.
 std::vector<std::string> CpuTargets();
 /// "oneDNN 2.6.3", or "" in a build without it.
 std::string OnednnDescription();

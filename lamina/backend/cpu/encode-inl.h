@@ -230,7 +230,7 @@ struct MaximumSum : ForwardSum {
 };
 
 // Instructions that not every CPU with AVX-512 has, written by name: Highway 1.0 has no target for them. Used only
-// where typed_layer.h finds them.
+// where instruction_sets.h finds them.
 #if HWY_TARGET == HWY_AVX3
 inline constexpr bool kHasQuads = true;
 

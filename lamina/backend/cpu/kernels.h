@@ -95,8 +95,8 @@ struct SynapseKernels {
 /// How the sums of a forward pass are computed where not in the storage type itself.
 enum class Method {
   kWide,   // each element widened to a lane: halves to f32, integers to i32 or i64
-  kPairs,  // two 16-bit numbers a lane of 32
-  kQuads,  // four bytes a lane of 32: needs CpuHasQuads()
+  kPairs,  // two 16-bit numbers a lane of 32; of bf16: needs InstructionSets::bf16_products
+  kQuads,  // four bytes a lane of 32: needs InstructionSets::byte_products
   kSad,    // eight bytes a lane of 64, absolute differences
   kFast,   // Precision::kFast
 };
@@ -129,14 +129,17 @@ const TypedTable<int32_t>& TypedKernels<int32_t>();
 template <>
 const TypedTable<int64_t>& TypedKernels<int64_t>();
 
-/// The passes of dot layers in f32 whose operands are rounded to bf16; null where an instruction set has no products of
-/// such. Whole-team calls. Processors without the instruction must not be sent here (HasBFloat16Products()).
+/// The passes of dot layers in f32 whose operands are rounded to bf16. Whole-team calls.
 struct MixedKernels {
   void (*forward)(const ForwardTask<float>&, Team) noexcept = nullptr;
   void (*input_gradient)(const InputGradientTask<float>&, Team) noexcept = nullptr;
   void (*weight_gradient)(const WeightGradientTask<float>&, Team) noexcept = nullptr;
 };
-const MixedKernels& BFloat16Kernels();
+struct MixedTable {
+  MixedKernels pairs;    // two products by one instruction; null where an instruction set does not have it
+  MixedKernels widened;  // rounded, then as f32
+};
+const MixedTable& BFloat16Kernels();
 
 /// The kernels of one instruction set.
 template <class T>

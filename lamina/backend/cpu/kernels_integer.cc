@@ -1,8 +1,5 @@
 // The integer kernels, compiled once per instruction set.
-// SSSE3, SSE4 and AVX3_DL are left out to save compile time: few machines without AVX2 remain, and AVX3_DL
-// adds nothing that these kernels use. SVE has no vectors of a size known when compiling, which the register tiles
-// need; Arm processors use NEON.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lamina/backend/cpu/kernels_integer.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

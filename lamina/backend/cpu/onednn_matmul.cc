@@ -6,10 +6,12 @@
 #include "lamina/backend/cpu/cpu_backend.h"
 
 #ifdef LAMINA_HAVE_ONEDNN
+#include <array>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #endif
 
 namespace lamina {
@@ -28,6 +30,7 @@ bool OnednnMatmul::Run(const DnnMatrix&, const DnnMatrix&, const void*, const Ac
 }
 bool OnednnMatmul::Fuses(const Activation&) { return false; }
 bool OnednnMatmul::Available() { return false; }
+void OnednnMatmul::KeepTo(std::string_view) {}
 
 }  // namespace cpu
 
@@ -175,6 +178,21 @@ bool OnednnMatmul::Fuses(const Activation& activation) {
 }
 
 bool OnednnMatmul::Available() { return true; }
+
+void OnednnMatmul::KeepTo(std::string_view level) {
+  constexpr std::array<std::pair<std::string_view, dnnl::cpu_isa>, 5> kMost{{
+      {"scalar", dnnl::cpu_isa::sse41},
+      {"avx2", dnnl::cpu_isa::avx2},
+      {"avx512", dnnl::cpu_isa::avx512_core},
+      {"avx512_vnni", dnnl::cpu_isa::avx512_core_vnni},
+      {"avx512_bf16", dnnl::cpu_isa::avx512_core_bf16},
+  }};
+  for (const auto& [name, most] : kMost) {
+    if (name == level) {
+      dnnl::set_max_cpu_isa(most);
+    }
+  }
+}
 
 }  // namespace cpu
 

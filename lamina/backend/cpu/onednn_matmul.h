@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "lamina/base/matrix_view.h"
 #include "lamina/neuron/activation.h"
@@ -32,6 +33,9 @@ class OnednnMatmul {
   static bool Fuses(const Activation& activation);
   /// No in a build without oneDNN.
   static bool Available();
+  /// Holds oneDNN to an InstructionLevel, as far as it knows it (no less than SSE4.1). Without effect once oneDNN has
+  /// computed something.
+  static void KeepTo(std::string_view level);
 
  private:
   class Impl;

@@ -1,5 +1,5 @@
-// The f32 kernels of small networks, compiled once per instruction set (which ones: kernels_f32.cc).
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+// The f32 kernels of small networks, compiled once per instruction set.
+#include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lamina/backend/cpu/small_kernels_f32.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cpu/scratch.h"
@@ -13,12 +14,6 @@
 
 namespace lamina::cpu {
 namespace {
-
-#if defined(__x86_64__)
-bool HasByteProducts() { return __builtin_cpu_supports("avx512vnni") != 0; }
-#else
-bool HasByteProducts() { return false; }
-#endif
 
 std::string_view MethodName(Method method) {
   switch (method) {
@@ -107,8 +102,8 @@ Method ByteMethod(const LayerPlanRequest& request) {
   if (request.layer.synapse == Synapse::kL1) {
     return Method::kSad;
   }
-  const bool quads =
-      request.layer.synapse == Synapse::kDot && HasByteProducts() && Has<int32_t>(request, Method::kQuads);
+  const bool quads = request.layer.synapse == Synapse::kDot && ApplyInstructionSets().used.byte_products &&
+                     Has<int32_t>(request, Method::kQuads);
   return quads ? Method::kQuads : Method::kPairs;
 }
 
@@ -135,8 +130,8 @@ auto WithMethod(const LayerPlanRequest& request, const Fn& fn) {
     case DType::kI64: return fn(int64_t{}, Method::kWide);
     default: break;
   }
-  const bool pairs = request.dtype == DType::kBF16 && synapse == Synapse::kDot && HasBFloat16Products() &&
-                     Has<float>(request, Method::kPairs);
+  const bool pairs = request.dtype == DType::kBF16 && synapse == Synapse::kDot &&
+                     ApplyInstructionSets().used.bf16_products && Has<float>(request, Method::kPairs);
   return fn(float{}, IsFast(request) ? Method::kFast : pairs ? Method::kPairs : Method::kWide);
 }
 
@@ -150,12 +145,6 @@ RegisterWork WorkOf(T (*registers)(int64_t, T), int64_t synapses_per_lane, int64
 
 }  // namespace
 
-#if defined(__x86_64__)
-bool HasBFloat16Products() { return __builtin_cpu_supports("avx512bf16") != 0; }
-#else
-bool HasBFloat16Products() { return false; }
-#endif
-
 bool NeedsTypedLayer(const LayerPlanRequest& request) {
   return (request.dtype != DType::kF32 && request.dtype != DType::kF64) || IsFast(request);
 }
@@ -167,6 +156,7 @@ std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, c
 }
 
 RegisterWork RegisterWorkOf(const LayerPlanRequest& request) {
+  ApplyInstructionSets();
   const auto synapse = static_cast<size_t>(request.layer.synapse);
   if (!NeedsTypedLayer(request)) {
     return DispatchFloat(request.dtype, [&]<class T>(T) {

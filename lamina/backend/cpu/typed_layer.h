@@ -8,9 +8,6 @@
 
 namespace lamina::cpu {
 
-/// Whether this CPU has products of bf16 pairs.
-bool HasBFloat16Products();
-
 /// Whether MakeTypedLayer() is the one to prepare this request.
 bool NeedsTypedLayer(const LayerPlanRequest& request);
 std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, const PassPlan& plan);

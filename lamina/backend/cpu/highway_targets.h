@@ -1,0 +1,17 @@
+// The instruction sets that kernels are compiled for. Included before anything of Highway.
+#pragma once
+
+// SSSE3, SSE4 and AVX3_DL are left out to save compile time: few machines without AVX2 remain, and AVX3_DL, as
+// AVX3_ZEN4 and AVX3_SPR of later versions, adds nothing that these kernels use. SVE has no vectors of a size known
+// when compiling, which the register tiles need; Arm processors use NEON.
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "hwy/detect_targets.h"
+
+// Highway 1.0.3 does not know these yet.
+#ifndef HWY_AVX3_ZEN4
+#define HWY_AVX3_ZEN4 0
+#endif
+#ifndef HWY_AVX3_SPR
+#define HWY_AVX3_SPR 0
+#endif

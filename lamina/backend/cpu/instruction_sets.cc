@@ -1,0 +1,111 @@
+// The levels of LAMINA_ISA, and what of them this machine has.
+#include "lamina/backend/cpu/instruction_sets.h"
+
+#include "lamina/backend/cpu/highway_targets.h"
+//
+#include <fmt/format.h>
+#include <hwy/targets.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "lamina/backend/cpu/cpu_backend.h"
+#include "lamina/backend/cpu/onednn_matmul.h"
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace cpu {
+namespace {
+
+constexpr int64_t kLeast = HWY_STATIC_TARGET;  // scalar where the compiler may assume no vectors that Highway has
+constexpr int64_t kAvx2 = kLeast | HWY_SSSE3 | HWY_SSE4 | HWY_AVX2;
+constexpr int64_t kAvx512 = kAvx2 | HWY_AVX3 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR;
+
+constexpr std::array kLevels{
+    InstructionLevel{"scalar", {kLeast, false, false}},
+    InstructionLevel{"avx2", {kAvx2, false, false}},
+    InstructionLevel{"avx512", {kAvx512, false, false}},
+    InstructionLevel{"avx512_vnni", {kAvx512, true, false}},
+    InstructionLevel{"avx512_bf16", {kAvx512, true, true}},
+    InstructionLevel{"amx", {kAvx512, true, true}},
+    InstructionLevel{"neon", {kLeast | HWY_NEON, false, false}},
+};
+
+// Best first.
+std::vector<std::string> TargetNames(int64_t targets) {
+  std::vector<std::string> names;
+  for (; targets != 0; targets &= targets - 1) {
+    names.emplace_back(hwy::TargetName(targets & -targets));
+  }
+  return names;
+}
+
+InstructionSets OfMachine() {
+  InstructionSets machine;
+  machine.targets = hwy::SupportedTargets() & HWY_TARGETS;
+#if defined(__x86_64__)
+  machine.byte_products = __builtin_cpu_supports("avx512vnni") != 0;
+  machine.bf16_products = __builtin_cpu_supports("avx512bf16") != 0;
+#endif
+  return machine;
+}
+
+InstructionSetUse Apply() {
+  InstructionSetUse use;
+  use.machine = use.used = OfMachine();
+  if (const char* name = std::getenv("LAMINA_ISA"); name != nullptr && *name != '\0') {
+    use.level = &InstructionLevelOf(name);
+    use.used = use.machine & use.level->allowed;
+    hwy::DisableTargets(~use.level->allowed.targets);
+    // Asking Highway 1.0.3 what is supported chooses without the mask.
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    OnednnMatmul::KeepTo(use.level->name);
+  }
+  return use;
+}
+
+}  // namespace
+
+InstructionSets operator&(const InstructionSets& a, const InstructionSets& b) {
+  return {a.targets & b.targets, a.byte_products && b.byte_products, a.bf16_products && b.bf16_products};
+}
+
+std::span<const InstructionLevel> InstructionLevels() { return kLevels; }
+
+const InstructionLevel& InstructionLevelOf(std::string_view name) {
+  std::vector<std::string> names;
+  for (const InstructionLevel& level : kLevels) {
+    if (level.name == name) {
+      return level;
+    }
+    names.emplace_back(level.name);
+  }
+  throw Error(ErrorCode::kInvalidArgument, "LAMINA_ISA names no instruction set",
+              {.value = std::string(name),
+               .remedy = fmt::format("{}Known: {}.", DidYouMean(name, names), fmt::join(names, ", "))});
+}
+
+std::vector<std::string> InstructionSetUse::LeftOut() const {
+  std::vector<std::string> names = TargetNames(machine.targets & ~used.targets);
+  if (machine.byte_products && !used.byte_products) {
+    names.emplace_back("byte products");
+  }
+  if (machine.bf16_products && !used.bf16_products) {
+    names.emplace_back("bf16 products");
+  }
+  return names;
+}
+
+std::string InstructionSetUse::Restriction() const { return machine == used ? "" : std::string(level->name); }
+
+const InstructionSetUse& ApplyInstructionSets() {
+  static const InstructionSetUse use = Apply();
+  return use;
+}
+
+}  // namespace cpu
+
+std::vector<std::string> CpuTargets() { return cpu::TargetNames(cpu::ApplyInstructionSets().used.targets); }
+
+}  // namespace lamina

@@ -1,0 +1,103 @@
+// LAMINA_ISA: its levels, what they leave of a machine, and every kernel that is chosen by more than a target run at
+// every level against the oracle.
+#include "lamina/backend/cpu/instruction_sets.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "tests/caught_error.h"
+#include "tests/conformance/configurations.h"
+
+namespace lamina::cpu {
+namespace {
+
+TEST(InstructionLevels, AreFoundByName) {
+  std::set<std::string_view> names;
+  for (const InstructionLevel& level : InstructionLevels()) {
+    EXPECT_TRUE(names.insert(level.name).second) << level.name;
+    EXPECT_EQ(&InstructionLevelOf(level.name), &level);
+  }
+}
+
+TEST(InstructionLevels, UnknownNamesAreRefusedWithTheKnownOnes) {
+  for (const char* name : {"avx51", "AVX2", " avx2", "", "fast"}) {
+    const Error error = CaughtError([&] { InstructionLevelOf(name); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_TRUE(Mentions(error.what(), "LAMINA_ISA"));
+    for (const InstructionLevel& level : InstructionLevels()) {
+      EXPECT_TRUE(Mentions(error.what(), std::string(level.name)));
+    }
+  }
+  EXPECT_TRUE(Mentions(CaughtError([] { InstructionLevelOf("avx51"); }).what(), "Did you mean 'avx512'?"));
+}
+
+TEST(InstructionLevels, EveryOneAllowsTheLeastAndThoseOfX86WhatComesBefore) {
+  const std::span<const InstructionLevel> levels = InstructionLevels();
+  EXPECT_FALSE(levels.front().allowed.byte_products || levels.front().allowed.bf16_products);
+  for (size_t i = 1; i < levels.size(); ++i) {
+    const InstructionSets& before = levels[levels[i].name == "neon" ? 0 : i - 1].allowed;
+    EXPECT_EQ(levels[i].allowed & before, before) << levels[i].name;
+  }
+}
+
+TEST(InstructionLevels, OnlyTakeAway) {
+  const InstructionSets all{~int64_t{0}, true, true};
+  const InstructionSets least = InstructionLevels().front().allowed;
+  for (const InstructionLevel& level : InstructionLevels()) {
+    EXPECT_EQ(all & level.allowed, level.allowed) << level.name;
+    EXPECT_EQ(least & level.allowed, least) << "more than the machine has is what it has: " << level.name;
+    InstructionSetUse use;
+    use.level = &level;
+    use.machine = all;
+    use.used = all & level.allowed;
+    EXPECT_EQ(use.Restriction(), level.name);
+    const std::vector<std::string> left_out = use.LeftOut();
+    const auto leaves_out = [&](const char* what) {
+      return std::find(left_out.begin(), left_out.end(), what) != left_out.end();
+    };
+    EXPECT_EQ(leaves_out("AVX2"), (level.allowed.targets & conformance::TargetBit("AVX2")) == 0);
+    EXPECT_EQ(leaves_out("byte products"), !level.allowed.byte_products);
+    EXPECT_EQ(leaves_out("bf16 products"), !level.allowed.bf16_products);
+    use.machine = use.used = least;
+    EXPECT_EQ(use.Restriction(), "") << level.name;
+    EXPECT_TRUE(use.LeftOut().empty()) << level.name;
+  }
+}
+
+TEST(InstructionSets, AreThoseOfTheMachineThatTheLevelAllows) {
+  const InstructionSetUse& use = ApplyInstructionSets();
+  const char* name = std::getenv("LAMINA_ISA");
+  ASSERT_EQ(use.level != nullptr, name != nullptr && *name != '\0');
+  EXPECT_EQ(use.used, use.level == nullptr ? use.machine : use.machine & use.level->allowed);
+  int64_t targets = 0;
+  for (const std::string& target : CpuTargets()) {
+    targets |= conformance::TargetBit(target);
+  }
+  EXPECT_EQ(targets, use.used.targets);
+  EXPECT_NE(targets, 0);
+  EXPECT_TRUE(Mentions(MakeBackend("cpu")->Describe(), "cpu: " + CpuTargets().front())) << "not the kernels in use";
+}
+
+// This program again, as LAMINA_ISA is read once; levels that are the same on this machine are run once, too.
+TEST(SlowInstructionLevels, ComputeAsTheOracle) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<InstructionSets> ran;
+  for (const InstructionLevel& level : InstructionLevels()) {
+    const InstructionSets used = ApplyInstructionSets().machine & level.allowed;
+    if (std::find(ran.begin(), ran.end(), used) != ran.end()) {
+      continue;
+    }
+    ran.push_back(used);
+    const std::string command = fmt::format(
+        "LAMINA_ISA={} '{}' --gtest_brief=1 '--gtest_filter=InstructionSets.*:Targets.*:*MixedConformance*cpu*_2:"
+        "*TypedConformance*cpu*_2' >/dev/null",
+        level.name, self);
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  }
+}
+
+}  // namespace
+}  // namespace lamina::cpu
