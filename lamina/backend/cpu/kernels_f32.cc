@@ -5,29 +5,19 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include "lamina/backend/cpu/kernels-inl.h"
-#include "lamina/backend/cpu/typed_forward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 const KernelTable<float>& TableF32() { return Table<float>(); }
-const TypedTable<float>& TypedTableF32() {
-  static const TypedTable<float> kTable = TypedTableOf<float>(&FindFloat<float>);
-  return kTable;
-}
 }  // namespace lamina::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
 HWY_EXPORT(TableF32);
-HWY_EXPORT(TypedTableF32);
 template <>
 const KernelTable<float>& Kernels<float>() {
   return HWY_DYNAMIC_DISPATCH(TableF32)();
-}
-template <>
-const TypedTable<float>& TypedKernels<float>() {
-  return HWY_DYNAMIC_DISPATCH(TypedTableF32)();
 }
 }  // namespace lamina::cpu
 #endif

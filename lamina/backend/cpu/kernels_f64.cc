@@ -5,29 +5,19 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include "lamina/backend/cpu/kernels-inl.h"
-#include "lamina/backend/cpu/typed_forward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 const KernelTable<double>& TableF64() { return Table<double>(); }
-const TypedTable<double>& TypedTableF64() {
-  static const TypedTable<double> kTable = TypedTableOf<double>(&FindFloat<double>);
-  return kTable;
-}
 }  // namespace lamina::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
 HWY_EXPORT(TableF64);
-HWY_EXPORT(TypedTableF64);
 template <>
 const KernelTable<double>& Kernels<double>() {
   return HWY_DYNAMIC_DISPATCH(TableF64)();
-}
-template <>
-const TypedTable<double>& TypedKernels<double>() {
-  return HWY_DYNAMIC_DISPATCH(TypedTableF64)();
 }
 }  // namespace lamina::cpu
 #endif

@@ -16,6 +16,9 @@ namespace lamina::cpu::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
 inline constexpr int kTileRows = 8;
 inline constexpr int kTileVectors = 3;
+#elif HWY_TARGET == HWY_SCALAR  // nothing to gain from more
+inline constexpr int kTileRows = 4;
+inline constexpr int kTileVectors = 2;
 #else
 inline constexpr int kTileRows = 6;
 inline constexpr int kTileVectors = 2;

@@ -13,6 +13,11 @@
 #include "hwy/highway.h"
 #include "lamina/neuron/formulas.h"
 
+// Without vectors nobody expects speed: a fifth less to compile. This instruction set comes last in every file.
+#if HWY_TARGET == HWY_SCALAR
+#pragma GCC optimize("O1")
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;

@@ -1,17 +1,13 @@
-// The integer kernels, compiled once per instruction set.
+// The forward passes of integers summed in i64, compiled once per instruction set.
 #include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "lamina/backend/cpu/kernels_integer.cc"
+#define HWY_TARGET_INCLUDE "lamina/backend/cpu/typed_kernels_i64.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include "lamina/backend/cpu/typed_forward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-const TypedTable<int32_t>& TypedTableI32() {
-  static const TypedTable<int32_t> kTable = TypedTableOf<int32_t>(&FindI32);
-  return kTable;
-}
 const TypedTable<int64_t>& TypedTableI64() {
   static const TypedTable<int64_t> kTable = TypedTableOf<int64_t>(&FindI64);
   return kTable;
@@ -21,12 +17,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
-HWY_EXPORT(TypedTableI32);
 HWY_EXPORT(TypedTableI64);
-template <>
-const TypedTable<int32_t>& TypedKernels<int32_t>() {
-  return HWY_DYNAMIC_DISPATCH(TypedTableI32)();
-}
 template <>
 const TypedTable<int64_t>& TypedKernels<int64_t>() {
   return HWY_DYNAMIC_DISPATCH(TypedTableI64)();
