@@ -9,6 +9,7 @@
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/nn/random_weights.h"
 #include "lamina/tune/profile.h"
@@ -67,10 +68,11 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
 }
 
 Precision PrecisionOf(const std::string& text) {
-  if (text != "exact" && text != "fast") {
-    ThrowBad("unknown precision", text, "Known: exact, fast.");
+  const Precision precision = ParseName(text, kPrecisions, "--precision: unknown choice");
+  if (precision == Precision::kBFloat16) {
+    ThrowBad("--precision bf16 is for training", "", "Use exact or fast; files of f2 are read as they are.");
   }
-  return text == "fast" ? Precision::kFast : Precision::kExact;
+  return precision;
 }
 
 void ReadSlice(const std::string& text, SliceOptions& options) {

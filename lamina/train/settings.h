@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/backend/backends.h"
 #include "lamina/data/preprocessor.h"
 #include "lamina/data/reader.h"
 #include "lamina/data/split.h"
@@ -183,7 +184,7 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit("shuffle", s.shuffle, "Reorder the rows every epoch");
   visit("seed", s.seed, "Of the weights, the split and the order of rows");
   visit.Group("Machine and files");
-  visit("backend", s.backend, "auto, cuda, cpu, blas, threads or serial");
+  visit("backend", s.backend, BackendNamesText().c_str());
   visit("threads", s.threads, "Threads to use; 0: all cores");
   visit("model", s.model, "Write the trained model to this file");
   visit("history", s.history, "Write the history to this file as CSV");
