@@ -144,7 +144,7 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
 }
 
 int RunBenchTrain(const BenchTrainCommand& command) {
-  command.json_output.Check();
+  command.json_output.Check({{{"--problems", command.problems}}, {}});
   const bool text = !command.json_output.to_stdout();
   const DType dtype = ParseDType(command.dtype);
   const Precision precision = ParseName(command.precision, kPrecisions, "--precision: unknown choice");

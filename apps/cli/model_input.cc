@@ -28,6 +28,13 @@ void ModelInput::AddTo(CLI::App& app) {
       ->check(CLI::Range(0, 4096));
 }
 
+FileUse ModelInput::Files() const {
+  FileUse files;
+  files.AddRead("--model", {model});
+  files.AddRead("--data", DataFiles(data));
+  return files;
+}
+
 std::unique_ptr<Backend> ModelInput::MakeBackend() const {
   std::string warning;
   auto made = MakeTunedBackend(backend, {.threads = threads}, &warning);

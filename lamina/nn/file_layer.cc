@@ -21,7 +21,7 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, std::move(what), {.value = std::move(value), .remedy = std::move(remedy)});
 }
 
-void CheckFiles(const FileLayerSettings& s) {
+void CheckSettings(const FileLayerSettings& s) {
   if (s.x.empty() || s.out.empty()) {
     ThrowBad(s.x.empty() ? "no samples: give --x FILE" : "no output: give --out FILE");
   }
@@ -35,13 +35,7 @@ void CheckFiles(const FileLayerSettings& s) {
   if (!s.w.empty() && !s.w_out.empty()) {
     ThrowBad("--w-out keeps random weights, but --w gives them");
   }
-  const NamedPath written[] = {{"--out", s.out}, {"--w-out", s.w_out}};
-  const NamedPath read[] = {{"--x", s.x}, {"--w", s.w}, {"--bias", s.bias}};
-  RequireSeparateFiles(written, read);
-  RequireWritableTarget(s.out);
-  if (!s.w_out.empty()) {
-    RequireWritableTarget(s.w_out);
-  }
+  CheckFiles(FilesOf(s));
 }
 
 // The neuron with its radius; a triangle of an arbitrary radius answers nothing at all, so one must be given.
@@ -105,8 +99,13 @@ double LargestOf(RowSource& rows) {
 
 }  // namespace
 
+FileUse FilesOf(const FileLayerSettings& settings) {
+  return {{{"--x", settings.x}, {"--w", settings.w}, {"--bias", settings.bias}},
+          {{"--out", settings.out}, {"--w-out", settings.w_out}}};
+}
+
 FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
-  CheckFiles(settings_);
+  CheckSettings(settings_);
   layer_ = NeuronOf(settings_);
   PrecisionOf(settings_.precision);
   if (settings_.threads < 0 || settings_.threads > 4096) {

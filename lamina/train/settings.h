@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/file.h"
 #include "lamina/data/preprocessor.h"
 #include "lamina/data/reader.h"
 #include "lamina/data/split.h"
@@ -225,6 +226,11 @@ Precision PrecisionFrom(const TrainSettings& settings);
 /// What can be chosen for a setting that takes one of a few names ("optimizer"); empty for all others. Activations with
 /// parameters and separators of one character go beyond the list.
 std::vector<std::string> SettingChoices(std::string_view name);
+
+/// Every file that training with these settings reads and writes, by its flag; those not given with an empty path.
+FileUse FilesOf(const TrainSettings& settings);
+/// --checkpoint, or beside --model where none is given; "" for neither.
+std::string CheckpointPathOf(const TrainSettings& settings);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other or cannot be parsed, without reading any
 /// data.
