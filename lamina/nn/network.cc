@@ -128,12 +128,14 @@ void* Network::At(int64_t offset) const {
   return static_cast<char*>(parameters_.data()) + offset * DTypeSize_bytes(dtype_);
 }
 
-MatrixView Network::Weights(size_t layer) {
+MatrixView Network::WeightsAt(size_t layer) const {
   const LayerSpec& spec = layers_[layer];
   return {At(offsets_[layer].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, Space::kHost};
 }
 
-ConstMatrixView Network::Weights(size_t layer) const { return const_cast<Network*>(this)->Weights(layer); }
+MatrixView Network::Weights(size_t layer) { return WeightsAt(layer); }
+
+ConstMatrixView Network::Weights(size_t layer) const { return WeightsAt(layer); }
 
 void* Network::Bias(size_t layer) const { return layers_[layer].bias ? At(offsets_[layer].bias) : nullptr; }
 
