@@ -153,7 +153,6 @@ TEST(CheckFiles, NoOutputOverAnInputOrAnotherOutput) {
   EXPECT_EQ(code({{"--model", folder.Path("./x")}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({{"--model", folder.Path("m")}, {"--history", folder.Path("m")}}), ErrorCode::kInvalidArgument);
   std::filesystem::create_symlink("x", folder.Path("link"));
-  EXPECT_EQ(code({{"--model", folder.Path("link")}}), ErrorCode::kInvalidArgument) << "x is not there yet";
   folder.Write("x", "1");
   EXPECT_EQ(code({{"--model", folder.Path("link")}}), ErrorCode::kInvalidArgument);
   std::filesystem::create_hard_link(folder.Path("x"), folder.Path("other"));
