@@ -44,13 +44,13 @@ bool ParseDay(const char* p, int64_t& days) {
   const int year = Digits(p, 4, ok);
   const int month = Digits(p + 5, 2, ok);
   const int day = Digits(p + 8, 2, ok);
-  if (!ok) {
-    return false;
-  }
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
+  if (!ok || !date.ok()) {
+    return false;
+  }
   days = std::chrono::sys_days(date).time_since_epoch().count();
-  return date.ok();
+  return true;
 }
 
 bool IsNan(std::string_view field) {
