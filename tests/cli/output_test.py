@@ -95,7 +95,9 @@ class OutputTest(CliTest):
                         arguments = itertools.chain.from_iterable(
                             (flag, value) if value is not None else (flag,)
                             for flag, value in {**given, other: "victim", one: name}.items())
-                        self.refuse(command, *arguments, code=2, says=(f"{one} would overwrite the file of {other}", name))
+                        says = (f"{one} would overwrite the file of {other}", f" {name}: ") if other in read else (
+                            one, other, " would overwrite the file of ")
+                        self.refuse(command, *arguments, code=2, says=says)
                         for made in ("victim", "link"):
                             if os.path.lexists(self.path(made)):
                                 os.remove(self.path(made))
