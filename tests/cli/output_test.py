@@ -65,7 +65,7 @@ class OutputTest(CliTest):
 
     def prepare_inputs(self):
         """Files that can be read before the others are compared with them: a configuration and a checkpoint."""
-        self.write("config", "epochs = 1\n")
+        self.write("config", "seed = 1\n")
         self.succeed(*TRAIN, "--checkpoint", "checkpoint", "--checkpoint-epochs", "1")
 
     def test_no_output_replaces_an_input_or_another_output(self):
@@ -112,7 +112,7 @@ class OutputTest(CliTest):
         self.refuse("bench", "data", "d.csv.gz", *over, code=2, says="--json would overwrite")
         self.refuse("bench", "train", "--problems", "problems.txt", "--json", "problems.txt", code=2,
                     says="--json would overwrite")
-        self.refuse("tune", "--export", "plans", "--json", "plans", code=2, says="--json would overwrite")
+        self.refuse("tune", "--export", "plans", "--json", "plans", code=2, says="--export would overwrite the file of --json")
         self.refuse("tune", "--import", "problems.txt", "--json", "problems.txt", code=2, says="--json would overwrite")
         for arguments in (("--out", "m.safetensors"), ("--out", "o", "--json", "m.safetensors"), ("--out", "o", "--json", "o")):
             self.refuse("export", "--onnx", "m.safetensors", *arguments, code=2, says="would overwrite")
