@@ -21,15 +21,13 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/report/issue_limit.h"
 #include "lamina/report/train_benchmark.h"
 
 namespace lamina::cli {
 namespace {
-
-// In the order of Precision.
-constexpr std::array<std::string_view, 3> kPrecisionNames{"exact", "fast", "bf16"};
 
 struct BenchTrainCommand {
   std::vector<std::string> nets{"784-1024-10"};
@@ -128,7 +126,7 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
           {"dtype", DTypeName(work.dtype)},
           {"activation", work.activation.Text()},
           {"momentum", work.momentum},
-          {"precision", kPrecisionNames[static_cast<size_t>(work.precision)]},
+          {"precision", NameOf(work.precision, kPrecisions)},
           {"backend", work.backend},
           {"backend_description", result.backend},
           {"threads", result.threads},
@@ -146,9 +144,10 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
 }
 
 int RunBenchTrain(const BenchTrainCommand& command) {
-  command.json_output.Check();
+  command.json_output.Check({{{"--problems", command.problems}}, {}});
   const bool text = !command.json_output.to_stdout();
   const DType dtype = ParseDType(command.dtype);
+  const Precision precision = ParseName(command.precision, kPrecisions, "--precision: unknown choice");
   const Activation activation(command.activation);
   const std::vector<NetAndBatch> problems = ProblemsOf(command);
   const std::vector<std::string> backends = BackendsOf(command);
@@ -187,8 +186,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       work.dtype = dtype;
       work.activation = activation;
       work.momentum = command.momentum;
-      work.precision = static_cast<Precision>(
-          std::find(kPrecisionNames.begin(), kPrecisionNames.end(), command.precision) - kPrecisionNames.begin());
+      work.precision = precision;
       const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
       // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
       double& peak = peaks[result.threads];
@@ -241,7 +239,7 @@ Command AddBench(CLI::App& app) {
   train_app
       ->add_option("--precision", train->precision, "Of the operands of products: exact, fast (TF32 on a GPU) or bf16")
       ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>(kPrecisionNames.begin(), kPrecisionNames.end())));
+      ->check(CLI::IsMember(NamesIn(kPrecisions)));
   train_app->add_option("--momentum", train->momentum, "Of the updates")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.999));

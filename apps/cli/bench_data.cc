@@ -9,6 +9,7 @@
 #include "command.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/data/reader.h"
 #include "lamina/report/data_benchmark.h"
 
 namespace lamina::cli {
@@ -21,8 +22,9 @@ struct BenchDataCommand {
 };
 
 int RunBenchData(const BenchDataCommand& command) {
-  const NamedPath read[] = {{"FILE", command.path}};
-  command.json_output.Check(read);
+  FileUse files;
+  files.AddRead("FILE", DataFiles(command.path));
+  command.json_output.Check(std::move(files));
   const DataBenchmarkResult result = BenchmarkData(command.path, command.rounds);
   const std::string hardware = QueryHardware().OneLine();
   const double rate = static_cast<double>(result.rows) / result.median_seconds;

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
@@ -90,8 +91,7 @@ std::function<int()> AddBenchPaper2017(CLI::App& bench) {
       ->type_name("FOLDER")
       ->required();
   paper->add_flag("--quick", command->quick, "Smaller layers and shorter measurements: under a minute");
-  paper
-      ->add_option("--backend", command->backend, "In the place of the paper's GPU: auto, cpu, blas, threads or serial")
+  paper->add_option("--backend", command->backend, "In the place of the paper's GPU: " + BackendNamesText())
       ->capture_default_str();
   paper->add_option("--threads", command->threads, "Threads; 0: all cores")
       ->capture_default_str()

@@ -14,12 +14,9 @@ void JsonOutput::AddTo(CLI::App& app) {
       ->type_name("FILE");
 }
 
-void JsonOutput::Check(std::span<const NamedPath> others) const {
-  if (!path.empty() && !to_stdout()) {
-    const NamedPath json[] = {{"--json", path}};
-    RequireSeparateFiles(json, others);
-    RequireWritableTarget(path);
-  }
+void JsonOutput::Check(FileUse others) const {
+  others.written.push_back({"--json", to_stdout() ? "" : path});
+  CheckFiles(others);
 }
 
 void JsonOutput::Write(const std::string& command, nlohmann::json result) const {

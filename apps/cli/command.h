@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 
 #include "lamina/base/file.h"
@@ -39,8 +38,8 @@ struct JsonOutput {
   std::string path;
   void AddTo(CLI::App& app);
   bool to_stdout() const { return path == "-"; }
-  /// Throws early where the file cannot be written or is one of `others`, the files of the command.
-  void Check(std::span<const NamedPath> others = {}) const;
+  /// CheckFiles with this file and `others`, all that the command reads and writes: before any work.
+  void Check(FileUse others = {}) const;
   /// Adds "command" and "lamina_version", writes atomically.
   void Write(const std::string& command, nlohmann::json result) const;
 };

@@ -5,6 +5,7 @@
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -41,6 +42,7 @@ std::string CheckCount(const std::string& text) {
 
 struct FlagAdder {
   CLI::App& app;
+  std::set<std::string> files;  // the flags that name one
   std::string group;
   void Group(const char* title) { group = title; }
   template <class T>
@@ -68,7 +70,7 @@ struct FlagAdder {
         option->check(std::is_unsigned_v<T> ? CheckCount : CheckInteger);
       }
       if constexpr (std::is_same_v<T, std::string>) {
-        option->type_name("TEXT");
+        option->type_name(files.contains(fmt::format("--{}", name)) ? "FILE" : "TEXT");
         if (!field.empty()) {
           option->default_str(field);
         }
@@ -191,7 +193,11 @@ void Visit(const SearchSettings& settings, Visitor& visitor) {
 
 template <class Settings>
 void AddFlags(CLI::App& app, Settings& settings) {
-  FlagAdder adder{app, ""};
+  const FileUse files = FilesOf(settings);
+  FlagAdder adder{app, {}, ""};
+  for (const std::vector<NamedPath>* list : {&files.read, &files.written}) {
+    std::for_each(list->begin(), list->end(), [&](const NamedPath& file) { adder.files.insert(file.name); });
+  }
   Visit(settings, adder);
 }
 

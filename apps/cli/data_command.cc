@@ -127,7 +127,9 @@ void PrintColumns(const nlohmann::json& columns) {
 }
 
 int RunShow(const ShowCommand& command) {
-  command.json_output.Check();
+  FileUse files;
+  files.AddRead("file", DataFiles(command.path));
+  command.json_output.Check(std::move(files));
   const ReadResult result = ReadData(command.path, ReadOptionsFrom(command.settings));
   nlohmann::json columns = nlohmann::json::array();
   const std::vector<ColumnSummary> summaries = SummarizeColumns(result.train);

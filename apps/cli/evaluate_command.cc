@@ -23,9 +23,9 @@ struct EvaluateCommand {
 };
 
 int RunEvaluate(const EvaluateCommand& command) {
-  const NamedPath read[] = {
-      {"--model", command.input.model}, {"--data", command.input.data}, {"--cost-matrix", command.cost_matrix}};
-  command.json_output.Check(read);
+  FileUse files = command.input.Files();
+  files.AddRead("--cost-matrix", {CostMatrix::FileOf(command.cost_matrix)});
+  command.json_output.Check(std::move(files));
   command.pictures.Check();
   const Model model = LoadModel(command.input.model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();

@@ -28,14 +28,13 @@ int RunExport(const ExportCommand& command) {
   if (command.onnx + command.csv + command.npy != 1) {
     throw Error(ErrorCode::kInvalidArgument, "say what to write: --onnx, --csv or --npy");
   }
-  const NamedPath read[] = {{"MODEL", command.model}};
-  const NamedPath files[] = {{"MODEL", command.model}, {"--out", command.out}};
-  command.json_output.Check(files);
+  FileUse files;
+  files.AddRead("MODEL", {command.model});
+  files.written.push_back({"--out", command.onnx ? command.out : ""});
+  command.json_output.Check(std::move(files));
   std::vector<std::string> paths{command.out};
   const Model model = LoadModel(command.model);
   if (command.onnx) {
-    const NamedPath written[] = {{"--out", command.out}};
-    RequireSeparateFiles(written, read);
     WriteFileAtomically(command.out, ToOnnx(model));
   } else {
     RequireOutputFolder(command.out);

@@ -110,12 +110,9 @@ int RunLayer(const LayerCommand& command) {
     return kExitOk;
   }
   const FileLayerSettings& settings = command.settings;
-  const NamedPath others[] = {{"--x", settings.x},     {"--w", settings.w},         {"--bias", settings.bias},
-                              {"--out", settings.out}, {"--w-out", settings.w_out}, {"--config", command.config}};
-  command.json_output.Check(others);
-  const NamedPath config[] = {{"--config", command.config}};
-  const NamedPath written[] = {{"--out", settings.out}, {"--w-out", settings.w_out}};
-  RequireSeparateFiles(written, config);
+  FileUse files = FilesOf(settings);
+  files.AddRead("--config", {command.config});
+  command.json_output.Check(std::move(files));
   const bool text = !command.quiet && !command.json_output.to_stdout();
   FileLayer layer(settings);
   PrintWarning(layer.tuning_warning());

@@ -3,7 +3,9 @@
 
 #include "command.h"
 
+#include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/base/names.h"
 #include "lamina/data/split.h"
 #include "lamina/train/settings.h"
 #include "lamina/tune/profile.h"
@@ -20,10 +22,17 @@ void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--samples", samples, "Use only the first rows; 0: all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--backend", backend, "auto, cpu, blas, threads or serial")->capture_default_str();
+  app.add_option("--backend", backend, BackendNamesText())->capture_default_str();
   app.add_option("--threads", threads, "Threads to use; 0: all cores")
       ->capture_default_str()
       ->check(CLI::Range(0, 4096));
+}
+
+FileUse ModelInput::Files() const {
+  FileUse files;
+  files.AddRead("--model", {model});
+  files.AddRead("--data", DataFiles(data));
+  return files;
 }
 
 std::unique_ptr<Backend> ModelInput::MakeBackend() const {
@@ -34,6 +43,7 @@ std::unique_ptr<Backend> ModelInput::MakeBackend() const {
 }
 
 Table ModelInput::ReadTableFor(const Model& model) const {
+  IndexOfName(part, std::vector<std::string>{"test", "train"}, "--part: unknown choice");
   if (model.preprocessor.input_count() == 0) {
     throw Error(
         ErrorCode::kBadModel, "the model holds a bare network, without the encoding of raw rows",
@@ -46,10 +56,6 @@ Table ModelInput::ReadTableFor(const Model& model) const {
   options.text_columns_if_present = model.preprocessor.TextColumns();
   ReadResult result = ReadData(data, options);
   Table& table = part == "test" && result.test ? *result.test : result.train;
-  if (part != "test" && part != "train") {
-    throw Error(ErrorCode::kInvalidArgument, "--part: unknown choice",
-                {.value = part, .remedy = "Known: test, train."});
-  }
   model.preprocessor.Prepare(table);
   return std::move(table);
 }

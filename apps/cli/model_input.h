@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/file.h"
 #include "lamina/data/reader.h"
 #include "lamina/nn/model.h"
 
@@ -23,6 +24,8 @@ struct ModelInput {
   int threads = 0;
 
   void AddTo(CLI::App& app);
+  /// The files of --model and --data.
+  FileUse Files() const;
   std::unique_ptr<Backend> MakeBackend() const;
   /// The rows of `data`; of a folder of IDX files the part asked for. Columns that the model knows as text are read so.
   Table ReadTableFor(const Model& model) const;

@@ -36,18 +36,13 @@ void ToNpy(const std::string& path, const Model& model, const Matrix& outputs, b
 }
 
 int RunPredict(const PredictCommand& command) {
-  const NamedPath read[] = {{"--model", command.input.model}, {"--data", command.input.data}};
-  const NamedPath written[] = {{"--out", command.out == "-" ? "" : command.out},
-                               {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
-  RequireSeparateFiles(written, read);
-  command.json_output.Check();
+  FileUse files = command.input.Files();
+  files.written.push_back({"--out", command.out == "-" ? "" : command.out});
+  command.json_output.Check(std::move(files));
   const bool to_stdout = command.out == "-";
   if (to_stdout && command.json_output.to_stdout()) {
     throw Error(ErrorCode::kInvalidArgument, "--json - and the predictions cannot both go to standard output",
                 {.remedy = "Give --out FILE."});
-  }
-  if (!to_stdout) {
-    RequireWritableTarget(command.out);
   }
   const Model model = LoadModel(command.input.model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();

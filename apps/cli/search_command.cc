@@ -48,20 +48,10 @@ struct SearchCommand {
 
 // Everything that will be written can be, before minutes of training.
 void CheckOutputs(const SearchCommand& command) {
-  const TrainSettings& train = command.settings.train;
-  const NamedPath read[] = {
-      {"--data", train.data}, {"--test", train.test}, {"--validation", train.validation}, {"--config", command.config}};
-  const NamedPath written[] = {{"--csv", command.csv},
-                               {"--model", train.model},
-                               {"--history", train.history},
-                               {"--history-json", train.history_json},
-                               {"--json", command.json_output.to_stdout() ? "" : command.json_output.path}};
-  RequireSeparateFiles(written, read);
-  for (const NamedPath& file : written) {
-    if (!file.path.empty()) {
-      RequireWritableTarget(file.path);
-    }
-  }
+  FileUse files = FilesOf(command.settings);
+  files.AddRead("--config", {command.config});
+  files.written.push_back({"--csv", command.csv});
+  command.json_output.Check(std::move(files));
   if (!command.plot.empty()) {
     RequireOutputFolder(command.plot);
   }
@@ -186,8 +176,8 @@ int RunSearch(const SearchCommand& command) {
     fmt::print("{}", WriteConfig(command.settings));
     return kExitOk;
   }
-  ValidateSearch(command.settings);
   CheckOutputs(command);
+  ValidateSearch(command.settings);
   const bool text = !command.quiet && !command.json_output.to_stdout();
   CatchInterrupts();
   Search search(command.settings);

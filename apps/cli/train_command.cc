@@ -24,7 +24,7 @@ using nlohmann::json;
 constexpr const char* kTrainFooter =
     "Examples:\n"
     "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
-    "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.5\n"
+    "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.05\n"
     "  lamina train --data houses.csv --target price --drop id --patience 10 --model houses.safetensors\n"
     "  lamina train --config run.toml --seed 7\n"
     "  lamina train --resume digits.safetensors.checkpoint";
@@ -126,17 +126,12 @@ int RunTrain(const TrainCommand& command) {
     return kExitOk;
   }
   const TrainSettings& settings = command.settings;
-  const NamedPath others[] = {{"--data", settings.data},
-                              {"--test", settings.test},
-                              {"--validation", settings.validation},
-                              {"--cost-matrix", settings.cost_matrix},
-                              {"--config", command.config},
-                              {"--resume", command.resume},
-                              {"--model", settings.model},
-                              {"--history", settings.history},
-                              {"--history-json", settings.history_json},
-                              {"--checkpoint", settings.checkpoint}};
-  command.json_output.Check(others);
+  FileUse files = FilesOf(settings);
+  files.AddRead("--config", {command.config});
+  if (!command.resume.empty() && !IsSameFile(command.resume, CheckpointPathOf(settings))) {
+    files.AddRead("--resume", {command.resume});  // going on in the same checkpoint is meant
+  }
+  command.json_output.Check(std::move(files));
   command.pictures.Check();
   const bool text = !command.quiet && !command.json_output.to_stdout();
   std::unique_ptr<TrainSession> session = command.resume.empty()

@@ -212,7 +212,7 @@ int Tune(const Backend& backend, const TuneCommand& command) {
 }
 
 int RunTune(const TuneCommand& command) {
-  command.json_output.Check();
+  command.json_output.Check({{{"--import", command.import_path}}, {{"--export", command.export_path}}});
   const std::unique_ptr<Backend> backend = MakeBackend(command.backend, {.threads = command.threads});
   if (command.list) {
     return List(*backend, command);

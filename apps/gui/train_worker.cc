@@ -1,7 +1,6 @@
 // Training off the interface thread.
 #include "train_worker.h"
 
-#include <cstring>
 #include <utility>
 
 #include "lamina/base/text.h"
@@ -18,17 +17,6 @@ QString StartText(const TrainSession& session) {
 }
 
 }  // namespace
-
-std::shared_ptr<const Model> CopyOf(const Model& model) {
-  auto copy = std::make_shared<Model>();
-  copy->network = Network(model.network.layers(), model.network.dtype());
-  std::memcpy(copy->network.parameters(), model.network.parameters(),
-              static_cast<size_t>(model.network.parameter_bytes()));
-  copy->preprocessor = model.preprocessor;
-  copy->loss = model.loss;
-  copy->training = model.training;
-  return copy;
-}
 
 TrainWorker::TrainWorker(QObject* parent) : QObject(parent), worker_(new QObject) {
   worker_->moveToThread(&thread_);
@@ -110,7 +98,7 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
   TrainResult result = session_->Run(callbacks);
   auto outcome = std::make_shared<TrainOutcome>();
   const Model& model = session_->model();
-  outcome->model = CopyOf(model);
+  outcome->model = std::make_shared<Model>(model);
   outcome->settings = session_->settings();
   outcome->stopped = result.history.stop_reason == "interrupted";
   outcome->history = std::move(result.history);

@@ -34,9 +34,6 @@ struct RunStart {
   int64_t first_epoch = 1;
 };
 
-/// A copy of `model`, which cannot be copied by itself.
-std::shared_ptr<const Model> CopyOf(const Model& model);
-
 class TrainWorker : public QObject {
   Q_OBJECT
  public:

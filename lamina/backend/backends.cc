@@ -8,6 +8,7 @@
 #include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/serial/serial_backend.h"
 #include "lamina/backend/threads/threads_backend.h"
+#include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #if defined(LAMINA_HAVE_CUDA)
 #include "lamina/backend/cuda/cuda_backend.h"
@@ -51,6 +52,19 @@ constexpr std::array<BackendRow, 5> kTable{{
 
 std::span<const BackendRow> BackendTable() { return kTable; }
 
+std::vector<std::string> BackendNames() {
+  std::vector<std::string> names{"auto"};
+  for (const BackendRow& row : kTable) {
+    names.emplace_back(row.name);
+  }
+  return names;
+}
+
+const std::string& BackendNamesText() {
+  static const std::string text = ChoiceText(BackendNames());
+  return text;
+}
+
 std::vector<GpuInfo> UsableGpus() { return CudaGpus(); }
 
 std::string_view BackendForTraining(std::string_view name, std::span<const LayerSpec> layers, int64_t batch,
@@ -64,9 +78,7 @@ std::string_view BackendForTraining(std::string_view name, std::span<const Layer
 }
 
 std::unique_ptr<Backend> MakeBackend(std::string_view name, const BackendOptions& options) {
-  std::vector<std::string> names{"auto"};
   for (const BackendRow& row : kTable) {
-    names.emplace_back(row.name);
     if (name != row.name && name != "auto") {
       continue;
     }
@@ -78,12 +90,7 @@ std::unique_ptr<Backend> MakeBackend(std::string_view name, const BackendOptions
       throw Error(ErrorCode::kUnsupported, "backend " + std::string(name) + " is not available: " + verdict.reason);
     }
   }
-  std::string known;
-  for (const std::string& each : names) {
-    known += (known.empty() ? "" : ", ") + each;
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown backend",
-              {.value = std::string(name), .remedy = DidYouMean(name, names) + "Known: " + known + "."});
+  ThrowUnknownName(name, BackendNames(), "unknown backend");
 }
 
 }  // namespace lamina

@@ -21,6 +21,10 @@ struct BackendRow {
 };
 
 std::span<const BackendRow> BackendTable();
+/// What a backend can be chosen by: "auto", then those of the table, usable here or not.
+std::vector<std::string> BackendNames();
+/// The same as a help text: "auto, cuda, cpu or serial".
+const std::string& BackendNamesText();
 
 struct GpuInfo {
   std::string name;                // "NVIDIA H100 80GB HBM3"

@@ -49,6 +49,12 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
   std::memset(data_.get(), 0, static_cast<size_t>(rounded));
 }
 
+AlignedBuffer::AlignedBuffer(const AlignedBuffer& other) : AlignedBuffer(other.size_bytes_) {
+  if (size_bytes_ > 0) {
+    std::memcpy(data_.get(), other.data_.get(), static_cast<size_t>(size_bytes_));
+  }
+}
+
 void FreeBuffer::operator()(void* p) const noexcept {
   if (mapped_bytes > 0) {
     munmap(p, static_cast<size_t>(mapped_bytes));

@@ -16,13 +16,16 @@ struct FreeBuffer {
   void operator()(void* p) const noexcept;
 };
 
-/// 64-byte aligned, zero-initialised host memory. Movable, not copyable. Throws Error(kResource) naming the need.
+/// 64-byte aligned, zero-initialised host memory. A copy has memory of its own. Throws Error(kResource) naming the
+/// need.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(int64_t size_bytes);
+  AlignedBuffer(const AlignedBuffer& other);
   AlignedBuffer(AlignedBuffer&& other) noexcept
       : data_(std::move(other.data_)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+  AlignedBuffer& operator=(const AlignedBuffer& other) { return *this = AlignedBuffer(other); }
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     data_ = std::move(other.data_);
     size_bytes_ = std::exchange(other.size_bytes_, 0);
@@ -41,11 +44,13 @@ class AlignedBuffer {
   int64_t size_bytes_ = 0;
 };
 
-/// A dense row-major host matrix that owns its elements.
+/// A dense row-major host matrix that owns its elements. Movable, not copyable: a copy of a data set is a mistake.
 class Matrix {
  public:
   Matrix() = default;
   Matrix(int64_t rows, int64_t cols, DType dtype);
+  Matrix(Matrix&&) noexcept = default;
+  Matrix& operator=(Matrix&&) noexcept = default;
 
   int64_t rows() const { return rows_; }
   int64_t cols() const { return cols_; }

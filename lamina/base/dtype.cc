@@ -1,9 +1,10 @@
 // Names and sizes of element types, in one table.
 #include <array>
 #include <string>
+#include <vector>
 
-#include "lamina/base/error.h"
 #include "lamina/base/matrix_view.h"
+#include "lamina/base/names.h"
 
 namespace lamina {
 namespace {
@@ -31,15 +32,12 @@ std::string_view DTypeName(DType dtype) { return kDTypes[static_cast<size_t>(dty
 int64_t DTypeSize_bytes(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size_bytes; }
 
 DType ParseDType(std::string_view name) {
-  std::string known;
+  std::vector<std::string> names;
+  names.reserve(kDTypes.size());
   for (const DTypeRow& row : kDTypes) {
-    if (row.name == name) {
-      return row.dtype;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    names.emplace_back(row.name);
   }
-  throw Error(ErrorCode::kInvalidArgument, "unknown data type",
-              {.value = std::string(name), .remedy = "Known types: " + known + "."});
+  return kDTypes[IndexOfName(name, names, "unknown data type")].dtype;
 }
 
 }  // namespace lamina

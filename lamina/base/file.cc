@@ -61,26 +61,45 @@ void RequireWritableTarget(const std::string& path) {
   }
 }
 
-void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const NamedPath> read) {
-  const auto canonical = [](const NamedPath& entry) {
-    std::error_code error;
-    const auto absolute = std::filesystem::absolute(entry.path, error);
-    const auto path = std::filesystem::weakly_canonical(absolute, error);
-    return error ? absolute : path;
+void FileUse::AddRead(const std::string& name, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    read.push_back({name, path});
+  }
+}
+
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error)) {
+    return true;
+  }
+  const auto canonical = [&](const std::string& path) {
+    const auto absolute = std::filesystem::absolute(path, error);
+    const auto resolved = std::filesystem::weakly_canonical(absolute, error);
+    return error ? absolute : resolved;
   };
-  for (size_t i = 0; i < written.size(); ++i) {
-    if (written[i].path.empty() || IsSpecialFile(written[i].path)) {
+  return canonical(a) == canonical(b);
+}
+
+void CheckFiles(const FileUse& files) {
+  for (size_t i = 0; i < files.written.size(); ++i) {
+    const NamedPath& written = files.written[i];
+    if (written.path.empty() || IsSpecialFile(written.path)) {
       continue;
     }
-    const auto clashes = [&](const NamedPath& other) {
-      if (!other.path.empty() && canonical(other) == canonical(written[i])) {
+    const auto require_another = [&](const NamedPath& other) {
+      if (!other.path.empty() && IsSameFile(other.path, written.path)) {
         throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("{} would overwrite the file of {}", written[i].name, other.name),
-                    {.file = written[i].path, .remedy = "Give it another name."});
+                    fmt::format("{} would overwrite the file of {}", written.name, other.name),
+                    {.file = written.path, .remedy = "Give it another name."});
       }
     };
-    std::for_each(read.begin(), read.end(), clashes);
-    std::for_each(written.begin() + static_cast<ptrdiff_t>(i) + 1, written.end(), clashes);
+    std::for_each(files.read.begin(), files.read.end(), require_another);
+    std::for_each(files.written.begin() + static_cast<ptrdiff_t>(i) + 1, files.written.end(), require_another);
+  }
+  for (const NamedPath& file : files.written) {
+    if (!file.path.empty()) {
+      RequireWritableTarget(file.path);
+    }
   }
 }
 

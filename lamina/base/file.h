@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lamina/base/part_file.h"
 
@@ -26,9 +27,22 @@ struct NamedPath {
   std::string path;
 };
 
-/// Throws Error(kInvalidArgument) where a file to be written is also one that is read, or is to be written twice: one
-/// would destroy the other. Empty paths and what is no regular file (/dev/null) are left out.
-void RequireSeparateFiles(std::span<const NamedPath> written, std::span<const NamedPath> read);
+/// The files of one run, declared once by whoever reads and writes them. Empty paths: not given.
+struct FileUse {
+  std::vector<NamedPath> read;
+  std::vector<NamedPath> written;
+
+  /// The files that `name` stands for: one, or those of a folder.
+  void AddRead(const std::string& name, const std::vector<std::string>& paths);
+};
+
+/// Called before any work. Throws Error(kInvalidArgument) where a file to be written is also one that is read, or is to
+/// be written twice, whatever its name (links, "./"): one would destroy the other. Throws Error(kNotFound | kIo) where
+/// a file cannot be written. What is no regular file (/dev/null) may be given twice.
+void CheckFiles(const FileUse& files);
+
+/// Whether both name one file that is there, or the same place for one that is not.
+bool IsSameFile(const std::string& a, const std::string& b);
 
 /// Writes a file beside its target and renames it over the target at Commit(): whoever looks, and whenever the
 /// process dies, sees the old file or the new one, whole. Without Commit the temporary is removed.

@@ -85,6 +85,25 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
   return nearest == nullptr ? "" : "Did you mean '" + *nearest + "'? ";
 }
 
+std::string ChoiceText(std::span<const std::string> choices) {
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+  }
+  return text;
+}
+
+std::string CsvField(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + '"';
+}
+
 std::string_view WithoutTag(std::string_view text) {
   const size_t end = text.find("] ");
   return text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text;

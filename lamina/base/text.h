@@ -20,6 +20,10 @@ double ParseNumber(std::string_view text);
 std::optional<int64_t> ParseInteger(std::string_view text);
 /// "Did you mean 'x'? " for the candidate nearest to `name` by edit distance, or "" if none is near.
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates);
+/// "a, b or c".
+std::string ChoiceText(std::span<const std::string> choices);
+/// `text` as a field of a CSV file (RFC 4180): in quotes where it holds a comma, a quote or a line end.
+std::string CsvField(std::string_view text);
 /// What a JSON exception says without its tag: "key 'x' not found" of "[json.exception.out_of_range.403] key 'x' ...".
 std::string_view WithoutTag(std::string_view text);
 /// "1,234,567".

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "lamina/base/error.h"
+#include "lamina/base/utf8.h"
 #include "lamina/data/csv_columns.h"
 #include "lamina/data/csv_cursor.h"
 #include "lamina/data/csv_dialect.h"
@@ -22,26 +23,6 @@ namespace {
   throw Error(ErrorCode::kBadData, std::move(message), {.file = source, .line = line, .remedy = std::move(remedy)});
 }
 
-// Bytes of the UTF-8 sequence at p, 0 if it is not one (RFC 3629: no overlong forms, no surrogates).
-size_t SequenceLength(const unsigned char* p, const unsigned char* end) {
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return p + i < end && p[i] >= low && p[i] <= high;
-  };
-  if (p[0] < 0x80) {
-    return 1;
-  }
-  if (p[0] >= 0xC2 && p[0] <= 0xDF) {
-    return follows(1) ? 2 : 0;
-  }
-  if (p[0] >= 0xE0 && p[0] <= 0xEF) {
-    return follows(1, p[0] == 0xE0 ? 0xA0 : 0x80, p[0] == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
-  }
-  if (p[0] >= 0xF0 && p[0] <= 0xF4) {
-    return follows(1, p[0] == 0xF0 ? 0x90 : 0x80, p[0] == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 // Text must be UTF-8: names and categories go into JSON.
 void CheckUtf8(std::string_view content, const std::string& source) {
   unsigned char any = 0;
@@ -51,15 +32,14 @@ void CheckUtf8(std::string_view content, const std::string& source) {
   if (any < 0x80) {
     return;
   }
-  const auto* begin = reinterpret_cast<const unsigned char*>(content.data());
-  const auto* end = begin + content.size();
-  for (const auto* p = begin; p < end;) {
-    const size_t length = SequenceLength(p, end);
+  for (size_t at = 0; at < content.size();) {
+    const size_t length = Utf8Length(content, at);
     if (length == 0) {
-      ThrowAt(content, static_cast<size_t>(p - begin), source, fmt::format("not UTF-8 text: byte 0x{:02x}", *p),
+      ThrowAt(content, at, source,
+              fmt::format("not UTF-8 text: byte 0x{:02x}", static_cast<unsigned char>(content[at])),
               "Convert it, for instance with: iconv -f LATIN1 -t UTF-8.");
     }
-    p += length;
+    at += length;
   }
 }
 

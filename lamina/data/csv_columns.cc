@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 
@@ -35,30 +36,19 @@ int Digits(const char* p, int count, bool& ok) {
   return value;
 }
 
-// Days from 1970-01-01 in the proleptic Gregorian calendar (H. Hinnant, "chrono-compatible low-level date
-// algorithms").
-int64_t DaysFromCivil(int64_t year, int month, int day) {
-  year -= month <= 2 ? 1 : 0;
-  const int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const int64_t year_of_era = year - era * 400;
-  const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
-// The ten bytes at p as YYYY-MM-DD.
+// The ten bytes at p as YYYY-MM-DD, in days from 1970-01-01 of the proleptic Gregorian calendar.
 bool ParseDay(const char* p, int64_t& days) {
   bool ok = p[4] == '-' && p[7] == '-';
   const int year = Digits(p, 4, ok);
   const int month = Digits(p + 5, 2, ok);
   const int day = Digits(p + 8, 2, ok);
-  if (!ok || month < 1 || month > 12 || day < 1 || day > 31) {
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!ok || !date.ok()) {
     return false;
   }
-  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-  const int short_month =
-      month == 2 ? (leap ? 29 : 28) : (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
-  days = DaysFromCivil(year, month, day);
-  return day <= short_month;
+  days = std::chrono::sys_days(date).time_since_epoch().count();
+  return true;
 }
 
 bool IsNan(std::string_view field) {

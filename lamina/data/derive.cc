@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "lamina/base/error.h"
+#include "lamina/base/names.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 #include "lamina/data/category_lookup.h"
@@ -54,8 +55,7 @@ const DeriveFunction& FindFunction(std::string_view name, const std::string& tex
     }
     names.emplace_back(function.name);
   }
-  ThrowForm(text, fmt::format("--derive: unknown function '{}'", name),
-            fmt::format("{}Known: {}.", DidYouMean(name, names), fmt::join(names, ", ")));
+  ThrowUnknownName(name, names, fmt::format("--derive {}: unknown function", text));
 }
 
 Derivation Parse(const std::string& text) {

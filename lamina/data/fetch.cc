@@ -2,27 +2,18 @@
 // resuming, is on nearly every machine, and keeps lamina free of a dependency that only this needs.
 #include "lamina/data/fetch.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <thread>
 
+#include "lamina/base/child_process.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
-
-extern char** environ;
 
 namespace lamina {
 namespace {
@@ -48,79 +39,6 @@ void Remove(const std::string& path) {
   std::error_code ignored;
   fs::remove(path, ignored);
 }
-
-// A child process with its standard error in a pipe; ended and reaped whatever happens.
-class Child {
- public:
-  // errno of the failure in start_error(), 0 if it runs.
-  explicit Child(const std::vector<std::string>& command) {
-    std::vector<char*> arguments;
-    arguments.reserve(command.size() + 1);
-    for (const std::string& each : command) {
-      arguments.push_back(const_cast<char*>(each.c_str()));
-    }
-    arguments.push_back(nullptr);
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-      start_error_ = errno;
-      return;
-    }
-    errors_ = ends[0];
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    start_error_ = posix_spawnp(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (start_error_ != 0) {
-      pid_ = -1;
-    }
-  }
-  ~Child() {
-    if (pid_ > 0) {
-      kill(pid_, SIGTERM);
-      while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    }
-    if (errors_ >= 0) {
-      close(errors_);
-    }
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  int start_error() const { return start_error_; }
-  const std::string& error_text() const { return error_text_; }
-
-  // True once it has ended; exit_status() is then its status, or 128 + the signal that ended it.
-  bool Poll() {
-    std::array<char, 1024> piece{};
-    for (ssize_t n = 0; (n = read(errors_, piece.data(), piece.size())) > 0;) {
-      error_text_.append(piece.data(), static_cast<size_t>(n));
-    }
-    if (pid_ > 0) {
-      int status = 0;
-      const pid_t ended = waitpid(pid_, &status, WNOHANG);
-      if (ended == 0 || (ended < 0 && errno == EINTR)) {
-        return false;
-      }
-      exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      pid_ = -1;
-      return Poll();  // once more for what it wrote last
-    }
-    return true;
-  }
-  int exit_status() const { return exit_status_; }
-
- private:
-  pid_t pid_ = -1;
-  int errors_ = -1;
-  int start_error_ = 0;
-  int exit_status_ = -1;
-  std::string error_text_;
-};
 
 class Fetcher {
  public:
@@ -241,31 +159,31 @@ class Fetcher {
   }
 
   std::string RunCurl(const std::string& url, const FetchFile& file, const std::string& part, int& status) const {
-    Child curl({"curl",
-                "--disable",
-                "--fail",
-                "--silent",
-                "--show-error",
-                "--location",
-                "--globoff",
-                "--proto",
-                "=http,https,file",
-                "--connect-timeout",
-                std::to_string(options_.connect_timeout_seconds),
-                "--speed-limit",
-                "1",
-                "--speed-time",
-                std::to_string(options_.stall_timeout_seconds),
-                "--continue-at",
-                "-",
-                "--output",
-                part,
-                "--url",
-                url});
-    if (curl.start_error() != 0) {
+    ChildProcess curl({"curl",
+                       "--disable",
+                       "--fail",
+                       "--silent",
+                       "--show-error",
+                       "--location",
+                       "--globoff",
+                       "--proto",
+                       "=http,https,file",
+                       "--connect-timeout",
+                       std::to_string(options_.connect_timeout_seconds),
+                       "--speed-limit",
+                       "1",
+                       "--speed-time",
+                       std::to_string(options_.stall_timeout_seconds),
+                       "--continue-at",
+                       "-",
+                       "--output",
+                       part,
+                       "--url",
+                       url},
+                      {.keep_errors = true, .remedy = "apt-get install curl"});
+    if (const Verdict started = curl.started(); !started) {
       status = -1;
-      return curl.start_error() == ENOENT ? "the program curl is not installed (or not in PATH)"
-                                          : fmt::format("cannot run curl: {}", std::strerror(curl.start_error()));
+      return started.reason;
     }
     while (!curl.Poll()) {
       const int64_t size_bytes = SizeOrZero(part);

@@ -1,8 +1,5 @@
 // The data sets that can be fetched: their homes, files and checksums.
-#include <fmt/format.h>
-
-#include "lamina/base/error.h"
-#include "lamina/base/text.h"
+#include "lamina/base/names.h"
 #include "lamina/data/fetch.h"
 
 namespace lamina {
@@ -38,9 +35,7 @@ const FetchSpec& FindFetchSpec(std::string_view name) {
     }
     names.push_back(spec.name);
   }
-  throw Error(ErrorCode::kInvalidArgument, "unknown data set",
-              {.value = std::string(name),
-               .remedy = DidYouMean(name, names) + fmt::format("Known: {}.", fmt::join(names, ", "))});
+  ThrowUnknownName(name, names, "unknown data set");
 }
 
 int64_t FetchSpec::TotalBytes() const {

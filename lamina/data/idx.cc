@@ -124,7 +124,7 @@ std::string FindPart(const std::filesystem::path& folder, const char* set, const
     for (const char* ending : {"", ".gz"}) {
       const auto path = folder / fmt::format("{}-{}{}{}-ubyte{}", set, what, joint,
                                              std::string_view(what) == "images" ? "idx3" : "idx1", ending);
-      if (std::filesystem::is_regular_file(path)) {
+      if (std::error_code error; std::filesystem::is_regular_file(path, error)) {
         return path.string();
       }
     }
@@ -203,6 +203,18 @@ Table ReadIdx(std::string content, const std::string& source, const ReadOptions&
     column.owner = owner;
   }
   return table;
+}
+
+std::vector<std::string> IdxFolderFiles(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const char* set : {"train", "t10k"}) {
+    for (const char* what : {"images", "labels"}) {
+      if (std::string path = FindPart(folder, set, what); !path.empty()) {
+        files.push_back(std::move(path));
+      }
+    }
+  }
+  return files;
 }
 
 ReadResult ReadIdxFolder(const std::string& folder, const ReadOptions& options) {

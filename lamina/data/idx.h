@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lamina/data/reader.h"
 
@@ -18,5 +19,7 @@ Table ReadIdx(std::string content, const std::string& source, const ReadOptions&
 
 /// The folder described at ReadData.
 ReadResult ReadIdxFolder(const std::string& folder, const ReadOptions& options);
+/// Its files, as far as they are there.
+std::vector<std::string> IdxFolderFiles(const std::string& folder);
 
 }  // namespace lamina

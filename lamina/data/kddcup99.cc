@@ -89,6 +89,11 @@ std::string FindFile(const std::string& folder, std::initializer_list<const char
   return "";
 }
 
+std::string TrainingFile(const std::string& folder) {
+  return FindFile(folder, {"kddcup.data_10_percent", "kddcup.data"});
+}
+std::string TestFile(const std::string& folder) { return FindFile(folder, {"corrected"}); }
+
 Table ReadPart(const std::string& path, ReadOptions options) {
   options.header = Header::kNo;
   options.separator = ',';
@@ -118,8 +123,14 @@ std::span<const KddAttack> KddAttacks() { return kAttacks; }
 std::span<const std::string_view> KddCategories() { return kCategories; }
 double KddCost(size_t truth, size_t predicted) { return kCosts[truth][predicted]; }
 
+std::vector<std::string> KddCup99Files(const std::string& folder) {
+  std::vector<std::string> files{TrainingFile(folder), TestFile(folder)};
+  std::erase(files, "");
+  return files;
+}
+
 ReadResult ReadKddCup99(const std::string& folder, const ReadOptions& options) {
-  const std::string train = FindFile(folder, {"kddcup.data_10_percent", "kddcup.data"});
+  const std::string train = TrainingFile(folder);
   if (train.empty()) {
     throw Error(ErrorCode::kNotFound, "no kddcup.data_10_percent.gz (or kddcup.data.gz) in this folder",
                 {.file = folder, .remedy = "Download it with: lamina data fetch kddcup99."});
@@ -128,7 +139,7 @@ ReadResult ReadKddCup99(const std::string& folder, const ReadOptions& options) {
   named.text_columns.clear();  // by the names of this data set, and its text is known
   ReadResult result;
   result.train = ReadPart(train, named);
-  if (const std::string test = FindFile(folder, {"corrected"}); !test.empty()) {
+  if (const std::string test = TestFile(folder); !test.empty()) {
     result.test = ReadPart(test, named);
   }
   result.target = std::string(kColumns.back());

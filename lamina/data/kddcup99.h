@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lamina/data/reader.h"
 
@@ -28,5 +29,7 @@ double KddCost(size_t truth, size_t predicted);
 /// kddcup.data_10_percent (else kddcup.data) and corrected of a folder, .gz or not: columns by name, labels without
 /// their full stop, target "label". Throws Error(kNotFound) naming what is missing.
 ReadResult ReadKddCup99(const std::string& folder, const ReadOptions& options);
+/// Those files, as far as they are there.
+std::vector<std::string> KddCup99Files(const std::string& folder);
 
 }  // namespace lamina

@@ -6,9 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/base/matrix_view.h"
+#include "lamina/base/names.h"
+
 namespace lamina {
 
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+
+/// What NumPy calls the element types of this machine's byte order; it has no bf16.
+inline constexpr Named<DType> kNpyTypes[] = {{"<f8", DType::kF64}, {"<f4", DType::kF32}, {"<f2", DType::kF16},
+                                             {"<i8", DType::kI64}, {"<i4", DType::kI32}, {"<i2", DType::kI16},
+                                             {"|i1", DType::kI8},  {"|u1", DType::kU8}};
 
 struct NpyHeader {
   std::string descr;  // "<f4"

@@ -17,21 +17,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are viewed as they lie in the file");
 
-struct MatrixType {
-  std::string_view descr;
-  DType dtype;
-};
-constexpr MatrixType kMatrixTypes[] = {{"<f8", DType::kF64}, {"<f4", DType::kF32}, {"<f2", DType::kF16},
-                                       {"<i8", DType::kI64}, {"<i4", DType::kI32}, {"<i2", DType::kI16},
-                                       {"|i1", DType::kI8},  {"|u1", DType::kU8}};
-
 DType TypeOf(const std::string& descr, const std::string& source) {
-  for (const MatrixType& row : kMatrixTypes) {
+  for (const Named<DType>& row : kNpyTypes) {
     // Byte order says nothing of single bytes; "=" is that of this machine.
-    const bool order = row.descr[0] == '|' ? std::string_view("|<>=").find(descr[0]) != std::string_view::npos
-                                           : descr[0] == '<' || descr[0] == '=';
-    if (order && std::string_view(descr).substr(1) == row.descr.substr(1)) {
-      return row.dtype;
+    const bool order = row.name[0] == '|' ? std::string_view("|<>=").find(descr[0]) != std::string_view::npos
+                                          : descr[0] == '<' || descr[0] == '=';
+    if (order && std::string_view(descr).substr(1) == row.name.substr(1)) {
+      return row.value;
     }
   }
   ThrowBadNpy(source, "elements of this type cannot be computed with", descr,

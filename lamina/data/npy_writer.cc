@@ -6,30 +6,13 @@
 #include "lamina/base/buffer.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/file.h"
+#include "lamina/data/npy_header.h"
 
 namespace lamina {
-namespace {
-
-std::string_view Descr(DType dtype) {
-  switch (dtype) {
-    case DType::kF64: return "<f8";
-    case DType::kF32:
-    case DType::kBF16: return "<f4";  // NumPy has no bf16
-    case DType::kF16: return "<f2";
-    case DType::kI64: return "<i8";
-    case DType::kI32: return "<i4";
-    case DType::kI16: return "<i2";
-    case DType::kI8: return "|i1";
-    case DType::kU8: return "|u1";
-  }
-  return "";
-}
-
-}  // namespace
-
 std::string NpyHeaderText(int64_t rows, int64_t cols, DType dtype) {
-  std::string dictionary =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}", Descr(dtype), rows, cols);
+  const DType stored = dtype == DType::kBF16 ? DType::kF32 : dtype;
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                       NameOf(stored, kNpyTypes), rows, cols);
   while ((10 + dictionary.size() + 1) % 64 != 0) {  // the data start at a multiple of 64
     dictionary += ' ';
   }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/data/csv.h"
@@ -22,7 +23,8 @@ constexpr std::array<FormatRow, 3> kFormats{{
     {"idx", LooksLikeIdx, ReadIdx}, {"npy", LooksLikeNpy, ReadNpy}, {"csv", LooksLikeCsv, ReadCsv},  // last: any text
 }};
 
-constexpr std::array<DataSetRow, 2> kDataSets{{{"kddcup99", ReadKddCup99}, {"mnist", ReadIdxFolder}}};
+constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as
+constexpr std::array<DataSetRow, 2> kDataSets{{{"kddcup99", ReadKddCup99, KddCup99Files}, kImages}};
 
 // Files people try that only need a step before.
 std::string_view NameOfKnownBinary(std::string_view start) {
@@ -74,19 +76,33 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
               {.file = path, .remedy = fmt::format("Convert it to one of: {} (gzip-compressed or not).", known)});
 }
 
-ReadResult ReadData(const std::string& path, const ReadOptions& options) {
+namespace {
+
+// The row that NAME:FOLDER or a plain folder asks for, and the folder; null for a file.
+std::pair<const DataSetRow*, std::string> DataSetOf(const std::string& path) {
   for (const DataSetRow& row : DataSetTable()) {
     if (path.size() > row.name.size() && path.starts_with(row.name) && path[row.name.size()] == ':') {
-      return row.read(path.substr(row.name.size() + 1), options);
+      return {&row, path.substr(row.name.size() + 1)};
     }
   }
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return ReadIdxFolder(path, options);
+  return {std::filesystem::is_directory(path, error) ? &kImages : nullptr, path};
+}
+
+}  // namespace
+
+ReadResult ReadData(const std::string& path, const ReadOptions& options) {
+  if (const auto [row, folder] = DataSetOf(path); row != nullptr) {
+    return row->read(folder, options);
   }
   ReadResult result;
   result.train = ReadTable(path, options);
   return result;
+}
+
+std::vector<std::string> DataFiles(const std::string& path) {
+  const auto [row, folder] = DataSetOf(path);
+  return row == nullptr ? std::vector<std::string>{path} : row->files(folder);
 }
 
 }  // namespace lamina

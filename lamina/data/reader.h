@@ -35,6 +35,9 @@ struct ReadResult {
 /// "0".."9", named "label"), or NAME:FOLDER for a data set of DataSetTable(). Throws Error(kNotFound | kIo | kBadData).
 ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
 
+/// The files that ReadData(path) reads: those of a folder or data set that are there, or `path` itself.
+std::vector<std::string> DataFiles(const std::string& path);
+
 /// One table from one file.
 Table ReadTable(const std::string& path, const ReadOptions& options = {});
 
@@ -50,6 +53,7 @@ std::span<const FormatRow> FormatTable();
 struct DataSetRow {
   std::string_view name;
   ReadResult (*read)(const std::string& folder, const ReadOptions& options);
+  std::vector<std::string> (*files)(const std::string& folder);  // those of its files that are there
 };
 std::span<const DataSetRow> DataSetTable();
 

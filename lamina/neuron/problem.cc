@@ -12,12 +12,11 @@
 namespace lamina {
 namespace {
 
-constexpr std::array<std::string_view, 3> kPassNames{"forward", "input_gradient", "weight_gradient"};
+constexpr Named<Pass> kPasses[] = {
+    {"forward", Pass::kForward}, {"input_gradient", Pass::kInputGradient}, {"weight_gradient", Pass::kWeightGradient}};
 constexpr std::string_view kBias = "-bias";
 constexpr std::string_view kNoBias = "-nobias";
 constexpr std::string_view kRadius = "-radius";
-constexpr std::string_view kFast = "-fast";
-constexpr std::string_view kMixed = "-bf16";
 
 struct Preset {
   std::string_view name;
@@ -25,8 +24,9 @@ struct Preset {
 };
 constexpr std::array<Preset, 2> kPresets{{{"rbf", "l1-triangle"}, {"mul", "dot-tanh"}}};
 
-std::string_view SuffixOf(Precision precision) {
-  return precision == Precision::kFast ? kFast : precision == Precision::kBFloat16 ? kMixed : std::string_view();
+// Behind the type: "-fast", "-bf16", nothing for exact sums.
+std::string SuffixOf(Precision precision) {
+  return precision == Precision::kExact ? "" : fmt::format("-{}", NameOf(precision, kPrecisions));
 }
 
 // Takes `suffix` off the end of text, if it is there.
@@ -69,15 +69,7 @@ std::vector<std::string> SynapseNames() {
 }
 
 Synapse ParseSynapse(std::string_view name) {
-  const std::vector<std::string> names = SynapseNames();
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) {
-      return static_cast<Synapse>(i);
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown synapse",
-              {.value = std::string(name),
-               .remedy = DidYouMean(name, names) + fmt::format("Known: {}.", fmt::join(names, ", "))});
+  return static_cast<Synapse>(IndexOfName(name, SynapseNames(), "unknown synapse"));
 }
 
 bool IsDistance(Synapse synapse) {
@@ -92,7 +84,7 @@ bool SynapseScalesDelta(Synapse synapse) {
   return VisitSynapse(synapse, []<class S>(S) { return S::kScalesDelta; });
 }
 
-std::string_view PassName(Pass pass) { return kPassNames[static_cast<size_t>(pass)]; }
+std::string_view PassName(Pass pass) { return NameOf(pass, kPasses); }
 
 DType OutputType(DType dtype) {
   return dtype == DType::kF64 || dtype == DType::kI64 || dtype == DType::kI32 ? DType::kF64 : DType::kF32;
@@ -157,18 +149,14 @@ Problem Problem::Parse(std::string_view text, std::span<const Activation> custom
     ThrowBad(text, "a trained radius belongs to a network's layer, not to a pass of one");
   }
   std::string_view dtype = parts[1];
-  problem.precision = TakeSuffix(dtype, kFast)    ? Precision::kFast
-                      : TakeSuffix(dtype, kMixed) ? Precision::kBFloat16
-                                                  : Precision::kExact;
+  for (const Named<Precision>& row : kPrecisions) {
+    if (row.value != Precision::kExact && TakeSuffix(dtype, SuffixOf(row.value))) {
+      problem.precision = row.value;
+      break;
+    }
+  }
   problem.dtype = ParseDType(dtype);
-  size_t pass = 0;
-  while (pass < kPassNames.size() && kPassNames[pass] != parts[2]) {
-    ++pass;
-  }
-  if (pass == kPassNames.size()) {
-    ThrowBad(text, "unknown pass");
-  }
-  problem.pass = static_cast<Pass>(pass);
+  problem.pass = ParseName(parts[2], kPasses, fmt::format("unknown pass in {}", text));
   const std::vector<std::string_view> shape = SplitText(parts[3], 'x');
   std::array<int64_t*, 3> sizes{&problem.batch, &problem.layer.outputs, &problem.layer.inputs};
   for (size_t i = 0; i < sizes.size(); ++i) {

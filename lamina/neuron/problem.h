@@ -11,6 +11,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/matrix_view.h"
+#include "lamina/base/names.h"
 #include "lamina/neuron/activation.h"
 
 namespace lamina {
@@ -75,6 +76,9 @@ std::string NeuronText(const LayerSpec& layer);
 /// (10 bits of mantissa). Everything else is computed exactly either way. kBFloat16, of dot layers in f32: the operands
 /// of every product are rounded to bf16 (8 bits of mantissa), sums, results and parameters stay f32.
 enum class Precision { kExact, kFast, kBFloat16 };
+
+inline constexpr Named<Precision> kPrecisions[] = {
+    {"exact", Precision::kExact}, {"fast", Precision::kFast}, {"bf16", Precision::kBFloat16}};
 
 /// The type of the activations of a layer on inputs and weights of `dtype`: f64 for f64, i64 and i32, else f32.
 DType OutputType(DType dtype);

@@ -56,8 +56,10 @@ class Executor {
 
   /// Flat arrays of network.parameter_bytes() in backend memory, laid out like Network::parameters().
   Buffer& parameters() { return *parameters_; }
+  const Buffer& parameters() const { return *parameters_; }
   Buffer& gradients() { return *gradients_; }
   Buffer& state(int i) { return *states_[static_cast<size_t>(i)]; }
+  const Buffer& state(int i) const { return *states_[static_cast<size_t>(i)]; }
   int state_count() const { return static_cast<int>(states_.size()); }
 
   int64_t max_batch() const { return options_.max_batch; }

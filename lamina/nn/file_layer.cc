@@ -9,6 +9,7 @@
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/nn/random_weights.h"
 #include "lamina/tune/profile.h"
@@ -20,7 +21,7 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, std::move(what), {.value = std::move(value), .remedy = std::move(remedy)});
 }
 
-void CheckFiles(const FileLayerSettings& s) {
+void CheckSettings(const FileLayerSettings& s) {
   if (s.x.empty() || s.out.empty()) {
     ThrowBadLayer(s.x.empty() ? "no samples: give --x FILE" : "no output: give --out FILE");
   }
@@ -34,13 +35,7 @@ void CheckFiles(const FileLayerSettings& s) {
   if (!s.w.empty() && !s.w_out.empty()) {
     ThrowBadLayer("--w-out keeps random weights, but --w gives them");
   }
-  const NamedPath written[] = {{"--out", s.out}, {"--w-out", s.w_out}};
-  const NamedPath read[] = {{"--x", s.x}, {"--w", s.w}, {"--bias", s.bias}};
-  RequireSeparateFiles(written, read);
-  RequireWritableTarget(s.out);
-  if (!s.w_out.empty()) {
-    RequireWritableTarget(s.w_out);
-  }
+  CheckFiles(FilesOf(s));
 }
 
 // The neuron with its radius; a triangle of an arbitrary radius answers nothing at all, so one must be given.
@@ -67,10 +62,11 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
 }
 
 Precision PrecisionOf(const std::string& text) {
-  if (text != "exact" && text != "fast") {
-    ThrowBadLayer("unknown precision", text, "Known: exact, fast.");
+  const Precision precision = ParseName(text, kPrecisions, "--precision: unknown choice");
+  if (precision == Precision::kBFloat16) {
+    ThrowBadLayer("--precision bf16 is for training", "", "Use exact or fast; files of f2 are read as they are.");
   }
-  return text == "fast" ? Precision::kFast : Precision::kExact;
+  return precision;
 }
 
 void ReadSlice(const std::string& text, SliceOptions& options) {
@@ -103,8 +99,13 @@ double LargestOf(RowSource& rows) {
 
 }  // namespace
 
+FileUse FilesOf(const FileLayerSettings& settings) {
+  return {{{"--x", settings.x}, {"--w", settings.w}, {"--bias", settings.bias}},
+          {{"--out", settings.out}, {"--w-out", settings.w_out}}};
+}
+
 FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
-  CheckFiles(settings_);
+  CheckSettings(settings_);
   layer_ = NeuronOf(settings_);
   PrecisionOf(settings_.precision);
   if (settings_.threads < 0 || settings_.threads > 4096) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/file.h"
 #include "lamina/data/npy_matrix.h"
 #include "lamina/nn/sliced_layer.h"
 
@@ -53,6 +54,9 @@ void VisitFileLayerSettings(S& s, Visitor&& visit) {
   visit("backend", s.backend, "auto, cuda, cpu, threads or serial (blas gives no fixed order of sums)");
   visit("threads", s.threads, "Threads; 0: all cores");
 }
+
+/// Every file that it reads and writes, by its flag; those not given with an empty path.
+FileUse FilesOf(const FileLayerSettings& settings);
 
 struct FileLayerResult {
   bool complete = false;     // false: stopped, and no file was written

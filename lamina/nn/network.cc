@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "lamina/base/names.h"
 #include "lamina/base/random.h"
 #include "lamina/base/text.h"
 
@@ -15,29 +15,21 @@ namespace {
 
 constexpr int64_t kAlignment_elements = 16;  // 64 bytes of f32
 constexpr int64_t kMaxParameters = int64_t{1} << 40;
-constexpr std::array<std::string_view, 4> kInitializationNames{"glorot_uniform", "glorot_normal", "he_uniform",
-                                                               "he_normal"};
+constexpr Named<Initialization> kInitializations[] = {{"glorot_uniform", Initialization::kGlorotUniform},
+                                                      {"glorot_normal", Initialization::kGlorotNormal},
+                                                      {"he_uniform", Initialization::kHeUniform},
+                                                      {"he_normal", Initialization::kHeNormal}};
 
 int64_t Align(int64_t n) { return (n + kAlignment_elements - 1) / kAlignment_elements * kAlignment_elements; }
 
 }  // namespace
 
-std::string_view InitializationName(Initialization initialization) {
-  return kInitializationNames[static_cast<size_t>(initialization)];
-}
+std::string_view InitializationName(Initialization initialization) { return NameOf(initialization, kInitializations); }
 
-std::vector<std::string> InitializationNames() { return {kInitializationNames.begin(), kInitializationNames.end()}; }
+std::vector<std::string> InitializationNames() { return NamesIn(kInitializations); }
 
 Initialization ParseInitialization(std::string_view name) {
-  const std::vector<std::string> names = InitializationNames();
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) {
-      return static_cast<Initialization>(i);
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown initialisation",
-              {.value = std::string(name),
-               .remedy = DidYouMean(name, names) + "Known: glorot_uniform, glorot_normal, he_uniform, he_normal."});
+  return ParseName(name, kInitializations, "unknown initialisation");
 }
 
 Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype) {
@@ -136,12 +128,14 @@ void* Network::At(int64_t offset) const {
   return static_cast<char*>(parameters_.data()) + offset * DTypeSize_bytes(dtype_);
 }
 
-MatrixView Network::Weights(size_t layer) {
+MatrixView Network::WeightsAt(size_t layer) const {
   const LayerSpec& spec = layers_[layer];
   return {At(offsets_[layer].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, Space::kHost};
 }
 
-ConstMatrixView Network::Weights(size_t layer) const { return const_cast<Network*>(this)->Weights(layer); }
+MatrixView Network::Weights(size_t layer) { return WeightsAt(layer); }
+
+ConstMatrixView Network::Weights(size_t layer) const { return WeightsAt(layer); }
 
 void* Network::Bias(size_t layer) const { return layers_[layer].bias ? At(offsets_[layer].bias) : nullptr; }
 

@@ -64,6 +64,7 @@ class Network {
 
  private:
   void* At(int64_t offset) const;
+  MatrixView WeightsAt(size_t layer) const;
   void InitializeRadii();
 
   std::vector<LayerSpec> layers_;

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/names.h"
 #include "lamina/nn/checked_json.h"
 
 namespace lamina {
@@ -22,15 +22,9 @@ static_assert(std::endian::native == std::endian::little, "tensors are stored li
 
 constexpr size_t kLength_bytes = 8;
 constexpr uint64_t kMaxHeader_bytes = 100'000'000;  // the limit of the reference implementation
-constexpr std::array<std::pair<std::string_view, DType>, 9> kTypes{{{"F64", DType::kF64},
-                                                                    {"F32", DType::kF32},
-                                                                    {"F16", DType::kF16},
-                                                                    {"BF16", DType::kBF16},
-                                                                    {"I64", DType::kI64},
-                                                                    {"I32", DType::kI32},
-                                                                    {"I16", DType::kI16},
-                                                                    {"I8", DType::kI8},
-                                                                    {"U8", DType::kU8}}};
+constexpr Named<DType> kTypes[] = {{"F64", DType::kF64},   {"F32", DType::kF32}, {"F16", DType::kF16},
+                                   {"BF16", DType::kBF16}, {"I64", DType::kI64}, {"I32", DType::kI32},
+                                   {"I16", DType::kI16},   {"I8", DType::kI8},   {"U8", DType::kU8}};
 
 [[noreturn]] void ThrowBadTensors(const std::string& source, std::string what) {
   throw Error(ErrorCode::kBadModel, std::move(what),
@@ -56,11 +50,12 @@ TensorView ParseTensor(const std::string& source, const std::string& name, const
     ThrowBadTensors(source, fmt::format("tensor {}: the header entry is incomplete", name));
   }
   const auto& type_name = entry["dtype"].get_ref<const std::string&>();
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& row) { return row.first == type_name; });
-  if (type == kTypes.end()) {
+  const auto type =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& row) { return row.name == type_name; });
+  if (type == std::end(kTypes)) {
     ThrowBadTensors(source, fmt::format("tensor {}: unknown data type {}", name, type_name));
   }
-  tensor.dtype = type->second;
+  tensor.dtype = type->value;
   for (const json& size : entry["shape"]) {
     if (!size.is_number_unsigned() || size.get<uint64_t>() > INT64_MAX) {
       ThrowBadTensors(source, fmt::format("tensor {}: a size is not a whole number", name));
@@ -168,10 +163,10 @@ void WriteSafetensors(const std::string& path, const std::map<std::string, std::
   header["__metadata__"] = metadata;
   int64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    const auto type = std::find_if(kTypes.begin(), kTypes.end(),
-                                   [dtype = tensor.dtype](const auto& row) { return row.second == dtype; });
     const auto size_bytes = static_cast<int64_t>(tensor.bytes.size());
-    header[name] = {{"dtype", type->first}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + size_bytes}}};
+    header[name] = {{"dtype", NameOf(tensor.dtype, kTypes)},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {offset, offset + size_bytes}}};
     offset += size_bytes;
   }
   std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);

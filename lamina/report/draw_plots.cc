@@ -1,11 +1,11 @@
 // Plots as files, drawn by gnuplot.
 #include <fmt/format.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 
 #include <filesystem>
 #include <system_error>
 
 #include "lamina/base/file.h"
+#include "lamina/base/scratch_folder.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/plots.h"
 
@@ -56,22 +56,15 @@ Verdict DrawPlots(std::span<const Plot> plots, const std::string& folder) {
 }
 
 std::optional<std::string> SvgOf(const Plot& plot) {
-  std::error_code failed;
-  std::string folder = (std::filesystem::temp_directory_path(failed) / "lamina-plot-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    return std::nullopt;
-  }
-  std::optional<std::string> svg;
   try {
-    WriteFileAtomically(folder + "/" + plot.id + ".gp", plot.script);
-    if (Draw(plot, folder)) {
-      svg = ReadFile(folder + "/" + plot.id + ".svg");
+    const ScratchFolder folder("plot");
+    WriteFileAtomically(folder.Path(plot.id + ".gp"), plot.script);
+    if (Draw(plot, folder.Path())) {
+      return ReadFile(folder.Path(plot.id + ".svg"));
     }
-  } catch (const Error&) {  // a full disk, or a script that draws nothing
-    svg.reset();
+  } catch (const Error&) {  // a full disk, or a script that draws nothing: the report is written without it
   }
-  std::filesystem::remove_all(folder, failed);
-  return svg;
+  return std::nullopt;
 }
 
 }  // namespace lamina

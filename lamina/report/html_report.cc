@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
-#include "lamina/report/utf8.h"
 
 namespace lamina {
 namespace {

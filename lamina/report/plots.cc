@@ -9,7 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include "lamina/report/utf8.h"
+#include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
 
 namespace lamina {
 namespace {
@@ -49,17 +50,6 @@ std::string Footer(const std::string& id, const std::string& plot, Canvas canvas
       "set terminal svg size {2},{3} font \"sans,14\" background \"white\" name \"{6}\"\nset output \"{0}.svg\"\n{1}\n"
       "set terminal pngcairo size {4},{5} font \"sans,16\" linewidth 1.5\nset output \"{0}.png\"\nreplot\n",
       id, plot, canvas.width, canvas.height, canvas.width * 3 / 2, canvas.height * 3 / 2, name);
-}
-
-std::string CsvText(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + '"';
 }
 
 bool Drawable(double x, double y, const LineChart& chart) {
@@ -193,7 +183,7 @@ Plot PlotLines(const LineChart& chart) {
     const size_t own_colour = series.reference ? 0 : colour++;
     std::string data;
     for (const auto& [x, y] : series.points) {
-      plot.csv += fmt::format("{},{},{}\n", CsvText(series.name), x, y);
+      plot.csv += fmt::format("{},{},{}\n", CsvField(series.name), x, y);
       if (Drawable(x, y, chart)) {
         data += fmt::format("{} {}\n", x, y);
         low = std::min(low, x);
@@ -279,8 +269,8 @@ Plot PlotConfusion(const ConfusionChart& chart) {
     const auto total = static_cast<double>(std::accumulate(row.begin(), row.end(), int64_t{0}));
     for (int64_t p = 0; p < classes; ++p) {
       const int64_t count = row[static_cast<size_t>(p)];
-      plot.csv += fmt::format("{},{},{}\n", CsvText(chart.classes[static_cast<size_t>(t)]),
-                              CsvText(chart.classes[static_cast<size_t>(p)]), count);
+      plot.csv += fmt::format("{},{},{}\n", CsvField(chart.classes[static_cast<size_t>(t)]),
+                              CsvField(chart.classes[static_cast<size_t>(p)]), count);
       plot.script += fmt::format("{} {} {} {}\n", p, t, total > 0 ? static_cast<double>(count) / total : 0.0, count);
     }
     plot.script += '\n';

@@ -10,6 +10,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/text.h"
 #include "lamina/base/version.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/plots.h"
@@ -29,11 +30,6 @@ std::string Replaced(std::string_view text, char what, std::string_view with) {
     }
   }
   return result;
-}
-
-std::string CsvField(std::string_view text) {
-  return text.find_first_of(",\"\n") == std::string_view::npos ? std::string(text)
-                                                               : '"' + Replaced(text, '"', "\"\"") + '"';
 }
 
 std::string CellField(const ReportCell& cell) {

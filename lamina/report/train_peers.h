@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/base/scratch_folder.h"
 #include "lamina/data/preprocessor.h"
 
 namespace lamina {
@@ -45,16 +46,13 @@ class PeerData {
  public:
   /// Writes inputs as f32 and class numbers as i32. Throws Error(kIo).
   PeerData(const Dataset& train, const Dataset* test);
-  ~PeerData();
-  PeerData(const PeerData&) = delete;
-  PeerData& operator=(const PeerData&) = delete;
-  const std::string& folder() const { return folder_; }
+  std::string folder() const { return folder_.Path(); }
   int64_t rows() const { return rows_; }
   int64_t test_rows() const { return test_rows_; }
 
  private:
   void Write(const std::string& name, const Dataset& dataset) const;
-  std::string folder_;
+  ScratchFolder folder_;
   int64_t rows_;
   int64_t test_rows_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/names.h"
 #include "lamina/search/search_space.h"
 
 namespace lamina {
@@ -75,9 +76,7 @@ void ValidateSearch(const SearchSettings& settings) {
   if (settings.at_once < 0 || settings.at_once > 4096) {
     Refuse("--at-once must be from 0 to 4096", fmt::format("{}", settings.at_once));
   }
-  if (settings.metric != "auto" && settings.metric != "accuracy" && settings.metric != "loss") {
-    Refuse("--metric: unknown choice", settings.metric, "Known: auto, accuracy, loss.");
-  }
+  IndexOfName(settings.metric, std::vector<std::string>{"auto", "accuracy", "loss"}, "--metric: unknown choice");
   const SearchSpace space(settings.vary);
   for (const char* name : {"loss", "target-scale", "target-values"}) {
     if (settings.metric == "loss" && space.Varies(name)) {

@@ -50,6 +50,9 @@ void VisitSearchSettings(S& s, Visitor&& visit) {
 
 nlohmann::json ToJson(const SearchSettings& settings);
 
+/// Those of the training settings: --retrain writes them.
+inline FileUse FilesOf(const SearchSettings& settings) { return FilesOf(settings.train); }
+
 /// Throws Error(kInvalidArgument) for settings that contradict each other, without reading any data.
 void ValidateSearch(const SearchSettings& settings);
 

@@ -19,34 +19,6 @@ using nlohmann::json;
 constexpr const char* kFormat = "lamina search 1";
 constexpr double kSaveInterval_seconds = 1;
 
-AlignedBuffer CopyOf(const AlignedBuffer& from) {
-  AlignedBuffer copy(from.size_bytes());
-  if (from.size_bytes() > 0) {
-    std::copy_n(static_cast<const char*>(from.data()), from.size_bytes(), static_cast<char*>(copy.data()));
-  }
-  return copy;
-}
-
-TrainState CopyOf(const TrainState& state) {
-  TrainState copy;
-  copy.epoch = state.epoch;
-  copy.step = state.step;
-  copy.sums = state.sums;
-  copy.epoch_seconds = state.epoch_seconds;
-  copy.updates = state.updates;
-  copy.reductions = state.reductions;
-  copy.epochs_since_best = state.epochs_since_best;
-  copy.epochs_since_reduction = state.epochs_since_reduction;
-  copy.best_loss = state.best_loss;
-  copy.history = state.history;
-  copy.parameters = CopyOf(state.parameters);
-  copy.best_parameters = CopyOf(state.best_parameters);
-  for (const AlignedBuffer& buffer : state.optimiser) {
-    copy.optimiser.push_back(CopyOf(buffer));
-  }
-  return copy;
-}
-
 std::string FirstDifference(const json& mine, const json& stored) {
   for (const auto& [name, value] : mine.items()) {
     if (!stored.contains(name) || stored[name] != value) {
@@ -110,7 +82,7 @@ std::string SearchState::CheckpointOf(int64_t trial) const {
 
 void SearchState::PutWeights(int64_t trial, const Model& model, const TrainState& state) {
   if (folder_.empty()) {
-    TrainState copy = CopyOf(state);
+    TrainState copy = state;
     const std::lock_guard lock(mutex_);
     in_memory_[trial] = std::move(copy);
     return;
@@ -122,7 +94,7 @@ std::optional<TrainState> SearchState::Weights(int64_t trial) {
   if (folder_.empty()) {
     const std::lock_guard lock(mutex_);
     const auto found = in_memory_.find(trial);
-    return found == in_memory_.end() ? std::nullopt : std::optional<TrainState>(CopyOf(found->second));
+    return found == in_memory_.end() ? std::nullopt : std::optional<TrainState>(found->second);
   }
   try {
     return LoadCheckpoint(CheckpointOf(trial)).state;

@@ -9,29 +9,23 @@
 #include <numeric>
 #include <tuple>
 
+#include "lamina/base/names.h"
+#include "lamina/base/text.h"
+
 namespace lamina {
 namespace {
 
 using nlohmann::json;
-
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + "\"";
-}
 
 std::string NumberField(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 }  // namespace
 
 std::string_view TrialStateName(TrialState state) {
-  constexpr std::string_view kNames[] = {"waiting", "running", "paused", "stopped", "done", "failed"};
-  return kNames[static_cast<size_t>(state)];
+  constexpr Named<TrialState> kStates[] = {{"waiting", TrialState::kWaiting}, {"running", TrialState::kRunning},
+                                           {"paused", TrialState::kPaused},   {"stopped", TrialState::kStopped},
+                                           {"done", TrialState::kDone},       {"failed", TrialState::kFailed}};
+  return NameOf(state, kStates);
 }
 
 double Trial::seconds() const {

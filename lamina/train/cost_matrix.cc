@@ -16,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kKddName = "kddcup99";
+
 CostMatrix KddCosts() {
   CostMatrix matrix;
   const auto categories = KddCategories();
@@ -31,8 +33,10 @@ CostMatrix KddCosts() {
 
 }  // namespace
 
+std::string CostMatrix::FileOf(const std::string& name_or_path) { return name_or_path == kKddName ? "" : name_or_path; }
+
 CostMatrix CostMatrix::Read(const std::string& name_or_path) {
-  if (name_or_path == "kddcup99") {
+  if (name_or_path == kKddName) {
     return KddCosts();
   }
   ReadOptions options;

@@ -27,6 +27,8 @@ struct CostMatrix {
   /// "kddcup99", or a CSV file: the header's first field is free, the others name the predicted classes; a line is a
   /// true class and its costs. Throws Error.
   static CostMatrix Read(const std::string& name_or_path);
+  /// The file that Read() reads, "" for a name.
+  static std::string FileOf(const std::string& name_or_path);
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel).
   static CostMatrix FromJson(const nlohmann::json& json);

@@ -6,23 +6,9 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 
 namespace lamina {
-namespace {
-
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + '"';
-}
-
-}  // namespace
-
 std::vector<std::string> PredictionNames(const Model& model, bool probabilities) {
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.task() == Task::kRegression) {

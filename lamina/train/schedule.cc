@@ -2,32 +2,24 @@
 #include "lamina/train/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
-#include "lamina/base/error.h"
-#include "lamina/base/text.h"
+#include "lamina/base/names.h"
 
 namespace lamina {
 namespace {
-constexpr std::array<std::string_view, 4> kNames{"constant", "step", "cosine", "plateau"};
+constexpr Named<ScheduleKind> kKinds[] = {{"constant", ScheduleKind::kConstant},
+                                          {"step", ScheduleKind::kStep},
+                                          {"cosine", ScheduleKind::kCosine},
+                                          {"plateau", ScheduleKind::kPlateau}};
 }
 
-std::string_view ScheduleKindName(ScheduleKind kind) { return kNames[static_cast<size_t>(kind)]; }
+std::string_view ScheduleKindName(ScheduleKind kind) { return NameOf(kind, kKinds); }
 
-std::vector<std::string> ScheduleKindNames() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> ScheduleKindNames() { return NamesIn(kKinds); }
 
-ScheduleKind ParseScheduleKind(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) {
-      return static_cast<ScheduleKind>(i);
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown schedule",
-              {.value = std::string(name),
-               .remedy = DidYouMean(name, ScheduleKindNames()) + "Known: constant, step, cosine, plateau."});
-}
+ScheduleKind ParseScheduleKind(std::string_view name) { return ParseName(name, kKinds, "unknown schedule"); }
 
 double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t epoch, int64_t epochs,
                       int64_t reductions) {

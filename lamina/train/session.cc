@@ -98,18 +98,7 @@ uint64_t TrainSession::Fingerprint() {
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
 
 void TrainSession::CheckOutputs() const {
-  for (const std::string& path : {settings_.model, settings_.history, settings_.history_json, CheckpointPath()}) {
-    if (!path.empty()) {
-      RequireWritableTarget(path);
-    }
-  }
-  const NamedPath written[] = {{"--model", settings_.model},
-                               {"--history", settings_.history},
-                               {"--history-json", settings_.history_json},
-                               {"--checkpoint", CheckpointPath()}};
-  const NamedPath read[] = {
-      {"--data", settings_.data}, {"--test", settings_.test}, {"--validation", settings_.validation}};
-  RequireSeparateFiles(written, read);
+  CheckFiles(FilesOf(settings_));
   if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
@@ -122,12 +111,7 @@ std::string TrainSession::PrecisionRemark() const {
       .reason;
 }
 
-std::string TrainSession::CheckpointPath() const {
-  if (!settings_.checkpoint.empty() || settings_.model.empty()) {
-    return settings_.checkpoint;
-  }
-  return settings_.model + ".checkpoint";
-}
+std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   TrainOptions options = TrainOptionsFrom(settings_, model_.loss);

@@ -10,48 +10,33 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/train/layers_text.h"
 
 namespace lamina {
 namespace {
 
-template <class E>
-struct Choice {
-  std::string_view name;
-  E value;
-};
-
 // The value called `text`, or an error that names the flag and the choices.
 template <class E, size_t N>
-E Choose(const char* flag, const std::string& text, const Choice<E> (&choices)[N]) {
-  std::vector<std::string> names;
-  for (const Choice<E>& choice : choices) {
-    if (choice.name == text) {
-      return choice.value;
-    }
-    names.emplace_back(choice.name);
-  }
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("--{}: unknown choice", flag),
-              {.value = text, .remedy = fmt::format("{}Known: {}.", DidYouMean(text, names), fmt::join(names, ", "))});
+E Choose(std::string_view flag, const std::string& text, const Named<E> (&choices)[N]) {
+  return ParseName(text, choices, fmt::format("--{}: unknown choice", flag));
 }
 
-constexpr Choice<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
-constexpr Choice<MissingPolicy> kMissing[] = {
+constexpr Named<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
+constexpr Named<MissingPolicy> kMissing[] = {
     {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
-constexpr Choice<UnseenPolicy> kUnseen[] = {
+constexpr Named<UnseenPolicy> kUnseen[] = {
     {"auto", UnseenPolicy::kError}, {"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
-constexpr Choice<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
-constexpr Choice<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
-                                         {"none", Scaling::kNone},
-                                         {"standardize", Scaling::kStandardize},
-                                         {"minmax", Scaling::kMinMax},
-                                         {"log", Scaling::kLog}};
-constexpr Choice<Task> kTasks[] = {
+constexpr Named<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
+constexpr Named<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
+                                        {"none", Scaling::kNone},
+                                        {"standardize", Scaling::kStandardize},
+                                        {"minmax", Scaling::kMinMax},
+                                        {"log", Scaling::kLog}};
+constexpr Named<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
-constexpr Choice<Precision> kPrecisions[] = {
-    {"exact", Precision::kExact}, {"bf16", Precision::kBFloat16}, {"fast", Precision::kFast}};
-constexpr Choice<char> kSeparators[] = {
+constexpr Named<char> kSeparators[] = {
     {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
 // The entropies are losses of probabilities: their gradients hold for such targets only.
@@ -296,15 +281,6 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
 
 namespace {
 
-template <class E, size_t N>
-std::vector<std::string> NamesOf(const Choice<E> (&choices)[N]) {
-  std::vector<std::string> names;
-  for (const Choice<E>& choice : choices) {
-    names.emplace_back(choice.name);
-  }
-  return names;
-}
-
 std::vector<std::string> AutoAnd(std::vector<std::string> names) {
   names.insert(names.begin(), "auto");
   return names;
@@ -315,14 +291,14 @@ std::vector<std::string> AutoAnd(std::vector<std::string> names) {
 std::vector<std::string> SettingChoices(std::string_view name) {
   using List = std::vector<std::string>;
   static const std::pair<std::string_view, List (*)()> kLists[] = {
-      {"task", [] { return NamesOf(kTasks); }},
-      {"header", [] { return NamesOf(kHeaders); }},
-      {"separator", [] { return NamesOf(kSeparators); }},
-      {"missing", [] { return NamesOf(kMissing); }},
-      {"unseen", [] { return NamesOf(kUnseen); }},
-      {"encode", [] { return NamesOf(kEncodings); }},
-      {"scale", [] { return NamesOf(kScalings); }},
-      {"target-scale", [] { return NamesOf(kScalings); }},
+      {"task", [] { return NamesIn(kTasks); }},
+      {"header", [] { return NamesIn(kHeaders); }},
+      {"separator", [] { return NamesIn(kSeparators); }},
+      {"missing", [] { return NamesIn(kMissing); }},
+      {"unseen", [] { return NamesIn(kUnseen); }},
+      {"encode", [] { return NamesIn(kEncodings); }},
+      {"scale", [] { return NamesIn(kScalings); }},
+      {"target-scale", [] { return NamesIn(kScalings); }},
       {"activation", ActivationNames},
       {"output-activation", [] { return AutoAnd(ActivationNames()); }},
       {"init", [] { return AutoAnd(InitializationNames()); }},
@@ -330,21 +306,12 @@ std::vector<std::string> SettingChoices(std::string_view name) {
        [] {
          return List{"f32", "f64"};
        }},
-      {"precision", [] { return NamesOf(kPrecisions); }},
+      {"precision", [] { return NamesIn(kPrecisions); }},
       {"loss", [] { return AutoAnd(LossNames()); }},
       {"optimizer", UpdateKindNames},
       {"schedule", ScheduleKindNames},
-      {"keep",
-       [] {
-         return List{"auto", "best", "last"};
-       }},
-      {"backend", [] {
-         List names{"auto"};
-         for (const BackendRow& row : BackendTable()) {
-           names.emplace_back(row.name);
-         }
-         return names;
-       }}};
+      {"keep", KeepNames},
+      {"backend", BackendNames}};
   for (const auto& [each, list] : kLists) {
     if (each == name) {
       return list();

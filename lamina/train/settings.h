@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/backend/backends.h"
+#include "lamina/base/file.h"
 #include "lamina/data/preprocessor.h"
 #include "lamina/data/reader.h"
 #include "lamina/data/split.h"
@@ -184,7 +186,7 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit("shuffle", s.shuffle, "Reorder the rows every epoch");
   visit("seed", s.seed, "Of the weights, the split and the order of rows");
   visit.Group("Machine and files");
-  visit("backend", s.backend, "auto, cuda, cpu, blas, threads or serial");
+  visit("backend", s.backend, BackendNamesText().c_str());
   visit("threads", s.threads, "Threads to use; 0: all cores");
   visit("model", s.model, "Write the trained model to this file");
   visit("history", s.history, "Write the history to this file as CSV");
@@ -225,6 +227,11 @@ Precision PrecisionFrom(const TrainSettings& settings);
 /// What can be chosen for a setting that takes one of a few names ("optimizer"); empty for all others. Activations with
 /// parameters and separators of one character go beyond the list.
 std::vector<std::string> SettingChoices(std::string_view name);
+
+/// Every file that training with these settings reads and writes, by its flag; those not given with an empty path.
+FileUse FilesOf(const TrainSettings& settings);
+/// --checkpoint, or beside --model where none is given; "" for neither.
+std::string CheckpointPathOf(const TrainSettings& settings);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other or cannot be parsed, without reading any
 /// data.

@@ -6,6 +6,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/metrics.h"
 #include "lamina/train/settings.h"
 
 namespace lamina {
@@ -67,6 +68,23 @@ void ValidateLayers(const TrainSettings& settings, std::span<const Activation> c
 }
 
 }  // namespace
+
+std::string CheckpointPathOf(const TrainSettings& settings) {
+  return settings.checkpoint.empty() && !settings.model.empty() ? settings.model + ".checkpoint" : settings.checkpoint;
+}
+
+FileUse FilesOf(const TrainSettings& settings) {
+  FileUse files;
+  files.AddRead("--data", DataFiles(settings.data));
+  files.AddRead("--test", DataFiles(settings.test));
+  files.AddRead("--validation", DataFiles(settings.validation));
+  files.AddRead("--cost-matrix", {CostMatrix::FileOf(settings.cost_matrix)});
+  files.written = {{"--model", settings.model},
+                   {"--history", settings.history},
+                   {"--history-json", settings.history_json},
+                   {"--checkpoint", CheckpointPathOf(settings)}};
+  return files;
+}
 
 void ValidateSettings(const TrainSettings& settings, std::span<const Activation> custom) {
   if (settings.data.empty()) {

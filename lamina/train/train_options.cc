@@ -2,16 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "lamina/base/error.h"
+#include "lamina/base/names.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKeepNames{"auto", "best", "last"};
+constexpr Named<Keep> kKeeps[] = {{"auto", Keep::kAuto}, {"best", Keep::kBest}, {"last", Keep::kLast}};
 
 [[noreturn]] void ThrowSetting(const char* name, double value, const char* allowed) {
   throw Error(ErrorCode::kInvalidArgument, fmt::format("{} must be {}", name, allowed),
@@ -33,17 +33,11 @@ bool CountersFit(const TrainState& state) {
 
 }  // namespace
 
-std::string_view KeepName(Keep keep) { return kKeepNames[static_cast<size_t>(keep)]; }
+std::string_view KeepName(Keep keep) { return NameOf(keep, kKeeps); }
 
-Keep ParseKeep(std::string_view name) {
-  for (size_t i = 0; i < kKeepNames.size(); ++i) {
-    if (kKeepNames[i] == name) {
-      return static_cast<Keep>(i);
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, "unknown choice of weights to keep",
-              {.value = std::string(name), .remedy = "Known: auto, best, last."});
-}
+std::vector<std::string> KeepNames() { return NamesIn(kKeeps); }
+
+Keep ParseKeep(std::string_view name) { return ParseName(name, kKeeps, "unknown choice of weights to keep"); }
 
 void TrainOptions::Validate() const {
   const auto require = [](bool ok, const char* name, double value, const char* allowed) {

@@ -21,14 +21,6 @@ constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
 
-AlignedBuffer CopyOf(const AlignedBuffer& from) {
-  AlignedBuffer copy(from.size_bytes());
-  if (from.size_bytes() > 0) {
-    std::memcpy(copy.data(), from.data(), static_cast<size_t>(from.size_bytes()));
-  }
-  return copy;
-}
-
 }  // namespace
 
 // One run of the loop: the data where the backend can reach it, the planned network, the running state.
@@ -189,7 +181,7 @@ void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
 // Only now does the owner's network change.
 void Trainer::Run_::StoreKept() {
   const bool best = options.KeepsBest() && state.best_parameters.size_bytes() > 0;
-  const AlignedBuffer kept = best ? CopyOf(state.best_parameters) : DownloadOf(executor.parameters());
+  const AlignedBuffer kept = best ? state.best_parameters : DownloadOf(executor.parameters());
   RequireFinite(kept);
   std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
 }
@@ -311,21 +303,11 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
 }
 
 TrainState Trainer::Run_::Snapshot() const {
-  TrainState copy;
-  copy.epoch = state.epoch;
-  copy.step = state.step;
-  copy.sums = state.sums;
-  copy.epoch_seconds = state.epoch_seconds;
-  copy.updates = state.updates;
-  copy.reductions = state.reductions;
-  copy.epochs_since_best = state.epochs_since_best;
-  copy.epochs_since_reduction = state.epochs_since_reduction;
-  copy.best_loss = state.best_loss;
-  copy.history = state.history;
-  copy.parameters = DownloadOf(const_cast<Executor&>(executor).parameters());
-  copy.best_parameters = CopyOf(state.best_parameters);
+  TrainState copy = state;
+  copy.parameters = DownloadOf(executor.parameters());
+  copy.optimiser.clear();
   for (int i = 0; i < executor.state_count(); ++i) {
-    copy.optimiser.push_back(DownloadOf(const_cast<Executor&>(executor).state(i)));
+    copy.optimiser.push_back(DownloadOf(executor.state(i)));
   }
   return copy;
 }

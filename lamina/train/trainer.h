@@ -108,6 +108,7 @@ class Trainer {
 };
 
 std::string_view KeepName(Keep keep);
+std::vector<std::string> KeepNames();
 Keep ParseKeep(std::string_view name);
 
 }  // namespace lamina

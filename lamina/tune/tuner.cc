@@ -9,12 +9,14 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
-#include "lamina/base/text.h"
+#include "lamina/base/names.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
 namespace {
 
+constexpr Named<TuneLevel> kLevels[] = {
+    {"estimate", TuneLevel::kEstimate}, {"measure", TuneLevel::kMeasure}, {"exhaustive", TuneLevel::kExhaustive}};
 constexpr int kRounds = 5;
 constexpr size_t kMeasured = 12;  // at TuneLevel::kMeasure
 constexpr double kLeastGain = 1.02;
@@ -68,16 +70,7 @@ bool Confirm(PassRun& run, Contender& better, Contender& than, double seconds) {
 
 }  // namespace
 
-TuneLevel ParseTuneLevel(std::string_view name) {
-  const std::vector<std::string> names{"estimate", "measure", "exhaustive"};
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw Error(
-        ErrorCode::kInvalidArgument, "unknown level of tuning",
-        {.value = std::string(name), .remedy = DidYouMean(name, names) + "Known: estimate, measure, exhaustive."});
-  }
-  return static_cast<TuneLevel>(found - names.begin());
-}
+TuneLevel ParseTuneLevel(std::string_view name) { return ParseName(name, kLevels, "unknown level of tuning"); }
 
 TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
   TuneResult result;

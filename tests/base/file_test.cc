@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/base/error.h"
+#include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -142,21 +143,30 @@ TEST(AtomicFile, ImpossibleTargets) {
   EXPECT_EQ(folder.Count(), 0);
 }
 
-TEST(RequireSeparateFiles, NamesBothAndTheFile) {
+TEST(CheckFiles, NoOutputOverAnInputOrAnotherOutput) {
   const TemporaryFolder folder;
   const NamedPath data{"--data", folder.Path("x")};
   const auto code = [&](std::vector<NamedPath> written) {
-    return CodeOf([&] { RequireSeparateFiles(written, std::span(&data, 1)); });
+    return CodeOf([&] { CheckFiles({{data}, std::move(written)}); });
   };
   EXPECT_EQ(code({{"--model", folder.Path("x")}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({{"--model", folder.Path("./x")}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({{"--model", folder.Path("m")}, {"--history", folder.Path("m")}}), ErrorCode::kInvalidArgument);
+  std::filesystem::create_symlink("x", folder.Path("link"));
+  folder.Write("x", "1");
+  EXPECT_EQ(code({{"--model", folder.Path("link")}}), ErrorCode::kInvalidArgument);
+  std::filesystem::create_hard_link(folder.Path("x"), folder.Path("other"));
+  EXPECT_EQ(code({{"--model", folder.Path("other")}}), ErrorCode::kInvalidArgument) << "one file with two names";
   const std::vector<NamedPath> fine{{"--model", folder.Path("m")},
                                     {"--history", ""},
                                     {"--json", ""},
                                     {"--checkpoint", "/dev/null"},
                                     {"--history-json", "/dev/null"}};
-  EXPECT_NO_THROW(RequireSeparateFiles(fine, std::span(&data, 1)));
+  EXPECT_NO_THROW(CheckFiles({{data}, fine}));
+  EXPECT_EQ(code({{"--model", folder.Path("absent/m")}}), ErrorCode::kNotFound);
+  const Error refused = CaughtError([&] { CheckFiles({{data}, {{"--history", folder.Path("x")}}}); });
+  EXPECT_EQ(refused.message(), "--history would overwrite the file of --data");
+  EXPECT_EQ(refused.context().file, folder.Path("x"));
 }
 
 }  // namespace

@@ -55,6 +55,22 @@ TEST(Text, ParseInteger) {
   }
 }
 
+TEST(Text, ChoiceText) {
+  EXPECT_EQ(ChoiceText({}), "");
+  EXPECT_EQ(ChoiceText(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(ChoiceText(std::vector<std::string>{"a", "b"}), "a or b");
+  EXPECT_EQ(ChoiceText(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
+}
+
+TEST(Text, CsvField) {
+  EXPECT_EQ(CsvField(""), "");
+  EXPECT_EQ(CsvField(" a b;c"), " a b;c");
+  EXPECT_EQ(CsvField("a,b"), "\"a,b\"");
+  EXPECT_EQ(CsvField("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(CsvField("a\nb"), "\"a\nb\"");
+  EXPECT_EQ(CsvField("a\rb"), "\"a\rb\"");
+}
+
 TEST(Text, DidYouMean) {
   const std::vector<std::string> names{"tanh", "sigmoid", "relu"};
   EXPECT_EQ(DidYouMean("tnah", names), "Did you mean 'tanh'? ");

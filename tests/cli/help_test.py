@@ -1,5 +1,7 @@
 """lamina --help, --version and wrong usage."""
 
+import json
+import re
 import unittest
 
 from lamina_cli import CliTest, main
@@ -39,6 +41,17 @@ class HelpTest(CliTest):
             self.assertIn(f"--{name}", text)
         for name in ("--config", "--resume", "--print-config", "--quiet", "--json"):
             self.assertIn(name, text)
+
+    def test_every_choice_of_a_backend_names_all_backends(self):
+        backends = [row["name"] for row in json.loads(self.succeed("devices", "--json", "-").out)["backends"]]
+        self.assertIn("cuda", backends)
+        for command in (["train"], ["search"], ["evaluate"], ["predict"], ["layer"], ["bench", "layer"],
+                        ["bench", "paper-2017"]):
+            with self.subTest(command=command):
+                text = self.succeed(*command, "--help").out
+                (described,) = re.findall(r"(?m)^  --backend (.*(?:\n {10}.*)*)", text)
+                for name in ["auto", *backends]:
+                    self.assertRegex(described, rf"\b{name}\b")
 
     def test_version_shows_the_build_options(self):
         text = self.succeed("--version").out

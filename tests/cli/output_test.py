@@ -1,6 +1,8 @@
 """Places that cannot be written: found before training where possible, and never half a file."""
 
+import itertools
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -52,6 +54,87 @@ class OutputTest(CliTest):
         self.refuse("predict", "--model", "m.safetensors", "--data", "d.csv.gz", "--out", "d.csv.gz", code=2, says="d.csv.gz")
         self.refuse("predict", "--model", "m.safetensors", "--data", "d.csv.gz", "--out", "m.safetensors", code=2,
                     says="m.safetensors")
+
+    def files_of(self, *command):
+        """(flags of files that the command reads, flags of files that it writes), as its help shows them."""
+        read, written = [], []
+        for flag, words in re.findall(r"(?m)^  (?:-\w,)?(--[\w-]+) FILE(?: \[[^]]*\])?(?: REQUIRED)?\s+(\w+)",
+                                      self.succeed(*command, "--help").out):
+            (written if words in ("Write", "Keep") else read).append(flag)
+        return read, written
+
+    def prepare_inputs(self):
+        """Files that can be read before the others are compared with them: a configuration and a checkpoint."""
+        self.write("config", "seed = 1\n")
+        self.succeed(*TRAIN, "--checkpoint", "checkpoint", "--checkpoint-epochs", "1")
+
+    def test_no_output_replaces_an_input_or_another_output(self):
+        self.prepare_inputs()
+        content = {"--config": "config", "--resume": "checkpoint"}
+        needed = {"train": {"--data": DIGITS},
+                  "search": {"--data": DIGITS, "--retrain": None, "--model": "m"},
+                  "evaluate": {"--data": DIGITS, "--model": "m"},
+                  "predict": {"--data": DIGITS, "--model": "m", "--out": "o"},
+                  "layer": {"--x": "x", "--out": "o", "--neurons": 3}}
+        pairs = 0
+        for command, flags in needed.items():
+            read, written = self.files_of(command)
+            for one, other in [*itertools.product(written, read), *itertools.combinations(written, 2)]:
+                if (one, other) == ("--checkpoint", "--resume"):  # to go on in the same file is how it is used
+                    continue
+                given = dict(flags)
+                if "--w" in (one, other):
+                    given.pop("--neurons")
+                pairs += 1
+                for kind in ("same", "dotted", "link"):
+                    with self.subTest(command=command, written=one, other=other, kind=kind):
+                        shutil.copy(self.path(content.get(other, "config")), self.path("victim"))
+                        name = {"same": "victim", "dotted": "./victim", "link": "link"}[kind]
+                        if kind == "link":
+                            os.symlink("victim", self.path("link"))
+                        arguments = itertools.chain.from_iterable(
+                            (flag, value) if value is not None else (flag,)
+                            for flag, value in {**given, other: "victim", one: name}.items())
+                        says = (f"{one} would overwrite the file of {other}", f" {name}: ") if other in read else (
+                            one, other, " would overwrite the file of ")
+                        self.refuse(command, *arguments, code=2, says=says)
+                        for made in ("victim", "link"):
+                            if os.path.lexists(self.path(made)):
+                                os.remove(self.path(made))
+        self.assertGreater(pairs, 60)
+
+    def test_json_over_what_other_commands_read(self):
+        shutil.copy(DIGITS, self.path("d.csv.gz"))
+        self.write("problems.txt", "8-4-2-1 16\n")
+        self.succeed(*TRAIN, "--model", "m.safetensors")
+        over = ("--json", "./d.csv.gz")
+        self.refuse("data", "show", "d.csv.gz", *over, code=2, says="--json would overwrite")
+        self.refuse("bench", "data", "d.csv.gz", *over, code=2, says="--json would overwrite")
+        self.refuse("bench", "train", "--problems", "problems.txt", "--json", "problems.txt", code=2,
+                    says="--json would overwrite")
+        self.refuse("tune", "--export", "plans", "--json", "plans", code=2, says="--export would overwrite the file of --json")
+        self.refuse("tune", "--import", "problems.txt", "--json", "problems.txt", code=2, says="--json would overwrite")
+        for arguments in (("--out", "m.safetensors"), ("--out", "o", "--json", "m.safetensors"), ("--out", "o", "--json", "o")):
+            self.refuse("export", "--onnx", "m.safetensors", *arguments, code=2, says="would overwrite")
+
+    def test_output_over_a_file_of_a_folder_of_data(self):
+        self.write("config", "")
+        for folder, data, name in (("idx", "idx", "train-images-idx3-ubyte"), ("idx", "mnist:idx", "t10k-labels-idx1-ubyte.gz"),
+                                   ("kdd", "kddcup99:kdd", "corrected.gz")):
+            os.makedirs(self.path(folder), exist_ok=True)
+            victim = self.write(os.path.join(folder, name), "not read before the names are compared")
+            for command in (["train"], ["search"], ["predict", "--model", "config"], ["evaluate", "--model", "config"]):
+                with self.subTest(data=data, command=command):
+                    flag = {"train": "--model", "search": "--csv", "predict": "--out"}.get(command[0], "--json")
+                    self.refuse(*command, "--data", data, flag, victim, code=2, says=(f"{flag} would overwrite", "--data"))
+
+    def test_outputs_beside_the_inputs(self):
+        os.mkdir(self.path("folder"))
+        shutil.copy(DIGITS, self.path("folder/d.csv.gz"))
+        for _ in range(2):  # the second time over the first one's
+            self.succeed("train", "--data", "folder/d.csv.gz", "--hidden", "8", "--epochs", "1", "--model", "folder/m",
+                         "--history", "folder/h", "--checkpoint", "folder/c", "--checkpoint-epochs", "1")
+        self.succeed("train", "--resume", "folder/c", "--epochs", "2")
 
     def test_existing_files_are_replaced_whole(self):
         self.write("m.safetensors", "old" * 100000)

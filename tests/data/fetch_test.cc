@@ -246,7 +246,7 @@ TEST_F(FetchTest, CurlMissing) {
   const Error error = Failure();
   setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(error.code(), ErrorCode::kNetwork);
-  EXPECT_NE(error.message().find("curl is not installed"), std::string::npos) << error.what();
+  EXPECT_NE(error.message().find("curl is missing (apt-get install curl)"), std::string::npos) << error.what();
 }
 
 TEST_F(FetchTest, FolderThatCannotBeMade) {

@@ -12,6 +12,10 @@ TEST(HtmlReport, TextIsNeverMarkup) {
             "&lt;script&gt;alert(&quot;a&quot; &amp; &#39;b&#39;)&lt;/script&gt;");
   EXPECT_EQ(HtmlText("Z\xc3\xbcrich\n\x01\x7f"), "Z\xc3\xbcrich   ");
   EXPECT_EQ(HtmlText("\xff\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  const std::string bad3 = "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
+  EXPECT_EQ(HtmlText("\xe0\x80\xbc"), bad3) << "< in an overlong form";
+  EXPECT_EQ(HtmlText("\xed\xa0\x80"), bad3) << "half a surrogate pair";
+  EXPECT_EQ(HtmlText("\xf4\x90\x80\x80"), bad3 + "\xef\xbf\xbd") << "above U+10FFFF";
 }
 
 TEST(HtmlReport, OneFileWithEverything) {

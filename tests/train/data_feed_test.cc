@@ -109,7 +109,7 @@ TEST(DataFeed, TrainingGoesOnInTheMiddleOfAChunk) {
   const Trained expected = Train(*backend, options, start, data);
   TrainState state = StateAfter(3, *backend, options, start, data);
   EXPECT_GT(state.step, 0);
-  Trained result{CopyOf(start), {}};
+  Trained result{start, {}};
   Trainer trainer(result.network, *backend, options);
   trainer.Resume(std::move(state));
   trainer.Run(data, nullptr, {});

@@ -92,7 +92,7 @@ TEST(Learning, CustomActivations) {
         EXPECT_LT(trained.history.epochs.back().train_loss, 0.05 * trained.history.epochs.front().train_loss)
             << backend->name() << " " << custom.Text();
         Model saved = SmallModel(table, dtype, custom, Task::kRegression);
-        saved.network = CopyOf(trained.network);
+        saved.network = trained.network;
         SaveModel(folder.Path("m"), saved);
         EXPECT_EQ(ParameterBytes(LoadModel(folder.Path("m"), customs).network), ParameterBytes(trained.network));
         EXPECT_TRUE(Mentions(CaughtError([&] { LoadModel(folder.Path("m")); }).what(), custom.name()));

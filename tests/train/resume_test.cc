@@ -52,7 +52,7 @@ class Resume : public testing::Test {
   }
 
   Trained Continue(const Backend& backend, const TrainOptions& options, TrainState state) const {
-    Trained result{CopyOf(model_.network), {}};
+    Trained result{model_.network, {}};
     Trainer trainer(result.network, backend, options);
     trainer.Resume(std::move(state));
     result.history = trainer.Run(train_, &validation_, {});
@@ -215,9 +215,9 @@ TEST_F(Resume, ImpossibleStatesAreRefused) {
       [](TrainState& s) { s.best_parameters = AlignedBuffer(64); },
       [](TrainState& s) { s.best_parameters = AlignedBuffer(); },
   };
-  EXPECT_NO_THROW(Continue(*backend, options, CopyOf(good)));
+  EXPECT_NO_THROW(Continue(*backend, options, good));
   for (size_t i = 0; i < edits.size(); ++i) {
-    TrainState state = CopyOf(good);
+    TrainState state = good;
     edits[i](state);
     EXPECT_EQ(CaughtError([&] { Continue(*backend, options, std::move(state)); }).code(), ErrorCode::kBadModel) << i;
   }

@@ -1,7 +1,6 @@
 // Data sets and runs of the trainer in a few lines.
 #pragma once
 
-#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -40,40 +39,6 @@ inline Network NetworkFor(const Dataset& data, int64_t hidden, const Activation&
   return network;
 }
 
-inline Network CopyOf(const Network& network) {
-  Network copy(network.layers(), network.dtype());
-  std::memcpy(copy.parameters(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
-  return copy;
-}
-
-inline AlignedBuffer CopyOf(const AlignedBuffer& from) {
-  AlignedBuffer copy(from.size_bytes());
-  if (from.size_bytes() > 0) {
-    std::memcpy(copy.data(), from.data(), static_cast<size_t>(from.size_bytes()));
-  }
-  return copy;
-}
-
-inline TrainState CopyOf(const TrainState& state) {
-  TrainState copy;
-  copy.epoch = state.epoch;
-  copy.step = state.step;
-  copy.sums = state.sums;
-  copy.epoch_seconds = state.epoch_seconds;
-  copy.updates = state.updates;
-  copy.reductions = state.reductions;
-  copy.epochs_since_best = state.epochs_since_best;
-  copy.epochs_since_reduction = state.epochs_since_reduction;
-  copy.best_loss = state.best_loss;
-  copy.history = state.history;
-  copy.parameters = CopyOf(state.parameters);
-  copy.best_parameters = CopyOf(state.best_parameters);
-  for (const AlignedBuffer& buffer : state.optimiser) {
-    copy.optimiser.push_back(CopyOf(buffer));
-  }
-  return copy;
-}
-
 struct Trained {
   Network network;
   History history;
@@ -82,7 +47,7 @@ struct Trained {
 /// Trains a copy of `start`.
 inline Trained Train(const Backend& backend, const TrainOptions& options, const Network& start, const Dataset& train,
                      const Dataset* validation = nullptr, const TrainCallbacks& callbacks = {}) {
-  Trained result{CopyOf(start), {}};
+  Trained result{start, {}};
   Trainer trainer(result.network, backend, options);
   result.history = trainer.Run(train, validation, callbacks);
   return result;
@@ -95,7 +60,7 @@ inline TrainState StateAfter(int steps, const Backend& backend, const TrainOptio
   int asked = 0;
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return ++asked == steps; };
-  callbacks.checkpoint = [&](const TrainState& at) { state = CopyOf(at); };
+  callbacks.checkpoint = [&](const TrainState& at) { state = at; };
   Train(backend, options, start, train, validation, callbacks);
   return state;
 }

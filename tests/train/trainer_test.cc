@@ -266,7 +266,7 @@ TEST(Trainer, DivergenceInTheLastStepIsNoticed) {
   for (const std::unique_ptr<Backend>& backend : AllBackends(1)) {
     for (const int64_t checkpoint_epochs : {0, 1}) {
       options.checkpoint_epochs = checkpoint_epochs;
-      Network network = CopyOf(start);
+      Network network = start;
       Trainer trainer(network, *backend, options);
       const Error error = CaughtError([&] { trainer.Run(data, nullptr, callbacks); });
       EXPECT_EQ(error.code(), ErrorCode::kDiverged);

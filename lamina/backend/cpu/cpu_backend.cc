@@ -18,7 +18,7 @@
 #include "lamina/backend/host_backend.h"
 #include "lamina/backend/requirements.h"
 #include "lamina/backend/training_steps.h"
-#include "lamina/base/text.h"
+#include "lamina/base/names.h"
 
 namespace lamina {
 namespace {
@@ -329,11 +329,7 @@ class CpuBackend final : public HostBackend {
 
 std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options) {
   cpu::ApplyInstructionSets();
-  const std::vector<std::string> known{"auto", "own", "onednn"};
-  if (std::find(known.begin(), known.end(), options.kernel) == known.end()) {
-    throw Error(ErrorCode::kInvalidArgument, "unknown kernel of backend cpu",
-                {.value = options.kernel, .remedy = DidYouMean(options.kernel, known) + "Known: auto, own, onednn."});
-  }
+  IndexOfName(options.kernel, std::vector<std::string>{"auto", "own", "onednn"}, "unknown kernel of backend cpu");
   return std::make_unique<CpuBackend>(options);
 }
 

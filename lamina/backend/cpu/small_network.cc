@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostParameters_bytes = 256 << 10;  // with optimiser state: beside the batch in 1 MiB
 // Multiply-adds of a forward pass. On one thread this way stays 1.3 to 2 times as fast up to 600 K, and nothing larger
-// was tried; from here on the others have a second thread (docs/decisions/0008).
+// was tried; from here on the others have a second thread (ThreadsFor in team.h).
 constexpr int64_t kMostWork = 2 * kWorkPerThread;
 constexpr int64_t kMostBatch = 1024;   // activations and deltas of wider layers leave the cache
 constexpr int64_t kPrefetchRows = 12;  // rows of a large data set come from memory

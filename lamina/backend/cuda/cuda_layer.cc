@@ -12,6 +12,7 @@
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
 #include "lamina/base/convert.h"
+#include "lamina/base/names.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 namespace {
@@ -69,16 +70,15 @@ Choice Estimate(const Problem& problem, bool may_split, int multiprocessors) {
 }
 
 ProductKernel KernelNamed(std::string_view name) {
-  std::string known;
+  std::vector<std::string> known{"auto", "cublaslt"};
   for (const ProductKernel kernel :
        {ProductKernel::kLarge, ProductKernel::kSmall, ProductKernel::kPaper2017, ProductKernel::kPaper2016}) {
     if (ProductKernelName(kernel) == name) {
       return kernel;
     }
-    known += fmt::format(", {}", ProductKernelName(kernel));
+    known.emplace_back(ProductKernelName(kernel));
   }
-  throw Error(ErrorCode::kInvalidArgument, "backend cuda has no such kernel",
-              {.value = std::string(name), .remedy = "Known: auto, cublaslt" + known + "."});
+  ThrowUnknownName(name, known, "backend cuda has no such kernel");
 }
 
 bool IsBaseline(ProductKernel kernel) {

@@ -1,0 +1,154 @@
+// posix_spawn with its clean-up.
+#include "lamina/base/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
+
+namespace lamina {
+namespace {
+
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr int kNotFound = 127;  // what a child that finds no program exits with, by convention
+
+// Attributes and file actions of one posix_spawn.
+struct SpawnPlan {
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+
+  explicit SpawnPlan(const ChildOptions& options, int errors) {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    const bool output = !options.output_path.empty();
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output ? options.output_path.c_str() : "/dev/null",
+                                     O_WRONLY | (output ? O_CREAT | O_TRUNC : 0), 0600);
+    if (errors >= 0) {
+      posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    } else {
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    if (!options.folder.empty()) {  // last: output_path is as this process sees it
+      posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+    }
+    if (options.own_group) {
+      posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+      posix_spawnattr_setpgroup(&attributes, 0);
+    }
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+};
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& words, const ChildOptions& options)
+    : program_(words.at(0)), options_(options) {
+  std::vector<std::string> copies = words;
+  std::vector<char*> arguments;
+  for (std::string& word : copies) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  std::array<int, 2> ends{-1, -1};
+  if (options_.keep_errors && pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(ErrorCode::kResource, fmt::format("cannot run {}: {}", program_, std::strerror(errno)));
+  }
+  errors_ = ends[0];
+  {
+    const SpawnPlan plan(options_, ends[1]);
+    start_error_ = posix_spawnp(&pid_, program_.c_str(), &plan.actions, &plan.attributes, arguments.data(), environ);
+  }
+  if (errors_ >= 0) {
+    close(ends[1]);
+    fcntl(errors_, F_SETFL, O_NONBLOCK);
+  }
+  if (start_error_ != 0) {
+    pid_ = -1;
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    Terminate();
+    Reap(0);
+  }
+  if (errors_ >= 0) {
+    close(errors_);
+  }
+}
+
+Verdict ChildProcess::started() const {
+  if (start_error_ == 0 && exit_status_ != kNotFound) {
+    return Verdict::Yes();
+  }
+  const std::string remedy = options_.remedy.empty() ? "" : fmt::format(" ({})", options_.remedy);
+  const bool by_name = program_.find('/') == std::string::npos;
+  if (by_name && (start_error_ == ENOENT || start_error_ == 0)) {
+    return Verdict::No(fmt::format("{} is missing{}", program_, remedy));
+  }
+  const std::string reason = start_error_ == 0 ? "" : fmt::format(": {}", std::strerror(start_error_));
+  return Verdict::No(fmt::format("{} does not start{}{}", program_, reason, remedy));
+}
+
+bool ChildProcess::Poll() {
+  ReadErrors();
+  if (pid_ > 0 && !Reap(WNOHANG)) {
+    return false;
+  }
+  ReadErrors();  // what it wrote last
+  return true;
+}
+
+void ChildProcess::Wait(const std::function<bool()>& stop) {
+  if (!stop && errors_ < 0 && pid_ > 0) {  // nothing to look after meanwhile
+    Reap(0);
+  }
+  bool stopped = false;
+  while (!Poll()) {
+    if (!stopped && stop && stop()) {
+      Terminate();
+      stopped = true;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+void ChildProcess::ReadErrors() {
+  std::array<char, 1024> piece{};
+  for (ssize_t n = 0; errors_ >= 0 && (n = read(errors_, piece.data(), piece.size())) > 0;) {
+    error_text_.append(piece.data(), static_cast<size_t>(n));
+  }
+}
+
+bool ChildProcess::Reap(int flags) {
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(pid_, &status, flags)) < 0 && errno == EINTR) {
+  }
+  if (ended == 0) {
+    return false;
+  }
+  exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  pid_ = -1;
+  return true;
+}
+
+void ChildProcess::Terminate() const { kill(options_.own_group ? -pid_ : pid_, SIGTERM); }
+
+}  // namespace lamina
