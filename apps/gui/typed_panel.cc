@@ -134,7 +134,7 @@ void TypedPanel::ShowModel() {
       connect(list, &QComboBox::currentIndexChanged, this, [this] { timer_.start(); });
       table_->setCellWidget(i, 1, list);
     } else {
-      table_->setItem(i, 1, new QTableWidgetItem(QString::number(column.offset, 'g', 6)));
+      table_->setItem(i, 1, new QTableWidgetItem(QString::number(column.Typical(), 'g', 6)));
     }
   }
   timer_.start();

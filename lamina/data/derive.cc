@@ -174,7 +174,7 @@ YearMonth CivilOf(double date) {
 
 double OfRow(std::string_view function, double x) {
   if (function == "log") {
-    return std::copysign(std::log1p(std::abs(x)), x);
+    return SignedLogarithm(x);
   }
   if (!(std::abs(x) < 1e8)) {  // no date: some 270,000 years
     return kNan;

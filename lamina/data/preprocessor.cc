@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include "lamina/base/error.h"
@@ -193,8 +192,7 @@ void Preprocessor::UnscaleTargets(MatrixView outputs) const {
     for (int64_t i = 0; i < outputs.rows; ++i) {
       T* row = outputs.Row<T>(i);
       for (size_t j = 0; j < targets_.size(); ++j) {
-        const double value = static_cast<double>(row[j]) * targets_[j].scale + targets_[j].offset;
-        row[j] = static_cast<T>(targets_[j].logarithm ? std::copysign(std::expm1(std::abs(value)), value) : value);
+        row[j] = static_cast<T>(targets_[j].scaling.Decode(static_cast<double>(row[j])));
       }
     }
   });

@@ -160,7 +160,7 @@ class Preprocessor {
   std::vector<std::string> target_names_;  // those of targets_
   DeriveOptions derive_;
   ClassMap class_map_;
-  FittedColumn baseline_;    // name empty: none; position -1: a number, `offset`
+  FittedColumn baseline_;    // name empty: none; position -1: a number, `fill`
   int64_t input_count_ = 0;  // sum of the widths
 };
 

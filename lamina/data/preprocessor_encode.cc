@@ -36,13 +36,13 @@ struct Source {
   int64_t unseen = 0;
 };
 
-// Writes (x - offset) / scale to out[0], out[stride], ...; false if a result is not finite.
-template <bool kLog, class T, class Number>
+// Writes the scaled numbers to out[0], out[stride], ...; false if a result is not finite.
+template <bool kLogarithm, class T, class Number>
 bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
                      int64_t out_stride) {
   const int64_t stride = source.column->stride;
-  const double offset = source.fitted->offset;
-  const double scale = source.fitted->scale;
+  ColumnScaling scaling = source.fitted->scaling;
+  scaling.logarithm = kLogarithm;  // no branch in the loop
   const double fill = source.fill;
   bool good = true;
   for (const int64_t row : rows) {
@@ -50,10 +50,7 @@ bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<cons
     if constexpr (std::is_floating_point_v<Number>) {
       value = value == value ? value : fill;
     }
-    if constexpr (kLog) {
-      value = std::copysign(std::log1p(std::abs(value)), value);
-    }
-    const T encoded = static_cast<T>((value - offset) / scale);
+    const T encoded = static_cast<T>(scaling.Encode(value));
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     *out = encoded;
     out += out_stride;
@@ -64,8 +61,8 @@ bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<cons
 template <class T, class Number>
 bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
                    int64_t out_stride) {
-  return source.fitted->logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
-                                  : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
+  return source.fitted->scaling.logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
+                                          : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
 }
 
 // The fitted category of a row: -1 unseen, -2 missing.
@@ -88,7 +85,7 @@ bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int
       if (fitted.one_hot) {
         out[category] = T{1};
       } else {
-        *out = static_cast<T>((category - fitted.offset) / fitted.scale);
+        *out = static_cast<T>(fitted.scaling.Encode(category));
       }
     } else {
       good &= category == -1 && source.zero_unseen;
@@ -138,9 +135,7 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       if (column.IsMissing(row) && std::isnan(source.fill)) {
         ThrowCell(table, row, column, "missing value", kMissingRemedy);
       }
-      double value = column.IsMissing(row) ? source.fill : column.Number(row);
-      value = source.fitted->logarithm ? std::copysign(std::log1p(std::abs(value)), value) : value;
-      const double encoded = (value - source.fitted->offset) / source.fitted->scale;
+      const double encoded = source.fitted->scaling.Encode(column.IsMissing(row) ? source.fill : column.Number(row));
       const double limit =
           dtype == DType::kF32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
       if (!(std::abs(encoded) <= limit)) {
@@ -311,7 +306,7 @@ void Preprocessor::EncodeBaseline(const Table& table, const Binding& binding, Da
   if (baseline_.name.empty()) {
     return;
   }
-  dataset.baseline.assign(dataset.rows.size(), baseline_.offset);
+  dataset.baseline.assign(dataset.rows.size(), baseline_.fill);
   for (size_t i = 0; i < dataset.rows.size() && binding.baseline != nullptr; ++i) {
     dataset.baseline[i] = binding.baseline->Number(dataset.rows[i]);
     if (std::isnan(dataset.baseline[i])) {

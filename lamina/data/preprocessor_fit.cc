@@ -71,7 +71,7 @@ std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> col
   return picked;
 }
 
-// Of sign(x) ln(1 + |x|), over copies of the columns.
+// Of SignedLogarithm(), over copies of the columns.
 std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<int64_t> all(rows.size());
   std::iota(all.begin(), all.end(), int64_t{0});
@@ -82,7 +82,7 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
     DispatchNumbers(*columns[j], [&](const auto* numbers) {
       for (size_t i = 0; i < rows.size(); ++i) {
         const auto x = static_cast<double>(numbers[rows[i] * columns[j]->stride]);
-        values[i] = std::copysign(std::log1p(std::abs(x)), x);
+        values[i] = SignedLogarithm(x);
       }
     });
     Column logarithms;
@@ -95,13 +95,13 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
 
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
-    column.offset = statistics.mean;
-    column.scale = statistics.deviation > 0 ? statistics.deviation : 1;
+    column.scaling.offset = statistics.mean;
+    column.scaling.scale = statistics.deviation > 0 ? statistics.deviation : 1;
   } else if (scaling == Scaling::kMinMax) {
-    column.offset = statistics.min;
-    column.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
+    column.scaling.offset = statistics.min;
+    column.scaling.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
   }
-  if (!std::isfinite(column.offset) || !std::isfinite(column.scale)) {
+  if (!std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
     throw Error(ErrorCode::kBadData, "values too large to scale",
                 {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
   }
@@ -261,7 +261,7 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
     } else {
       fitted.name = column.name;
       const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
-      fitted.scale = pixel ? kPixelMax : 1;
+      fitted.scaling.scale = pixel ? kPixelMax : 1;
       const bool scaled = !pixel && options.scaling != Scaling::kNone;
       if (scaled || (options.missing == MissingPolicy::kMean && CanBeMissing(column))) {
         measured.push_back(&column);
@@ -282,8 +282,8 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
       ThrowNoValues(table, fitted.name);
     }
     fitted.fill = statistics[i].mean;
-    fitted.logarithm = options.scaling == Scaling::kLog;
-    SetScale(fitted, options.scaling, fitted.logarithm ? logarithms[i] : statistics[i], table.source);
+    fitted.scaling.logarithm = options.scaling == Scaling::kLog;
+    SetScale(fitted, options.scaling, fitted.scaling.logarithm ? logarithms[i] : statistics[i], table.source);
   }
 }
 
@@ -299,9 +299,9 @@ void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows,
     fitted.position = position;
     if (task_ == Task::kRegression && options.target_scaling != Scaling::kNone) {
       const Column* const one[] = {&column};
-      fitted.logarithm = options.target_scaling == Scaling::kLog;
+      fitted.scaling.logarithm = options.target_scaling == Scaling::kLog;
       SetScale(fitted, options.target_scaling,
-               (fitted.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0], table.source);
+               (fitted.scaling.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0], table.source);
     }
     targets_.push_back(std::move(fitted));
   }
@@ -324,7 +324,7 @@ void Preprocessor::FitBaseline(const Table& table, const PreprocessOptions& opti
   const auto names = table.ColumnNames();
   const double number = ParseNumber(options.baseline);
   if (std::isfinite(number) && std::find(names.begin(), names.end(), options.baseline) == names.end()) {
-    baseline_.offset = number;
+    baseline_.fill = number;
     return;
   }
   baseline_.position = table.FindColumn(options.baseline);

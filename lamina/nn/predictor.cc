@@ -66,8 +66,7 @@ RowPredictor::RowPredictor(const Model& model) : predictor_(model.network), colu
   columns_ = encoder_->columns();
   if (preprocessor.task() == Task::kRegression) {
     for (const FittedColumn& target : preprocessor.targets()) {
-      offsets_.push_back(target.offset);
-      scales_.push_back(target.scale);
+      targets_.push_back(target.scaling);
     }
   }
 }
@@ -92,8 +91,7 @@ int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& 
     predictor_.PredictAt(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
     for (int64_t j = 0; j < outputs(); ++j) {
       const auto value = static_cast<double>(y[j]);
-      const auto column = static_cast<size_t>(j);
-      out[j] = scales_.empty() ? value : value * scales_[column] + offsets_[column];
+      out[j] = targets_.empty() ? value : targets_[static_cast<size_t>(j)].Decode(value);
     }
     return -1;
   });

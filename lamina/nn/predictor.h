@@ -73,8 +73,7 @@ class RowPredictor {
   Predictor predictor_;
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
-  std::vector<double> offsets_;  // of regression targets
-  std::vector<double> scales_;
+  std::vector<ColumnScaling> targets_;  // regression
 };
 
 }  // namespace lamina
