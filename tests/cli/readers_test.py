@@ -3,6 +3,7 @@
 The lists are the program's own, so that a new kind of scaling or derived column is tested from its first day.
 """
 
+import csv
 import datetime
 import json
 import math
@@ -108,6 +109,28 @@ class ReadersTest(CliTest):
                     self.assertEqual(len(answers), len(expected))
                     for got, want in zip(answers, expected):
                         self.assertAlmostEqual(got, want, delta=1e-7 * max(1, abs(want)))
+
+    def test_rows_without_a_value_have_no_answer(self):
+        """Each function where it has no value (the first row has no previous one): those rows, and no others."""
+        rows = table()
+        self.write("raw.csv", [COLUMNS] + rows)
+        for name in self.known("--derive", "x=?:a"):
+            with self.subTest(function=name):
+                self.train("--data", "raw.csv", "--derive", f"made={name}:{DERIVED[name][0]}", "--target", "price", "--task",
+                           "regression", "--missing", "drop", "--hidden", "3", "--model", "m", *QUICK)
+                gaps = [DERIVED[name][1](rows, i) is None for i in range(len(rows))]
+                said = self.succeed("predict", "--model", "m", "--data", "raw.csv", "--out", "p.csv", "--json", "p.json").out
+                with open(self.path("p.csv"), newline="") as file:
+                    answers = list(csv.reader(file))[1:]
+                self.assertEqual([answer == [""] for answer in answers], gaps)
+                self.assertEqual(self.read_json("p.json")["without_answer"], sum(gaps))
+                self.assertEqual(sum(gaps) > 0, "have no answer" in said, said)
+                said = self.succeed("evaluate", "--model", "m", "--data", "raw.csv", "--json", "e.json").out
+                self.assertEqual(self.read_json("e.json")["left_out"], sum(gaps))
+                self.assertEqual(self.read_json("e.json")["samples"], len(rows) - sum(gaps))
+                self.assertEqual(sum(gaps) > 0, "left out" in said, said)
+                if sum(gaps) > 0:
+                    self.assertIn("column 'made'", said)
 
     def test_the_functions_are_those_of_the_program(self):
         self.assertEqual(sorted(self.known("--derive", "x=?:a")), sorted(DERIVED))
