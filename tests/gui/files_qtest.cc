@@ -200,7 +200,12 @@ void FilesTest::PredictionsOfAFile() {
 void FilesTest::EveryDerivedColumnIsPredicted() {
   QByteArray raw("day,size,debt,price\n");
   for (int i = 0; i < 30; ++i) {
-    raw += QStringLiteral("2024-01-%1,%2,%3,%4\n").arg(i + 1, 2, 10, QLatin1Char('0')).arg(3 + i % 7).arg(i % 5 + 1).arg(40 + 1.5 * i).toLatin1();
+    raw += QStringLiteral("2024-01-%1,%2,%3,%4\n")
+               .arg(i + 1, 2, 10, QLatin1Char('0'))
+               .arg(3 + i % 7)
+               .arg(i % 5 + 1)
+               .arg(40 + 1.5 * i)
+               .toLatin1();
   }
   const QString path = Write(QStringLiteral("raw.csv"), raw);
   for (const DeriveFunction& function : DeriveFunctions()) {
@@ -231,6 +236,9 @@ void FilesTest::EveryDerivedColumnIsPredicted() {
       empty += prediction->Text(row).isEmpty() ? 1 : 0;
     }
     QCOMPARE(empty, gaps);
+    QCOMPARE(prediction->answers.without_answer.rows, gaps);
+    QVERIFY(prediction->answers.evaluation);
+    QCOMPARE(prediction->answers.evaluation->samples, table.rows - gaps);
   }
 }
 

@@ -152,6 +152,21 @@ TEST(RowPredictor, SaysWhichNumberItCannotUse) {
   EXPECT_EQ(out[0], 7) << "left alone";
 }
 
+TEST(RowPredictor, SaysThatTheAnswerIsNoNumber) {
+  const Table table = RandomTable(31, 4, 2, 5);
+  Model model = SmallModel(table, DType::kF32, "identity");
+  for (const float weight : {3e38F, std::numeric_limits<float>::quiet_NaN()}) {
+    model.network.Weights(0).Row<float>(0)[0] = model.network.Weights(0).Row<float>(1)[0] = weight;
+    model.network.Weights(1).Row<float>(0)[0] = weight;  // infinite minus infinite
+    model.network.Weights(1).Row<float>(0)[1] = -weight;
+    const RowPredictor predictor(model);
+    PredictorScratch scratch = predictor.MakeScratch();
+    double out[2] = {7, 7};
+    EXPECT_LT(predictor.Predict(std::vector<double>{5, 0.1, 0.2, 0.3}.data(), out, scratch), -1);
+    EXPECT_EQ(out[0], 7) << "left alone";
+  }
+}
+
 TEST(RowPredictor, FillsGapsWhereTheModelDoes) {
   Table table = RandomTable(31, 2, 2, 5);
   Model model = SmallModel(table, DType::kF64);
