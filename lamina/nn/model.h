@@ -25,6 +25,9 @@ struct Model {
   nlohmann::json training;
 };
 
+/// The remedy of the errors about an answer that is not a finite number.
+inline constexpr const char* kNotFiniteRemedy = "The row lies far outside of what the model was trained on.";
+
 /// What a checkpoint adds to a model file.
 struct ModelExtras {
   std::map<std::string, std::string> metadata;
@@ -35,7 +38,7 @@ struct ModelExtras {
 /// JSON with the network, preprocessing, class names and training settings, kinds by name. All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
-/// Throws Error(kNotFound | kIo | kBadModel). `custom`: the user's own activations that the network may name.
+/// Throws Error(kNotFound | kIo | kBadModel), also for parameters that are not finite. `custom`: the user's own activations that the network may name.
 Model LoadModel(const std::string& path, std::span<const Activation> custom = {});
 Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom = {});
 
