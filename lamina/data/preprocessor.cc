@@ -128,7 +128,18 @@ Preprocessor::Binding Preprocessor::Bind(const Table& table, bool with_targets) 
   } else {
     const auto columns = ByName(table);
     const auto find = [&](const FittedColumn& fitted, std::vector<const Column*>& found) {
+void Preprocessor::RequireImageSize(const Table& table) const {
+  if (table.is_image && image_height_ > 0 &&
+      (table.image_height != image_height_ || table.image_width != image_width_)) {
+    throw Error(ErrorCode::kBadData,
+                fmt::format("images of {} x {} pixels, those of the training have {} x {}", table.image_height,
+                            table.image_width, image_height_, image_width_),
+                {.file = table.source, .remedy = "Bring the images to the size of the training data."});
+  }
+}
+
       const auto column = columns.find(fitted.name);
+  RequireImageSize(table);
       if (column == columns.end()) {
         lacking.push_back(fitted.name);
       } else {
@@ -217,7 +228,7 @@ int64_t Preprocessor::output_count() const {
 }
 const std::vector<std::string>& Preprocessor::class_names() const { return class_names_; }
 const std::vector<std::string>& Preprocessor::target_names() const { return target_names_; }
-bool Preprocessor::is_image() const { return image_height_ > 0; }
+bool Preprocessor::is_image() const { return image_height_ > 0 && image_height_ * image_width_ == std::ssize(inputs_); }
 int64_t Preprocessor::image_height() const { return image_height_; }
 int64_t Preprocessor::image_width() const { return image_width_; }
 double Preprocessor::class_threshold() const { return (positive_target_ + negative_target_) / 2; }

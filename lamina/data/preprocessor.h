@@ -101,7 +101,7 @@ class Preprocessor {
   const std::vector<std::string>& class_names() const;   // classification
   const std::vector<std::string>& target_names() const;  // column names of the targets
   std::vector<std::string> InputNames() const;           // one per network input: "age", "protocol=tcp"
-  bool is_image() const;
+  bool is_image() const;                                 // the inputs are all pixels of an image
   int64_t image_height() const;
   int64_t image_width() const;
   /// The side of which a single output means class 1.
@@ -149,10 +149,11 @@ class Preprocessor {
   MissingPolicy missing_ = MissingPolicy::kError;
   UnseenPolicy unseen_ = UnseenPolicy::kError;
   double positive_target_ = 1;
+  void RequireImageSize(const Table& table) const;
   double negative_target_ = 0;
   bool single_output_ = false;
   int64_t column_count_ = 0;  // of the table fitted on
-  int64_t image_height_ = 0;  // 0: not an image
+  int64_t image_height_ = 0;  // of the table fitted on; 0: not images
   int64_t image_width_ = 0;
   std::vector<FittedColumn> inputs_;
   std::vector<FittedColumn> targets_;

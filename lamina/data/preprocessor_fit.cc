@@ -240,11 +240,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.FitInputs(table, rows, roles.inputs, options);
   fitted.FitTargets(table, rows, roles.targets, options);
   fitted.FitBaseline(table, options);
-  const int64_t pixels = table.image_height * table.image_width;
-  if (table.is_image && static_cast<int64_t>(roles.inputs.size()) == pixels) {
-    fitted.image_height_ = table.image_height;
-    fitted.image_width_ = table.image_width;
-  }
+  fitted.image_height_ = table.image_height;
+  fitted.image_width_ = table.image_width;
   fitted.FinishFit();
   return fitted;
 }

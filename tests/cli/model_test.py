@@ -25,9 +25,8 @@ class ModelTest(CliTest):
         self.train("--data", "eight", "--model", "m", *QUICK)
         self.succeed("predict", "--model", "m", "--data", "eight/train-images-idx3-ubyte", "--out", "p.csv")
         for other, size in (("ten", "10 x 10"), ("six", "6 x 6")):
-            for command in ("predict", "evaluate"):
-                for data in (other, f"{other}/train-images-idx3-ubyte"):
-                    self.refuse(command, "--model", "m", "--data", data, says=(f"{other}/train-images", size, "8 x 8"))
+            for command, data in (("predict", other), ("predict", f"{other}/train-images-idx3-ubyte"), ("evaluate", other)):
+                self.refuse(command, "--model", "m", "--data", data, says=(f"{other}/train-images", size, "8 x 8"))
         self.refuse("train", "--quiet", "--data", "eight", "--test", "ten/train-images-idx3-ubyte", "--model", "n", *QUICK,
                     says=("ten/", "10 x 10", "8 x 8"))
         self.write_images("eight", "t10k", 10)
