@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "lamina/base/error.h"
@@ -70,7 +71,17 @@ void ThrowCell(const Table& table, int64_t row, const Column& column, const std:
 void Preprocessor::Prepare(Table& table) const {
   std::vector<std::string> optional = target_names_;
   optional.push_back(baseline_.name);
-  DeriveColumns(table, derive_, optional);
+  DeriveOptions absent = derive_;
+  const auto names = table.ColumnNames();
+  std::erase_if(absent.columns, [&](const std::string& text) {
+    return std::find(names.begin(), names.end(), DerivedName(text)) != names.end();
+  });
+  DeriveColumns(table, absent, optional);
+}
+
+bool Preprocessor::IsDerived(const std::string& name) const {
+  return std::any_of(derive_.columns.begin(), derive_.columns.end(),
+                     [&](const std::string& text) { return DerivedName(text) == name; });
 }
 
 bool Preprocessor::BindsByPosition(const Table& table) const {
@@ -117,17 +128,6 @@ Preprocessor::Binding Preprocessor::BindByPosition(const Table& table) const {
   return binding;
 }
 
-Preprocessor::Binding Preprocessor::Bind(const Table& table, bool with_targets) const {
-  Binding binding;
-  std::vector<std::string> lacking;
-  if (BindsByPosition(table)) {
-    binding = BindByPosition(table);
-    if (with_targets && binding.targets.empty()) {
-      ThrowLacking(table, target_names_, "target");
-    }
-  } else {
-    const auto columns = ByName(table);
-    const auto find = [&](const FittedColumn& fitted, std::vector<const Column*>& found) {
 void Preprocessor::RequireImageSize(const Table& table) const {
   if (table.is_image && image_height_ > 0 &&
       (table.image_height != image_height_ || table.image_width != image_width_)) {
@@ -138,8 +138,19 @@ void Preprocessor::RequireImageSize(const Table& table) const {
   }
 }
 
-      const auto column = columns.find(fitted.name);
+Preprocessor::Binding Preprocessor::Bind(const Table& table, bool with_targets) const {
   RequireImageSize(table);
+  Binding binding;
+  std::vector<std::string> lacking;
+  if (BindsByPosition(table)) {
+    binding = BindByPosition(table);
+    if (with_targets && binding.targets.empty()) {
+      ThrowLacking(table, target_names_, "target");
+    }
+  } else {
+    const auto columns = ByName(table);
+    const auto find = [&](const FittedColumn& fitted, std::vector<const Column*>& found) {
+      const auto column = columns.find(fitted.name);
       if (column == columns.end()) {
         lacking.push_back(fitted.name);
       } else {
@@ -185,15 +196,45 @@ bool Preprocessor::HasTargets(const Table& table) const {
 
 std::vector<int64_t> Preprocessor::UsableRows(const Table& table, std::span<const int64_t> rows,
                                               bool with_targets) const {
-  Binding binding = Bind(table, with_targets);
-  if (missing_ != MissingPolicy::kDropRow) {
-    return {rows.begin(), rows.end()};
+  return CompleteRows(NeededColumns(Bind(table, with_targets)), rows);
+}
+
+std::vector<const Column*> Preprocessor::NeededColumns(const Binding& binding) const {
+  std::vector<const Column*> needed;
+  const bool drop = missing_ == MissingPolicy::kDropRow;
+  if (drop) {
+    needed = binding.inputs;
   }
-  binding.inputs.insert(binding.inputs.end(), binding.targets.begin(), binding.targets.end());
+  for (size_t j = 0; j < binding.targets.size(); ++j) {
+    if (drop || (missing_ == MissingPolicy::kMean && IsDerived(target_names_[j]))) {
+      needed.push_back(binding.targets[j]);
+    }
+  }
+  if (drop && binding.baseline != nullptr) {
+    needed.push_back(binding.baseline);
+  }
+  return needed;
+}
+
+std::vector<int64_t> Preprocessor::RowsWithTargets(const Table& table, std::span<const int64_t> rows) const {
+  const Binding binding = Bind(table, /*with_targets=*/true);
+  std::vector<const Column*> columns = binding.targets;
   if (binding.baseline != nullptr) {
-    binding.inputs.push_back(binding.baseline);
+    columns.push_back(binding.baseline);
   }
-  return CompleteRows(binding.inputs, rows);
+  return CompleteRows(columns, rows);
+}
+
+std::string Preprocessor::MissingColumn(const Table& table, int64_t row, bool with_targets) const {
+  const Binding binding = Bind(table, with_targets);
+  std::vector<const Column*> columns = missing_ == MissingPolicy::kMean ? std::vector<const Column*>() : binding.inputs;
+  columns.insert(columns.end(), binding.targets.begin(), binding.targets.end());
+  if (binding.baseline != nullptr) {
+    columns.push_back(binding.baseline);
+  }
+  const auto missing =
+      std::find_if(columns.begin(), columns.end(), [&](const Column* column) { return column->IsMissing(row); });
+  return missing == columns.end() ? "" : (*missing)->name;
 }
 
 void Preprocessor::UnscaleTargets(MatrixView outputs) const {
@@ -210,6 +251,9 @@ void Preprocessor::UnscaleTargets(MatrixView outputs) const {
 }
 
 int32_t Preprocessor::ClassOf(std::span<const double> outputs) const {
+  if (std::any_of(outputs.begin(), outputs.end(), [](double output) { return std::isnan(output); })) {
+    return -1;
+  }
   if (single_output_) {
     return (outputs[0] > class_threshold()) == (positive_target_ > negative_target_) ? 1 : 0;
   }

@@ -31,6 +31,7 @@ struct Source {
   double fill = kNan;          // missing numbers; NaN: an error
   int32_t fill_category = -1;  // missing text; -1: an error
   bool zero_unseen = false;
+  bool lacks_mean = false;             // there is a mean to be filled in, but nobody knows it
   std::unique_ptr<CategoryView> view;  // text
   std::vector<int32_t> index;          // category of the table -> fitted one
   int64_t unseen = 0;
@@ -132,6 +133,10 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
         }
         continue;
       }
+      if (column.IsMissing(row) && source.lacks_mean) {
+        ThrowCell(table, row, column, "missing value, and the model keeps no mean of this column to fill in",
+                  "Leave such rows out with --missing drop, or train with --missing mean.");
+      }
       if (column.IsMissing(row) && std::isnan(source.fill)) {
         ThrowCell(table, row, column, "missing value", kMissingRemedy);
       }
@@ -226,7 +231,11 @@ void Preprocessor::EncodeFeatures(const Table& table, const Binding& binding, Da
   std::vector<Source> sources;
   sources.reserve(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    sources.push_back(MakeSource(table, *binding.inputs[i], inputs_[i], rows, missing_, unseen_));
+    Source& source = sources.emplace_back(MakeSource(table, *binding.inputs[i], inputs_[i], rows, missing_, unseen_));
+    if (missing_ == MissingPolicy::kMean && !KeepsMean(inputs_[i])) {
+      source.lacks_mean = true;
+      source.fill = kNan;
+    }
   }
   const auto count = static_cast<int64_t>(rows.size());
   const DType dtype = dataset.features.dtype();
@@ -316,17 +325,23 @@ void Preprocessor::EncodeBaseline(const Table& table, const Binding& binding, Da
   }
 }
 
-Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
+bool Preprocessor::KeepsMean(const FittedColumn& input) const {
+  return measured_means_ || input.fill != 0 || (!is_image() && !input.scaling.IsIdentity());
+}
+
+Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, Parts parts, DType dtype,
                                  EncodeReport* report) const {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     throw Error(ErrorCode::kInvalidArgument, "rows are encoded as f32 or f64",
                 {.value = std::string(DTypeName(dtype))});
   }
+  const bool with_inputs = parts != Parts::kTargets;
+  const bool with_targets = parts != Parts::kInputs;
   const Binding binding = Bind(table, with_targets);
   Dataset dataset;
   dataset.rows = UsableRows(table, rows, with_targets);
   const int64_t count = std::ssize(dataset.rows);
-  dataset.features = Matrix(count, input_count_, dtype);
+  dataset.features = Matrix(count, with_inputs ? input_count_ : 0, dtype);
   if (with_targets) {
     dataset.targets = Matrix(count, output_count(), dtype);
   }
@@ -334,7 +349,9 @@ Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> ro
     return dataset;
   }
   EncodeReport counted;
-  EncodeFeatures(table, binding, dataset, counted);
+  if (with_inputs) {
+    EncodeFeatures(table, binding, dataset, counted);
+  }
   if (with_targets && task_ == Task::kClassification) {
     EncodeClasses(table, *binding.targets[0], dataset, counted);
   } else if (with_targets) {
@@ -356,12 +373,17 @@ Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> ro
 
 Dataset Preprocessor::Encode(const Table& table, std::span<const int64_t> rows, DType dtype,
                              EncodeReport* report) const {
-  return EncodeRows(table, rows, true, dtype, report);
+  return EncodeRows(table, rows, Parts::kBoth, dtype, report);
 }
 
 Dataset Preprocessor::EncodeInputs(const Table& table, std::span<const int64_t> rows, DType dtype,
                                    EncodeReport* report) const {
-  return EncodeRows(table, rows, false, dtype, report);
+  return EncodeRows(table, rows, Parts::kInputs, dtype, report);
+}
+
+Dataset Preprocessor::EncodeTargets(const Table& table, std::span<const int64_t> rows, DType dtype,
+                                    EncodeReport* report) const {
+  return EncodeRows(table, rows, Parts::kTargets, dtype, report);
 }
 
 }  // namespace lamina

@@ -224,6 +224,9 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   if (options.missing == MissingPolicy::kDropRow) {
     usable = CompleteRows(used, rows);
     rows = usable;
+  } else if (options.missing == MissingPolicy::kMean) {
+    usable = CompleteRows(fitted.DerivedOf(targets), rows);
+    rows = usable;
   }
   if (rows.empty()) {
     const bool dropped = options.missing == MissingPolicy::kDropRow;
@@ -244,6 +247,11 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.image_width_ = table.image_width;
   fitted.FinishFit();
   return fitted;
+}
+
+std::vector<const Column*> Preprocessor::DerivedOf(std::vector<const Column*> columns) const {
+  std::erase_if(columns, [&](const Column* column) { return !IsDerived(column->name); });
+  return columns;
 }
 
 void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
@@ -366,6 +374,7 @@ void Preprocessor::FitClasses(const Table& table, const Column& column, std::spa
 }
 
 void Preprocessor::FinishFit() {
+  measured_means_ = missing_ == MissingPolicy::kMean;
   input_count_ = 0;
   for (FittedColumn& input : inputs_) {
     input.first_input = input_count_;
