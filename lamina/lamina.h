@@ -31,8 +31,8 @@ int64_t lamina_outputs(const lamina_model* model);
 /* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
  * missing number. `outputs` (rows x outputs) receives regression values in units of the target, or the outputs of the
  * classes. Returns 0; otherwise lamina_error() says which number of which row cannot be used, or to which row the
- * answer is not a finite number, and the rows before it are answered. Computes on the calling thread; after a thread's first call to a model it allocates nothing and takes
- * no lock. */
+ * answer is not a finite number, and the rows before it are answered. Computes on the calling thread; after a thread's
+ * first call to a model it allocates nothing and takes no lock. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */

@@ -38,7 +38,7 @@ struct ModelExtras {
 /// JSON with the network, preprocessing, class names and training settings, kinds by name. All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
-/// Throws Error(kNotFound | kIo | kBadModel), also for parameters that are not finite. `custom`: the user's own activations that the network may name.
+/// Throws Error(kNotFound | kIo | kBadModel). `custom`: the user's own activations that the network may name.
 Model LoadModel(const std::string& path, std::span<const Activation> custom = {});
 Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom = {});
 
