@@ -46,7 +46,7 @@ Model ModelInput::ReadModel() const {
   if (!missing.empty()) {
     read.preprocessor.set_missing(ParseMissing(missing));
   }
-  if (!unseen.empty()) {
+  if (!unseen.empty() && unseen != "auto") {  // the name that train has for leaving it open
     read.preprocessor.set_unseen(ParseUnseen(unseen));
   }
   return read;

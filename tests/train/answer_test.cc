@@ -102,7 +102,7 @@ TEST(AnswerTable, DerivesColumnsOnce) {
   options.derive.columns = {"before=previous:a"};
   options.targets = {"y"};
   DeriveColumns(train, options.derive);
-  Model model = SmallModel(train, DType::kF64, "tanh", Task::kRegression);
+  Model model;
   model.preprocessor = Preprocessor::Fit(train, RowsOf(train), options);
   model.network = Network({{3, 1, Synapse::kDot, "identity", true}}, DType::kF64);
   model.network.Initialize(Initialization::kGlorotUniform, 7);
