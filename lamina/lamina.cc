@@ -87,6 +87,12 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
       const int64_t columns = model->predictor.columns();
       const double* numbers = row + i * columns;
       const int64_t bad = model->predictor.Predict(numbers, outputs + i * model->predictor.outputs(), scratch);
+      if (bad == lamina::RowPredictor::kNotFinite) {
+        throw lamina::Error(
+            lamina::ErrorCode::kBadModel,
+            "the network's answer to row " + std::to_string(i) + " (counted from 0) is not a finite number",
+            {.remedy = lamina::kNotFiniteRemedy});
+      }
       if (bad >= 0) {
         const bool missing = numbers[bad] != numbers[bad];
         throw lamina::Error(

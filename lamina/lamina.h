@@ -30,15 +30,15 @@ int64_t lamina_outputs(const lamina_model* model);
 
 /* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
  * missing number. `outputs` (rows x outputs) receives regression values in units of the target, or the outputs of the
- * classes. Returns 0; otherwise lamina_error() says which number of which row cannot be used, and the rows before it
- * are answered. Computes on the calling thread; after a thread's first call to a model it allocates nothing and takes
- * no lock. */
+ * classes. Returns 0; otherwise lamina_error() says which number of which row cannot be used, or to which row the
+ * answer is not a finite number, and the rows before it are answered. Computes on the calling thread; after a thread's
+ * first call to a model it allocates nothing and takes no lock. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */
 int64_t lamina_classes(const lamina_model* model);
 const char* lamina_class_name(const lamina_model* model, int64_t index);
-/* The class that one row of outputs means, -1 for regression. */
+/* The class that one row of outputs means, -1 for regression and where one of them is a NaN. */
 int64_t lamina_class_of(const lamina_model* model, const double* outputs);
 
 /* What went wrong in the last call of this thread that failed: one sentence, never NULL. */

@@ -13,7 +13,7 @@
 #include "lamina/nn/executor.h"
 #include "lamina/nn/file_layer.h"
 #include "lamina/nn/layer.h"
-#include "lamina/train/evaluate.h"
+#include "lamina/train/answer.h"
 #include "lamina/train/session.h"
 #include "lamina/tune/profile.h"
 #include "lamina/tune/tuner.h"
@@ -75,14 +75,13 @@ TEST(LibraryExample, TrainUseAndExtend) {
 
   const lamina::Model model = lamina::LoadModel(folder.Path("houses.safetensors"), {&softplus, 1});
   const auto backend = lamina::MakeBackend("auto");
-  const lamina::Table table = lamina::ReadTable(folder.Path("new.csv"));
+  lamina::Table table = lamina::ReadTableFor(model, folder.Path("new.csv"));
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), 0);
-  const lamina::Dataset data = model.preprocessor.EncodeInputs(table, rows, model.network.dtype());
-  const lamina::Matrix answers = lamina::PredictRows(model, *backend, data.features);
-  ASSERT_EQ(answers.rows(), 400);
+  const lamina::Answers answers = lamina::AnswerTable(model, *backend, table, rows);
+  ASSERT_EQ(answers.outputs.rows(), 400);
   const double price = 3 * table.columns[0].Number(0) + 10 * std::pow(table.columns[1].Number(0) - 2, 2);
-  EXPECT_NEAR(answers.Row<double>(0)[0], price, 60);  // the street adds up to 40
+  EXPECT_NEAR(answers.outputs.Row<double>(0)[0], price, 60);  // the street adds up to 40
 }
 
 TEST(LibraryExample, NetworkOfYourOwn) {

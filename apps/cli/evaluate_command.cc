@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "lamina/backend/backends.h"
-#include "lamina/base/error.h"
+#include "lamina/train/answer.h"
 #include "lamina/train/command_line.h"
 #include "model_input.h"
 #include "pictures.h"
@@ -27,30 +27,21 @@ int RunEvaluate(const EvaluateCommand& command) {
   files.AddRead("--cost-matrix", {CostMatrix::FileOf(command.cost_matrix)});
   command.json_output.Check(std::move(files));
   command.pictures.Check();
-  const Model model = LoadModel(command.input.model);
+  const Model model = command.input.ReadModel();
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   CostMatrix costs;
   if (!command.cost_matrix.empty()) {
     costs = CostMatrix::Read(command.cost_matrix);
     RequireCosts(costs, model);
   }
-  const Table table = command.input.ReadTableFor(model);
-  if (!model.preprocessor.HasTargets(table)) {
-    throw Error(ErrorCode::kBadData, "the data has no target column to compare with",
-                {.file = command.input.data,
-                 .value = fmt::format("{}", fmt::join(model.preprocessor.target_names(), ", ")),
-                 .remedy = "Use lamina predict for rows without an answer."});
-  }
-  EncodeReport report;
-  const std::vector<int64_t> rows = model.preprocessor.UsableRows(table, command.input.RowsOf(table), true);
-  const Dataset dataset = model.preprocessor.Encode(table, rows, model.network.dtype(), &report);
-  if (dataset.size() == 0) {
-    throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = command.input.data});
-  }
-  const Evaluation evaluation = Evaluate(model, *backend, dataset, costs);
+  Table table = command.input.ReadTable(model);
+  const Answers answers =
+      AnswerTable(model, *backend, table, command.input.RowsOf(table), {Truth::kRequired, std::move(costs)});
+  const Evaluation& evaluation = *answers.evaluation;
   if (!command.json_output.to_stdout()) {
-    PrintUnseen(report);
-    PrintNewLabels(report);
+    PrintUnseen(answers.report);
+    PrintNewLabels(answers.report);
+    PrintNote(LeftOutText(answers.not_evaluated, std::ssize(answers.rows), "were left out"));
     PrintEvaluation(command.input.data, evaluation, /*details=*/true);
   }
   nlohmann::json result = ToJson(evaluation);
@@ -58,15 +49,16 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["data"] = command.input.data;
   result["backend"] = backend->name();
   result["threads"] = backend->threads();
-  result["unseen_values"] = report.unseen_values;
-  result["new_labels"] = NewLabelsJson(report);
+  result["left_out"] = answers.not_evaluated.rows;
+  result["unseen_values"] = answers.report.unseen_values;
+  result["new_labels"] = NewLabelsJson(answers.report);
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   if (command.pictures.wanted()) {
     const EvaluationReportInput input{command.input.model, command.input.data,
                                       fmt::format("lamina evaluate --model {} --data {}",
                                                   ShellWord(command.input.model), ShellWord(command.input.data))};
-    command.pictures.Write(ReportEvaluation(input, model, *backend, dataset, evaluation),
-                           !command.json_output.to_stdout(), result);
+    command.pictures.Write(ReportEvaluation(input, model, *backend, evaluation), !command.json_output.to_stdout(),
+                           result);
   }
   command.json_output.Write("evaluate", std::move(result));
   return kExitOk;

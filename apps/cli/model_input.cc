@@ -4,9 +4,8 @@
 #include "command.h"
 
 #include "lamina/backend/backends.h"
-#include "lamina/base/error.h"
-#include "lamina/base/names.h"
 #include "lamina/data/split.h"
+#include "lamina/train/answer.h"
 #include "lamina/train/settings.h"
 #include "lamina/tune/profile.h"
 
@@ -22,6 +21,14 @@ void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--samples", samples, "Use only the first rows; 0: all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--missing", missing,
+                 "Missing values: error, drop (no answer to the row) or mean (of the training rows); default: as the "
+                 "model was trained")
+      ->type_name("TEXT");
+  app.add_option("--unseen", unseen,
+                 "Categories that training did not see: error, or zero (all zeros, counted; such classes count as "
+                 "wrong); default: as the model was trained")
+      ->type_name("TEXT");
   app.add_option("--backend", backend, BackendNamesText())->capture_default_str();
   app.add_option("--threads", threads, "Threads to use; 0: all cores")
       ->capture_default_str()
@@ -42,22 +49,22 @@ std::unique_ptr<Backend> ModelInput::MakeBackend() const {
   return made;
 }
 
-Table ModelInput::ReadTableFor(const Model& model) const {
-  IndexOfName(part, std::vector<std::string>{"test", "train"}, "--part: unknown choice");
-  if (model.preprocessor.input_count() == 0) {
-    throw Error(
-        ErrorCode::kBadModel, "the model holds a bare network, without the encoding of raw rows",
-        {.file = this->model, .remedy = "Use it through the library (Executor), or train it with lamina train."});
+Model ModelInput::ReadModel() const {
+  Model read = LoadModel(model);
+  if (!missing.empty()) {
+    read.preprocessor.set_missing(ParseMissing(missing));
   }
+  if (!unseen.empty() && unseen != "auto") {  // the name that train has for leaving it open
+    read.preprocessor.set_unseen(ParseUnseen(unseen));
+  }
+  return read;
+}
+
+Table ModelInput::ReadTable(const Model& for_model) const {
   TrainSettings settings;
   settings.header = header;
   settings.separator = separator;
-  ReadOptions options = ReadOptionsFrom(settings);
-  options.text_columns_if_present = model.preprocessor.TextColumns();
-  ReadResult result = ReadData(data, options);
-  Table& table = part == "test" && result.test ? *result.test : result.train;
-  model.preprocessor.Prepare(table);
-  return std::move(table);
+  return ReadTableFor(for_model, data, ReadOptionsFrom(settings), part);
 }
 
 std::vector<int64_t> ModelInput::RowsOf(const Table& table) const {

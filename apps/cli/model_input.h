@@ -22,13 +22,17 @@ struct ModelInput {
   int64_t samples = 0;
   std::string backend = "auto";
   int threads = 0;
+  std::string missing;  // empty: as the model says
+  std::string unseen;
 
   void AddTo(CLI::App& app);
   /// The files of --model and --data.
   FileUse Files() const;
+  /// The model of the file, with the policies that the flags say.
+  Model ReadModel() const;
   std::unique_ptr<Backend> MakeBackend() const;
-  /// The rows of `data`; of a folder of IDX files the part asked for. Columns that the model knows as text are read so.
-  Table ReadTableFor(const Model& model) const;
+  /// The rows of `data`, as ReadTableFor().
+  Table ReadTable(const Model& model) const;
   /// The first `samples` rows, or all.
   std::vector<int64_t> RowsOf(const Table& table) const;
 };

@@ -1,15 +1,14 @@
 // lamina predict.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
-#include "lamina/base/timing.h"
 #include "lamina/data/npy_writer.h"
+#include "lamina/train/answer.h"
 #include "lamina/train/predictions.h"
 #include "model_input.h"
 #include "tables.h"
@@ -24,15 +23,14 @@ struct PredictCommand {
   JsonOutput json_output;
 };
 
-// Class numbers as i64, or outputs as f64.
-void ToNpy(const std::string& path, const Model& model, const Matrix& outputs, bool probabilities) {
-  if (model.preprocessor.task() == Task::kRegression || probabilities) {
-    WriteNpy(path, outputs.view());
+// Class numbers as i64, or outputs as f64; -1 and NaN without an answer.
+void ToNpy(const std::string& path, const Answers& answers, bool probabilities) {
+  if (answers.classes.empty() || probabilities) {
+    WriteNpy(path, answers.outputs.view());
     return;
   }
-  const std::vector<int32_t> predicted = ClassesOf(model, outputs);
-  const std::vector<int64_t> wide(predicted.begin(), predicted.end());
-  WriteNpy(path, ViewOf(wide.data(), outputs.rows(), 1));
+  const std::vector<int64_t> wide(answers.classes.begin(), answers.classes.end());
+  WriteNpy(path, ViewOf(wide.data(), std::ssize(wide), 1));
 }
 
 int RunPredict(const PredictCommand& command) {
@@ -44,32 +42,35 @@ int RunPredict(const PredictCommand& command) {
     throw Error(ErrorCode::kInvalidArgument, "--json - and the predictions cannot both go to standard output",
                 {.remedy = "Give --out FILE."});
   }
-  const Model model = LoadModel(command.input.model);
+  const Model model = command.input.ReadModel();
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
-  const Table table = command.input.ReadTableFor(model);
-  EncodeReport report;
-  const std::vector<int64_t> rows = command.input.RowsOf(table);
-  const Dataset dataset = model.preprocessor.EncodeInputs(table, rows, model.network.dtype(), &report);
-  RequireAllRows(table, rows, dataset);
-  const Stopwatch watch;
-  const Matrix outputs = PredictRows(model, *backend, dataset.features);
-  const double seconds = watch.Elapsed_seconds();
+  Table table = command.input.ReadTable(model);
+  const Answers answers = AnswerTable(model, *backend, table, command.input.RowsOf(table));
+  const Matrix& outputs = answers.outputs;
+  const std::string gaps = LeftOutText(answers.without_answer, outputs.rows(), "have no answer");
   if (command.out.ends_with(".npy")) {
-    ToNpy(command.out, model, outputs, command.probabilities);
+    ToNpy(command.out, answers, command.probabilities);
   } else if (to_stdout) {
     fmt::print("{}", PredictionsCsv(model, outputs, command.probabilities));
+    PrintWarning(gaps);
   } else {
     WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.probabilities));
   }
   if (!to_stdout && !command.json_output.to_stdout()) {
-    PrintUnseen(report);
+    PrintUnseen(answers.report);
+    PrintNote(gaps);
     fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
-  nlohmann::json result = {{"model", command.input.model}, {"data", command.input.data},
-                           {"out", command.out},           {"samples", outputs.rows()},
-                           {"seconds", seconds},           {"unseen_values", report.unseen_values},
-                           {"backend", backend->name()},   {"threads", backend->threads()}};
-  AddSpeed(result, static_cast<double>(outputs.rows()), seconds);
+  nlohmann::json result = {{"model", command.input.model},
+                           {"data", command.input.data},
+                           {"out", command.out},
+                           {"samples", outputs.rows()},
+                           {"without_answer", answers.without_answer.rows},
+                           {"seconds", answers.seconds},
+                           {"unseen_values", answers.report.unseen_values},
+                           {"backend", backend->name()},
+                           {"threads", backend->threads()}};
+  AddSpeed(result, static_cast<double>(outputs.rows()), answers.seconds);
   command.json_output.Write("predict", std::move(result));
   return kExitOk;
 }
@@ -88,7 +89,9 @@ Command AddPredict(CLI::App& app) {
   command->json_output.AddTo(*predict);
   predict->footer(
       "The rows need the columns that the model was trained on, by name or in the same order; a target column is not "
-      "needed.\nExample: lamina predict --model digits.safetensors --data new.csv --out answers.csv --probabilities");
+      "needed. A row that misses a value keeps its place with an empty answer where the model was trained with "
+      "--missing drop, or with that flag here.\nExample: lamina predict --model digits.safetensors --data new.csv "
+      "--out answers.csv --probabilities");
   return {predict, [command] { return RunPredict(*command); }};
 }
 

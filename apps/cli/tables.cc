@@ -73,6 +73,18 @@ std::string ActivationsText(const Network& network) {
   return text;
 }
 
+std::string LeftOutText(const LeftOut& left_out, int64_t rows, const std::string& what) {
+  return left_out.rows == 0 ? ""
+                            : fmt::format("{} of {} rows {}: a value is missing, the first in {}",
+                                          WithThousands(left_out.rows), WithThousands(rows), what, left_out.Where());
+}
+
+void PrintNote(const std::string& note) {
+  if (!note.empty()) {
+    fmt::print("note: {}\n", note);
+  }
+}
+
 void PrintUnseen(const EncodeReport& report) {
   if (report.unseen_values > 0) {
     fmt::print("note: {} values of categories that training did not see became zeros (columns: {})\n",

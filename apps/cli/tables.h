@@ -6,7 +6,7 @@
 
 #include "lamina/data/preprocessor.h"
 #include "lamina/nn/model.h"
-#include "lamina/train/evaluate.h"
+#include "lamina/train/answer.h"
 
 namespace lamina::cli {
 
@@ -14,6 +14,11 @@ namespace lamina::cli {
 std::string TargetText(const Model& model);
 /// "relu, softmax".
 std::string ActivationsText(const Network& network);
+/// "2 of 40 rows have no answer: a value is missing, the first in line 3, column 'size'", with `what` of the rows; ""
+/// if there is none.
+std::string LeftOutText(const LeftOut& left_out, int64_t rows, const std::string& what);
+/// "note: ...", nothing for "".
+void PrintNote(const std::string& note);
 /// One line about categories encoded as zeros, if there were any.
 void PrintUnseen(const EncodeReport& report);
 /// Which values of the target training did not see: how many rows by the class they are counted to.

@@ -172,8 +172,7 @@ void MainWindow::ConnectFiles() {
   connect(&predict, &PredictPanel::SaveRequested, files_, [this, &predict] { files_->AskSavePredictions(predict); });
   connect(&predict, &PredictPanel::Failed, this, failed);
   connect(&predict, &PredictPanel::Evaluated, this, [this](const std::shared_ptr<const FilePrediction>& prediction) {
-    results_->Show(tr("The model on %1").arg(QFileInfo(prediction->path).fileName()), *prediction->evaluation,
-                   prediction->scatter);
+    results_->Show(tr("The model on %1").arg(QFileInfo(prediction->path).fileName()), *prediction->answers.evaluation);
   });
 }
 
@@ -220,7 +219,7 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   if (outcome->evaluation) {
     const QString rows = tr("On the %1 rows").arg(outcome->evaluated_on);
     training_->Log(rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation));
-    results_->Show(rows, *outcome->evaluation, outcome->scatter);
+    results_->Show(rows, *outcome->evaluation);
     text += QStringLiteral(". ") + rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation);
   }
   notice_->ShowNote(text + tr(". Save it on the page Model (Ctrl+S)."));

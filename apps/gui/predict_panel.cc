@@ -78,7 +78,7 @@ void PredictPanel::Predict(const QString& path) {
       Show(prediction);
       if (problem) {
         Q_EMIT Failed(*problem);
-      } else if (prediction->evaluation) {
+      } else if (prediction->answers.evaluation) {
         Q_EMIT Evaluated(prediction);
       }
     };
@@ -90,7 +90,7 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   const bool model = store_.model() != nullptr;
   open_->setEnabled(model);
   save_->setEnabled(prediction_ != nullptr);
-  probabilities_->setEnabled(prediction_ != nullptr && !prediction_->classes.empty());
+  probabilities_->setEnabled(prediction_ != nullptr && !prediction_->answers.classes.empty());
   table_->clear();
   table_->setRowCount(0);
   table_->setColumnCount(0);
@@ -99,20 +99,31 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
                             : tr("There is no model yet: train one, or open a file."));
     return;
   }
-  const int64_t rows = prediction_->outputs.rows();
+  const Answers& answers = prediction_->answers;
+  const int64_t rows = answers.outputs.rows();
   QString text = tr("%1 rows of %2").arg(FromText(WithThousands(rows)), QFileInfo(prediction_->path).fileName());
-  if (prediction_->evaluation) {
-    text += QStringLiteral(": ") + EvaluationText(*prediction_->evaluation);
+  if (answers.evaluation) {
+    text += QStringLiteral(": ") + EvaluationText(*answers.evaluation);
   }
-  if (prediction_->unseen_values > 0) {
+  const auto add_gaps = [&](const LeftOut& gaps, const QString& what) {
+    if (gaps.rows > 0) {
+      text += tr("; %1 rows %2: a value is missing, the first in %3")
+                  .arg(FromText(WithThousands(gaps.rows)), what, FromText(gaps.Where()));
+    }
+  };
+  add_gaps(answers.without_answer, tr("have no answer"));
+  if (answers.evaluation && answers.not_evaluated.rows > answers.without_answer.rows) {
+    add_gaps(answers.not_evaluated, tr("are not evaluated"));
+  }
+  if (answers.report.unseen_values > 0) {
     text += tr("; %1 values of categories that training did not see became zeros")
-                .arg(FromText(WithThousands(prediction_->unseen_values)));
+                .arg(FromText(WithThousands(answers.report.unseen_values)));
   }
   if (rows > kShownRows) {
     text += tr(" (the first %1 are shown)").arg(kShownRows);
   }
   summary_->setText(text);
-  const bool classes = !prediction_->classes.empty();
+  const bool classes = !answers.classes.empty();
   QStringList names;
   for (const std::string& name : store_.model()->preprocessor.target_names()) {
     names << FromText(name);
@@ -121,7 +132,7 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   if (classes) {
     headers << tr("output of that class");
   }
-  const bool truth = !prediction_->truth.empty();
+  const bool truth = answers.evaluation.has_value();
   if (truth) {
     headers << tr("%1 in the file").arg(names.join(QStringLiteral(", ")));
   }
@@ -131,11 +142,11 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   table_->setRowCount(static_cast<int>(std::min(rows, kShownRows)));
   for (int i = 0; i < table_->rowCount(); ++i) {
     table_->setItem(i, 0, new QTableWidgetItem(prediction_->Text(i)));
-    if (classes) {
+    if (classes && answers.has_answer(i)) {
       table_->setItem(i, 1, new QTableWidgetItem(QString::number(prediction_->Confidence(i), 'f', 4)));
     }
     if (truth) {
-      const QString& known = prediction_->truth[static_cast<size_t>(i)];
+      const QString known = prediction_->Truth(i);
       auto* item = new QTableWidgetItem(known);
       if (classes && !known.isEmpty() && known != prediction_->Text(i)) {
         QFont bold = table_->font();
@@ -151,7 +162,7 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
 void PredictPanel::Save(const QString& path) const {
   if (prediction_ != nullptr) {
     WriteFileAtomically(path.toStdString(),
-                        PredictionsCsv(*prediction_->model, prediction_->outputs, probabilities_->isChecked()));
+                        PredictionsCsv(*prediction_->model, prediction_->answers.outputs, probabilities_->isChecked()));
   }
 }
 

@@ -3,12 +3,11 @@
 
 #include <QString>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lamina/nn/model.h"
+#include "lamina/train/answer.h"
 #include "lamina/train/predictions.h"
 
 namespace lamina::gui {
@@ -16,16 +15,13 @@ namespace lamina::gui {
 struct FilePrediction {
   QString path;
   std::shared_ptr<const Model> model;
-  Matrix outputs;  // of PredictRows()
-  std::vector<int32_t> classes;
-  std::optional<Evaluation> evaluation;            // where the file holds the answers ...
-  std::vector<QString> truth;                      // ... these, a row each, empty where it is missing; else no rows
-  std::vector<std::pair<double, double>> scatter;  // regression
-  int64_t unseen_values = 0;
+  Answers answers;
 
-  /// The prediction of a row in words: a class, or the numbers.
+  /// The prediction of a row in words: a class, or the numbers; empty without an answer.
   QString Text(int64_t row) const;
-  /// The output of that class; NaN for regression.
+  /// The right answer of a row as far as the file holds it.
+  QString Truth(int64_t row) const;
+  /// The output of the class; NaN for regression and without an answer.
   double Confidence(int64_t row) const;
 };
 
@@ -36,8 +32,5 @@ std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Mo
 /// `values`: the text of each of the model's columns, in their order. Throws Error naming the column.
 std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const Model>& model,
                                                     const std::vector<std::string>& values);
-
-/// Some rows of regression data, evenly spread: true and predicted values of the first target.
-std::vector<std::pair<double, double>> ScatterOf(const Model& model, const Matrix& predicted, const Dataset& rows);
 
 }  // namespace lamina::gui

@@ -97,8 +97,7 @@ void ResultsPage::Clear() {
   table_->hide();
 }
 
-void ResultsPage::Show(const QString& title, const Evaluation& evaluation,
-                       const std::vector<std::pair<double, double>>& scatter) {
+void ResultsPage::Show(const QString& title, const Evaluation& evaluation) {
   title_->setText(title);
   summary_->setText(EvaluationText(evaluation));
   picture_->show();
@@ -106,7 +105,7 @@ void ResultsPage::Show(const QString& title, const Evaluation& evaluation,
   if (evaluation.classification) {
     ShowClasses(*evaluation.classification);
   } else {
-    ShowRegression(evaluation, scatter);
+    ShowRegression(evaluation);
   }
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
 }
@@ -129,9 +128,9 @@ void ResultsPage::ShowClasses(const ClassificationMetrics& metrics) {
   }
 }
 
-void ResultsPage::ShowRegression(const Evaluation& evaluation, const std::vector<std::pair<double, double>>& scatter) {
+void ResultsPage::ShowRegression(const Evaluation& evaluation) {
   picture_->setCurrentWidget(scatter_);
-  picture_->setVisible(!scatter.empty());
+  picture_->setVisible(evaluation.samples > 0);
   chart_->removeAllSeries();
   for (QAbstractAxis* axis : chart_->axes()) {
     chart_->removeAxis(axis);
@@ -145,7 +144,7 @@ void ResultsPage::ShowRegression(const Evaluation& evaluation, const std::vector
   points->setColor(QColor(31, 111, 180, 120));
   points->setBorderColor(Qt::transparent);
   QList<QPointF> list;
-  for (const auto& [truth, predicted] : scatter) {
+  for (const auto& [truth, predicted] : evaluation.points.front()) {
     list.emplaceBack(truth, predicted);
     low = std::min({low, truth, predicted});
     high = std::max({high, truth, predicted});

@@ -26,11 +26,11 @@ class ResultsPage : public QWidget {
  public:
   explicit ResultsPage(QWidget* parent = nullptr);
   void Clear();
-  void Show(const QString& title, const Evaluation& evaluation, const std::vector<std::pair<double, double>>& scatter);
+  void Show(const QString& title, const Evaluation& evaluation);
 
  private:
   void ShowClasses(const ClassificationMetrics& metrics);
-  void ShowRegression(const Evaluation& evaluation, const std::vector<std::pair<double, double>>& scatter);
+  void ShowRegression(const Evaluation& evaluation);
 
   QLabel* title_;
   QLabel* summary_;

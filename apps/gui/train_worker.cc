@@ -113,9 +113,6 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
         outcome->evaluation = Evaluate(model, session_->backend(), *rows);
       }
       outcome->evaluated_on = name;
-      if (!outcome->evaluation->classification) {
-        outcome->scatter = ScatterOf(model, PredictRows(model, session_->backend(), rows->features), *rows);
-      }
       break;
     }
   }

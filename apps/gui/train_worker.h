@@ -22,8 +22,7 @@ struct TrainOutcome {
   TrainSettings settings;
   History history;
   std::optional<Evaluation> evaluation;
-  QString evaluated_on;                            // "test", "validation" or "training" rows
-  std::vector<std::pair<double, double>> scatter;  // (true, predicted) of some rows of the first target; regression
+  QString evaluated_on;  // "test", "validation" or "training" rows
   double train_seconds = 0;
   bool stopped = false;
 };

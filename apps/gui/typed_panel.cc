@@ -22,12 +22,19 @@ namespace {
 constexpr int kAnswerPause_ms = 150;
 constexpr size_t kShownClasses = 3;
 
+bool HasColumns(const Table& table, const std::vector<FittedColumn>& columns) {
+  const std::vector<std::string> names = table.ColumnNames();
+  return std::all_of(columns.begin(), columns.end(), [&](const FittedColumn& column) {
+    return std::find(names.begin(), names.end(), column.name) != names.end();
+  });
+}
+
 // The classes with the largest outputs.
 QString DetailsOf(const FilePrediction& prediction) {
-  if (prediction.classes.empty()) {
+  if (prediction.answers.classes.empty() || !prediction.answers.has_answer(0)) {
     return {};
   }
-  const std::vector<double> outputs = ClassOutputs(*prediction.model, prediction.outputs.Row<double>(0));
+  const std::vector<double> outputs = ClassOutputs(*prediction.model, prediction.answers.outputs.Row<double>(0));
   std::vector<size_t> order(outputs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return outputs[a] > outputs[b]; });
@@ -134,7 +141,7 @@ void TypedPanel::ShowModel() {
       connect(list, &QComboBox::currentIndexChanged, this, [this] { timer_.start(); });
       table_->setCellWidget(i, 1, list);
     } else {
-      table_->setItem(i, 1, new QTableWidgetItem(QString::number(column.offset, 'g', 6)));
+      table_->setItem(i, 1, new QTableWidgetItem(QString::number(column.Typical(), 'g', 6)));
     }
   }
   timer_.start();
@@ -153,11 +160,17 @@ void TypedPanel::TakeRow() {
   if (data == nullptr || shown_ == nullptr) {
     return;
   }
-  const Table& table = data->raw.main.train;
+  const Table* table = &data->raw.main.train;
+  Table derived;  // a copy with the model's derived columns, where it has some
   const auto columns = shown_->preprocessor.inputs();
   const auto problem = Attempt([&] {
+    if (!HasColumns(*table, columns)) {
+      derived = *table;
+      shown_->preprocessor.Prepare(derived);
+      table = &derived;
+    }
     for (size_t i = 0; i < columns.size(); ++i) {
-      const Column& column = table.columns[static_cast<size_t>(table.FindColumn(columns[i].name))];
+      const Column& column = table->columns[static_cast<size_t>(table->FindColumn(columns[i].name))];
       SetValue(static_cast<int>(i), CellText(column, row_->value() - 1));
     }
   });
@@ -189,7 +202,11 @@ void TypedPanel::Predict() {
 }
 
 void TypedPanel::Show(const std::shared_ptr<const FilePrediction>& prediction, const std::optional<Problem>& problem) {
-  problem_->SetProblem(problem ? problem->Text() : QString());
+  QString said = problem ? problem->Text() : QString();
+  if (!problem && !prediction->answers.has_answer(0)) {
+    said = tr("Without a value for %1 there is no answer.").arg(FromText(prediction->answers.without_answer.column));
+  }
+  problem_->SetProblem(said);
   answer_->setText(problem ? QString() : prediction->Text(0));
   details_->setText(problem ? QString() : DetailsOf(*prediction));
 }

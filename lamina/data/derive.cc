@@ -63,7 +63,7 @@ Derivation Parse(const std::string& text) {
   const std::vector<std::string_view> parts =
       SplitText(std::string_view(text).substr(equals == std::string::npos ? text.size() : equals + 1), ':');
   Derivation made;
-  made.name = Trim(std::string_view(text).substr(0, std::min(equals, text.size())));
+  made.name = DerivedName(text);
   if (equals == std::string::npos || made.name.empty() || parts.size() < 2 || parts.size() > 3 || parts[1].empty()) {
     ThrowForm(text, "--derive: not a derived column");
   }
@@ -173,7 +173,7 @@ YearMonth CivilOf(double date) {
 
 double OfRow(std::string_view function, double x) {
   if (function == "log") {
-    return std::copysign(std::log1p(std::abs(x)), x);
+    return SignedLogarithm(x);
   }
   if (!(std::abs(x) < 1e8)) {  // no date: some 270,000 years
     return kNaN;
@@ -249,6 +249,8 @@ bool HasColumn(const Table& table, const std::string& name) {
 }  // namespace
 
 std::span<const DeriveFunction> DeriveFunctions() { return kFunctions; }
+
+std::string DerivedName(std::string_view text) { return std::string(Trim(text.substr(0, text.find('=')))); }
 
 void ValidateDerive(const DeriveOptions& options) {
   bool along = false;

@@ -28,6 +28,9 @@ struct DeriveFunction {
 };
 std::span<const DeriveFunction> DeriveFunctions();
 
+/// The name of the column that `text` ("NAME=FUNCTION:COLUMN") describes.
+std::string DerivedName(std::string_view text);
+
 /// Throws Error(kInvalidArgument) for what cannot be read as a derived column, without a table.
 void ValidateDerive(const DeriveOptions& options);
 

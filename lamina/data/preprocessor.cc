@@ -71,7 +71,17 @@ void ThrowCell(const Table& table, int64_t row, const Column& column, const std:
 void Preprocessor::Prepare(Table& table) const {
   std::vector<std::string> optional = target_names_;
   optional.push_back(baseline_.name);
-  DeriveColumns(table, derive_, optional);
+  DeriveOptions absent = derive_;
+  const auto names = table.ColumnNames();
+  std::erase_if(absent.columns, [&](const std::string& text) {
+    return std::find(names.begin(), names.end(), DerivedName(text)) != names.end();
+  });
+  DeriveColumns(table, absent, optional);
+}
+
+bool Preprocessor::IsDerived(const std::string& name) const {
+  return std::any_of(derive_.columns.begin(), derive_.columns.end(),
+                     [&](const std::string& text) { return DerivedName(text) == name; });
 }
 
 bool Preprocessor::BindsByPosition(const Table& table) const {
@@ -118,7 +128,18 @@ Preprocessor::Binding Preprocessor::BindByPosition(const Table& table) const {
   return binding;
 }
 
+void Preprocessor::RequireImageSize(const Table& table) const {
+  if (table.is_image && image_height_ > 0 &&
+      (table.image_height != image_height_ || table.image_width != image_width_)) {
+    throw Error(ErrorCode::kBadData,
+                fmt::format("images of {} x {} pixels, those of the training have {} x {}", table.image_height,
+                            table.image_width, image_height_, image_width_),
+                {.file = table.source, .remedy = "Bring the images to the size of the training data."});
+  }
+}
+
 Preprocessor::Binding Preprocessor::Bind(const Table& table, bool with_targets) const {
+  RequireImageSize(table);
   Binding binding;
   std::vector<std::string> lacking;
   if (BindsByPosition(table)) {
@@ -175,15 +196,45 @@ bool Preprocessor::HasTargets(const Table& table) const {
 
 std::vector<int64_t> Preprocessor::UsableRows(const Table& table, std::span<const int64_t> rows,
                                               bool with_targets) const {
-  Binding binding = Bind(table, with_targets);
-  if (missing_ != MissingPolicy::kDropRow) {
-    return {rows.begin(), rows.end()};
+  return CompleteRows(NeededColumns(Bind(table, with_targets)), rows);
+}
+
+std::vector<const Column*> Preprocessor::NeededColumns(const Binding& binding) const {
+  std::vector<const Column*> needed;
+  const bool drop = missing_ == MissingPolicy::kDropRow;
+  if (drop) {
+    needed = binding.inputs;
   }
-  binding.inputs.insert(binding.inputs.end(), binding.targets.begin(), binding.targets.end());
+  for (size_t j = 0; j < binding.targets.size(); ++j) {
+    if (drop || (missing_ == MissingPolicy::kMean && IsDerived(target_names_[j]))) {
+      needed.push_back(binding.targets[j]);
+    }
+  }
+  if (drop && binding.baseline != nullptr) {
+    needed.push_back(binding.baseline);
+  }
+  return needed;
+}
+
+std::vector<int64_t> Preprocessor::RowsWithTargets(const Table& table, std::span<const int64_t> rows) const {
+  const Binding binding = Bind(table, /*with_targets=*/true);
+  std::vector<const Column*> columns = binding.targets;
   if (binding.baseline != nullptr) {
-    binding.inputs.push_back(binding.baseline);
+    columns.push_back(binding.baseline);
   }
-  return CompleteRows(binding.inputs, rows);
+  return CompleteRows(columns, rows);
+}
+
+std::string Preprocessor::MissingColumn(const Table& table, int64_t row, bool with_targets) const {
+  const Binding binding = Bind(table, with_targets);
+  std::vector<const Column*> columns = missing_ == MissingPolicy::kMean ? std::vector<const Column*>() : binding.inputs;
+  columns.insert(columns.end(), binding.targets.begin(), binding.targets.end());
+  if (binding.baseline != nullptr) {
+    columns.push_back(binding.baseline);
+  }
+  const auto missing =
+      std::find_if(columns.begin(), columns.end(), [&](const Column* column) { return column->IsMissing(row); });
+  return missing == columns.end() ? "" : (*missing)->name;
 }
 
 void Preprocessor::UnscaleTargets(MatrixView outputs) const {
@@ -193,14 +244,16 @@ void Preprocessor::UnscaleTargets(MatrixView outputs) const {
     for (int64_t i = 0; i < outputs.rows; ++i) {
       T* row = outputs.Row<T>(i);
       for (size_t j = 0; j < targets_.size(); ++j) {
-        const double value = static_cast<double>(row[j]) * targets_[j].scale + targets_[j].offset;
-        row[j] = static_cast<T>(targets_[j].logarithm ? std::copysign(std::expm1(std::abs(value)), value) : value);
+        row[j] = static_cast<T>(targets_[j].scaling.Decode(static_cast<double>(row[j])));
       }
     }
   });
 }
 
 int32_t Preprocessor::ClassOf(std::span<const double> outputs) const {
+  if (std::any_of(outputs.begin(), outputs.end(), [](double output) { return std::isnan(output); })) {
+    return -1;
+  }
   if (single_output_) {
     return (outputs[0] > class_threshold()) == (positive_target_ > negative_target_) ? 1 : 0;
   }
@@ -219,7 +272,7 @@ int64_t Preprocessor::output_count() const {
 }
 const std::vector<std::string>& Preprocessor::class_names() const { return class_names_; }
 const std::vector<std::string>& Preprocessor::target_names() const { return target_names_; }
-bool Preprocessor::is_image() const { return image_height_ > 0; }
+bool Preprocessor::is_image() const { return image_height_ > 0 && image_height_ * image_width_ == std::ssize(inputs_); }
 int64_t Preprocessor::image_height() const { return image_height_; }
 int64_t Preprocessor::image_width() const { return image_width_; }
 double Preprocessor::class_threshold() const { return (positive_target_ + negative_target_) / 2; }

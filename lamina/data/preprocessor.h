@@ -74,10 +74,16 @@ class Preprocessor {
   static Preprocessor Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options);
 
   /// Adds the derived columns that fitting was told of; Fit() and the functions below expect a table that has them.
+  /// Those that the table has already are left as they are.
   void Prepare(Table& table) const;
 
-  /// Rows of `rows` that can be encoded (all, or without those with missing values under kDropRow).
+  /// Rows of `rows` that can be encoded: all; under kDropRow without those with missing values; under kMean without
+  /// those whose derived target is missing, as that of the last row of a series always is.
   std::vector<int64_t> UsableRows(const Table& table, std::span<const int64_t> rows, bool with_targets) const;
+  /// Rows of `rows` that have their targets (and the baseline).
+  std::vector<int64_t> RowsWithTargets(const Table& table, std::span<const int64_t> rows) const;
+  /// The first column for whose missing value a row is left out; "": none.
+  std::string MissingColumn(const Table& table, int64_t row, bool with_targets) const;
 
   /// Encodes inputs and targets. The table must have the fitted columns by name, in any order; a table
   /// without any of the fitted names but with the right number of columns is taken by position. Errors name
@@ -86,13 +92,17 @@ class Preprocessor {
   /// Inputs only: the table may lack the target columns.
   Dataset EncodeInputs(const Table& table, std::span<const int64_t> rows, DType dtype,
                        EncodeReport* report = nullptr) const;
+  /// Targets, labels and baseline only: features are rows × 0.
+  Dataset EncodeTargets(const Table& table, std::span<const int64_t> rows, DType dtype,
+                        EncodeReport* report = nullptr) const;
   /// True if `table` holds the target columns (so that evaluation is possible).
   bool HasTargets(const Table& table) const;
 
   /// Network outputs (rows × outputs) back to units of the target: undoes target scaling; in place;
   /// regression only.
   void UnscaleTargets(MatrixView outputs) const;
-  /// Class index of one row of outputs: the largest; with a single output, which side of the middle.
+  /// Class index of one row of outputs: the largest; with a single output, which side of the middle; -1 where one is a
+  /// NaN.
   int32_t ClassOf(std::span<const double> outputs) const;
 
   Task task() const;
@@ -101,7 +111,7 @@ class Preprocessor {
   const std::vector<std::string>& class_names() const;   // classification
   const std::vector<std::string>& target_names() const;  // column names of the targets
   std::vector<std::string> InputNames() const;           // one per network input: "age", "protocol=tcp"
-  bool is_image() const;
+  bool is_image() const;                                 // the inputs are all pixels of an image
   int64_t image_height() const;
   int64_t image_width() const;
   /// The side of which a single output means class 1.
@@ -111,6 +121,10 @@ class Preprocessor {
   bool highest_wins() const { return positive_target_ > negative_target_; }
   MissingPolicy missing() const { return missing_; }
   UnseenPolicy unseen() const { return unseen_; }
+  /// Other policies than those of fitting. A mean that fitting did not measure (numbers that are not scaled, of a model
+  /// that does not fill gaps) cannot be filled in: encoding then throws for the row that needs it.
+  void set_missing(MissingPolicy policy) { missing_ = policy; }
+  void set_unseen(UnseenPolicy policy) { unseen_ = policy; }
   /// What the naive guess is called: a column or a number; empty: none.
   const std::string& baseline() const { return baseline_.name; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
@@ -135,10 +149,16 @@ class Preprocessor {
   void FinishFit();
   void ReadAdditions(const nlohmann::json& json);
   bool BindsByPosition(const Table& table) const;
+  void RequireImageSize(const Table& table) const;
   Binding Bind(const Table& table, bool with_targets) const;
+  std::vector<const Column*> NeededColumns(const Binding& binding) const;  // a row lacking one of them is left out
   Binding BindByPosition(const Table& table) const;
-  Dataset EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
+  enum class Parts { kInputs, kTargets, kBoth };
+  Dataset EncodeRows(const Table& table, std::span<const int64_t> rows, Parts parts, DType dtype,
                      EncodeReport* report) const;
+  bool IsDerived(const std::string& name) const;
+  std::vector<const Column*> DerivedOf(std::vector<const Column*> columns) const;
+  bool KeepsMean(const FittedColumn& input) const;
   void EncodeFeatures(const Table& table, const Binding& binding, Dataset& dataset, EncodeReport& report) const;
   void EncodeClasses(const Table& table, const Column& column, Dataset& dataset, EncodeReport& report) const;
   void EncodeValues(const Table& table, const Binding& binding, Dataset& dataset) const;
@@ -148,11 +168,12 @@ class Preprocessor {
   Task task_ = Task::kRegression;
   MissingPolicy missing_ = MissingPolicy::kError;
   UnseenPolicy unseen_ = UnseenPolicy::kError;
+  bool measured_means_ = false;  // of all inputs that can be missing
   double positive_target_ = 1;
   double negative_target_ = 0;
   bool single_output_ = false;
   int64_t column_count_ = 0;  // of the table fitted on
-  int64_t image_height_ = 0;  // 0: not an image
+  int64_t image_height_ = 0;  // of the table fitted on; 0: not images
   int64_t image_width_ = 0;
   std::vector<FittedColumn> inputs_;
   std::vector<FittedColumn> targets_;
@@ -160,7 +181,7 @@ class Preprocessor {
   std::vector<std::string> target_names_;  // those of targets_
   DeriveOptions derive_;
   ClassMap class_map_;
-  FittedColumn baseline_;    // name empty: none; position -1: a number, `offset`
+  FittedColumn baseline_;    // name empty: none; position -1: a number, `fill`
   int64_t input_count_ = 0;  // sum of the widths
 };
 

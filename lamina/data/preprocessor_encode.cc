@@ -30,18 +30,19 @@ struct Source {
   double fill = kNaN;          // missing numbers; NaN: an error
   int32_t fill_category = -1;  // missing text; -1: an error
   bool zero_unseen = false;
+  bool lacks_mean = false;             // there is a mean to be filled in, but nobody knows it
   std::unique_ptr<CategoryView> view;  // text
   std::vector<int32_t> index;          // category of the table -> fitted one
   int64_t unseen = 0;
 };
 
-// Writes (x - offset) / scale to out[0], out[stride], ...; false if a result is not finite.
-template <bool kLog, class T, class Number>
+// Writes the scaled numbers to out[0], out[stride], ...; false if a result is not finite.
+template <bool kLogarithm, class T, class Number>
 bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
                      int64_t out_stride) {
   const int64_t stride = source.column->stride;
-  const double offset = source.fitted->offset;
-  const double scale = source.fitted->scale;
+  ColumnScaling scaling = source.fitted->scaling;
+  scaling.logarithm = kLogarithm;  // no branch in the loop
   const double fill = source.fill;
   bool good = true;
   for (const int64_t row : rows) {
@@ -49,10 +50,7 @@ bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<cons
     if constexpr (std::is_floating_point_v<Number>) {
       value = value == value ? value : fill;
     }
-    if constexpr (kLog) {
-      value = std::copysign(std::log1p(std::abs(value)), value);
-    }
-    const T encoded = static_cast<T>((value - offset) / scale);
+    const T encoded = static_cast<T>(scaling.Encode(value));
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     *out = encoded;
     out += out_stride;
@@ -63,8 +61,8 @@ bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<cons
 template <class T, class Number>
 bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
                    int64_t out_stride) {
-  return source.fitted->logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
-                                  : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
+  return source.fitted->scaling.logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
+                                          : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
 }
 
 // The fitted category of a row: -1 unseen, -2 missing.
@@ -87,7 +85,7 @@ bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int
       if (fitted.one_hot) {
         out[category] = T{1};
       } else {
-        *out = static_cast<T>((category - fitted.offset) / fitted.scale);
+        *out = static_cast<T>(fitted.scaling.Encode(category));
       }
     } else {
       good &= category == -1 && source.zero_unseen;
@@ -134,12 +132,14 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
         }
         continue;
       }
+      if (column.IsMissing(row) && source.lacks_mean) {
+        ThrowCell(table, row, column, "missing value, and the model keeps no mean of this column to fill in",
+                  "Leave such rows out with --missing drop, or train with --missing mean.");
+      }
       if (column.IsMissing(row) && std::isnan(source.fill)) {
         ThrowCell(table, row, column, "missing value", kMissingRemedy);
       }
-      double value = column.IsMissing(row) ? source.fill : column.Number(row);
-      value = source.fitted->logarithm ? std::copysign(std::log1p(std::abs(value)), value) : value;
-      const double encoded = (value - source.fitted->offset) / source.fitted->scale;
+      const double encoded = source.fitted->scaling.Encode(column.IsMissing(row) ? source.fill : column.Number(row));
       const double limit =
           dtype == DType::kF32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
       if (!(std::abs(encoded) <= limit)) {
@@ -230,7 +230,11 @@ void Preprocessor::EncodeFeatures(const Table& table, const Binding& binding, Da
   std::vector<Source> sources;
   sources.reserve(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    sources.push_back(MakeSource(table, *binding.inputs[i], inputs_[i], rows, missing_, unseen_));
+    Source& source = sources.emplace_back(MakeSource(table, *binding.inputs[i], inputs_[i], rows, missing_, unseen_));
+    if (missing_ == MissingPolicy::kMean && !KeepsMean(inputs_[i])) {
+      source.lacks_mean = true;
+      source.fill = kNaN;
+    }
   }
   const auto count = static_cast<int64_t>(rows.size());
   const DType dtype = dataset.features.dtype();
@@ -310,7 +314,7 @@ void Preprocessor::EncodeBaseline(const Table& table, const Binding& binding, Da
   if (baseline_.name.empty()) {
     return;
   }
-  dataset.baseline.assign(dataset.rows.size(), baseline_.offset);
+  dataset.baseline.assign(dataset.rows.size(), baseline_.fill);
   for (size_t i = 0; i < dataset.rows.size() && binding.baseline != nullptr; ++i) {
     dataset.baseline[i] = binding.baseline->Number(dataset.rows[i]);
     if (std::isnan(dataset.baseline[i])) {
@@ -320,17 +324,23 @@ void Preprocessor::EncodeBaseline(const Table& table, const Binding& binding, Da
   }
 }
 
-Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, bool with_targets, DType dtype,
+bool Preprocessor::KeepsMean(const FittedColumn& input) const {
+  return measured_means_ || input.fill != 0 || (!is_image() && !input.scaling.IsIdentity());
+}
+
+Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> rows, Parts parts, DType dtype,
                                  EncodeReport* report) const {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     throw Error(ErrorCode::kInvalidArgument, "rows are encoded as f32 or f64",
                 {.value = std::string(DTypeName(dtype))});
   }
+  const bool with_inputs = parts != Parts::kTargets;
+  const bool with_targets = parts != Parts::kInputs;
   const Binding binding = Bind(table, with_targets);
   Dataset dataset;
   dataset.rows = UsableRows(table, rows, with_targets);
   const int64_t count = std::ssize(dataset.rows);
-  dataset.features = Matrix(count, input_count_, dtype);
+  dataset.features = Matrix(count, with_inputs ? input_count_ : 0, dtype);
   if (with_targets) {
     dataset.targets = Matrix(count, output_count(), dtype);
   }
@@ -338,7 +348,9 @@ Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> ro
     return dataset;
   }
   EncodeReport counted;
-  EncodeFeatures(table, binding, dataset, counted);
+  if (with_inputs) {
+    EncodeFeatures(table, binding, dataset, counted);
+  }
   if (with_targets && task_ == Task::kClassification) {
     EncodeClasses(table, *binding.targets[0], dataset, counted);
   } else if (with_targets) {
@@ -360,12 +372,17 @@ Dataset Preprocessor::EncodeRows(const Table& table, std::span<const int64_t> ro
 
 Dataset Preprocessor::Encode(const Table& table, std::span<const int64_t> rows, DType dtype,
                              EncodeReport* report) const {
-  return EncodeRows(table, rows, true, dtype, report);
+  return EncodeRows(table, rows, Parts::kBoth, dtype, report);
 }
 
 Dataset Preprocessor::EncodeInputs(const Table& table, std::span<const int64_t> rows, DType dtype,
                                    EncodeReport* report) const {
-  return EncodeRows(table, rows, false, dtype, report);
+  return EncodeRows(table, rows, Parts::kInputs, dtype, report);
+}
+
+Dataset Preprocessor::EncodeTargets(const Table& table, std::span<const int64_t> rows, DType dtype,
+                                    EncodeReport* report) const {
+  return EncodeRows(table, rows, Parts::kTargets, dtype, report);
 }
 
 }  // namespace lamina

@@ -71,7 +71,7 @@ std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> col
   return picked;
 }
 
-// Of sign(x) ln(1 + |x|), over copies of the columns.
+// Of SignedLogarithm(), over copies of the columns.
 std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<int64_t> all(rows.size());
   std::iota(all.begin(), all.end(), int64_t{0});
@@ -82,7 +82,7 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
     DispatchNumbers(*columns[j], [&](const auto* numbers) {
       for (size_t i = 0; i < rows.size(); ++i) {
         const auto x = static_cast<double>(numbers[rows[i] * columns[j]->stride]);
-        values[i] = std::copysign(std::log1p(std::abs(x)), x);
+        values[i] = SignedLogarithm(x);
       }
     });
     Column logarithms;
@@ -95,13 +95,13 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
 
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
-    column.offset = statistics.mean;
-    column.scale = statistics.deviation > 0 ? statistics.deviation : 1;
+    column.scaling.offset = statistics.mean;
+    column.scaling.scale = statistics.deviation > 0 ? statistics.deviation : 1;
   } else if (scaling == Scaling::kMinMax) {
-    column.offset = statistics.min;
-    column.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
+    column.scaling.offset = statistics.min;
+    column.scaling.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
   }
-  if (!std::isfinite(column.offset) || !std::isfinite(column.scale)) {
+  if (!std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
     throw Error(ErrorCode::kBadData, "values too large to scale",
                 {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
   }
@@ -224,6 +224,9 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   if (options.missing == MissingPolicy::kDropRow) {
     usable = CompleteRows(used, rows);
     rows = usable;
+  } else if (options.missing == MissingPolicy::kMean) {
+    usable = CompleteRows(fitted.DerivedOf(targets), rows);
+    rows = usable;
   }
   if (rows.empty()) {
     const bool dropped = options.missing == MissingPolicy::kDropRow;
@@ -240,13 +243,15 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.FitInputs(table, rows, roles.inputs, options);
   fitted.FitTargets(table, rows, roles.targets, options);
   fitted.FitBaseline(table, options);
-  const int64_t pixels = table.image_height * table.image_width;
-  if (table.is_image && static_cast<int64_t>(roles.inputs.size()) == pixels) {
-    fitted.image_height_ = table.image_height;
-    fitted.image_width_ = table.image_width;
-  }
+  fitted.image_height_ = table.image_height;
+  fitted.image_width_ = table.image_width;
   fitted.FinishFit();
   return fitted;
+}
+
+std::vector<const Column*> Preprocessor::DerivedOf(std::vector<const Column*> columns) const {
+  std::erase_if(columns, [&](const Column* column) { return !IsDerived(column->name); });
+  return columns;
 }
 
 void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> columns,
@@ -261,7 +266,7 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
     } else {
       fitted.name = column.name;
       const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
-      fitted.scale = pixel ? kPixelMax : 1;
+      fitted.scaling.scale = pixel ? kPixelMax : 1;
       const bool scaled = !pixel && options.scaling != Scaling::kNone;
       if (scaled || (options.missing == MissingPolicy::kMean && CanBeMissing(column))) {
         measured.push_back(&column);
@@ -282,8 +287,8 @@ void Preprocessor::FitInputs(const Table& table, std::span<const int64_t> rows, 
       ThrowNoValues(table, fitted.name);
     }
     fitted.fill = statistics[i].mean;
-    fitted.logarithm = options.scaling == Scaling::kLog;
-    SetScale(fitted, options.scaling, fitted.logarithm ? logarithms[i] : statistics[i], table.source);
+    fitted.scaling.logarithm = options.scaling == Scaling::kLog;
+    SetScale(fitted, options.scaling, fitted.scaling.logarithm ? logarithms[i] : statistics[i], table.source);
   }
 }
 
@@ -299,9 +304,9 @@ void Preprocessor::FitTargets(const Table& table, std::span<const int64_t> rows,
     fitted.position = position;
     if (task_ == Task::kRegression && options.target_scaling != Scaling::kNone) {
       const Column* const one[] = {&column};
-      fitted.logarithm = options.target_scaling == Scaling::kLog;
+      fitted.scaling.logarithm = options.target_scaling == Scaling::kLog;
       SetScale(fitted, options.target_scaling,
-               (fitted.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0], table.source);
+               (fitted.scaling.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0], table.source);
     }
     targets_.push_back(std::move(fitted));
   }
@@ -324,7 +329,7 @@ void Preprocessor::FitBaseline(const Table& table, const PreprocessOptions& opti
   const auto names = table.ColumnNames();
   const double number = ParseNumber(options.baseline);
   if (std::isfinite(number) && std::find(names.begin(), names.end(), options.baseline) == names.end()) {
-    baseline_.offset = number;
+    baseline_.fill = number;
     return;
   }
   baseline_.position = table.FindColumn(options.baseline);
@@ -369,6 +374,7 @@ void Preprocessor::FitClasses(const Table& table, const Column& column, std::spa
 }
 
 void Preprocessor::FinishFit() {
+  measured_means_ = missing_ == MissingPolicy::kMean;
   input_count_ = 0;
   for (FittedColumn& input : inputs_) {
     input.first_input = input_count_;

@@ -89,9 +89,9 @@ json ColumnToJson(const FittedColumn& column) {
   json object{{"name", column.name},
               {"position", column.position},
               {"kind", NameOf(kKinds, column.kind)},
-              {"offset", column.offset},
-              {"scale", column.scale}};
-  if (column.logarithm) {
+              {"offset", column.scaling.offset},
+              {"scale", column.scaling.scale}};
+  if (column.scaling.logarithm) {
     object["logarithm"] = true;
   }
   if (column.kind == ColumnKind::kNumber) {
@@ -109,12 +109,12 @@ FittedColumn ColumnFromJson(const json& object, bool input) {
   column.name = Get<std::string>(object, "name");
   column.position = Get<int64_t>(object, "position");
   column.kind = GetKind(object, "kind", kKinds);
-  column.offset = Get<double>(object, "offset");
-  column.scale = Get<double>(object, "scale");
-  if (column.scale == 0) {
+  column.scaling.offset = Get<double>(object, "offset");
+  column.scaling.scale = Get<double>(object, "scale");
+  if (column.scaling.scale == 0) {
     ThrowField("scale", "must not be 0");
   }
-  column.logarithm = object.contains("logarithm") && Get<bool>(object, "logarithm");
+  column.scaling.logarithm = object.contains("logarithm") && Get<bool>(object, "logarithm");
   if (column.kind == ColumnKind::kNumber) {
     column.fill = Get<double>(object, "fill");
     return column;
@@ -151,7 +151,7 @@ json Preprocessor::ToJson() const {
     object["class_map"] = class_map_.Text();
   }
   if (!baseline_.name.empty()) {
-    object["baseline"] = {{"name", baseline_.name}, {"number", baseline_.offset}, {"column", baseline_.position}};
+    object["baseline"] = {{"name", baseline_.name}, {"number", baseline_.fill}, {"column", baseline_.position}};
   }
   for (const FittedColumn& input : inputs_) {
     object["inputs"].push_back(ColumnToJson(input));
@@ -183,7 +183,7 @@ void Preprocessor::ReadAdditions(const json& object) {
   if (object.contains("baseline")) {
     const json& baseline = object["baseline"];
     baseline_.name = Get<std::string>(baseline, "name");
-    baseline_.offset = Get<double>(baseline, "number");
+    baseline_.fill = Get<double>(baseline, "number");
     const auto column = Get<double>(baseline, "column");
     if (column < -1 || column >= static_cast<double>(column_count_) || column != std::trunc(column)) {
       ThrowField("column", "of the baseline is no column");

@@ -24,29 +24,39 @@ RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
   }
   const bool fills = preprocessor.missing() == MissingPolicy::kMean;
   for (const FittedColumn& column : preprocessor.inputs()) {
-    offsets_.push_back(column.offset);
-    scales_.push_back(column.scale);
+    logarithms_.push_back(column.scaling.logarithm ? 1 : 0);
+    offsets_.push_back(column.scaling.offset);
+    scales_.push_back(column.scaling.scale);
     fills_.push_back(fills ? column.fill : std::numeric_limits<double>::quiet_NaN());
+    any_logarithm_ = any_logarithm_ || column.scaling.logarithm;
   }
 }
 
-template <class T>
-int64_t RowEncoder::EncodeTo(const double* row, T* out) const noexcept {
+// Whether all results are finite. Without logarithms one vector loop: nothing in it depends on the column.
+template <bool kLogarithms, class T>
+bool RowEncoder::EncodeAll(const double* row, T* out) const noexcept {
   const int64_t count = columns();
+  const char* logarithm = logarithms_.data();
   const double* offset = offsets_.data();
   const double* scale = scales_.data();
   const double* fill = fills_.data();
   bool good = true;
   for (int64_t i = 0; i < count; ++i) {
     const double value = row[i] == row[i] ? row[i] : fill[i];
-    const T encoded = static_cast<T>((value - offset[i]) / scale[i]);
+    const ColumnScaling scaling{kLogarithms && logarithm[i] != 0, offset[i], scale[i]};
+    const T encoded = static_cast<T>(scaling.Encode(value));
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     out[i] = encoded;
   }
-  if (good) {
+  return good;
+}
+
+template <class T>
+int64_t RowEncoder::EncodeTo(const double* row, T* out) const noexcept {
+  if (any_logarithm_ ? EncodeAll<true>(row, out) : EncodeAll<false>(row, out)) {
     return -1;
   }
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < columns(); ++i) {
     if (!(std::abs(out[i]) <= std::numeric_limits<T>::max())) {
       return i;
     }

@@ -28,10 +28,15 @@ class RowEncoder {
  private:
   template <class T>
   int64_t EncodeTo(const double* row, T* out) const noexcept;
+  template <bool kLogarithms, class T>
+  bool EncodeAll(const double* row, T* out) const noexcept;
 
+  // The scalings of the columns, part by part for vector loops.
+  std::vector<char> logarithms_;
   std::vector<double> offsets_;
   std::vector<double> scales_;
   std::vector<double> fills_;  // NaN: a missing number is an error
+  bool any_logarithm_ = false;
 };
 
 }  // namespace lamina

@@ -89,15 +89,20 @@ void RequireTensors(const SafetensorsFile& file, const json& node) {
   }
 }
 
-void RequirePositiveRadii(const Network& network, size_t l) {
-  DispatchFloat(network.dtype(), [&]<class T>(T) {
-    const T* radii = static_cast<const T*>(network.Radii(l));
-    for (int64_t j = 0; j < network.layers()[l].outputs; ++j) {
-      if (!(radii[j] > T(0)) || !std::isfinite(radii[j])) {
-        throw Error(ErrorCode::kBadModel,
-                    fmt::format("tensor {} holds a radius that is not positive and finite", TensorName(l, "radius")),
-                    {.value = fmt::format("{}", radii[j])});
-      }
+// Of rows × cols elements; cols 0: a vector of `rows`. `positive`: above 0, too.
+void RequireFinite(const std::string& name, const void* data, DType dtype, int64_t rows, int64_t cols, bool positive) {
+  DispatchFloat(dtype, [&]<class T>(T) {
+    const T* numbers = static_cast<const T*>(data);
+    const T* end = numbers + rows * std::max<int64_t>(cols, 1);
+    const T* bad =
+        std::find_if(numbers, end, [&](T number) { return !std::isfinite(number) || (positive && !(number > T(0))); });
+    if (bad != end) {
+      const int64_t at = bad - numbers;
+      throw Error(
+          ErrorCode::kBadModel,
+          fmt::format("tensor {} holds a number that is not {}finite at {}", name, positive ? "positive and " : "",
+                      cols == 0 ? fmt::format("[{}]", at) : fmt::format("[{}, {}]", at / cols, at % cols)),
+          {.value = fmt::format("{}", *bad), .remedy = "The file is damaged: train the model again."});
     }
   });
 }
@@ -107,14 +112,17 @@ void CopyTensors(const SafetensorsFile& file, Network& network) {
     const LayerSpec& layer = network.layers()[l];
     const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
     std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
+    RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), layer.outputs, layer.inputs,
+                  false);
     if (layer.bias) {
       const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
       std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
+      RequireFinite(TensorName(l, "bias"), network.Bias(l), network.dtype(), layer.outputs, 0, false);
     }
     if (layer.trained_radius) {
       const TensorView& radii = file.Require(TensorName(l, "radius"), network.dtype(), {layer.outputs});
       std::memcpy(network.Radii(l), radii.bytes.data(), radii.bytes.size());
-      RequirePositiveRadii(network, l);
+      RequireFinite(TensorName(l, "radius"), network.Radii(l), network.dtype(), layer.outputs, 0, true);
     }
   }
 }

@@ -25,6 +25,9 @@ struct Model {
   nlohmann::json training;
 };
 
+/// The remedy of the errors about an answer that is not a finite number.
+inline constexpr const char* kNotFiniteRemedy = "The row lies far outside of what the model was trained on.";
+
 /// What a checkpoint adds to a model file.
 struct ModelExtras {
   std::map<std::string, std::string> metadata;

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "lamina/base/error.h"
 #include "lamina/data/reader.h"
 #include "lamina/nn/onnx_graph.h"
+#include "lamina/nn/onnx_scaling.h"
 
 namespace lamina {
 namespace {
@@ -97,45 +99,37 @@ class Exporter {
     return parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
   }
 
-  // All number columns at once: missing ones filled, (x - offset) / scale. In double precision as in the program, but
-  // for images: x / 255 rounds the same in f32, and runtimes for small devices have no doubles.
+  // All number columns at once: missing ones filled, scaled. In double precision as in the program, but for images:
+  // x / 255 rounds the same in f32, and runtimes for small devices have no doubles.
   std::string Numbers(const std::string& name) {
-    std::vector<double> offsets;
-    std::vector<double> scales;
+    std::vector<ColumnScaling> scalings;
     std::vector<double> fills;
     for (const FittedColumn& column : model_.preprocessor.inputs()) {
       if (column.kind == ColumnKind::kNumber) {
-        offsets.push_back(column.offset);
-        scales.push_back(column.scale);
+        scalings.push_back(column.scaling);
         fills.push_back(column.fill);
       }
     }
-    if (offsets.empty()) {
+    if (scalings.empty()) {
       return "";
     }
-    graph_.AddInput(name, OnnxTypeOf(dtype_), std::ssize(offsets));
-    const auto all = [](const std::vector<double>& values, double value) {
-      return std::all_of(values.begin(), values.end(), [&](double each) { return each == value; });
-    };
+    graph_.AddInput(name, OnnxTypeOf(dtype_), std::ssize(scalings));
     std::string value = name;
     const bool fill = model_.preprocessor.missing() == MissingPolicy::kMean;
-    if (all(offsets, 0) && all(scales, 1) && !fill) {
+    if (!fill && std::all_of(scalings.begin(), scalings.end(), std::mem_fn(&ColumnScaling::IsIdentity))) {
       return value;
     }
-    const bool in_double = dtype_ == DType::kF64 || !all(offsets, 0);
-    const DType compute = in_double ? DType::kF64 : DType::kF32;
+    const bool only_divided = std::all_of(scalings.begin(), scalings.end(), [](const ColumnScaling& scaling) {
+      return !scaling.logarithm && scaling.offset == 0;
+    });
+    const DType compute = only_divided ? dtype_ : DType::kF64;
     if (compute != dtype_) {
       value = Cast(value, compute);
     }
     if (fill) {
       value = graph_.Node("Where", {graph_.Node("IsNaN", {value}), graph_.Vector(compute, fills), value});
     }
-    if (!all(offsets, 0)) {
-      value = graph_.Node("Sub", {value, graph_.Vector(compute, offsets)});
-    }
-    if (!all(scales, 1)) {
-      value = graph_.Node("Div", {value, graph_.Vector(compute, scales)});
-    }
+    value = EncodeInGraph(graph_, compute, value, scalings);
     return compute == dtype_ ? value : Cast(value, dtype_);
   }
 
@@ -174,7 +168,7 @@ class Exporter {
     }
     std::vector<double> encoded;
     for (const int64_t i : indices) {
-      encoded.push_back((static_cast<double>(i) - column.offset) / column.scale);
+      encoded.push_back(column.scaling.Encode(static_cast<double>(i)));
     }
     const int64_t as_column[] = {-1, 1};
     return graph_.Node("MatMul",
@@ -307,18 +301,15 @@ class Exporter {
       }
       return;
     }
-    std::vector<double> offsets;
-    std::vector<double> scales;
+    std::vector<ColumnScaling> scalings;
     for (const FittedColumn& target : data.targets()) {
-      offsets.push_back(target.offset);
-      scales.push_back(target.scale);
+      scalings.push_back(target.scaling);
     }
     const std::string wide = dtype_ == DType::kF64 ? value : Cast(value, DType::kF64);
-    const std::string scaled = Node("Mul", {wide, graph_.Vector(DType::kF64, scales)});
-    const std::string sum = Node("Add", {scaled, graph_.Vector(DType::kF64, offsets)});
+    const std::string decoded = DecodeInGraph(graph_, DType::kF64, wide, scalings);
     const std::string prediction = FreeName("prediction");
     graph_.AddOutput(prediction, OnnxTypeOf(dtype_), network_.outputs());
-    graph_.NamedNode(prediction, "Cast", {sum}, {{"to", static_cast<int64_t>(OnnxTypeOf(dtype_))}});
+    graph_.NamedNode(prediction, "Cast", {decoded}, {{"to", static_cast<int64_t>(OnnxTypeOf(dtype_))}});
   }
 
   void Labels(const std::string& outputs) {

@@ -2,6 +2,7 @@
 #include "lamina/nn/predictor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -59,18 +60,18 @@ void Predictor::PredictAt(const void* x, void* y, void* scratch) const noexcept 
   }
 }
 
-RowPredictor::RowPredictor(const Model& model) : predictor_(model.network), columns_(model.network.inputs()) {
+RowPredictor::RowPredictor(const Model& model)
+    : predictor_(model.network),
+      columns_(model.network.inputs()),
+      targets_(static_cast<size_t>(model.network.outputs())) {
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.input_count() == 0) {
     return;
   }
   encoder_.emplace(preprocessor);
   columns_ = encoder_->columns();
-  if (preprocessor.task() == Task::kRegression) {
-    for (const FittedColumn& target : preprocessor.targets()) {
-      offsets_.push_back(target.offset);
-      scales_.push_back(target.scale);
-    }
+  for (size_t j = 0; j < targets_.size() && preprocessor.task() == Task::kRegression; ++j) {
+    targets_[j] = preprocessor.targets()[j].scaling;
   }
 }
 
@@ -92,12 +93,15 @@ int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& 
     }
     T* const y = x + PaddedBytes(predictor_.inputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T));
     predictor_.PredictAt(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
-    for (int64_t j = 0; j < outputs(); ++j) {
-      const auto value = static_cast<double>(y[j]);
-      const auto column = static_cast<size_t>(j);
-      out[j] = scales_.empty() ? value : value * scales_[column] + offsets_[column];
+    const auto answer = [&](size_t j) { return targets_[j].Decode(static_cast<double>(y[j])); };
+    bool finite = true;
+    for (size_t j = 0; j < targets_.size(); ++j) {
+      finite = finite && std::isfinite(answer(j));
     }
-    return -1;
+    for (size_t j = 0; j < targets_.size() && finite; ++j) {
+      out[j] = answer(j);
+    }
+    return finite ? -1 : kNotFinite;
   });
 }
 

@@ -65,16 +65,18 @@ class RowPredictor {
   PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes()); }
   int64_t scratch_bytes() const;
 
-  /// out: outputs() numbers as of PredictRows() (train/evaluate.h): regression in units of the target. Returns -1, or
-  /// the column whose number is missing or too large; `out` is then left alone. Otherwise as Predictor::Predict.
+  /// What Predict() returns where the answer is not a finite number.
+  static constexpr int64_t kNotFinite = -2;
+  /// out: outputs() numbers as of PredictRows() (train/evaluate.h): regression in units of the target. Returns -1;
+  /// otherwise the column whose number is missing or too large, or kNotFinite, and `out` is left alone. Otherwise as
+  /// Predictor::Predict.
   int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept;
 
  private:
   Predictor predictor_;
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
-  std::vector<double> offsets_;  // of regression targets
-  std::vector<double> scales_;
+  std::vector<ColumnScaling> targets_;  // one an output; scales nothing for classes
 };
 
 }  // namespace lamina

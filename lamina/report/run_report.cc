@@ -13,8 +13,7 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kMostPoints = 4000;
-constexpr int64_t kMostTargets = 8;
+constexpr size_t kMostTargets = 8;
 constexpr int64_t kMostTiles = 60;
 constexpr size_t kMostInputNames = 40;
 
@@ -35,32 +34,10 @@ std::vector<PlotSeries> Drawn(std::vector<PlotSeries> all) {
   return all;
 }
 
-// At most kMostPoints rows, evenly spread, with the true values beside the predicted ones.
-struct Answers {
-  Matrix truth;
-  Matrix predicted;
-};
-
-Answers AnswersOf(const Model& model, const Backend& backend, const Dataset& dataset) {
-  const int64_t rows = std::min(dataset.size(), kMostPoints);
-  Matrix features(rows, dataset.features.cols(), dataset.features.dtype());
-  Answers answers{Matrix(rows, dataset.targets.cols(), DType::kF64), {}};
-  DispatchFloat(dataset.features.dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t row = i * dataset.size() / rows;
-      std::copy_n(dataset.features.Row<T>(row), features.cols(), features.Row<T>(i));
-      std::copy_n(dataset.targets.Row<T>(row), dataset.targets.cols(), answers.truth.Row<double>(i));
-    }
-  });
-  model.preprocessor.UnscaleTargets(answers.truth.view());
-  answers.predicted = PredictRows(model, backend, features);
-  return answers;
-}
-
-std::vector<Plot> RegressionPlots(const Model& model, const Answers& answers, const std::string& subtitle) {
+std::vector<Plot> RegressionPlots(const Evaluation& evaluation, const std::string& subtitle) {
   std::vector<Plot> plots;
-  for (int64_t j = 0; j < std::min(answers.truth.cols(), kMostTargets); ++j) {
-    const std::string& name = model.preprocessor.target_names()[static_cast<size_t>(j)];
+  for (size_t j = 0; j < std::min(evaluation.regression.size(), kMostTargets); ++j) {
+    const std::string& name = evaluation.regression[j].name;
     const std::string suffix = j == 0 ? "" : fmt::format("-{}", j + 1);
     ScatterChart truth{"truth" + suffix,
                        "Predicted against true " + name,
@@ -72,10 +49,8 @@ std::vector<Plot> RegressionPlots(const Model& model, const Answers& answers, co
     ScatterChart residuals{"residuals" + suffix,      "Residuals of " + name, subtitle,
                            "predicted " + name,       "true - predicted",     {},
                            ScatterChart::Guide::kZero};
-    for (int64_t i = 0; i < answers.truth.rows(); ++i) {
-      const double y = answers.truth.Row<double>(i)[j];
-      const double a = answers.predicted.Row<double>(i)[j];
-      truth.points.emplace_back(y, a);
+    truth.points = evaluation.points[j];
+    for (const auto& [y, a] : evaluation.points[j]) {
       residuals.points.emplace_back(a, y - a);
     }
     plots.push_back(PlotScatter(truth));
@@ -245,10 +220,9 @@ std::vector<Plot> HistoryPlots(const History& history, const std::string& loss, 
   return plots;
 }
 
-std::vector<Plot> EvaluationPlots(const Model& model, const Backend& backend, const Dataset& dataset,
-                                  const Evaluation& evaluation, const std::string& subtitle) {
+std::vector<Plot> EvaluationPlots(const Evaluation& evaluation, const std::string& subtitle) {
   if (!evaluation.classification) {
-    return RegressionPlots(model, AnswersOf(model, backend, dataset), subtitle);
+    return RegressionPlots(evaluation, subtitle);
   }
   const ClassificationMetrics& metrics = *evaluation.classification;
   ConfusionChart chart{"confusion", "Confusion matrix", subtitle, {}, metrics.confusion};
@@ -307,8 +281,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   if (looked_at.size() > 0) {
     const Evaluation evaluation = tested ? *result.test : Evaluate(model, session.backend(), looked_at);
     report.html.summary = fmt::format("{}: {}", what, Headline(evaluation));
-    const std::vector<Plot> plots =
-        EvaluationPlots(model, session.backend(), looked_at, evaluation, fmt::format("{} of {}", what, settings.data));
+    const std::vector<Plot> plots = EvaluationPlots(evaluation, fmt::format("{} of {}", what, settings.data));
     Append(report.plots, plots);
     HtmlSection section = MetricsSection("Result on the " + what, evaluation);
     section.plots = plots;
@@ -328,10 +301,9 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
 }
 
 RunReport ReportEvaluation(const EvaluationReportInput& input, const Model& model, const Backend& backend,
-                           const Dataset& dataset, const Evaluation& evaluation) {
+                           const Evaluation& evaluation) {
   RunReport report;
-  report.plots =
-      EvaluationPlots(model, backend, dataset, evaluation, fmt::format("{} on {}", input.model_path, input.data_path));
+  report.plots = EvaluationPlots(evaluation, fmt::format("{} on {}", input.model_path, input.data_path));
   report.html.title = fmt::format("{} on {}", input.model_path, input.data_path);
   report.html.summary = Headline(evaluation);
   HtmlSection section = MetricsSection("Result", evaluation);

@@ -13,10 +13,9 @@ namespace lamina {
 /// "loss", and "accuracy" for classes, by epoch, the best epoch marked.
 std::vector<Plot> HistoryPlots(const History& history, const std::string& loss, const std::string& subtitle);
 
-/// Of the model on `dataset`: "confusion" for classes; for values "truth" and "residuals", one pair a target
-/// ("truth-2", ...; at most eight targets), of at most 4,000 rows evenly spread.
-std::vector<Plot> EvaluationPlots(const Model& model, const Backend& backend, const Dataset& dataset,
-                                  const Evaluation& evaluation, const std::string& subtitle);
+/// "confusion" for classes; for values "truth" and "residuals", one pair a target
+/// ("truth-2", ...; at most eight targets).
+std::vector<Plot> EvaluationPlots(const Evaluation& evaluation, const std::string& subtitle);
 
 /// "weights": the first neurons of the first layer as tiles, if the network is fed with images.
 std::vector<Plot> WeightPlots(const Model& model);
@@ -35,6 +34,6 @@ struct EvaluationReportInput {
   std::string command;
 };
 RunReport ReportEvaluation(const EvaluationReportInput& input, const Model& model, const Backend& backend,
-                           const Dataset& dataset, const Evaluation& evaluation);
+                           const Evaluation& evaluation);
 
 }  // namespace lamina

@@ -1,12 +1,15 @@
 // Predictions and metrics of a model on encoded rows.
 #include "lamina/train/evaluate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "lamina/backend/host_backend.h"
+#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/timing.h"
 #include "lamina/nn/executor.h"
@@ -29,7 +32,27 @@ double LossOf(const Model& model, const Matrix& outputs, const Matrix& targets) 
   return sums.loss / sums.weight;
 }
 
-Matrix RawOutputs(const Model& model, const Backend& backend, const Matrix& features) {
+std::vector<double> ColumnOf(const Matrix& matrix, int64_t column) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < matrix.rows(); ++i) {
+    values.push_back(matrix.Row<double>(i)[column]);
+  }
+  return values;
+}
+
+std::vector<std::pair<double, double>> PointsOf(const std::vector<double>& truth, const std::vector<double>& answers) {
+  std::vector<std::pair<double, double>> points;
+  const int64_t count = std::min(kMostPoints, std::ssize(truth));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto row = static_cast<size_t>(i * std::ssize(truth) / count);
+    points.emplace_back(truth[row], answers[row]);
+  }
+  return points;
+}
+
+}  // namespace
+
+Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features) {
   Matrix outputs(features.rows(), model.network.outputs(), model.network.dtype());
   ExecutorOptions plan;
   plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
@@ -39,31 +62,33 @@ Matrix RawOutputs(const Model& model, const Backend& backend, const Matrix& feat
   return outputs;
 }
 
-Matrix InTargetUnits(const Model& model, const Matrix& raw) {
-  Matrix outputs(raw.rows(), raw.cols(), DType::kF64);
-  DispatchFloat(raw.dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < raw.rows(); ++i) {
-      std::copy_n(raw.Row<T>(i), raw.cols(), outputs.Row<double>(i));
-    }
-  });
+Matrix InTargetUnits(const Model& model, const Matrix& outputs) {
+  Matrix numbers(outputs.rows(), outputs.cols(), DType::kF64);
+  ConvertMatrix(outputs.view(), numbers.view());
   if (model.preprocessor.task() == Task::kRegression) {
-    model.preprocessor.UnscaleTargets(outputs.view());
+    model.preprocessor.UnscaleTargets(numbers.view());
   }
-  return outputs;
+  return numbers;
 }
 
-std::vector<double> ColumnOf(const Matrix& matrix, int64_t column) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < matrix.rows(); ++i) {
-    values.push_back(matrix.Row<double>(i)[column]);
+int64_t FirstNotFinite(const Matrix& outputs) {
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    const double* row = outputs.Row<double>(i);
+    if (!std::all_of(row, row + outputs.cols(), [](double output) { return std::isfinite(output); })) {
+      return i;
+    }
   }
-  return values;
+  return -1;
 }
-
-}  // namespace
 
 Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& features) {
-  return InTargetUnits(model, RawOutputs(model, backend, features));
+  Matrix outputs = InTargetUnits(model, NetworkOutputs(model, backend, features));
+  if (const int64_t row = FirstNotFinite(outputs); row >= 0) {
+    throw Error(ErrorCode::kBadModel,
+                fmt::format("the network's answer to row {} (counted from 0) is not a finite number", row),
+                {.remedy = kNotFiniteRemedy});
+  }
+  return outputs;
 }
 
 std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs) {
@@ -83,11 +108,17 @@ void RequireCosts(const CostMatrix& costs, const Model& model) {
 }
 
 Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs) {
-  Evaluation evaluation;
-  evaluation.samples = dataset.size();
   const Stopwatch watch;
-  const Matrix raw = RawOutputs(model, backend, dataset.features);
-  evaluation.seconds = watch.Elapsed_seconds();
+  const Matrix outputs = NetworkOutputs(model, backend, dataset.features);
+  const double seconds = watch.Elapsed_seconds();
+  Evaluation evaluation = EvaluateOutputs(model, outputs, dataset, costs);
+  evaluation.seconds = seconds;
+  return evaluation;
+}
+
+Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset& dataset, const CostMatrix& costs) {
+  Evaluation evaluation;
+  evaluation.samples = raw.rows();
   const Matrix outputs = InTargetUnits(model, raw);
   const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
   evaluation.loss = unknown ? std::numeric_limits<double>::quiet_NaN() : LossOf(model, raw, dataset.targets);
@@ -100,8 +131,11 @@ Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& d
   }
   const Matrix truth = InTargetUnits(model, dataset.targets);
   for (int64_t j = 0; j < outputs.cols(); ++j) {
-    evaluation.regression.push_back(MeasureRegression(ColumnOf(truth, j), ColumnOf(outputs, j),
-                                                      model.preprocessor.target_names()[static_cast<size_t>(j)]));
+    const std::vector<double> right = ColumnOf(truth, j);
+    const std::vector<double> answers = ColumnOf(outputs, j);
+    evaluation.regression.push_back(
+        MeasureRegression(right, answers, model.preprocessor.target_names()[static_cast<size_t>(j)]));
+    evaluation.points.push_back(PointsOf(right, answers));
   }
   if (!dataset.baseline.empty()) {
     CompareWithBaseline(ColumnOf(truth, 0), dataset.baseline, model.preprocessor.baseline(), evaluation.regression[0]);

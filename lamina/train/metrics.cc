@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "lamina/base/nan.h"
 
@@ -43,14 +42,20 @@ ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std
   const size_t classes = class_names.size();
   metrics.samples = static_cast<int64_t>(labels.size());
   metrics.confusion.assign(classes, std::vector<int64_t>(classes, 0));
+  std::vector<int64_t> rows(classes, 0);
   std::vector<int64_t> predictions(classes, 0);  // also of rows of unknown classes, which are wrong
   int64_t correct = 0;
   for (size_t i = 0; i < labels.size(); ++i) {
-    correct += labels[i] == predicted[i] ? 1 : 0;
-    ++predictions[static_cast<size_t>(predicted[i])];
+    correct += labels[i] >= 0 && labels[i] == predicted[i] ? 1 : 0;
+    if (predicted[i] >= 0) {
+      ++predictions[static_cast<size_t>(predicted[i])];
+    }
     if (labels[i] < 0) {
       ++metrics.unknown_labels;
-    } else {
+      continue;
+    }
+    ++rows[static_cast<size_t>(labels[i])];
+    if (predicted[i] >= 0) {
       ++metrics.confusion[static_cast<size_t>(labels[i])][static_cast<size_t>(predicted[i])];
     }
   }
@@ -59,7 +64,7 @@ ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std
   for (size_t c = 0; c < classes; ++c) {
     ClassMetrics row;
     row.name = class_names[c];
-    row.support = std::accumulate(metrics.confusion[c].begin(), metrics.confusion[c].end(), int64_t{0});
+    row.support = rows[c];
     const int64_t hits = metrics.confusion[c][c];
     row.precision = Ratio(hits, predictions[c]);
     row.recall = Ratio(hits, row.support);

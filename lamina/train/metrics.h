@@ -50,7 +50,8 @@ struct ClassificationMetrics {
   int64_t unknown_labels = 0;
 };
 
-/// Labels are class indices; -1 is a class unknown to the model.
+/// Labels are class indices; -1 is a class unknown to the model. A prediction of -1 is none: wrong, and absent from the
+/// matrix.
 ClassificationMetrics MeasureClassification(std::span<const int32_t> labels, std::span<const int32_t> predicted,
                                             std::span<const std::string> class_names, const CostMatrix& costs = {});
 

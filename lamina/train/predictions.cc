@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 
-#include "lamina/base/error.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -33,7 +32,9 @@ std::vector<double> ClassOutputs(const Model& model, const double* outputs) {
 
 std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities) {
   std::string text;
-  for (const std::string& name : PredictionNames(model, probabilities)) {
+  const std::vector<std::string> names = PredictionNames(model, probabilities);
+  const size_t fields = names.size();
+  for (const std::string& name : names) {
     text += (text.empty() ? "" : ",") + CsvField(name);
   }
   text += '\n';
@@ -41,6 +42,10 @@ std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool proba
   const std::vector<int32_t> predicted = classes ? ClassesOf(model, outputs) : std::vector<int32_t>{};
   for (int64_t i = 0; i < outputs.rows(); ++i) {
     const double* row = outputs.Row<double>(i);
+    if (std::isnan(row[0])) {
+      text += fields == 1 ? "\"\"\n" : std::string(fields - 1, ',') + '\n';
+      continue;
+    }
     std::vector<double> numbers;
     if (classes) {
       text += CsvField(model.preprocessor.class_names()[static_cast<size_t>(predicted[static_cast<size_t>(i)])]);
@@ -54,19 +59,6 @@ std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool proba
     text += '\n';
   }
   return text;
-}
-
-void RequireAllRows(const Table& table, std::span<const int64_t> rows, const Dataset& dataset) {
-  if (dataset.rows.size() == rows.size()) {
-    return;
-  }
-  const auto gap = std::mismatch(dataset.rows.begin(), dataset.rows.end(), rows.begin()).second;
-  throw Error(
-      ErrorCode::kBadData,
-      fmt::format("{} of {} rows miss a value, the first of them here", rows.size() - dataset.rows.size(), rows.size()),
-      {.file = table.source,
-       .line = table.LineOf(*gap),
-       .remedy = "Take them out; the model fills gaps only when it is trained with --missing mean."});
 }
 
 }  // namespace lamina

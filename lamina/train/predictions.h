@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,8 @@ std::vector<std::string> PredictionNames(const Model& model, bool probabilities)
 /// threshold, 1 - y (or -y) for the first.
 std::vector<double> ClassOutputs(const Model& model, const double* outputs);
 
-/// CSV with a header and a line for every row of PredictRows(): class names, or numbers with 9 digits.
+/// CSV with a header and a line for every row of PredictRows() or Answers::outputs: class names, or numbers with 9
+/// digits. The fields of a row of NaN are empty; a single one is written as "", since readers skip empty lines.
 std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities);
-
-/// Predictions stand in the order of the rows: one left out would shift those after it unseen. Throws Error(kBadData)
-/// naming the first of `rows` that is not in `dataset`.
-void RequireAllRows(const Table& table, std::span<const int64_t> rows, const Dataset& dataset);
 
 }  // namespace lamina

@@ -81,6 +81,9 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   return options;
 }
 
+MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
+UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }
+
 PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Activation& output, bool single_output) {
   PreprocessOptions options;
   options.targets = settings.target;
@@ -91,8 +94,8 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Act
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", settings.scale, kScalings);
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
-  options.missing = Choose("missing", settings.missing, kMissing);
-  options.unseen = Choose("unseen", settings.unseen, kUnseen);
+  options.missing = ParseMissing(settings.missing);
+  options.unseen = ParseUnseen(settings.unseen);
   options.task = Choose("task", settings.task, kTasks);
   options.single_output = single_output;
   options.derive = {settings.derive, settings.series_by, settings.order_by};

@@ -224,6 +224,10 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
 Precision PrecisionFrom(const TrainSettings& settings);
 
+/// By their names in settings. Throw Error(kInvalidArgument) naming the flag.
+MissingPolicy ParseMissing(const std::string& name);
+UnseenPolicy ParseUnseen(const std::string& name);
+
 /// What can be chosen for a setting that takes one of a few names ("optimizer"); empty for all others. Activations with
 /// parameters and separators of one character go beyond the list.
 std::vector<std::string> SettingChoices(std::string_view name);

@@ -128,8 +128,12 @@ class TablesTest(CliTest):
         self.write("gaps.csv", rows)
         self.train("--data", "gaps.csv", *LINEAR, "--epochs", "1", "--missing", "drop", "--model", "m.safetensors")
         # A row left out would shift the answers after it.
-        self.refuse("predict", "--model", "m.safetensors", "--data", "gaps.csv", "--out", "x.csv", code=1,
-                    says=("gaps.csv:6:", "1 of 40 rows", "--missing mean"))
+        said = self.succeed("predict", "--model", "m.safetensors", "--data", "gaps.csv", "--out", "x.csv").out
+        self.assertIn("1 of 40 rows have no answer", said)
+        self.assertIn("line 6", said)
+        lines = self.read("x.csv").splitlines()
+        self.assertEqual((len(lines), lines[5]), (41, '""'))
+        self.assertEqual(lines.count('""'), 1)
 
     @staticmethod
     def total_rows(result):

@@ -46,6 +46,18 @@ TEST(PreprocessorTest, LogarithmsAreStandardised) {
   }
 }
 
+TEST(PreprocessorTest, TypicalValuesAreInUnitsOfTheColumn) {
+  const Table table = Csv("x,y\n0,0.5\n9,2\n99,2\n999,1000\n");
+  PreprocessOptions options;
+  options.task = Task::kRegression;
+  for (const Scaling scaling : {Scaling::kAuto, Scaling::kStandardize, Scaling::kMinMax}) {
+    options.scaling = scaling;
+    EXPECT_DOUBLE_EQ(FitAll(table, options).inputs()[0].Typical(), 1107.0 / 4);
+  }
+  options.scaling = Scaling::kLog;  // the mean of ln 1, ln 10, ln 100, ln 1000
+  EXPECT_NEAR(FitAll(table, options).inputs()[0].Typical(), std::pow(10, 1.5) - 1, 1e-9);
+}
+
 TEST(PreprocessorTest, ClassMapsMakeClassesOfValues) {
   const Table table = Csv("x,y\n1,w\n2,a\n3,b\n4,w\n");
   PreprocessOptions options;

@@ -1,4 +1,6 @@
 // Files: good and bad ones, dropped ones, models there and back, recent ones.
+#include <fmt/format.h>
+
 #include <QMenu>
 #include <QMimeData>
 #include <QPlainTextEdit>
@@ -8,8 +10,10 @@
 
 #include "curves_view.h"
 #include "lamina/nn/onnx_export.h"
+#include "lamina/train/session.h"
 #include "model_page.h"
 #include "predict_panel.h"
+#include "prediction.h"
 #include "tests/gui/window_test.h"
 
 namespace lamina::gui {
@@ -26,6 +30,7 @@ class FilesTest : public WindowTest {
   void EveryFormatOpens();
   void ModelsThereAndBack();
   void PredictionsOfAFile();
+  void EveryDerivedColumnIsPredicted();
   void UnwritableTargetsLeaveNothing();
   void ModelsAreExported();
   void RecentFilesAreRemembered();
@@ -189,6 +194,52 @@ void FilesTest::PredictionsOfAFile() {
   Click("typed.take");
   const QString expected = Find<QTableWidget>("predict.table")->item(2, 0)->text();
   QVERIFY(QTest::qWaitFor([&] { return Find<QLabel>("typed.answer")->text() == expected; }, 5000));
+}
+
+// A raw file for a model with a derived column of each kind: as many rows as `lamina predict` has answers for.
+void FilesTest::EveryDerivedColumnIsPredicted() {
+  QByteArray raw("day,size,debt,price\n");
+  for (int i = 0; i < 30; ++i) {
+    raw += QStringLiteral("2024-01-%1,%2,%3,%4\n")
+               .arg(i + 1, 2, 10, QLatin1Char('0'))
+               .arg(3 + i % 7)
+               .arg(i % 5 + 1)
+               .arg(40 + 1.5 * i)
+               .toLatin1();
+  }
+  const QString path = Write(QStringLiteral("raw.csv"), raw);
+  for (const DeriveFunction& function : DeriveFunctions()) {
+    TrainSettings settings;
+    settings.data = path.toStdString();
+    const bool date = function.argument.empty() && function.name != "log";
+    settings.derive = {fmt::format("made={}:{}{}", function.name, date ? "day" : "size",
+                                   function.argument == "column" ? ":debt" : "")};
+    settings.target = {"price"};
+    settings.task = "regression";
+    settings.drop = {"size"};
+    settings.missing = "drop";
+    settings.epochs = 2;
+    settings.hidden = {3};
+    settings.threads = 1;
+    TrainSession session(settings);
+    session.Run({});
+    const auto model = CopyOf(session.model());
+    Table table = ReadTable(settings.data, {});
+    model->preprocessor.Prepare(table);
+    int64_t gaps = 0;
+    for (int64_t row = 0; row < table.rows; ++row) {
+      gaps += table.columns.back().IsMissing(row) ? 1 : 0;
+    }
+    const auto prediction = PredictFile(model, path);
+    int64_t empty = 0;
+    for (int64_t row = 0; row < table.rows; ++row) {
+      empty += prediction->Text(row).isEmpty() ? 1 : 0;
+    }
+    QCOMPARE(empty, gaps);
+    QCOMPARE(prediction->answers.without_answer.rows, gaps);
+    QVERIFY(prediction->answers.evaluation);
+    QCOMPARE(prediction->answers.evaluation->samples, table.rows - gaps);
+  }
 }
 
 void FilesTest::UnwritableTargetsLeaveNothing() {

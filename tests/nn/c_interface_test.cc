@@ -68,6 +68,22 @@ TEST_F(CInterface, RegressionHasNoClasses) {
   lamina_free(loaded);
 }
 
+TEST_F(CInterface, AnAnswerThatIsNoNumberIsAnErrorAndNoClass) {
+  Model model = SmallModel(table_, DType::kF32, "identity");
+  model.network.Weights(0).Row<float>(0)[0] = model.network.Weights(0).Row<float>(1)[0] = 3e38F;
+  model.network.Weights(1).Row<float>(0)[0] = 3e38F;  // infinite minus infinite
+  model.network.Weights(1).Row<float>(0)[1] = -3e38F;
+  lamina_model* loaded = Load(model);
+  const double row[3] = {5, 0.1, 0.2};
+  double outputs[2] = {7, 7};
+  EXPECT_NE(lamina_predict(loaded, row, 1, outputs), 0);
+  EXPECT_TRUE(Mentions(lamina_error(), "row 0"));
+  EXPECT_TRUE(Mentions(lamina_error(), "not a finite number"));
+  outputs[0] = outputs[1] = std::nan("");
+  EXPECT_EQ(lamina_class_of(loaded, outputs), -1);
+  lamina_free(loaded);
+}
+
 TEST_F(CInterface, ErrorsAreTexts) {
   EXPECT_EQ(lamina_load(nullptr), nullptr);
   EXPECT_TRUE(Mentions(lamina_error(), "NULL"));

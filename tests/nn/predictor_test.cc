@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "lamina/nn/executor.h"
 #include "lamina/train/evaluate.h"
+#include "lamina/train/settings.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
 #include "tests/nn/small_data.h"
@@ -91,28 +92,50 @@ TEST(Predictor, ServesManyThreadsAtOnce) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
+// Every row of `table`, asked alone, against the table asked as a whole.
+void ExpectAsTheTable(const Table& table, const Model& model) {
+  const DType dtype = model.network.dtype();
+  const Dataset encoded = model.preprocessor.EncodeInputs(table, RowsOf(table), dtype);
+  const Matrix expected = PredictRows(model, *MakeBackend("serial"), encoded.features);
+  const RowPredictor predictor(model);
+  ASSERT_EQ(predictor.columns(), 4);
+  ASSERT_EQ(predictor.outputs(), expected.cols());
+  PredictorScratch scratch = predictor.MakeScratch();
+  std::vector<double> out(static_cast<size_t>(predictor.outputs()));
+  for (int64_t i = 0; i < table.rows; ++i) {
+    std::vector<double> row;
+    for (int64_t k = 0; k < 4; ++k) {
+      row.push_back(table.columns[static_cast<size_t>(k)].Number(i));
+    }
+    ASSERT_EQ(predictor.Predict(row.data(), out.data(), scratch), -1);
+    for (size_t j = 0; j < out.size(); ++j) {
+      ASSERT_NEAR(out[j], expected.Row<double>(i)[j], dtype == DType::kF32 ? 1e-5 : 1e-13);
+    }
+  }
+}
+
 TEST(RowPredictor, TakesRawRowsAsTheTableGivesThem) {
   for (const DType dtype : {DType::kF32, DType::kF64}) {
     for (const Task task : {Task::kClassification, Task::kRegression}) {
       const Table table = RandomTable(31, 4, task == Task::kClassification ? 3 : 0, 5);
-      const Model model = SmallModel(table, dtype, "tanh", task);
-      const Dataset encoded = model.preprocessor.EncodeInputs(table, RowsOf(table), dtype);
-      const Matrix expected = PredictRows(model, *MakeBackend("serial"), encoded.features);
-      const RowPredictor predictor(model);
-      ASSERT_EQ(predictor.columns(), 4);
-      ASSERT_EQ(predictor.outputs(), expected.cols());
-      PredictorScratch scratch = predictor.MakeScratch();
-      std::vector<double> out(static_cast<size_t>(predictor.outputs()));
-      for (int64_t i = 0; i < table.rows; ++i) {
-        std::vector<double> row;
-        for (int64_t k = 0; k < 4; ++k) {
-          row.push_back(table.columns[static_cast<size_t>(k)].Number(i));
-        }
-        ASSERT_EQ(predictor.Predict(row.data(), out.data(), scratch), -1);
-        for (size_t j = 0; j < out.size(); ++j) {
-          ASSERT_NEAR(out[j], expected.Row<double>(i)[j], dtype == DType::kF32 ? 1e-5 : 1e-13);
-        }
-      }
+      ExpectAsTheTable(table, SmallModel(table, dtype, "tanh", task));
+    }
+  }
+}
+
+TEST(RowPredictor, TakesEveryScaling) {
+  const Table table = RandomTable(31, 4, 0, 5);
+  for (const std::string& scale : SettingChoices("scale")) {
+    for (const std::string& target_scale : SettingChoices("target-scale")) {
+      SCOPED_TRACE(fmt::format("scale {}, target scale {}", scale, target_scale));
+      TrainSettings settings;
+      settings.task = "regression";
+      settings.scale = scale;
+      settings.target_scale = target_scale;
+      Model model = SmallModel(table, DType::kF64, "tanh", Task::kRegression);
+      model.preprocessor =
+          Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings, Activation(), false));
+      ExpectAsTheTable(table, model);
     }
   }
 }
@@ -127,6 +150,21 @@ TEST(RowPredictor, SaysWhichNumberItCannotUse) {
   EXPECT_EQ(predictor.Predict(std::vector<double>{0.1, 1e300, 0, 0}.data(), out, scratch), 1);
   EXPECT_EQ(predictor.Predict(std::vector<double>{-INFINITY, 0, 0, 0}.data(), out, scratch), 0);
   EXPECT_EQ(out[0], 7) << "left alone";
+}
+
+TEST(RowPredictor, SaysThatTheAnswerIsNoNumber) {
+  const Table table = RandomTable(31, 4, 2, 5);
+  Model model = SmallModel(table, DType::kF32, "identity");
+  for (const float weight : {3e38F, std::numeric_limits<float>::quiet_NaN()}) {
+    model.network.Weights(0).Row<float>(0)[0] = model.network.Weights(0).Row<float>(1)[0] = weight;
+    model.network.Weights(1).Row<float>(0)[0] = weight;  // infinite minus infinite
+    model.network.Weights(1).Row<float>(0)[1] = -weight;
+    const RowPredictor predictor(model);
+    PredictorScratch scratch = predictor.MakeScratch();
+    double out[2] = {7, 7};
+    EXPECT_LT(predictor.Predict(std::vector<double>{5, 0.1, 0.2, 0.3}.data(), out, scratch), -1);
+    EXPECT_EQ(out[0], 7) << "left alone";
+  }
 }
 
 TEST(RowPredictor, FillsGapsWhereTheModelDoes) {

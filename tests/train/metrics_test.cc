@@ -134,5 +134,17 @@ TEST(RegressionMetrics, SkillIsAgainstTheNaiveGuess) {
   EXPECT_EQ(ToJson(m).at("baseline"), "yesterday");
 }
 
+TEST(ClassificationMetrics, NoPredictionIsWrong) {
+  const std::vector<std::string> names{"a", "b"};
+  const std::vector<int32_t> labels{0, 0, 1, -1};
+  const std::vector<int32_t> predicted{-1, 0, 1, -1};
+  const ClassificationMetrics metrics = MeasureClassification(labels, predicted, names);
+  EXPECT_EQ(metrics.accuracy, 0.5);
+  EXPECT_EQ(metrics.classes[0].support, 2);
+  EXPECT_EQ(metrics.classes[0].recall, 0.5);
+  EXPECT_EQ(metrics.classes[0].precision, 1);
+  EXPECT_EQ(metrics.confusion, (std::vector<std::vector<int64_t>>{{1, 0}, {0, 1}}));
+}
+
 }  // namespace
 }  // namespace lamina

@@ -1,12 +1,12 @@
 // Predictions as CSV, checked against the outputs and by hand.
 #include "lamina/train/predictions.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/data/csv.h"
-#include "tests/caught_error.h"
 
 namespace lamina {
 namespace {
@@ -55,20 +55,20 @@ TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].name, "weight");
   EXPECT_EQ(columns[0].kind, ColumnKind::kNumber);
-  EXPECT_EQ(columns[0].offset, 2.5) << "the mean of standardised numbers";
+  EXPECT_EQ(columns[0].scaling.offset, 2.5) << "the mean of standardised numbers";
   EXPECT_EQ(columns[1].categories, (std::vector<std::string>{"green", "red"}));
 }
 
-TEST(Predictions, LeftOutRowsAreNamed) {
-  const Table table = ReadCsv("x,y\n1,2\n2,\n3,4\n", "gaps.csv", {});
-  const std::vector<int64_t> rows{0, 1, 2};
-  Dataset dataset;
-  dataset.rows = rows;
-  RequireAllRows(table, rows, dataset);
-  dataset.rows = {0, 2};
-  const Error error = CaughtError([&] { RequireAllRows(table, rows, dataset); });
-  EXPECT_EQ(error.context().line, 3);
-  EXPECT_TRUE(Mentions(error.what(), "1 of 3 rows"));
+TEST(Predictions, RowsWithoutAnAnswerKeepTheirPlace) {
+  const Model fruit = ModelOf(kFruit, {});
+  Matrix outputs(3, 3, DType::kF64);
+  outputs.Row<double>(0)[1] = 1;
+  std::fill_n(outputs.Row<double>(1), 3, std::nan(""));
+  outputs.Row<double>(2)[2] = 1;
+  EXPECT_EQ(PredictionsCsv(fruit, outputs, false), "kind\npear\n\"\"\nplum\n");
+  EXPECT_EQ(PredictionsCsv(fruit, outputs, true), "kind,\"p_apple, big\",p_pear,p_plum\npear,0,1,0\n,,,\nplum,0,0,1\n");
+  const Model price = ModelOf("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
+  EXPECT_EQ(PredictionsCsv(price, RowOf({std::nan("")}), false), "price\n\"\"\n");
 }
 
 }  // namespace

@@ -1,0 +1,148 @@
+"""Every scaling, every derived column, every reader of a model: the program, the C interface and the exported ONNX file agree.
+
+The lists are the program's own, so that a new kind of scaling or derived column is tested from its first day.
+"""
+
+import csv
+import datetime
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import unittest
+
+from lamina_cli import CliTest, main, read_npy
+
+EXAMPLE = os.environ.get("LAMINA_EXAMPLE", "")
+PYTHON = os.environ.get("LAMINA_ONNX_PYTHON", "")
+RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_onnx.py")
+COLUMNS = ("size", "debt", "day", "price")
+QUICK = ("--epochs", "3", "--batch", "8", "--split", "1,0,0", "--threads", "1")
+
+
+def table(count=40, seed=6):
+    """Sizes and prices over decades, of both signs, a row a day; numbers, the day as days since 1970-01-01."""
+    rng = random.Random(seed)
+    rows = []
+    for i in range(count):
+        a, b = rng.uniform(0.1, 12), rng.uniform(-7, 7)
+        rows.append([math.exp(a), math.copysign(math.expm1(abs(b)) + 0.25, b), 19000 + 11 * i, math.exp(0.8 * a)])
+    return [[float(f"{number:.6g}") for number in row] for row in rows]
+
+
+# The derived columns once more, written independently of the library: from the rows, the index and a count.
+def of(row, name):
+    return row[COLUMNS.index(name)]
+
+
+def date(row):
+    return datetime.date(1970, 1, 1) + datetime.timedelta(days=of(row, "day"))
+
+
+def along(rows, i, fn):
+    return fn(of(rows[i], "size")) if 0 <= i < len(rows) else None
+
+
+DERIVED = {
+    "previous": ("size", lambda rows, i: along(rows, i - 1, lambda x: x)),
+    "next": ("size", lambda rows, i: along(rows, i + 1, lambda x: x)),
+    "change": ("size", lambda rows, i: along(rows, i - 1, lambda x: of(rows[i], "size") / x - 1)),
+    "next_change": ("size", lambda rows, i: along(rows, i + 1, lambda x: x / of(rows[i], "size") - 1)),
+    "mean": ("size", lambda rows, i: sum(of(row, "size") for row in rows[i - 4 : i + 1]) / 5 if i >= 4 else None),
+    "ratio": ("size:debt", lambda rows, i: of(rows[i], "size") / of(rows[i], "debt")),
+    "difference": ("size:debt", lambda rows, i: of(rows[i], "size") - of(rows[i], "debt")),
+    "log": ("debt", lambda rows, i: math.copysign(math.log1p(abs(of(rows[i], "debt"))), of(rows[i], "debt"))),
+    "weekday": ("day", lambda rows, i: float(date(rows[i]).weekday())),
+    "month": ("day", lambda rows, i: float(date(rows[i]).month)),
+    "year": ("day", lambda rows, i: float(date(rows[i]).year)),
+}
+
+
+class ReadersTest(CliTest):
+    def known(self, *arguments):
+        """The names that the program knows, from its refusal of one that it does not."""
+        self.write("known.csv", [["a", "b"], [1, 2], [3, 4.5], [5, 6]])
+        said = self.refuse("train", "--data", "known.csv", *arguments).err
+        return re.search(r"Known: ([^.]*)\.", said).group(1).split(", ")
+
+    def model_of(self, scale, target_scale, missing, dtype="f64"):
+        """A model with every derived column as an input; the rows of numbers that its readers take."""
+        rows = table()
+        self.write("raw.csv", [COLUMNS] + rows)
+        functions = self.known("--derive", "x=?:a")
+        derive = ",".join(f"d_{name}={name}:{DERIVED[name][0]}" for name in functions)
+        self.train("--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
+                   "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--hidden", "4",
+                   "--activation", "tanh", "--model", "m", *QUICK)
+        return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
+
+    # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
+    def by_program(self, _):
+        self.succeed("predict", "--model", "m", "--data", "raw.csv", "--backend", "serial", "--out", "p.npy")
+        return list(read_npy(self.read("p.npy", "rb"))[2])
+
+    def by_c(self, rows):
+        numbers = ["nan" if number is None else repr(number) for row in rows for number in row]
+        done = subprocess.run([EXAMPLE, self.path("m"), *numbers], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [float(line) for line in done.stdout.split()]
+
+    def by_onnx(self, rows):
+        self.succeed("export", "--onnx", "m", "-o", "m.onnx")
+        done = subprocess.run([PYTHON, RUNNER, self.path("m.onnx")], input=json.dumps({"input": rows}),
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [row[0] for row in json.loads(done.stdout)["outputs"]["prediction"]]
+
+    def assertReadersAgree(self, read):
+        scalings = self.known("--scale", "?")
+        self.assertEqual(scalings, self.known("--target-scale", "?"))
+        for scale in scalings:
+            for target_scale in scalings:
+                with self.subTest(scale=scale, target_scale=target_scale):
+                    rows = self.model_of(scale, target_scale, "mean")
+                    expected = self.by_program(rows)
+                    self.assertGreater(max(expected) - min(expected), 1e-6, "the test tells nothing: one answer only")
+                    answers = read(rows)
+                    self.assertEqual(len(answers), len(expected))
+                    for got, want in zip(answers, expected):
+                        self.assertAlmostEqual(got, want, delta=1e-7 * max(1, abs(want)))
+
+    def test_rows_without_a_value_have_no_answer(self):
+        """Each function where it has no value (the first row has no previous one): those rows, and no others."""
+        rows = table()
+        self.write("raw.csv", [COLUMNS] + rows)
+        for name in self.known("--derive", "x=?:a"):
+            with self.subTest(function=name):
+                self.train("--data", "raw.csv", "--derive", f"made={name}:{DERIVED[name][0]}", "--target", "price", "--task",
+                           "regression", "--missing", "drop", "--hidden", "3", "--model", "m", *QUICK)
+                gaps = [DERIVED[name][1](rows, i) is None for i in range(len(rows))]
+                said = self.succeed("predict", "--model", "m", "--data", "raw.csv", "--out", "p.csv", "--json", "p.json").out
+                with open(self.path("p.csv"), newline="") as file:
+                    answers = list(csv.reader(file))[1:]
+                self.assertEqual([answer == [""] for answer in answers], gaps)
+                self.assertEqual(self.read_json("p.json")["without_answer"], sum(gaps))
+                self.assertEqual(sum(gaps) > 0, "have no answer" in said, said)
+                said = self.succeed("evaluate", "--model", "m", "--data", "raw.csv", "--json", "e.json").out
+                self.assertEqual(self.read_json("e.json")["left_out"], sum(gaps))
+                self.assertEqual(self.read_json("e.json")["samples"], len(rows) - sum(gaps))
+                self.assertEqual(sum(gaps) > 0, "left out" in said, said)
+                if sum(gaps) > 0:
+                    self.assertIn("column 'made'", said)
+
+    def test_the_functions_are_those_of_the_program(self):
+        self.assertEqual(sorted(self.known("--derive", "x=?:a")), sorted(DERIVED))
+
+    @unittest.skipUnless(EXAMPLE, "the examples were not built (LAMINA_EXAMPLE)")
+    def test_the_c_interface(self):
+        self.assertReadersAgree(self.by_c)
+
+    @unittest.skipUnless(PYTHON, "onnxruntime: LAMINA_ONNX_PYTHON is not set")
+    def test_onnx(self):
+        self.assertReadersAgree(self.by_onnx)
+
+
+if __name__ == "__main__":
+    main()
