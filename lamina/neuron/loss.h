@@ -16,7 +16,7 @@ namespace lamina {
 /// averaged over samples, and its gradient is the true one, with the factor 2. The papers' algorithms drop that 2 and
 /// so their learning rate 0.1 is 0.05 here. cross_entropy and binary_cross_entropy are sums over outputs, averaged
 /// over samples, natural logarithm.
-enum class Loss { kMse, kCrossEntropy, kBinaryCrossEntropy };
+enum class Loss { kMse, kCrossEntropy, kBinaryCrossEntropy, kMae };
 
 std::string_view LossName(Loss loss);
 std::vector<std::string> LossNames();

@@ -50,14 +50,25 @@ std::vector<Activation> HiddenActivations() {
   return list;
 }
 
+// Every loss over the activation of the hidden layers and over softmax, or over sigmoid where it accepts neither.
+std::vector<Output> OutputsOver(const Activation& hidden) {
+  std::vector<Output> outputs;
+  for (const std::string& name : LossNames()) {
+    const Loss loss = ParseLoss(name);
+    const size_t before = outputs.size();
+    for (const Activation& activation : {hidden, Activation("softmax"), Activation("sigmoid")}) {
+      if (outputs.size() < before + 2 && LossAccepts(loss, activation)) {
+        outputs.push_back({loss, activation});
+      }
+    }
+  }
+  return outputs;
+}
+
 std::vector<Case> Cases() {
   std::vector<Case> cases;
   for (const Activation& hidden : HiddenActivations()) {
-    const Output outputs[] = {{Loss::kMse, hidden},
-                              {Loss::kMse, "softmax"},
-                              {Loss::kCrossEntropy, "softmax"},
-                              {Loss::kBinaryCrossEntropy, "sigmoid"}};
-    for (const Output& output : outputs) {
+    for (const Output& output : OutputsOver(hidden)) {
       for (size_t depth = 1; depth <= 3; ++depth) {
         for (const bool bias : {true, false}) {
           for (const bool weighted : {true, false}) {
@@ -142,17 +153,31 @@ Sample MakeSample(const Case& test, uint64_t seed) {
 }
 
 double LossOf(Loss loss, const std::vector<double>& a, const double* y) {
+  const std::string_view name = LossName(loss);
   double sum = 0;
   for (size_t j = 0; j < a.size(); ++j) {
-    if (loss == Loss::kMse) {
+    if (name == "mse") {
       sum += std::pow(y[j] - a[j], 2);
-    } else if (loss == Loss::kCrossEntropy) {
+    } else if (name == "mae") {
+      sum += std::max(y[j] - a[j], a[j] - y[j]);
+    } else if (name == "cross_entropy") {
       sum -= y[j] * std::log(a[j]);
-    } else {
+    } else if (name == "binary_cross_entropy") {
       sum -= y[j] * std::log(a[j]) + (1 - y[j]) * std::log1p(-a[j]);
+    } else {
+      ADD_FAILURE() << "write " << name << " a second time";
     }
   }
   return sum;
+}
+
+// How near a loss comes to a kink of its own.
+double KinkOf(Loss loss, const std::vector<double>& a, const double* y) {
+  double nearest = 1;
+  for (size_t j = 0; LossName(loss) == "mae" && j < a.size(); ++j) {
+    nearest = std::min(nearest, std::abs(a[j] - y[j]));
+  }
+  return nearest;
 }
 
 // z of one neuron, and how near it comes to a kink: of relu at z = 0, of the triangle, of l1 and l2 at x = w.
@@ -206,6 +231,9 @@ double MeanLoss(const Network& network, const Case& test, const Sample& sample, 
       layer.activation.Value(z.data(), a.data(), layer.outputs);
     }
     total += sample.weights[static_cast<size_t>(i)] * LossOf(test.loss, a, sample.y.Row<double>(i));
+    if (nearest_kink != nullptr) {
+      *nearest_kink = std::min(*nearest_kink, KinkOf(test.loss, a, sample.y.Row<double>(i)));
+    }
   }
   return total / kBatch;
 }
