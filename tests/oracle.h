@@ -251,9 +251,10 @@ struct LossResult {
   std::vector<double> delta;
 };
 
-/// `floor` bounds probabilities from below inside logarithms.
+/// `floor` bounds probabilities from below inside logarithms; `corner` is huber's delta.
 inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const std::vector<double>& z,
-                             const std::vector<double>& a, const std::vector<double>& y, double floor) {
+                             const std::vector<double>& a, const std::vector<double>& y, double floor,
+                             double corner = 1) {
   const size_t n = a.size();
   LossResult result{0, std::vector<double>(n)};
   std::vector<double> da(n);
@@ -261,6 +262,12 @@ inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const 
     if (loss == "mse") {
       result.loss += (y[j] - a[j]) * (y[j] - a[j]);
       da[j] = 2 * (a[j] - y[j]);
+    } else if (loss == "mae" || loss == "huber") {
+      const double distance = std::abs(a[j] - y[j]);
+      const double sign = a[j] > y[j] ? 1 : a[j] < y[j] ? -1 : 0;
+      const bool inside = loss == "huber" && distance <= corner;
+      result.loss += inside ? distance * distance / 2 : loss == "mae" ? distance : corner * (distance - corner / 2);
+      da[j] = inside ? a[j] - y[j] : loss == "mae" ? sign : corner * sign;
     } else {
       result.loss -= y[j] * std::log(std::max(floor, a[j]));
       if (loss == "binary_cross_entropy") {
@@ -269,7 +276,8 @@ inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const 
       result.delta[j] = a[j] - y[j];
     }
   }
-  for (size_t j = 0; loss == "mse" && j < n; ++j) {
+  const bool by_output = loss == "mse" || loss == "mae" || loss == "huber";
+  for (size_t j = 0; by_output && j < n; ++j) {
     if (curve.name != "softmax") {
       result.delta[j] = da[j] * curve.Slope(z[j]);
       continue;

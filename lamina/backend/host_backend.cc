@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
@@ -36,16 +35,16 @@ bool IsCorrect(const T* a, const T* y, int64_t outputs, T threshold) {
 
 // delta for one sample: the loss's gradient times the slope of the output activation.
 template <class T, class L>
-void SampleDelta(const LossArgs& args, int64_t i, T scale) {
+void SampleDelta(const L& loss, const LossArgs& args, int64_t i, T scale) {
   const int64_t outputs = args.a.cols;
   const T* a = args.a.Row<T>(i);
   const T* y = args.targets.Row<T>(i);
   T* delta = args.delta.Row<T>(i);
   for (int64_t j = 0; j < outputs; ++j) {
-    delta[j] = scale * L::Gradient(a[j], y[j]);
+    delta[j] = scale * loss.Gradient(a[j], y[j]);
   }
-  if (args.loss != Loss::kMse) {
-    return;  // the gradients of the entropies are with respect to z already
+  if constexpr (!L::kByOutput) {
+    return;
   }
   if (args.activation->is_softmax()) {
     T dot = 0;
@@ -61,10 +60,8 @@ void SampleDelta(const LossArgs& args, int64_t i, T scale) {
 }
 
 template <class T, class L>
-void LossLoop(const LossArgs& args) {
+void LossLoop(const L& formula, const LossArgs& args) {
   const int64_t outputs = args.a.cols;
-  const T floor =
-      args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon() : std::numeric_limits<T>::min();
   const T mean = T(1) / static_cast<T>(std::max<int64_t>(1, args.a.rows));
   const auto* weights = static_cast<const T*>(args.sample_weights);
   LossSums sums;
@@ -74,13 +71,13 @@ void LossLoop(const LossArgs& args) {
     const T weight = weights == nullptr ? T(1) : weights[i];
     double loss = 0;
     for (int64_t j = 0; j < outputs; ++j) {
-      loss += L::Value(a[j], y[j], floor);
+      loss += formula.Value(a[j], y[j]);
     }
     sums.loss += weight * loss;
     sums.weight += weight;
     sums.correct += IsCorrect(a, y, outputs, static_cast<T>(args.class_threshold)) ? 1 : 0;
     if (!args.delta.empty()) {
-      SampleDelta<T, L>(args, i, weight * mean);
+      SampleDelta<T>(formula, args, i, weight * mean);
     }
   }
   args.sums->loss += sums.loss;
@@ -217,9 +214,8 @@ void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept {
 }
 
 void ComputeLossOnHost(const LossArgs& args) noexcept {
-  DispatchFloat(args.a.dtype, [&]<class T>(T) {
-    VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) { LossLoop<T, L>(args); });
-  });
+  DispatchFloat(args.a.dtype,
+                [&]<class T>(T) { args.loss.Visit([&]<class L>(const L& formula) { LossLoop<T>(formula, args); }); });
 }
 
 ThreadCountScope::ThreadCountScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -16,12 +17,21 @@
 
 namespace lamina {
 
-/// A named parameter of an activation: a pointer to a public double member of F.
+/// The finite numbers that a parameter may be.
+enum class Domain { kAny, kPositive, kNotZero };
+
+/// A named parameter of an activation or a loss: a pointer to a public double member of F.
 template <class F>
-struct ActivationParameter {
+struct FormulaParameter {
   const char* name;
   double F::*member;
+  Domain domain = Domain::kAny;
 };
+template <class F>
+using ActivationParameter = FormulaParameter<F>;
+
+/// What a loss asks of its targets: any numbers, numbers from 0 to 1, or such that sum to 1 over the outputs.
+enum class LossTargets { kNumbers, kProbabilities, kDistribution };
 
 namespace formulas {
 

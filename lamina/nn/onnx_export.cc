@@ -34,7 +34,7 @@ class Exporter {
     }
     Answers(value);
     std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
-                                                {"lamina.loss", std::string(LossName(model_.loss))}};
+                                                {"lamina.loss", model_.loss.Text()}};
     if (model_.preprocessor.input_count() > 0) {
       json columns = json::array();
       for (const FittedColumn& column : model_.preprocessor.inputs()) {

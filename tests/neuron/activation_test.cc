@@ -1,6 +1,7 @@
 // Activations: text forms, values and slopes against formulas written here a second time.
 #include "lamina/neuron/activation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -270,6 +271,21 @@ TEST(Activation, CustomOnes) {
   EXPECT_EQ(Activation::Parse("swish", custom), custom[1]) << "the user's value is the default";
   EXPECT_EQ(Activation::Parse("tanh", custom).kind(), Activation("tanh").kind());
   EXPECT_THROW(Activation::Parse("swish"), Error);
+}
+
+// What classes, weights at the start and radii are chosen by.
+TEST(Activation, FactsOfTheFormulas) {
+  const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh"};
+  const std::vector<std::string> relu_like{"relu", "leaky_relu", "gelu", "silu", "mish", "elu", "softplus"};
+  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : ActivationNames()) {
+    EXPECT_EQ(Activation(name).bipolar(), among(bipolar, name)) << name;
+    EXPECT_EQ(Activation(name).relu_like(), among(relu_like, name)) << name;
+    EXPECT_EQ(Activation(name).radius() > 0, name == "triangle" || name == "gaussian") << name;
+  }
+  EXPECT_FALSE(Activation::Custom<Swish>().relu_like());
 }
 
 TEST(Activation, Radius) {

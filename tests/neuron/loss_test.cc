@@ -1,4 +1,4 @@
-// Names of losses, and which output activations they accept.
+// Losses: text forms, which output activations and targets they accept.
 #include "lamina/neuron/loss.h"
 
 #include "gtest/gtest.h"
@@ -8,27 +8,36 @@
 namespace lamina {
 namespace {
 
-TEST(Loss, NamesRoundTrip) {
+TEST(Loss, TextsRoundTrip) {
   for (const std::string& name : LossNames()) {
-    EXPECT_EQ(LossName(ParseLoss(name)), name);
+    const Loss loss = Loss::Parse(name);
+    EXPECT_EQ(loss.name(), name);
+    EXPECT_EQ(Loss::Parse(loss.Text()), loss);
+    EXPECT_EQ(Loss(loss.kind()), loss) << "the default parameters";
   }
-  EXPECT_EQ(ParseLoss("mse"), Loss::kMse);
-  EXPECT_EQ(ParseLoss("cross_entropy"), Loss::kCrossEntropy);
-  EXPECT_EQ(ParseLoss("binary_cross_entropy"), Loss::kBinaryCrossEntropy);
+  EXPECT_EQ(Loss::Parse("mse"), Loss::kMse);
+  EXPECT_EQ(Loss::Parse("cross_entropy"), Loss::kCrossEntropy);
+  EXPECT_EQ(Loss::Parse("binary_cross_entropy"), Loss::kBinaryCrossEntropy);
+  EXPECT_EQ(Loss::Parse("mae"), Loss::kMae);
+  EXPECT_EQ(Loss::Parse("mse").Text(), "mse");
 }
 
-TEST(Loss, UnknownNames) {
-  const Error error = CaughtError([] { ParseLoss("cross_entropie"); });
+TEST(Loss, UnknownNamesAndBadTexts) {
+  const Error error = CaughtError([] { Loss::Parse("cross_entropie"); });
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(Mentions(error.what(), "Did you mean 'cross_entropy'?"));
-  EXPECT_THROW(ParseLoss(""), Error);
-  EXPECT_THROW(ParseLoss("MSE"), Error);
+  for (const char* text : {
+    "", "MSE", "mse(", "mse()", "mse(delta=1)", "huber(delta=0)", "huber(delta=-1)",
+        EXPECT_EQ(CaughtError([&] { Loss::Parse(text); }).code(), ErrorCode::kInvalidArgument) << text;
+  }
 }
 
 TEST(Loss, AcceptsOrSaysWhyNot) {
   for (const std::string& name : ActivationNames()) {
     const Activation activation(name);
-    EXPECT_TRUE(LossAccepts(Loss::kMse, activation)) << name;
+    for (const Loss loss : {Loss::kMse, Loss::kMae}) {
+      EXPECT_TRUE(LossAccepts(loss, activation)) << name;
+    }
     const Verdict cross = LossAccepts(Loss::kCrossEntropy, activation);
     EXPECT_EQ(cross.ok, name == "softmax");
     const Verdict binary = LossAccepts(Loss::kBinaryCrossEntropy, activation);

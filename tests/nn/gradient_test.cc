@@ -28,7 +28,7 @@ struct Case {
   bool weighted;
 
   std::string Text() const {
-    std::string text(LossName(loss));
+    std::string text = loss.Text();
     for (const LayerSpec& layer : layers) {
       text += fmt::format(" {}:{}", NeuronText(layer), layer.outputs);
     }
@@ -54,7 +54,7 @@ std::vector<Activation> HiddenActivations() {
 std::vector<Output> OutputsOver(const Activation& hidden) {
   std::vector<Output> outputs;
   for (const std::string& name : LossNames()) {
-    const Loss loss = ParseLoss(name);
+    const Loss loss = Loss::Parse(name);
     const size_t before = outputs.size();
     for (const Activation& activation : {hidden, Activation("softmax"), Activation("sigmoid")}) {
       if (outputs.size() < before + 2 && LossAccepts(loss, activation)) {
@@ -152,8 +152,8 @@ Sample MakeSample(const Case& test, uint64_t seed) {
   return sample;
 }
 
-double LossOf(Loss loss, const std::vector<double>& a, const double* y) {
-  const std::string_view name = LossName(loss);
+double LossOf(const Loss& loss, const std::vector<double>& a, const double* y) {
+  const std::string_view name = loss.name();
   double sum = 0;
   for (size_t j = 0; j < a.size(); ++j) {
     if (name == "mse") {
@@ -172,9 +172,9 @@ double LossOf(Loss loss, const std::vector<double>& a, const double* y) {
 }
 
 // How near a loss comes to a kink of its own.
-double KinkOf(Loss loss, const std::vector<double>& a, const double* y) {
+double KinkOf(const Loss& loss, const std::vector<double>& a, const double* y) {
   double nearest = 1;
-  for (size_t j = 0; LossName(loss) == "mae" && j < a.size(); ++j) {
+  for (size_t j = 0; loss == Loss::kMae && j < a.size(); ++j) {
     nearest = std::min(nearest, std::abs(a[j] - y[j]));
   }
   return nearest;

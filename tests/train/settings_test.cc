@@ -125,6 +125,8 @@ TEST(Settings, PlanOutputTable) {
       {0, "mse", "tanh", "", "mse tanh"},
       {0, "cross_entropy", "auto", "", "error: cross_entropy needs classes"},
       {0, "binary_cross_entropy", "auto", "", "error: binary_cross_entropy needs targets from 0 to 1"},
+      {3, "mae", "auto", "", "mae tanh"},
+      {0, "mae", "auto", "", "mae identity"},
       {0, "hinge", "auto", "", "error: unknown loss"},
       {3, "auto", "softmx", "", "error: Did you mean 'softmax'?"},
       {3, "auto", "auto", "dot-relu:8,dot-softmax:3", "cross_entropy softmax"},
@@ -139,7 +141,7 @@ TEST(Settings, PlanOutputTable) {
     std::string got;
     try {
       const OutputPlan plan = PlanOutput(SettingsOf(row), row.classes, {});
-      got = fmt::format("{} {}{}", LossName(plan.loss), plan.activation.Text(), plan.single_output ? " single" : "");
+      got = fmt::format("{} {}{}", plan.loss.Text(), plan.activation.Text(), plan.single_output ? " single" : "");
       EXPECT_EQ(got, row.expected);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);

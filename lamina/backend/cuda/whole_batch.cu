@@ -2,7 +2,6 @@
 #include "lamina/backend/cuda/whole_batch.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "lamina/backend/cuda/whole_batch.cuh"
 
@@ -60,17 +59,15 @@ void LaunchLoss(Device& device, const LossArgs& args) {
                        args.a.cols};
     loss.softmax = args.activation->is_softmax();
     const Activation::DeviceLoops* custom = args.activation->device_loops();
-    loss.multiply_slope = args.loss == Loss::kMse && custom == nullptr;
+    loss.multiply_slope = args.loss.by_output() && custom == nullptr;
     loss.activation = ToDevice(*args.activation);
     loss.class_threshold = args.class_threshold;
     loss.sums = args.sums;
-    const T floor =
-        args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon() : std::numeric_limits<T>::min();
-    VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) {
+    args.loss.Visit([&]<class L>(const L& formula) {
       device.Launch("loss", &LossKernel<L, T>, dim3{1, 1, 1}, kLossThreads,
-                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, floor);
+                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, formula);
     });
-    if (args.loss == Loss::kMse && custom != nullptr && !args.delta.empty()) {
+    if (args.loss.by_output() && custom != nullptr && !args.delta.empty()) {
       custom->slope(*args.activation, &device, args.z, args.a, args.delta);
     }
   });

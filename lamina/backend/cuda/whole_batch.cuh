@@ -122,10 +122,10 @@ __device__ inline bool IsCorrect(const DeviceLoss<T>& loss, int64_t row, int lan
 }
 
 template <class L, class T>
-__device__ inline void RowDelta(const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
+__device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
   T dot = T(0);
   for (int64_t col = lane; col < loss.cols; col += kWarp) {
-    const T gradient = scale * L::Gradient(loss.a.At(row, col), loss.targets.At(row, col));
+    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.targets.At(row, col));
     loss.delta.At(row, col) = gradient;
     dot += gradient * loss.a.At(row, col);
   }
@@ -151,7 +151,7 @@ inline constexpr int kLossThreads = 512;
 
 /// One block, a warp a row: sums in a fixed order.
 template <class L, class T>
-__global__ void LossKernel(DeviceLoss<T> loss, T floor) {
+__global__ void LossKernel(DeviceLoss<T> loss, L formula) {
   LossSums* warp_sums = &SharedAs<LossSums>();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -162,13 +162,13 @@ __global__ void LossKernel(DeviceLoss<T> loss, T floor) {
     const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
     double value = 0;
     for (int64_t col = lane; col < loss.cols; col += kWarp) {
-      value += L::Value(loss.a.At(row, col), loss.targets.At(row, col), floor);
+      value += formula.Value(loss.a.At(row, col), loss.targets.At(row, col));
     }
     own.loss += weight * WarpSum(value);
     own.weight += weight;
     own.correct += IsCorrect(loss, row, lane) ? 1 : 0;
     if (loss.delta.data != nullptr) {
-      RowDelta<L>(loss, row, lane, weight * mean);
+      RowDelta(formula, loss, row, lane, weight * mean);
     }
   }
   if (lane == 0) {
