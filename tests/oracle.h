@@ -225,19 +225,36 @@ inline Dense Softmax(const Dense& z) {
 
 /// One optimiser step on one parameter.
 struct Step {
-  std::string kind;  // "sgd", "nesterov", "adam"
+  std::string kind;  // "sgd", "nesterov", "adam", "adamw", "rmsprop", "lion"
   double eta = 0, alpha = 0, lambda = 0;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double t = 1;
 
   void Apply(double g, double* w, double* v, double* s) const {
-    const double gradient = g + lambda * *w;
-    if (kind == "adam") {
+    const bool apart = kind == "adamw" || kind == "lion";  // decay moves the weight, not the state
+    const double gradient = apart ? g : g + lambda * *w;
+    const double decayed = apart ? *w - eta * lambda * *w : *w;
+    if (kind == "rmsprop") {
+      *v = beta2 * *v + (1 - beta2) * gradient * gradient;
+      *w -= eta * gradient / (std::sqrt(*v) + epsilon);
+      return;
+    }
+    if (kind == "lion") {
+      const double mixed = beta1 * *v + (1 - beta1) * gradient;
+      *w = decayed - eta * (mixed > 0 ? 1 : mixed < 0 ? -1 : 0);
+      *v = beta2 * *v + (1 - beta2) * gradient;
+      return;
+    }
+    if (kind == "adam" || kind == "adamw") {
       *v = beta1 * *v + (1 - beta1) * gradient;
       *s = beta2 * *s + (1 - beta2) * gradient * gradient;
       const double mean = *v / (1 - std::pow(beta1, t));
       const double variance = *s / (1 - std::pow(beta2, t));
-      *w -= eta * mean / (std::sqrt(variance) + epsilon);
+      *w = decayed - eta * mean / (std::sqrt(variance) + epsilon);
+      return;
+    }
+    if (kind != "sgd" && kind != "nesterov") {
+      *w = std::numeric_limits<double>::quiet_NaN();  // not written here a second time
       return;
     }
     *v = alpha * *v - eta * gradient;

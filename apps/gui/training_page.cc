@@ -9,6 +9,7 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 #include "curves_view.h"
@@ -138,7 +139,11 @@ void TrainingPage::ShowUsable() {
       }
     }
   };
-  use("momentum", settings.optimizer != "adam", tr("The optimiser adam has its own momentum (choose sgd or nesterov)"));
+  const auto optimisers = UpdateKindNames();
+  if (std::find(optimisers.begin(), optimisers.end(), settings.optimizer) != optimisers.end()) {
+    use("momentum", UpdateReads(ParseUpdateKind(settings.optimizer), "momentum"),
+        tr("The optimiser %1 takes no momentum factor (choose sgd or nesterov)").arg(FromText(settings.optimizer)));
+  }
   use("schedule-factor", settings.schedule != "constant", tr("For the schedules step, cosine and plateau"));
   use("schedule-epochs", settings.schedule == "step", tr("For the schedule step"));
   use("schedule-patience", settings.schedule == "plateau", tr("For the schedule plateau"));

@@ -53,8 +53,7 @@ struct InputGradientArgs {
 struct ParameterArrays {
   void* value = nullptr;
   void* gradient = nullptr;
-  void* state0 = nullptr;  // null where the rule has no such state
-  void* state1 = nullptr;
+  void* state[kMostStates] = {};  // null where the rule has no such state
 };
 
 /// Weight gradient: ∂E/∂w = synapse'(x, delta) and ∂E/∂bias = column sums of delta. With a rule the

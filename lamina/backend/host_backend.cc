@@ -134,8 +134,7 @@ void RadiusBackwardColumns(const RadiusBackwardArgs& args, int64_t begin, int64_
   if (args.rule == nullptr) {
     return;
   }
-  const auto at = [&](void* state) { return state == nullptr ? nullptr : static_cast<T*>(state) + begin; };
-  ApplyUpdate<T>(*args.rule, /*decay=*/false, count, gradient, radii, at(args.radii.state0), at(args.radii.state1));
+  UpdateArrays<T>(*args.rule, /*decay=*/false, args.radii, begin, begin + count);
   const T smallest = static_cast<T>(args.smallest_radius);
   for (int64_t j = 0; j < count; ++j) {
     radii[j] = radii[j] < smallest ? smallest : radii[j];  // a NaN stays

@@ -33,6 +33,16 @@ using ActivationParameter = FormulaParameter<F>;
 /// What a loss asks of its targets: any numbers, numbers from 0 to 1, or such that sum to 1 over the outputs.
 enum class LossTargets { kNumbers, kProbabilities, kDistribution };
 
+/// The numbers of an update rule at one step (NumbersOf() in update_rule.h).
+template <class T>
+struct UpdateNumbers {
+  T eta, alpha, lambda;  // learning rate, momentum, decay: 0 for what does not decay
+  T beta1, beta2;
+  T rest1, rest2;  // 1 - beta, taken in double: 1 - 0.999f is wrong in the fifth digit
+  T rate, root;    // with the bias corrected (kCorrectsBias): eta / (1 - beta1^step), 1 / sqrt(1 - beta2^step)
+  T epsilon;
+};
+
 namespace formulas {
 
 // A NaN in the second argument of Max and Min comes through, as it does in the vector code.
@@ -69,6 +79,16 @@ LAMINA_HD T Sign(T x) {
 template <class T>
 LAMINA_HD T MulAdd(T a, T b, T c) {
   return a * b + c;
+}
+/// a b - c, rounded once or twice.
+template <class T>
+LAMINA_HD T MulSub(T a, T b, T c) {
+  return a * b - c;
+}
+/// c - a b, rounded once or twice.
+template <class T>
+LAMINA_HD T NegMulAdd(T a, T b, T c) {
+  return c - a * b;
 }
 
 #include "lamina/neuron/formulas.inc"

@@ -110,8 +110,9 @@ ParameterArrays Executor::ArraysAt(int64_t offset) const {
   ParameterArrays arrays;
   arrays.value = at(parameters_);
   arrays.gradient = at(gradients_);
-  arrays.state0 = states_.empty() ? nullptr : at(states_[0]);
-  arrays.state1 = states_.size() < 2 ? nullptr : at(states_[1]);
+  for (size_t i = 0; i < states_.size(); ++i) {
+    arrays.state[i] = at(states_[i]);
+  }
   return arrays;
 }
 

@@ -160,7 +160,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.rule.kind = ParseUpdateKind(settings.optimizer);
-  options.rule.learning_rate = settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
+  options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
   options.rule.weight_decay = settings.weight_decay;
   options.rule.beta1 = settings.beta1;

@@ -11,17 +11,24 @@ struct NamedRule {
   oracle::Step step;
 };
 
+// Every rule with and without decay, and momentum where it has any.
 std::vector<NamedRule> Rules() {
   std::vector<NamedRule> rules;
-  for (const double decay : {0.0, 0.03}) {
-    rules.push_back(
-        {{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .weight_decay = decay}, {"sgd", 0.05, 0, decay}});
-    rules.push_back({{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
-                     {"sgd", 0.05, 0.8, decay}});
-    rules.push_back({{.kind = UpdateKind::kNesterov, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
-                     {"nesterov", 0.05, 0.8, decay}});
-    rules.push_back({{.kind = UpdateKind::kAdam, .learning_rate = 0.01, .weight_decay = decay, .step = 7},
-                     {"adam", 0.01, 0, decay, 0.9, 0.999, 1e-8, 7}});
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    const bool reads_momentum = UpdateReads(kind, "momentum");
+    const double rate = reads_momentum ? 0.05 : 0.01;
+    for (const double momentum : reads_momentum ? std::vector{0.0, 0.8} : std::vector{0.0}) {
+      for (const double decay : {0.0, 0.03}) {
+        rules.push_back({{.kind = kind,
+                          .learning_rate = rate,
+                          .momentum = momentum,
+                          .weight_decay = decay,
+                          .beta2 = 0.99,
+                          .step = 7},
+                         {name, rate, momentum, decay, 0.9, 0.99, 1e-8, 7}});
+      }
+    }
   }
   return rules;
 }
@@ -32,7 +39,8 @@ struct Parameters {
   Dense value, state0, state1;
   Guarded<T> value_t, gradient_t, state0_t, state1_t;
 
-  Parameters(int64_t rows, int64_t cols)
+  // The last state is a mean of squares in rules that divide by its root.
+  Parameters(int64_t rows, int64_t cols, const UpdateRule& rule)
       : value(Reals(rows, cols, 1)),
         state0(Reals(rows, cols, 2)),
         state1(Reals(rows, cols, 3)),
@@ -40,16 +48,19 @@ struct Parameters {
         gradient_t(rows, cols, 0),
         state0_t(state0, 0),
         state1_t(0, 0, 0) {
-    for (double& s : state1.values) {
-      s = s * s + 0.5;  // a mean of squares
+    Dense& squares = rule.StateCount() == 1 && UpdateReads(rule.kind, "epsilon") ? state0 : state1;
+    for (double& s : squares.values) {
+      s = s * s + 0.5;
       s = static_cast<double>(static_cast<float>(s));
     }
+    state0_t = Guarded<T>(state0, 0);
     state1_t = Guarded<T>(state1, 0);
   }
 
   ParameterArrays Arrays(int states) {
-    return {value_t.data(), gradient_t.data(), states > 0 ? state0_t.data() : nullptr,
-            states > 1 ? state1_t.data() : nullptr};
+    return {value_t.data(),
+            gradient_t.data(),
+            {states > 0 ? state0_t.data() : nullptr, states > 1 ? state1_t.data() : nullptr}};
   }
 
   void Expect(const Dense& gradient, const NamedRule& named, bool decay) {
@@ -64,6 +75,9 @@ struct Parameters {
       step.Apply(gradient.values[i], &value.values[i], states > 0 ? &state0.values[i] : &unused0,
                  states > 1 ? &state1.values[i] : &unused1);
       value_bounds.values[i] = state0_bounds.values[i] = 4 * eps * (1 + before);
+      if (states == 1 && UpdateReads(named.rule.kind, "epsilon")) {
+        state0_bounds.values[i] = 4 * eps * (std::abs(state0.values[i]) + before * before * 0.01);
+      }
       state1_bounds.values[i] = 4 * eps * (std::abs(state1.values[i]) + before * before * 0.01);
     }
     EXPECT_TRUE(MatchesOracle<T>(value_t.view(), value, &value_bounds));
@@ -87,7 +101,7 @@ void CheckUpdate(const Chosen& backend, const NamedRule& named, Synapse synapse,
   const Dense x = Integers(shape.batch, shape.inputs, 4);
   const Dense delta = Integers(shape.batch, shape.outputs, 5);
   Guarded<T> x_t(x, 1), delta_t(delta, 2);
-  Parameters<T> weights(shape.outputs, shape.inputs), biases(1, shape.outputs);
+  Parameters<T> weights(shape.outputs, shape.inputs, named.rule), biases(1, shape.outputs, named.rule);
   const Dense distance(shape.batch, shape.outputs, 2.0);
   Guarded<T> distance_t(distance, 1);
   const int states = named.rule.StateCount();

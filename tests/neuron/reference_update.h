@@ -1,5 +1,5 @@
-// The update rules a second time, a parameter at a time and in double: from the 2018 paper, Sutskever et al. (2013)
-// and Kingma and Ba (2015).
+// The update rules a second time, a parameter at a time and in double: from the 2018 paper, Sutskever et al. (2013),
+// Kingma and Ba (2015), Loshchilov and Hutter (2019), Hinton (2012) and Chen et al. (2023).
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct ReferenceParameter {
       const double descent = -eta * gradient - eta * lambda * w;
       last_change = alpha * last_change + descent;
       w += alpha * last_change + descent;
-    } else {
+    } else if (rule.kind == UpdateKind::kAdam) {
       const double full = gradient + lambda * w;
       mean = rule.beta1 * mean + (1 - rule.beta1) * full;
       square_mean = rule.beta2 * square_mean + (1 - rule.beta2) * full * full;
@@ -36,21 +36,25 @@ struct ReferenceParameter {
       const double mean_hat = mean / (1 - std::pow(rule.beta1, t));
       const double square_hat = square_mean / (1 - std::pow(rule.beta2, t));
       w -= eta * mean_hat / (std::sqrt(square_hat) + rule.epsilon);
+    } else {
+      w = std::nan("");  // not written here a second time
     }
   }
 };
 
-/// Each kind with and without momentum and decay.
+/// Each kind with and without decay, and momentum where it has any.
 inline std::vector<UpdateRule> ReferenceRules() {
   std::vector<UpdateRule> rules;
-  for (const UpdateKind kind : {UpdateKind::kSgd, UpdateKind::kNesterov, UpdateKind::kAdam}) {
-    for (const double momentum : {0.0, 0.9}) {
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    for (const double momentum : UpdateReads(kind, "momentum") ? std::vector{0.0, 0.9} : std::vector{0.0}) {
       for (const double decay : {0.0, 0.03}) {
         UpdateRule rule;
         rule.kind = kind;
         rule.learning_rate = 0.05;
         rule.momentum = momentum;
         rule.weight_decay = decay;
+        rule.beta2 = DefaultBeta2(kind);
         rule.epsilon = 1e-6;
         rules.push_back(rule);
       }

@@ -99,8 +99,7 @@ inline void WeightGradientMixed(const WeightGradientTask<float>& task, Team team
                                   CeilDivide(args.x.rows, 2),
                                   task.scratch,
                                   task.budget};
-  const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule, args.weights),
-                                   inputs};
+  const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule), inputs};
   Product<BFloat16PairSum>(input, finish, team);
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));

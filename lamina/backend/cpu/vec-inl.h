@@ -238,6 +238,14 @@ HWY_INLINE Pack<T> MulAdd(Pack<T> a, Pack<T> b, Pack<T> c) {
   return Pack<T>(hn::MulAdd(a.v, b.v, c.v));
 }
 template <class T>
+HWY_INLINE Pack<T> MulSub(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::MulSub(a.v, b.v, c.v));
+}
+template <class T>
+HWY_INLINE Pack<T> NegMulAdd(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::NegMulAdd(a.v, b.v, c.v));
+}
+template <class T>
 HWY_INLINE Pack<T> Max(Pack<T> a, Pack<T> b) {
   return Pack<T>(MaxVec<T>(a.v, b.v));
 }

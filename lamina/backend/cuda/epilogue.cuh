@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "lamina/backend/cuda/activation.cuh"
 #include "lamina/backend/cuda/language.h"
+#include "lamina/neuron/problem.h"
 #include "lamina/neuron/update_rule.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -83,8 +87,7 @@ template <class T>
 struct ParameterEpilogue {
   T* value = nullptr;
   T* gradient = nullptr;
-  T* state0 = nullptr;
-  T* state1 = nullptr;
+  T* state[kMostStates] = {};
   int64_t cols = 0;
   bool update = false;  // else the gradient is stored
   bool decay = false;
@@ -98,25 +101,18 @@ struct ParameterEpilogue {
       return;
     }
     const UpdateRule now = live == nullptr ? rule : live->rule;
-    const UpdateStep<T> step(now, decay);
-    if (now.kind == UpdateKind::kAdam) {
+    VisitUpdate(now, [&](auto update, auto states) {
+      using U = decltype(update);
+      const UpdateNumbers<T> numbers = NumbersOf<U, T>(now, decay);
       body([&](int64_t row, int64_t col, T sum) {
-        const int64_t n = row * cols + col;
-        step.Adam(sum, value[n], state0[n], state1[n]);
+        Step<U>(numbers, row * cols + col, sum, std::make_index_sequence<decltype(states)::value>());
       });
-    } else if (state0 == nullptr) {
-      body([&](int64_t row, int64_t col, T sum) { step.Plain(sum, value[row * cols + col]); });
-    } else if (now.kind == UpdateKind::kNesterov) {
-      body([&](int64_t row, int64_t col, T sum) {
-        const int64_t n = row * cols + col;
-        step.Nesterov(sum, value[n], state0[n]);
-      });
-    } else {
-      body([&](int64_t row, int64_t col, T sum) {
-        const int64_t n = row * cols + col;
-        step.Momentum(sum, value[n], state0[n]);
-      });
-    }
+    });
+  }
+
+  template <class U, size_t... kState>
+  __device__ void Step(const UpdateNumbers<T>& numbers, int64_t n, T sum, std::index_sequence<kState...>) const {
+    U::Step(numbers, sum, value[n], state[kState][n]...);
   }
 };
 
