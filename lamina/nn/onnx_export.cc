@@ -230,15 +230,25 @@ class Exporter {
     for (int64_t first = 0; first < layer.outputs; first += step) {
       const std::string difference =
           graph_.Node("Sub", {rows, WeightsOf(l, first, std::min(step, layer.outputs - first))});
-      const std::string term = layer.synapse == Synapse::kL1 ? graph_.Node("Abs", {difference})
-                                                             : graph_.Node("Mul", {difference, difference});
-      parts.push_back(graph_.Node("ReduceSum", {term, axis}, {{"keepdims", int64_t{0}}}));
+      parts.push_back(graph_.Node("ReduceSum", {TermOf(layer.synapse, difference), axis}, {{"keepdims", int64_t{0}}}));
     }
     std::string z = parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
     if (layer.synapse == Synapse::kL2) {
       z = graph_.Node("Sqrt", {z});
     }
     return layer.bias ? graph_.Node("Add", {z, BiasOf(l)}) : z;
+  }
+
+  // The term of a distance, by its difference.
+  std::string TermOf(Synapse synapse, const std::string& difference) {
+    switch (synapse) {
+      case Synapse::kL1: return Node("Abs", {difference});
+      case Synapse::kL2:
+      case Synapse::kL2Squared: return Node("Mul", {difference, difference});
+      case Synapse::kDot: break;
+    }
+    throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this synapse",
+                {.value = std::string(SynapseName(synapse)), .remedy = "Export a network of other synapses."});
   }
 
   std::string Scalar(double value) { return graph_.Scalar(dtype_, value); }

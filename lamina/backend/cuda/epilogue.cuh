@@ -27,13 +27,29 @@ struct Rows {
   __device__ T& At(int64_t row, int64_t col) const { return data[row * stride + col]; }
 };
 
+/// Finish of the synapse; those of PlainSum have none.
+template <size_t kIndex = 0, class T>
+__device__ inline T Finish(Synapse synapse, T sum) {
+  if constexpr (kIndex < std::tuple_size_v<formulas::Synapses>) {
+    using S = std::tuple_element_t<kIndex, formulas::Synapses>;
+    if constexpr (!std::is_base_of_v<formulas::PlainSum, S>) {
+      if (synapse == static_cast<Synapse>(kIndex)) {
+        return S::Finish(sum);
+      }
+    }
+    return Finish<kIndex + 1>(synapse, sum);
+  } else {
+    return sum;
+  }
+}
+
 /// a = activation(z), z = finish(sum) + bias; whatever of the outputs is wanted.
 template <class T, class S>
 struct ForwardEpilogue {
   Rows<T> a, z, distance;
   Rows<S> sums;
   const T* bias = nullptr;
-  bool root = false;  // l2
+  Synapse synapse = Synapse::kDot;  // whose Finish it is
   DeviceActivation activation;
 
   template <class Body>
@@ -43,7 +59,7 @@ struct ForwardEpilogue {
         if (sums.data != nullptr) {
           sums.At(row, col) = sum;
         }
-        const T finished = root ? formulas::Sqrt(static_cast<T>(sum)) : static_cast<T>(sum);
+        const T finished = Finish(synapse, static_cast<T>(sum));
         if (distance.data != nullptr) {
           distance.At(row, col) = finished;
         }
