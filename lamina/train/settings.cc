@@ -164,7 +164,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.rule.momentum = settings.momentum;
   options.rule.weight_decay = settings.weight_decay;
   options.rule.beta1 = settings.beta1;
-  options.rule.beta2 = settings.beta2;
+  options.rule.beta2 = settings.beta2.value_or(DefaultBeta2(options.rule.kind));
   options.rule.epsilon = settings.epsilon;
   options.schedule.kind = ParseScheduleKind(settings.schedule);
   options.schedule.factor = settings.schedule_factor;

@@ -174,6 +174,22 @@ TEST(Settings, EntropiesTakeProbabilitiesOnly) {
   EXPECT_NO_THROW(PlanOutput(settings, 0, {}));
 }
 
+// Numbers that the update rule says where nobody does.
+TEST(Settings, RatesAndMeansOfTheOptimizer) {
+  for (const std::string& name : UpdateKindNames()) {
+    TrainSettings settings;
+    settings.optimizer = name;
+    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    EXPECT_EQ(rule.learning_rate, DefaultLearningRate(rule.kind)) << name;
+    EXPECT_EQ(rule.beta2, DefaultBeta2(rule.kind)) << name;
+    settings.learning_rate = 0.25;
+    settings.beta2 = 0.5;
+    rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    EXPECT_EQ(rule.learning_rate, 0.25);
+    EXPECT_EQ(rule.beta2, 0.5);
+  }
+}
+
 TEST(Settings, LayersFromTheShape) {
   TrainSettings settings;
   settings.hidden = {8, 4};
