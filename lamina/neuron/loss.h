@@ -21,7 +21,7 @@ namespace lamina {
 class Loss {
  public:
   /// Index in formulas::Losses.
-  enum Kind { kMse, kCrossEntropy, kBinaryCrossEntropy, kMae };
+  enum Kind { kMse, kCrossEntropy, kBinaryCrossEntropy, kMae, kHuber };
 
   Loss(Kind kind = kMse);  // NOLINT(google-explicit-constructor): with the formula's own parameters
   /// Throws Error(kInvalidArgument) with the nearest known name, or for wrong parameters.

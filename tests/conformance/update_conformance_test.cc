@@ -148,12 +148,14 @@ struct LossCase {
   Activation activation;
 };
 
-// Every loss over every activation that it accepts.
+// Every loss, and huber with a corner inside the distances, over every activation that it accepts.
 std::vector<LossCase> LossCases() {
   std::vector<Activation> activations = ElementwiseActivations();
   activations.emplace_back("softmax");
+  std::vector<std::string> losses = LossNames();
+  losses.emplace_back("huber(delta=0.25)");
   std::vector<LossCase> cases;
-  for (const std::string& loss : LossNames()) {
+  for (const std::string& loss : losses) {
     for (const Activation& activation : activations) {
       if (LossAccepts(Loss::Parse(loss), activation)) {
         cases.push_back({Loss::Parse(loss), activation});
@@ -200,8 +202,8 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
     const auto row = [&](const Dense& m) {
       return std::vector<double>(m.values.begin() + i * outputs, m.values.begin() + (i + 1) * outputs);
     };
-    const oracle::LossResult sample =
-        oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), row(y), 1e-7);
+    const oracle::LossResult sample = oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), row(y),
+                                                         1e-7, c.loss.Text() == "huber(delta=0.25)" ? 0.25 : 1);
     loss += weights.at(0, i) * sample.loss;
     weight += weights.at(0, i);
     for (int64_t j = 0; j < outputs; ++j) {

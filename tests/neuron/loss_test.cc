@@ -19,23 +19,28 @@ TEST(Loss, TextsRoundTrip) {
   EXPECT_EQ(Loss::Parse("cross_entropy"), Loss::kCrossEntropy);
   EXPECT_EQ(Loss::Parse("binary_cross_entropy"), Loss::kBinaryCrossEntropy);
   EXPECT_EQ(Loss::Parse("mae"), Loss::kMae);
+  EXPECT_EQ(Loss::Parse("huber"), Loss::kHuber);
   EXPECT_EQ(Loss::Parse("mse").Text(), "mse");
+  EXPECT_EQ(Loss::Parse("huber").Text(), "huber(delta=1)");
+  EXPECT_EQ(Loss::Parse("huber(delta=0.25)").Text(), "huber(delta=0.25)");
+  EXPECT_NE(Loss::Parse("huber(delta=0.25)"), Loss::kHuber);
 }
 
 TEST(Loss, UnknownNamesAndBadTexts) {
   const Error error = CaughtError([] { Loss::Parse("cross_entropie"); });
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(Mentions(error.what(), "Did you mean 'cross_entropy'?"));
-  for (const char* text : {
-    "", "MSE", "mse(", "mse()", "mse(delta=1)", "huber(delta=0)", "huber(delta=-1)",
-        EXPECT_EQ(CaughtError([&] { Loss::Parse(text); }).code(), ErrorCode::kInvalidArgument) << text;
+  for (const char* text : {"", "MSE", "mse(", "mse()", "mse(delta=1)", "huber()", "huber(delta=0)", "huber(delta=-1)",
+                           "huber(delta=nan)", "huber(delta=inf)", "huber(d=1)", "huber(delta=1", "huber(delta=1)x"}) {
+    EXPECT_EQ(CaughtError([&] { Loss::Parse(text); }).code(), ErrorCode::kInvalidArgument) << text;
   }
+  EXPECT_TRUE(Mentions(CaughtError([] { Loss::Parse("huber(delta=0)"); }).what(), "delta of huber must be positive"));
 }
 
 TEST(Loss, AcceptsOrSaysWhyNot) {
   for (const std::string& name : ActivationNames()) {
     const Activation activation(name);
-    for (const Loss loss : {Loss::kMse, Loss::kMae}) {
+    for (const Loss loss : {Loss::kMse, Loss::kMae, Loss::kHuber}) {
       EXPECT_TRUE(LossAccepts(loss, activation)) << name;
     }
     const Verdict cross = LossAccepts(Loss::kCrossEntropy, activation);

@@ -53,8 +53,10 @@ std::vector<Activation> HiddenActivations() {
 // Every loss over the activation of the hidden layers and over softmax, or over sigmoid where it accepts neither.
 std::vector<Output> OutputsOver(const Activation& hidden) {
   std::vector<Output> outputs;
-  for (const std::string& name : LossNames()) {
-    const Loss loss = Loss::Parse(name);
+  std::vector<std::string> losses = LossNames();
+  losses.emplace_back("huber(delta=0.25)");  // a corner inside the distances
+  for (const std::string& text : losses) {
+    const Loss loss = Loss::Parse(text);
     const size_t before = outputs.size();
     for (const Activation& activation : {hidden, Activation("softmax"), Activation("sigmoid")}) {
       if (outputs.size() < before + 2 && LossAccepts(loss, activation)) {
@@ -152,14 +154,23 @@ Sample MakeSample(const Case& test, uint64_t seed) {
   return sample;
 }
 
+// Of huber; 0 for all others.
+double CornerOf(const Loss& loss) {
+  return loss.kind() != Loss::kHuber ? 0 : loss.Text() == "huber(delta=0.25)" ? 0.25 : 1;
+}
+
 double LossOf(const Loss& loss, const std::vector<double>& a, const double* y) {
   const std::string_view name = loss.name();
+  const double corner = CornerOf(loss);
   double sum = 0;
   for (size_t j = 0; j < a.size(); ++j) {
     if (name == "mse") {
       sum += std::pow(y[j] - a[j], 2);
     } else if (name == "mae") {
       sum += std::max(y[j] - a[j], a[j] - y[j]);
+    } else if (name == "huber") {
+      const double distance = std::abs(y[j] - a[j]);
+      sum += distance < corner ? distance * distance / 2 : corner * distance - corner * corner / 2;
     } else if (name == "cross_entropy") {
       sum -= y[j] * std::log(a[j]);
     } else if (name == "binary_cross_entropy") {
@@ -174,8 +185,8 @@ double LossOf(const Loss& loss, const std::vector<double>& a, const double* y) {
 // How near a loss comes to a kink of its own.
 double KinkOf(const Loss& loss, const std::vector<double>& a, const double* y) {
   double nearest = 1;
-  for (size_t j = 0; loss == Loss::kMae && j < a.size(); ++j) {
-    nearest = std::min(nearest, std::abs(a[j] - y[j]));
+  for (size_t j = 0; (loss == Loss::kMae || loss.kind() == Loss::kHuber) && j < a.size(); ++j) {
+    nearest = std::min(nearest, std::abs(std::abs(a[j] - y[j]) - CornerOf(loss)));
   }
   return nearest;
 }
