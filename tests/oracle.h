@@ -154,6 +154,9 @@ struct Curve {
     if (name == "gaussian") {
       return std::exp(-z * z / (2 * parameters[0] * parameters[0]));
     }
+    if (name == "silu") {
+      return z / (1 + std::exp(-z));
+    }
     return z;
   }
 
@@ -186,6 +189,9 @@ struct Curve {
     }
     if (name == "gaussian") {
       return -z / (parameters[0] * parameters[0]) * Value(z);
+    }
+    if (name == "silu") {
+      return 1 / (1 + std::exp(-z)) + z / (2 + std::exp(z) + std::exp(-z));
     }
     return 1;
   }

@@ -293,6 +293,9 @@ class Exporter {
         const std::string u = Node("Div", {z, Scalar(parameters[0])});
         return Node("Exp", {Node("Mul", {Node("Mul", {u, u}), Scalar(-0.5)})});
       }
+      if (name == formulas::Silu::kName) {
+        return Node("Mul", {z, Node("Sigmoid", {z})});
+      }
     }
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
                 {.value = name, .remedy = "Export a network of lamina's own activations."});

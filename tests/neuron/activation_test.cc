@@ -55,6 +55,7 @@ const Reference kReferences[] = {
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z * std::exp(-z * z / 2); }},
     {"gaussian(radius=2.5)", [](double z) { return std::exp(-z * z / 12.5); },
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z / 6.25 * std::exp(-z * z / 12.5); }},
+    {"silu", [](double z) { return z * Logistic(z); }, [](double z) { return Logistic(z) + z * LogisticSlope(z); }},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
