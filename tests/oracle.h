@@ -157,6 +157,9 @@ struct Curve {
     if (name == "silu") {
       return z / (1 + std::exp(-z));
     }
+    if (name == "mish") {
+      return z * std::tanh(std::log1p(std::exp(z)));
+    }
     return z;
   }
 
@@ -192,6 +195,10 @@ struct Curve {
     }
     if (name == "silu") {
       return 1 / (1 + std::exp(-z)) + z / (2 + std::exp(z) + std::exp(-z));
+    }
+    if (name == "mish") {
+      const double u = std::log1p(std::exp(z));
+      return std::tanh(u) + z / std::pow(std::cosh(u), 2) / (1 + std::exp(-z));
     }
     return 1;
   }

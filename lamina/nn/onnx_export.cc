@@ -296,9 +296,18 @@ class Exporter {
       if (name == formulas::Silu::kName) {
         return Node("Mul", {z, Node("Sigmoid", {z})});
       }
+      if (name == formulas::Mish::kName) {  // the operator came with opset 18
+        return Node("Mul", {z, Node("Tanh", {Softplus(z)})});
+      }
     }
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
                 {.value = name, .remedy = "Export a network of lamina's own activations."});
+  }
+
+  // ln(1 + e^z) without overflow. The operator of that name is f32 only in the runtimes.
+  std::string Softplus(const std::string& z) {
+    const std::string power = Node("Exp", {Node("Neg", {Node("Abs", {z})})});
+    return Node("Add", {Node("Relu", {z}), Node("Log", {Node("Add", {power, Scalar(1)})})});
   }
 
   std::string Gelu(const std::string& z) {

@@ -17,6 +17,7 @@ namespace {
 double Logistic(double z) { return z >= 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z)); }
 double LogisticSlope(double z) { return Logistic(z) * Logistic(-z); }
 double SechSquared(double z) { return 4 * LogisticSlope(2 * z); }
+double LogOnePlusExp(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
 
 // The papers' formulas, in other words than formulas.inc.
 struct Reference {
@@ -56,6 +57,8 @@ const Reference kReferences[] = {
     {"gaussian(radius=2.5)", [](double z) { return std::exp(-z * z / 12.5); },
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z / 6.25 * std::exp(-z * z / 12.5); }},
     {"silu", [](double z) { return z * Logistic(z); }, [](double z) { return Logistic(z) + z * LogisticSlope(z); }},
+    {"mish", [](double z) { return z * std::tanh(LogOnePlusExp(z)); },
+     [](double z) { return std::tanh(LogOnePlusExp(z)) + z * SechSquared(LogOnePlusExp(z)) * Logistic(z); }},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
