@@ -160,6 +160,9 @@ struct Curve {
     if (name == "mish") {
       return z * std::tanh(std::log1p(std::exp(z)));
     }
+    if (name == "elu") {
+      return z > 0 ? z : parameters[0] * std::expm1(z);
+    }
     return z;
   }
 
@@ -200,6 +203,9 @@ struct Curve {
       const double u = std::log1p(std::exp(z));
       return std::tanh(u) + z / std::pow(std::cosh(u), 2) / (1 + std::exp(-z));
     }
+    if (name == "elu") {
+      return z > 0 ? 1 : parameters[0] * std::exp(z);
+    }
     return 1;
   }
 
@@ -214,7 +220,10 @@ struct Curve {
     if (name == "triangle" || name == "gaussian") {
       return (name == "triangle" ? 1 / 2.5066 : std::exp(-0.5)) / parameters[0];
     }
-    return name == "leaky_relu" ? std::max(1.0, parameters[0]) : name == "gelu" ? 1.13 : 1.0;
+    if (name == "leaky_relu" || name == "elu") {
+      return std::max(1.0, parameters[0]);
+    }
+    return name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
   }
 };
 

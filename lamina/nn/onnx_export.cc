@@ -299,6 +299,11 @@ class Exporter {
       if (name == formulas::Mish::kName) {  // the operator came with opset 18
         return Node("Mul", {z, Node("Tanh", {Softplus(z)})});
       }
+      if (name == formulas::Elu::kName) {  // the operator has its alpha in f32 only; e^min(z, 0) does not overflow
+        const std::string below = Node("Neg", {Node("Relu", {Node("Neg", {z})})});
+        const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
+        return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
+      }
     }
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
                 {.value = name, .remedy = "Export a network of lamina's own activations."});

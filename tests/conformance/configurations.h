@@ -202,9 +202,11 @@ inline Dense Reals(int64_t rows, int64_t cols, uint32_t seed) {
 }
 
 inline std::vector<Activation> ElementwiseActivations() {
-  std::vector<Activation> all{"bipolar_sigmoid(gain=2,threshold=0.5)", "leaky_relu(slope=0.25)", "triangle(radius=12)",
+  std::vector<Activation> all{"bipolar_sigmoid(gain=2,threshold=0.5)",
+                              "leaky_relu(slope=0.25)",
+                              "triangle(radius=12)",
                               "gaussian(radius=0.5)",
-
+                              "elu(alpha=1.5)",
                               SoftsignActivation()};
   for (const std::string& name : ActivationNames()) {
     if (name != "softmax") {

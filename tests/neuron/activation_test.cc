@@ -59,6 +59,9 @@ const Reference kReferences[] = {
     {"silu", [](double z) { return z * Logistic(z); }, [](double z) { return Logistic(z) + z * LogisticSlope(z); }},
     {"mish", [](double z) { return z * std::tanh(LogOnePlusExp(z)); },
      [](double z) { return std::tanh(LogOnePlusExp(z)) + z * SechSquared(LogOnePlusExp(z)) * Logistic(z); }},
+    {"elu", [](double z) { return z > 0 ? z : std::expm1(z); }, [](double z) { return z > 0 ? 1 : std::exp(z); }},
+    {"elu(alpha=0.25)", [](double z) { return z > 0 ? z : std::expm1(z) / 4; },
+     [](double z) { return z > 0 ? 1 : std::exp(z) / 4; }},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
@@ -217,6 +220,8 @@ TEST(Activation, BadTextsAreErrors) {
                            "triangle(radius=inf)",
                            "triangle(radius=nan)",
                            "triangle(r=1)",
+                           "elu(alpha=0)",
+                           "elu(alpha=-1)",
                            "gaussian(radius=0)",
                            "gaussian(radius=-2)",
                            "gaussian(radius=1e999)"}) {
