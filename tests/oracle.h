@@ -163,6 +163,9 @@ struct Curve {
     if (name == "elu") {
       return z > 0 ? z : parameters[0] * std::expm1(z);
     }
+    if (name == "softplus") {
+      return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+    }
     return z;
   }
 
@@ -205,6 +208,9 @@ struct Curve {
     }
     if (name == "elu") {
       return z > 0 ? 1 : parameters[0] * std::exp(z);
+    }
+    if (name == "softplus") {
+      return 1 / (1 + std::exp(-z));
     }
     return 1;
   }

@@ -64,6 +64,8 @@ LAMINA_HD inline float Tanh(float x) { return std::tanh(x); }
 LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
 LAMINA_HD inline float Log(float x) { return std::log(x); }
 LAMINA_HD inline double Log(double x) { return std::log(x); }
+LAMINA_HD inline float Log1p(float x) { return std::log1p(x); }
+LAMINA_HD inline double Log1p(double x) { return std::log1p(x); }
 LAMINA_HD inline float Sqrt(float x) { return std::sqrt(x); }
 LAMINA_HD inline double Sqrt(double x) { return std::sqrt(x); }
 LAMINA_HD inline float Abs(float x) { return std::fabs(x); }

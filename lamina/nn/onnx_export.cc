@@ -304,6 +304,9 @@ class Exporter {
         const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
         return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
       }
+      if (name == formulas::Softplus::kName) {
+        return Softplus(z);
+      }
     }
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
                 {.value = name, .remedy = "Export a network of lamina's own activations."});

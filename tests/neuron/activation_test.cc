@@ -62,6 +62,7 @@ const Reference kReferences[] = {
     {"elu", [](double z) { return z > 0 ? z : std::expm1(z); }, [](double z) { return z > 0 ? 1 : std::exp(z); }},
     {"elu(alpha=0.25)", [](double z) { return z > 0 ? z : std::expm1(z) / 4; },
      [](double z) { return z > 0 ? 1 : std::exp(z) / 4; }},
+    {"softplus", LogOnePlusExp, Logistic},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
@@ -267,7 +268,7 @@ TEST(Activation, SoftmaxOfARow) {
 TEST(Activation, CustomOnes) {
   const Activation softplus = Activation::Custom<Softplus>();
   EXPECT_EQ(softplus.kind(), Activation::kCustom);
-  EXPECT_EQ(softplus.Text(), "softplus");
+  EXPECT_EQ(softplus.Text(), "my_softplus");
   EXPECT_FALSE(softplus.slope_needs_input());
   EXPECT_NEAR(ValueOf(softplus, 0.5), std::log(1 + std::exp(0.5)), 1e-15);
   EXPECT_NEAR(SlopeOf(softplus, 0.5), Logistic(0.5), 1e-15);
