@@ -28,8 +28,10 @@ struct ReferenceParameter {
       const double descent = -eta * gradient - eta * lambda * w;
       last_change = alpha * last_change + descent;
       w += alpha * last_change + descent;
-    } else if (rule.kind == UpdateKind::kAdam) {
-      const double full = gradient + lambda * w;
+    } else if (rule.kind == UpdateKind::kAdam || rule.kind == UpdateKind::kAdamW) {
+      const bool apart = rule.kind == UpdateKind::kAdamW;
+      w -= apart ? eta * lambda * w : 0;
+      const double full = gradient + (apart ? 0 : lambda * w);
       mean = rule.beta1 * mean + (1 - rule.beta1) * full;
       square_mean = rule.beta2 * square_mean + (1 - rule.beta2) * full * full;
       const auto t = static_cast<double>(step);

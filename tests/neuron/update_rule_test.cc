@@ -30,6 +30,8 @@ TEST(UpdateRule, StateCount) {
   EXPECT_EQ(rule.StateCount(), 1);
   rule.kind = UpdateKind::kAdam;
   EXPECT_EQ(rule.StateCount(), 2);
+  rule.kind = UpdateKind::kAdamW;
+  EXPECT_EQ(rule.StateCount(), 2);
 }
 
 TEST(UpdateRule, FactsOfTheFormulas) {
