@@ -16,7 +16,7 @@
 namespace lamina {
 
 /// Index in formulas::Updates; stored by name.
-enum class UpdateKind { kSgd, kNesterov, kAdam, kAdamW };
+enum class UpdateKind { kSgd, kNesterov, kAdam, kAdamW, kRmsProp };
 
 std::string_view UpdateKindName(UpdateKind kind);
 std::vector<std::string> UpdateKindNames();

@@ -28,6 +28,10 @@ struct ReferenceParameter {
       const double descent = -eta * gradient - eta * lambda * w;
       last_change = alpha * last_change + descent;
       w += alpha * last_change + descent;
+    } else if (rule.kind == UpdateKind::kRmsProp) {
+      const double full = gradient + lambda * w;
+      square_mean += (1 - rule.beta2) * (full * full - square_mean);
+      w -= eta * full / (std::sqrt(square_mean) + rule.epsilon);
     } else if (rule.kind == UpdateKind::kAdam || rule.kind == UpdateKind::kAdamW) {
       const bool apart = rule.kind == UpdateKind::kAdamW;
       w -= apart ? eta * lambda * w : 0;

@@ -32,6 +32,8 @@ TEST(UpdateRule, StateCount) {
   EXPECT_EQ(rule.StateCount(), 2);
   rule.kind = UpdateKind::kAdamW;
   EXPECT_EQ(rule.StateCount(), 2);
+  rule.kind = UpdateKind::kRmsProp;
+  EXPECT_EQ(rule.StateCount(), 1);
 }
 
 TEST(UpdateRule, FactsOfTheFormulas) {
