@@ -16,7 +16,7 @@
 namespace lamina {
 
 /// Index in formulas::Updates; stored by name.
-enum class UpdateKind { kSgd, kNesterov, kAdam, kAdamW, kRmsProp };
+enum class UpdateKind { kSgd, kNesterov, kAdam, kAdamW, kRmsProp, kLion };
 
 std::string_view UpdateKindName(UpdateKind kind);
 std::vector<std::string> UpdateKindNames();

@@ -32,6 +32,10 @@ struct ReferenceParameter {
       const double full = gradient + lambda * w;
       square_mean += (1 - rule.beta2) * (full * full - square_mean);
       w -= eta * full / (std::sqrt(square_mean) + rule.epsilon);
+    } else if (rule.kind == UpdateKind::kLion) {
+      const double mixed = mean + (1 - rule.beta1) * (gradient - mean);
+      w -= eta * ((mixed > 0 ? 1 : 0) - (mixed < 0 ? 1 : 0)) + eta * lambda * w;
+      mean += (1 - rule.beta2) * (gradient - mean);
     } else if (rule.kind == UpdateKind::kAdam || rule.kind == UpdateKind::kAdamW) {
       const bool apart = rule.kind == UpdateKind::kAdamW;
       w -= apart ? eta * lambda * w : 0;

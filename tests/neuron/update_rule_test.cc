@@ -34,6 +34,8 @@ TEST(UpdateRule, StateCount) {
   EXPECT_EQ(rule.StateCount(), 2);
   rule.kind = UpdateKind::kRmsProp;
   EXPECT_EQ(rule.StateCount(), 1);
+  rule.kind = UpdateKind::kLion;
+  EXPECT_EQ(rule.StateCount(), 1);
 }
 
 TEST(UpdateRule, FactsOfTheFormulas) {
