@@ -114,6 +114,7 @@ struct LossArgs {
   ConstMatrixView targets;                 // batch × outputs
   const void* sample_weights = nullptr;    // batch elements of a's type, or null for ones
   double class_threshold = 0.5;            // for a single output
+  double label_smoothing = 0;              // Loss::Smooth(); correct answers are counted by the targets as they are
   MatrixView delta;                        // ∂E/∂z with E = sum / batch rows; left alone where empty
   LossSums* sums = nullptr;                // backend memory, added to
 };

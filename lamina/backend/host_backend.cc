@@ -33,15 +33,27 @@ bool IsCorrect(const T* a, const T* y, int64_t outputs, T threshold) {
   return std::max_element(a, a + outputs) - a == std::max_element(y, y + outputs) - y;
 }
 
+// Loss::Smooth() in T.
+template <class T>
+struct Smoothed {
+  explicit Smoothed(const LossArgs& args) {
+    const Loss::Smoothed smoothed = args.loss.Smooth(args.label_smoothing, args.a.cols);
+    keep = static_cast<T>(smoothed.keep);
+    even = static_cast<T>(smoothed.even);
+  }
+  T operator()(T y) const { return keep * y + even; }
+  T keep, even;
+};
+
 // delta for one sample: the loss's gradient times the slope of the output activation.
 template <class T, class L>
-void SampleDelta(const L& loss, const LossArgs& args, int64_t i, T scale) {
+void SampleDelta(const L& loss, const LossArgs& args, const Smoothed<T>& smoothed, int64_t i, T scale) {
   const int64_t outputs = args.a.cols;
   const T* a = args.a.Row<T>(i);
   const T* y = args.targets.Row<T>(i);
   T* delta = args.delta.Row<T>(i);
   for (int64_t j = 0; j < outputs; ++j) {
-    delta[j] = scale * loss.Gradient(a[j], y[j]);
+    delta[j] = scale * loss.Gradient(a[j], smoothed(y[j]));
   }
   if constexpr (!L::kByOutput) {
     return;
@@ -64,6 +76,7 @@ void LossLoop(const L& formula, const LossArgs& args) {
   const int64_t outputs = args.a.cols;
   const T mean = T(1) / static_cast<T>(std::max<int64_t>(1, args.a.rows));
   const auto* weights = static_cast<const T*>(args.sample_weights);
+  const Smoothed<T> smoothed(args);
   LossSums sums;
   for (int64_t i = 0; i < args.a.rows; ++i) {
     const T* a = args.a.Row<T>(i);
@@ -71,13 +84,13 @@ void LossLoop(const L& formula, const LossArgs& args) {
     const T weight = weights == nullptr ? T(1) : weights[i];
     double loss = 0;
     for (int64_t j = 0; j < outputs; ++j) {
-      loss += formula.Value(a[j], y[j]);
+      loss += formula.Value(a[j], smoothed(y[j]));
     }
     sums.loss += weight * loss;
     sums.weight += weight;
     sums.correct += IsCorrect(a, y, outputs, static_cast<T>(args.class_threshold)) ? 1 : 0;
     if (!args.delta.empty()) {
-      SampleDelta<T>(formula, args, i, weight * mean);
+      SampleDelta<T>(formula, args, smoothed, i, weight * mean);
     }
   }
   args.sums->loss += sums.loss;

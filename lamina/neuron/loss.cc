@@ -54,12 +54,24 @@ std::string_view Loss::output() const {
   return VisitKind(kind_, []<class L>(L) { return std::string_view(L::kOutput); });
 }
 
+Loss::Smoothed Loss::Smooth(double share, int64_t outputs) const {
+  const double classes = targets() == LossTargets::kDistribution ? static_cast<double>(outputs) : 2.0;
+  return {1 - share, share / classes};
+}
+
 std::vector<std::string> LossNames() {
   std::vector<std::string> names;
   for (size_t i = 0; i < std::tuple_size_v<formulas::Losses>; ++i) {
     names.emplace_back(VisitKind(static_cast<Loss::Kind>(i), []<class L>(L) { return std::string_view(L::kName); }));
   }
   return names;
+}
+
+Verdict LossSmooths(const Loss& loss) {
+  return loss.targets() != LossTargets::kNumbers
+             ? Verdict::Yes()
+             : Verdict::No(
+                   fmt::format("{} takes any numbers as targets; only those of classes can be smoothed", loss.name()));
 }
 
 Verdict LossAccepts(const Loss& loss, const Activation& output) {

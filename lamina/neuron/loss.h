@@ -1,6 +1,7 @@
 // A loss as a value: one of the list in formulas.inc with its parameters, and what it asks of the output layer.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,14 @@ class Loss {
   /// The name of the output activation that it needs; empty: any.
   std::string_view output() const;
 
+  /// Label smoothing: a target y of one of `outputs` counts as keep y + even, `share` of it spread evenly over the
+  /// classes.
+  struct Smoothed {
+    double keep = 1;
+    double even = 0;
+  };
+  Smoothed Smooth(double share, int64_t outputs) const;
+
   /// Calls fn(formula) with the formula and this loss's parameters.
   template <class Fn>
   void Visit(const Fn& fn) const {
@@ -52,6 +61,9 @@ class Loss {
 
 /// The names a user can write, in list order.
 std::vector<std::string> LossNames();
+
+/// Whether targets can be smoothed: they must be those of classes.
+Verdict LossSmooths(const Loss& loss);
 
 /// Whether the loss can be over this output activation.
 Verdict LossAccepts(const Loss& loss, const Activation& output);

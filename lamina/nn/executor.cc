@@ -32,6 +32,9 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
+  if (const Verdict verdict = LossSmooths(options.loss); options.label_smoothing > 0 && !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+  }
   const int64_t element = DTypeSize_bytes(dtype_);
   const auto batch_of = [&](int64_t cols) { return backend.Allocate(options_.max_batch * cols * element); };
   for (const LayerSpec& spec : specs_) {
@@ -84,6 +87,7 @@ void Executor::PrepareSteps() {
   request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
   request.loss = options_.loss;
   request.class_threshold = options_.class_threshold;
+  request.label_smoothing = options_.label_smoothing;
   request.state_count = options_.state_count;
   network_ = backend_.PrepareNetwork(request, &whole_steps_);
 }
@@ -168,6 +172,7 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   Forward(x);
   LossArgs args = LossArgsFor(targets, sample_weights, sums);
   args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
+  args.label_smoothing = options_.label_smoothing;
   backend_.ComputeLoss(args);
   Backward(x, rule);
 }

@@ -18,6 +18,7 @@ struct ExecutorOptions {
   Loss loss = Loss::kMse;        // for Evaluate and training
   int state_count = 0;           // optimiser state arrays, UpdateRule::StateCount()
   double class_threshold = 0.5;  // of a single output, for counting correct answers
+  double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
   Precision precision = Precision::kExact;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
 };

@@ -159,6 +159,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.batch = settings.batch;
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
+  options.label_smoothing = settings.label_smoothing;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
@@ -250,6 +251,14 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   RequireProbabilities(settings, plan.loss, classes);
+  if (settings.label_smoothing > 0 && classes == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "--label-smoothing needs classes, and the target is a number to predict",
+                {.remedy = "Leave it out, or use --task classification."});
+  }
+  if (const Verdict verdict = LossSmooths(plan.loss); settings.label_smoothing > 0 && !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, "--label-smoothing: " + verdict.reason,
+                {.remedy = "Use --loss cross_entropy or binary_cross_entropy."});
+  }
   plan.single_output = classes == 2 && (plan.loss.targets() == LossTargets::kProbabilities || given_outputs == 1);
   return plan;
 }

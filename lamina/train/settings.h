@@ -62,6 +62,7 @@ struct TrainSettings {
   std::string loss = "auto";
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
+  double label_smoothing = TrainOptions{}.label_smoothing;
   double momentum = UpdateRule{}.momentum;
   double weight_decay = UpdateRule{}.weight_decay;
   double beta1 = UpdateRule{}.beta1;
@@ -171,6 +172,8 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "with parameters and sums still in f32; fast: TF32 on backend cuda, exact elsewhere");
   visit.Group("Training");
   visit("loss", s.loss, (LossHelp() + "; auto: cross_entropy for classes, else mse").c_str());
+  visit("label-smoothing", s.label_smoothing,
+        "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1");
   visit("optimizer", s.optimizer, UpdateHelp().c_str());
   visit("learning-rate", s.learning_rate, LearningRateHelp().c_str());
   visit("momentum", s.momentum, UpdateNumberHelp("momentum").c_str());

@@ -166,8 +166,8 @@ std::vector<LossCase> LossCases() {
 }
 
 template <class T>
-void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool weighted) {
-  SCOPED_TRACE(testing::Message() << c.loss.Text() << " " << c.activation.Text() << " " << outputs);
+void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool weighted, double smoothing = 0) {
+  SCOPED_TRACE(testing::Message() << c.loss.Text() << " " << c.activation.Text() << " " << outputs << " " << smoothing);
   const int64_t batch = 13;
   const Dense z = Reals(batch, outputs, 6);
   const oracle::Curve curve = CurveOf(c.activation);
@@ -187,6 +187,7 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
                 .a = a_t.view(),
                 .targets = y_t.view(),
                 .sample_weights = weighted ? weights_t.data() : nullptr,
+                .label_smoothing = smoothing,
                 .delta = delta.view(),
                 .sums = &sums};
   if (c.activation.slope_needs_input()) {
@@ -202,7 +203,11 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
     const auto row = [&](const Dense& m) {
       return std::vector<double>(m.values.begin() + i * outputs, m.values.begin() + (i + 1) * outputs);
     };
-    const oracle::LossResult sample = oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), row(y),
+    std::vector<double> target = row(y);
+    for (double& each : target) {
+      each = (1 - smoothing) * each + smoothing / (c.loss == Loss::kCrossEntropy ? static_cast<double>(outputs) : 2);
+    }
+    const oracle::LossResult sample = oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), target,
                                                          1e-7, c.loss.Text() == "huber(delta=0.25)" ? 0.25 : 1);
     loss += weights.at(0, i) * sample.loss;
     weight += weights.at(0, i);
@@ -229,6 +234,16 @@ TEST_P(UpdateConformance, EveryLossWithEveryActivationItAccepts) {
         CheckLoss<double>(backend, c, outputs, weighted);
       }
     }
+  }
+}
+
+TEST_P(UpdateConformance, SmoothedTargets) {
+  const Chosen backend(GetParam());
+  for (const int64_t outputs : {1, 2, 10}) {
+    CheckLoss<float>(backend, {Loss::kCrossEntropy, "softmax"}, outputs, true, 0.1);
+    CheckLoss<double>(backend, {Loss::kCrossEntropy, "softmax"}, outputs, false, 0.3);
+    CheckLoss<float>(backend, {Loss::kBinaryCrossEntropy, "sigmoid"}, outputs, false, 0.1);
+    CheckLoss<double>(backend, {Loss::kBinaryCrossEntropy, "sigmoid"}, outputs, true, 0.3);
   }
 }
 

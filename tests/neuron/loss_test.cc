@@ -58,5 +58,17 @@ TEST(Loss, AcceptsOrSaysWhyNot) {
   EXPECT_FALSE(LossAccepts(Loss::kCrossEntropy, Activation::Custom<Swish>()));
 }
 
+TEST(Loss, SmoothsTargetsOfClasses) {
+  const Loss::Smoothed cross = Loss(Loss::kCrossEntropy).Smooth(0.1, 4);
+  EXPECT_NEAR(cross.keep * 1 + cross.even, 0.925, 1e-15);
+  EXPECT_NEAR(cross.keep * 0 + cross.even, 0.025, 1e-15);
+  const Loss::Smoothed binary = Loss(Loss::kBinaryCrossEntropy).Smooth(0.1, 1);
+  EXPECT_NEAR(binary.keep * 1 + binary.even, 0.95, 1e-15);
+  EXPECT_NEAR(binary.keep * 0 + binary.even, 0.05, 1e-15);
+  for (const std::string& name : LossNames()) {
+    EXPECT_EQ(LossSmooths(Loss::Parse(name)).ok, name.ends_with("cross_entropy")) << name;
+  }
+}
+
 }  // namespace
 }  // namespace lamina

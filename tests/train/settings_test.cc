@@ -177,6 +177,18 @@ TEST(Settings, EntropiesTakeProbabilitiesOnly) {
   EXPECT_NO_THROW(PlanOutput(settings, 0, {}));
 }
 
+TEST(Settings, LabelSmoothingNeedsClasses) {
+  TrainSettings settings;
+  settings.label_smoothing = 0.1;
+  EXPECT_NO_THROW(PlanOutput(settings, 3, {}));
+  EXPECT_TRUE(Mentions(CaughtError([&] { PlanOutput(settings, 0, {}); }).what(), "--label-smoothing needs classes"));
+  for (const char* loss : {"mse", "mae", "huber"}) {
+    settings.loss = loss;
+    const Error error = CaughtError([&] { PlanOutput(settings, 3, {}); });
+    EXPECT_TRUE(Mentions(error.what(), "--label-smoothing") && Mentions(error.what(), loss));
+  }
+}
+
 // Numbers that the update rule says where nobody does.
 TEST(Settings, RatesAndMeansOfTheOptimizer) {
   for (const std::string& name : UpdateKindNames()) {

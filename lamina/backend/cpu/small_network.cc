@@ -50,6 +50,7 @@ class SmallNetwork final : public PreparedNetwork {
         layers_(specs_.size()) {
     loss_.loss = request.loss;
     loss_.class_threshold = request.class_threshold;
+    loss_.label_smoothing = request.label_smoothing;
     Place(nullptr);
     buffer_ = AlignedBuffer(used_ * static_cast<int64_t>(sizeof(T)));
     Place(buffer_.template As<T>().data());

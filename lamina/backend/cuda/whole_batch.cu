@@ -62,6 +62,9 @@ void LaunchLoss(Device& device, const LossArgs& args) {
     loss.multiply_slope = args.loss.by_output() && custom == nullptr;
     loss.activation = ToDevice(*args.activation);
     loss.class_threshold = args.class_threshold;
+    const Loss::Smoothed smoothed = args.loss.Smooth(args.label_smoothing, args.a.cols);
+    loss.keep = static_cast<T>(smoothed.keep);
+    loss.even = static_cast<T>(smoothed.even);
     loss.sums = args.sums;
     args.loss.Visit([&]<class L>(const L& formula) {
       device.Launch("loss", &LossKernel<L, T>, dim3{1, 1, 1}, kLossThreads,

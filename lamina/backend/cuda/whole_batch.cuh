@@ -94,7 +94,11 @@ struct DeviceLoss {
   bool multiply_slope = false;  // the gradient is by a, not by z
   DeviceActivation activation;
   double class_threshold = 0.5;
+  T keep = T(1);  // Loss::Smooth()
+  T even = T(0);
   LossSums* sums = nullptr;
+
+  __device__ T Target(int64_t row, int64_t col) const { return keep * targets.At(row, col) + even; }
 };
 
 /// Whether the largest output (one output: the side of the threshold) is the target's. All lanes of a warp.
@@ -125,7 +129,7 @@ template <class L, class T>
 __device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
   T dot = T(0);
   for (int64_t col = lane; col < loss.cols; col += kWarp) {
-    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.targets.At(row, col));
+    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.Target(row, col));
     loss.delta.At(row, col) = gradient;
     dot += gradient * loss.a.At(row, col);
   }
@@ -162,7 +166,7 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula) {
     const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
     double value = 0;
     for (int64_t col = lane; col < loss.cols; col += kWarp) {
-      value += formula.Value(loss.a.At(row, col), loss.targets.At(row, col));
+      value += formula.Value(loss.a.At(row, col), loss.Target(row, col));
     }
     own.loss += weight * WarpSum(value);
     own.weight += weight;
