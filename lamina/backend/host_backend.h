@@ -24,6 +24,8 @@ class HostBackend : public Backend {
   void Download(void* host, const void* from, int64_t size_bytes) const override;
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override;
   void ComputeLoss(const LossArgs& args) const noexcept override;
+  void ClipGradient(const ClipArgs& args) const noexcept override;
+  void Update(const UpdateArgs& args) const noexcept override;
   Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
   void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;

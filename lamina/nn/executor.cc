@@ -73,8 +73,15 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 void Executor::PrepareSteps() {
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
   recorded_ = backend_.MakeRecordedSteps();
+  if (options_.clip_norm > 0) {
+    clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
+  }
   if (options_.precision != Precision::kExact) {
     whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
+    return;
+  }
+  if (options_.clip_norm > 0) {
+    whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
     return;
   }
   NetworkPlanRequest request;
@@ -174,7 +181,11 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
   args.label_smoothing = options_.label_smoothing;
   backend_.ComputeLoss(args);
-  Backward(x, rule);
+  const bool clips = rule != nullptr && options_.clip_norm > 0;
+  Backward(x, clips ? nullptr : rule);
+  if (clips) {
+    UpdateClipped(*rule);
+  }
 }
 
 void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept {
@@ -220,6 +231,33 @@ int64_t Executor::Steps(const TrainingSteps& work) {
     }
   }
   return done;
+}
+
+// The gaps between the arrays of gradients are zero.
+void Executor::UpdateClipped(const UpdateRule& rule) noexcept {
+  backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
+                         options_.clip_norm, static_cast<double*>(clip_parts_->data())});
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    const LayerSpec& spec = specs_[l];
+    UpdateArgs args;
+    args.dtype = dtype_;
+    args.rule = &rule;
+    args.arrays = ArraysAt(offsets_[l].weights);
+    args.count = spec.weight_count();
+    args.decay = true;
+    backend_.Update(args);
+    args.decay = false;
+    args.count = spec.outputs;
+    if (spec.bias) {
+      args.arrays = ArraysAt(offsets_[l].bias);
+      backend_.Update(args);
+    }
+    if (spec.trained_radius) {
+      args.arrays = ArraysAt(offsets_[l].radius);
+      args.smallest = kSmallestRadiusShare * spec.activation.radius();
+      backend_.Update(args);
+    }
+  }
 }
 
 // A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none.

@@ -159,6 +159,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.batch = settings.batch;
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
+  options.clip_norm = settings.clip_norm;
   options.label_smoothing = settings.label_smoothing;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));

@@ -68,6 +68,7 @@ struct TrainSettings {
   double beta1 = UpdateRule{}.beta1;
   std::optional<double> beta2;
   double epsilon = UpdateRule{}.epsilon;
+  double clip_norm = TrainOptions{}.clip_norm;
   int64_t epochs = TrainOptions{}.epochs;
   int64_t batch = TrainOptions{}.batch;
   std::string schedule = "constant";
@@ -181,6 +182,8 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit("beta1", s.beta1, UpdateNumberHelp("beta1").c_str());
   visit("beta2", s.beta2, Beta2Help().c_str());
   visit("epsilon", s.epsilon, UpdateNumberHelp("epsilon").c_str());
+  visit("clip-norm", s.clip_norm,
+        "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any");
   visit("epochs", s.epochs, "Passes over the training rows");
   visit("batch", s.batch, "Samples a step");
   visit("schedule", s.schedule, "Learning rate over time: constant, step, cosine or plateau");

@@ -76,6 +76,24 @@ void LaunchLoss(Device& device, const LossArgs& args) {
   });
 }
 
+void LaunchClip(Device& device, const ClipArgs& args) {
+  DispatchFloat(args.dtype, [&]<class T>(T) {
+    T* const gradient = static_cast<T*>(args.gradient);
+    device.Launch("squares of the gradient", &SquaresKernel<T>, dim3{ClipArgs::kParts, 1, 1}, kThreads,
+                  static_cast<int64_t>(sizeof(double)) * (kThreads / kWarp), gradient, args.count, args.parts);
+    device.Launch("clip gradient", &ClipKernel<T>, Grid(args.count), kThreads, 0, gradient, args.count,
+                  static_cast<const double*>(args.parts), args.norm);
+  });
+}
+
+void LaunchUpdate(Device& device, const UpdateArgs& args) {
+  DispatchFloat(args.dtype, [&]<class T>(T) {
+    device.Launch("update", &UpdateKernel<T>, Grid(args.count), kThreads, 0,
+                  ToDevice<T>(device, args.arrays, args.count, args.rule, args.decay), args.count,
+                  static_cast<T>(args.smallest));
+  });
+}
+
 void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args) {
   DispatchFloat(args.a.dtype, [&]<class T>(T) {
     device.Launch("radius forward", &RadiusForwardKernel<T>, Grid(args.a.rows * args.a.cols), kThreads, 0,

@@ -1,6 +1,7 @@
 // The smaller operations of training: gathering rows, the loss, column sums, softmax, scaled deltas, trained radii.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -187,6 +188,60 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula) {
     }
     loss.sums->samples += loss.rows;
   }
+}
+
+/// parts[block] = the sum of squares of the block's share of the gradient, in a fixed order.
+template <class T>
+__global__ void SquaresKernel(const T* gradient, int64_t count, double* parts) {
+  double* warp_sums = &SharedAs<double>();
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  double sum = 0;
+  for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
+    sum += static_cast<double>(gradient[n]) * static_cast<double>(gradient[n]);
+  }
+  sum = WarpSum(sum);
+  if (lane == 0) {
+    warp_sums[warp] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double all = 0;
+    for (int i = 0; i < static_cast<int>(blockDim.x) / kWarp; ++i) {
+      all += warp_sums[i];
+    }
+    parts[blockIdx.x] = all;
+  }
+}
+
+/// gradient *= largest / norm, where that is below 1 and the norm finite. Every warp adds up the parts for itself.
+template <class T>
+__global__ void ClipKernel(T* gradient, int64_t count, const double* parts, double largest) {
+  double squares = 0;
+  for (int part = static_cast<int>(threadIdx.x) % kWarp; part < ClipArgs::kParts; part += kWarp) {
+    squares += parts[part];
+  }
+  const double norm = std::sqrt(WarpSum(squares));
+  if (!(norm > largest && norm <= std::numeric_limits<double>::max())) {
+    return;
+  }
+  const T scale = static_cast<T>(largest / norm);
+  for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
+    gradient[n] *= scale;
+  }
+}
+
+/// Parameters by the gradients that are there; none below `smallest`.
+template <class T>
+__global__ void UpdateKernel(ParameterEpilogue<T> arrays, int64_t count, T smallest) {
+  arrays.Visit([&](const auto& element) {
+    for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
+      element(0, n, arrays.gradient[n]);
+      if (arrays.value[n] < smallest) {  // a NaN stays
+        arrays.value[n] = smallest;
+      }
+    }
+  });
 }
 
 /// u = distance / radius, a = activation(u).

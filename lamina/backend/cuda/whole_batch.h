@@ -34,6 +34,8 @@ ParameterEpilogue<T> ToDevice(const Device& device, const ParameterArrays& array
 void LaunchGatherRows(Device& device, const ConstMatrixView& from, const int64_t* rows, int64_t count,
                       const MatrixView& to);
 void LaunchLoss(Device& device, const LossArgs& args);
+void LaunchClip(Device& device, const ClipArgs& args);
+void LaunchUpdate(Device& device, const UpdateArgs& args);
 void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args);
 void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args);
 /// out (dense) = delta scaled as the synapse's gradients want it.
