@@ -148,12 +148,6 @@ struct Curve {
     if (name == "softsign") {
       return z / (1 + std::abs(z));
     }
-    if (name == "triangle") {
-      return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
-    }
-    if (name == "gaussian") {
-      return std::exp(-z * z / (2 * parameters[0] * parameters[0]));
-    }
     if (name == "silu") {
       return z / (1 + std::exp(-z));
     }
@@ -165,6 +159,12 @@ struct Curve {
     }
     if (name == "softplus") {
       return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+    }
+    if (name == "triangle") {
+      return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
+    }
+    if (name == "gaussian") {
+      return std::exp(-z * z / (2 * parameters[0] * parameters[0]));
     }
     return z;
   }
@@ -193,12 +193,6 @@ struct Curve {
     if (name == "softsign") {
       return 1 / std::pow(1 + std::abs(z), 2);
     }
-    if (name == "triangle") {
-      return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;
-    }
-    if (name == "gaussian") {
-      return -z / (parameters[0] * parameters[0]) * Value(z);
-    }
     if (name == "silu") {
       return 1 / (1 + std::exp(-z)) + z / (2 + std::exp(z) + std::exp(-z));
     }
@@ -211,6 +205,12 @@ struct Curve {
     }
     if (name == "softplus") {
       return 1 / (1 + std::exp(-z));
+    }
+    if (name == "triangle") {
+      return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;
+    }
+    if (name == "gaussian") {
+      return -z / (parameters[0] * parameters[0]) * Value(z);
     }
     return 1;
   }
