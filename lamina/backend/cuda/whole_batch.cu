@@ -79,10 +79,11 @@ void LaunchLoss(Device& device, const LossArgs& args) {
 void LaunchClip(Device& device, const ClipArgs& args) {
   DispatchFloat(args.dtype, [&]<class T>(T) {
     T* const gradient = static_cast<T*>(args.gradient);
-    device.Launch("squares of the gradient", &SquaresKernel<T>, dim3{ClipArgs::kParts, 1, 1}, kThreads,
+    const auto blocks = std::clamp<int64_t>((args.count + kThreads - 1) / kThreads, 1, ClipArgs::kParts);
+    device.Launch("squares of the gradient", &SquaresKernel<T>, dim3{static_cast<unsigned>(blocks), 1, 1}, kThreads,
                   static_cast<int64_t>(sizeof(double)) * (kThreads / kWarp), gradient, args.count, args.parts);
     device.Launch("clip gradient", &ClipKernel<T>, Grid(args.count), kThreads, 0, gradient, args.count,
-                  static_cast<const double*>(args.parts), args.norm);
+                  static_cast<const double*>(args.parts), blocks, args.norm);
   });
 }
 

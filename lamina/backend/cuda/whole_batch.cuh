@@ -216,9 +216,9 @@ __global__ void SquaresKernel(const T* gradient, int64_t count, double* parts) {
 
 /// gradient *= largest / norm, where that is below 1 and the norm finite. Every warp adds up the parts for itself.
 template <class T>
-__global__ void ClipKernel(T* gradient, int64_t count, const double* parts, double largest) {
+__global__ void ClipKernel(T* gradient, int64_t count, const double* parts, int64_t part_count, double largest) {
   double squares = 0;
-  for (int part = static_cast<int>(threadIdx.x) % kWarp; part < ClipArgs::kParts; part += kWarp) {
+  for (int64_t part = static_cast<int64_t>(threadIdx.x) % kWarp; part < part_count; part += kWarp) {
     squares += parts[part];
   }
   const double norm = std::sqrt(WarpSum(squares));
