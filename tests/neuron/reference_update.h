@@ -2,6 +2,7 @@
 // Kingma and Ba (2015), Loshchilov and Hutter (2019), Hinton (2012) and Chen et al. (2023).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -52,6 +53,12 @@ struct ReferenceParameter {
   }
 };
 
+/// Rules that make much of the rounding of a gradient near 0: by its sign, or by the root of the first squares alone.
+inline bool IsSteep(UpdateKind kind) { return kind == UpdateKind::kRmsProp || kind == UpdateKind::kLion; }
+
+/// How far a run of some steps in f32 may be from the same in f64.
+inline double BoundInF32(const UpdateRule& rule) { return IsSteep(rule.kind) ? 1e-2 : 1e-4; }
+
 /// Each kind with and without decay, and momentum where it has any.
 inline std::vector<UpdateRule> ReferenceRules() {
   std::vector<UpdateRule> rules;
@@ -61,7 +68,7 @@ inline std::vector<UpdateRule> ReferenceRules() {
       for (const double decay : {0.0, 0.03}) {
         UpdateRule rule;
         rule.kind = kind;
-        rule.learning_rate = 0.05;
+        rule.learning_rate = IsSteep(kind) ? std::min(0.002, 10 * DefaultLearningRate(kind)) : 0.05;
         rule.momentum = momentum;
         rule.weight_decay = decay;
         rule.beta2 = DefaultBeta2(kind);

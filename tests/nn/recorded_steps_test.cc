@@ -18,7 +18,7 @@ void CheckRecorded(const Work& work, const std::string& what) {
   const Outcome expected = Run(work, *MakeBackend("serial"), DType::kF64);
   const conformance::Chosen cuda({std::string(conformance::CudaUnderTest())});
   ExpectSame(Run(work, cuda.get(), DType::kF64), expected, 1e-11);
-  ExpectSame(Run(work, cuda.get(), DType::kF32), expected, 1e-4);
+  ExpectSame(Run(work, cuda.get(), DType::kF32), expected, BoundInF32(work.rule));
 }
 
 TEST(RecordedSteps, EveryRule) {

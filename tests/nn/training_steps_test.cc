@@ -31,7 +31,7 @@ void Check(const Work& work, const std::string& what) {
     ExpectSame(wide, expected, 1e-12);
     const Outcome narrow = Run(work, cpu.get(), DType::kF32);
     ASSERT_NE(narrow.described.find(target), std::string::npos) << narrow.described;
-    ExpectSame(narrow, expected, 1e-4);
+    ExpectSame(narrow, expected, BoundInF32(work.rule));
   }
 }
 
