@@ -38,16 +38,16 @@ void WriteHouses(const std::string& path, bool with_price) {
   }
 }
 
-struct Softplus {
-  static constexpr const char* kName = "softplus";
+struct Softsign {
+  static constexpr const char* kName = "softsign";
   static constexpr bool kSlopeNeedsInput = true;
   template <class T>
   T Value(T z) const {
-    return std::log1p(std::exp(z));
+    return z / (T(1) + std::abs(z));
   }
   template <class T>
   T Slope(T z, T) const {
-    return T(1) / (T(1) + std::exp(-z));
+    return T(1) / ((T(1) + std::abs(z)) * (T(1) + std::abs(z)));
   }
 };
 
@@ -62,9 +62,9 @@ TEST(LibraryExample, TrainUseAndExtend) {
   settings.hidden = {64, 32};
   settings.model = folder.Path("houses.safetensors");
   settings.epochs = 60;
-  settings.activation = "softplus";
-  const auto softplus = lamina::Activation::Custom<Softplus>();
-  lamina::TrainSession session(settings, {softplus});
+  settings.activation = "softsign";
+  const auto softsign = lamina::Activation::Custom<Softsign>();
+  lamina::TrainSession session(settings, {softsign});
   int64_t epochs_seen = 0;
   lamina::TrainCallbacks callbacks;
   callbacks.epoch_done = [&](const lamina::EpochRecord& record) { epochs_seen = record.epoch; };
@@ -73,7 +73,7 @@ TEST(LibraryExample, TrainUseAndExtend) {
   ASSERT_TRUE(result.test.has_value());
   EXPECT_GT(result.test->regression.at(0).r2, 0.95);
 
-  const lamina::Model model = lamina::LoadModel(folder.Path("houses.safetensors"), {&softplus, 1});
+  const lamina::Model model = lamina::LoadModel(folder.Path("houses.safetensors"), {&softsign, 1});
   const auto backend = lamina::MakeBackend("auto");
   lamina::Table table = lamina::ReadTableFor(model, folder.Path("new.csv"));
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));

@@ -148,6 +148,18 @@ struct Curve {
     if (name == "softsign") {
       return z / (1 + std::abs(z));
     }
+    if (name == "silu") {
+      return z / (1 + std::exp(-z));
+    }
+    if (name == "mish") {
+      return z * std::tanh(std::log1p(std::exp(z)));
+    }
+    if (name == "elu") {
+      return z > 0 ? z : parameters[0] * std::expm1(z);
+    }
+    if (name == "softplus") {
+      return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+    }
     if (name == "triangle") {
       return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
     }
@@ -181,6 +193,19 @@ struct Curve {
     if (name == "softsign") {
       return 1 / std::pow(1 + std::abs(z), 2);
     }
+    if (name == "silu") {
+      return 1 / (1 + std::exp(-z)) + z / (2 + std::exp(z) + std::exp(-z));
+    }
+    if (name == "mish") {
+      const double u = std::log1p(std::exp(z));
+      return std::tanh(u) + z / std::pow(std::cosh(u), 2) / (1 + std::exp(-z));
+    }
+    if (name == "elu") {
+      return z > 0 ? 1 : parameters[0] * std::exp(z);
+    }
+    if (name == "softplus") {
+      return 1 / (1 + std::exp(-z));
+    }
     if (name == "triangle") {
       return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;
     }
@@ -201,7 +226,10 @@ struct Curve {
     if (name == "triangle" || name == "gaussian") {
       return (name == "triangle" ? 1 / 2.5066 : std::exp(-0.5)) / parameters[0];
     }
-    return name == "leaky_relu" ? std::max(1.0, parameters[0]) : name == "gelu" ? 1.13 : 1.0;
+    if (name == "leaky_relu" || name == "elu") {
+      return std::max(1.0, parameters[0]);
+    }
+    return name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
   }
 };
 
@@ -225,19 +253,36 @@ inline Dense Softmax(const Dense& z) {
 
 /// One optimiser step on one parameter.
 struct Step {
-  std::string kind;  // "sgd", "nesterov", "adam"
+  std::string kind;  // "sgd", "nesterov", "adam", "adamw", "rmsprop", "lion"
   double eta = 0, alpha = 0, lambda = 0;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double t = 1;
 
   void Apply(double g, double* w, double* v, double* s) const {
-    const double gradient = g + lambda * *w;
-    if (kind == "adam") {
+    const bool apart = kind == "adamw" || kind == "lion";  // decay moves the weight, not the state
+    const double gradient = apart ? g : g + lambda * *w;
+    const double decayed = apart ? *w - eta * lambda * *w : *w;
+    if (kind == "rmsprop") {
+      *v = beta2 * *v + (1 - beta2) * gradient * gradient;
+      *w -= eta * gradient / (std::sqrt(*v) + epsilon);
+      return;
+    }
+    if (kind == "lion") {
+      const double mixed = beta1 * *v + (1 - beta1) * gradient;
+      *w = decayed - eta * (mixed > 0 ? 1 : mixed < 0 ? -1 : 0);
+      *v = beta2 * *v + (1 - beta2) * gradient;
+      return;
+    }
+    if (kind == "adam" || kind == "adamw") {
       *v = beta1 * *v + (1 - beta1) * gradient;
       *s = beta2 * *s + (1 - beta2) * gradient * gradient;
       const double mean = *v / (1 - std::pow(beta1, t));
       const double variance = *s / (1 - std::pow(beta2, t));
-      *w -= eta * mean / (std::sqrt(variance) + epsilon);
+      *w = decayed - eta * mean / (std::sqrt(variance) + epsilon);
+      return;
+    }
+    if (kind != "sgd" && kind != "nesterov") {
+      *w = std::numeric_limits<double>::quiet_NaN();  // not written here a second time
       return;
     }
     *v = alpha * *v - eta * gradient;
@@ -251,9 +296,10 @@ struct LossResult {
   std::vector<double> delta;
 };
 
-/// `floor` bounds probabilities from below inside logarithms.
+/// `floor` bounds probabilities from below inside logarithms; `corner` is huber's delta.
 inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const std::vector<double>& z,
-                             const std::vector<double>& a, const std::vector<double>& y, double floor) {
+                             const std::vector<double>& a, const std::vector<double>& y, double floor,
+                             double corner = 1) {
   const size_t n = a.size();
   LossResult result{0, std::vector<double>(n)};
   std::vector<double> da(n);
@@ -261,6 +307,12 @@ inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const 
     if (loss == "mse") {
       result.loss += (y[j] - a[j]) * (y[j] - a[j]);
       da[j] = 2 * (a[j] - y[j]);
+    } else if (loss == "mae" || loss == "huber") {
+      const double distance = std::abs(a[j] - y[j]);
+      const double sign = a[j] > y[j] ? 1 : a[j] < y[j] ? -1 : 0;
+      const bool inside = loss == "huber" && distance <= corner;
+      result.loss += inside ? distance * distance / 2 : loss == "mae" ? distance : corner * (distance - corner / 2);
+      da[j] = inside ? a[j] - y[j] : loss == "mae" ? sign : corner * sign;
     } else {
       result.loss -= y[j] * std::log(std::max(floor, a[j]));
       if (loss == "binary_cross_entropy") {
@@ -269,7 +321,8 @@ inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const 
       result.delta[j] = a[j] - y[j];
     }
   }
-  for (size_t j = 0; loss == "mse" && j < n; ++j) {
+  const bool by_output = loss == "mse" || loss == "mae" || loss == "huber";
+  for (size_t j = 0; by_output && j < n; ++j) {
     if (curve.name != "softmax") {
       result.delta[j] = da[j] * curve.Slope(z[j]);
       continue;

@@ -48,7 +48,7 @@ void PrintStart(const TrainSession& session) {
   PrintUnseen(session.encode_report());
   PrintNewLabels(session.encode_report());
   fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
-             WithThousands(network.parameter_count()), DTypeName(network.dtype()), LossName(session.model().loss),
+             WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
              session.backend().Describe());
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
@@ -71,7 +71,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   json node = {{"network", network.ShapeText()},
                {"parameters", network.parameter_count()},
                {"dtype", DTypeName(network.dtype())},
-               {"loss", LossName(session.model().loss)},
+               {"loss", session.model().loss.Text()},
                {"backend", session.backend().name()},
                {"threads", session.backend().threads()},
                {"hardware", QueryHardware().OneLine()},

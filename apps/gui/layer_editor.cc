@@ -101,8 +101,7 @@ void LayerRowEditor::Check() {
     text[0] = text[0].toUpper();
   }
   problem_->SetProblem(text);
-  const std::string name = row().activation;
-  radius_->setEnabled(radius_->isChecked() || name.starts_with("triangle") || name.starts_with("gaussian"));
+  radius_->setEnabled(radius_->isChecked() || TakesRadius(row()));
 }
 
 LayerEditor::LayerEditor(QWidget* parent) : QWidget(parent), layout_(new QVBoxLayout(this)) {

@@ -82,6 +82,12 @@ std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings) {
   return rows;
 }
 
+bool TakesRadius(const LayerRow& row) {
+  const std::string name = row.activation.substr(0, row.activation.find('('));
+  const std::vector<std::string> known = ActivationNames();
+  return std::find(known.begin(), known.end(), name) != known.end() && Activation(name).radius() > 0;
+}
+
 std::string ProblemOfRow(const LayerRow& row) {
   TrainSettings settings;
   settings.data = "-";

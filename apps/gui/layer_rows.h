@@ -23,6 +23,9 @@ void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings);
 /// The rows of settings as RowsToSettings leaves them or a person writes them. Layers that cannot be parsed give none.
 std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings);
 
+/// Whether the row's activation is a curve of z / radius.
+bool TakesRadius(const LayerRow& row);
+
 /// What is wrong with one row, by the library's check of a network of that layer alone; "" where nothing is.
 std::string ProblemOfRow(const LayerRow& row);
 

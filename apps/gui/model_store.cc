@@ -115,7 +115,7 @@ QString ModelStore::Description() const {
   QString text = path_.isEmpty() ? tr("Trained here, not saved yet\n") : tr("File: %1\n").arg(path_);
   text += tr("Network %1, %2 parameters in %3, loss %4\n")
               .arg(FromText(network.ShapeText()), FromText(WithThousands(network.parameter_count())),
-                   FromText(DTypeName(network.dtype())), FromText(LossName(model_->loss)));
+                   FromText(DTypeName(network.dtype())), FromText(model_->loss.Text()));
   text += LayersText(network);
   if (model_->preprocessor.input_count() > 0) {
     text += DataText(model_->preprocessor);

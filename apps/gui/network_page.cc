@@ -183,10 +183,9 @@ void NetworkPage::ShowPicture() {
                               : tr("Input: as the data needs"));
   output_neurons_->setText(plan ? tr("Output: %1, as the target needs").arg(neurons(views.back()))
                                 : tr("Output: as the target needs"));
-  summary_->setText(
-      plan ? tr("%1 trainable parameters; loss %2")
-                 .arg(number(plan->network.parameter_count()), FromText(LossName(plan->network.output.loss)))
-           : document_.StartBlocker());
+  summary_->setText(plan ? tr("%1 trainable parameters; loss %2")
+                               .arg(number(plan->network.parameter_count()), FromText(plan->network.output.loss.Text()))
+                         : document_.StartBlocker());
   picture_->Set(std::move(views));
 }
 

@@ -9,6 +9,7 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 #include "curves_view.h"
@@ -95,7 +96,9 @@ QWidget* TrainingPage::MakeSettings() {
   auto* layout = new QVBoxLayout(box);
   layout->setContentsMargins(0, 0, 4, 0);
   const std::pair<QString, std::vector<std::string>> groups[] = {
-      {tr("Learning"), {"learning-rate", "momentum", "weight-decay", "optimizer", "loss", "batch", "epochs"}},
+      {tr("Learning"),
+       {"learning-rate", "momentum", "weight-decay", "optimizer", "loss", "label-smoothing", "clip-norm", "batch",
+        "epochs"}},
       {tr("When to stop, what to keep"), {"patience", "min-improvement", "keep"}},
       {tr("Learning rate over time"), {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience"}},
       {tr("Machine"), {"backend", "threads", "dtype", "precision", "seed", "shuffle"}}};
@@ -138,7 +141,11 @@ void TrainingPage::ShowUsable() {
       }
     }
   };
-  use("momentum", settings.optimizer != "adam", tr("The optimiser adam has its own momentum (choose sgd or nesterov)"));
+  const auto optimisers = UpdateKindNames();
+  if (std::find(optimisers.begin(), optimisers.end(), settings.optimizer) != optimisers.end()) {
+    use("momentum", UpdateReads(ParseUpdateKind(settings.optimizer), "momentum"),
+        tr("The optimiser %1 takes no momentum factor (choose sgd or nesterov)").arg(FromText(settings.optimizer)));
+  }
   use("schedule-factor", settings.schedule != "constant", tr("For the schedules step, cosine and plateau"));
   use("schedule-epochs", settings.schedule == "step", tr("For the schedule step"));
   use("schedule-patience", settings.schedule == "plateau", tr("For the schedule plateau"));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,8 +54,7 @@ struct InputGradientArgs {
 struct ParameterArrays {
   void* value = nullptr;
   void* gradient = nullptr;
-  void* state0 = nullptr;  // null where the rule has no such state
-  void* state1 = nullptr;
+  void* state[kMostStates] = {};  // null where the rule has no such state
 };
 
 /// Weight gradient: ∂E/∂w = synapse'(x, delta) and ∂E/∂bias = column sums of delta. With a rule the
@@ -115,6 +115,7 @@ struct LossArgs {
   ConstMatrixView targets;                 // batch × outputs
   const void* sample_weights = nullptr;    // batch elements of a's type, or null for ones
   double class_threshold = 0.5;            // for a single output
+  double label_smoothing = 0;              // Loss::Smooth(); correct answers are counted by the targets as they are
   MatrixView delta;                        // ∂E/∂z with E = sum / batch rows; left alone where empty
   LossSums* sums = nullptr;                // backend memory, added to
 };
@@ -136,6 +137,26 @@ struct RadiusBackwardArgs {
   ParameterArrays radii;             // outputs
   const UpdateRule* rule = nullptr;  // null: only compute the gradient
   double smallest_radius = 0;
+};
+
+/// The gradient of a network, all parameters in one array.
+struct ClipArgs {
+  static constexpr int kParts = 256;
+  void* gradient = nullptr;
+  int64_t count = 0;
+  DType dtype = DType::kF32;
+  double norm = 0;          // the largest that it may have
+  double* parts = nullptr;  // kParts numbers of backend memory, scratch
+};
+
+/// Parameters that follow gradients that are there.
+struct UpdateArgs {
+  ParameterArrays arrays;
+  int64_t count = 0;
+  DType dtype = DType::kF32;
+  const UpdateRule* rule = nullptr;
+  bool decay = false;                                          // of weights, not of biases and radii
+  double smallest = -std::numeric_limits<double>::infinity();  // no parameter goes below
 };
 
 struct BackendOptions {
@@ -192,6 +213,10 @@ class Backend {
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.
   virtual void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept = 0;
   virtual void ComputeLoss(const LossArgs& args) const noexcept = 0;
+  /// Multiplies the gradient by norm / (its L2 norm) where that is below 1; one that is not finite stays. The same bits
+  /// on any number of threads.
+  virtual void ClipGradient(const ClipArgs& args) const noexcept = 0;
+  virtual void Update(const UpdateArgs& args) const noexcept = 0;
 
   /// Whether the two operations below are there: without them networks with trained radii are refused.
   virtual Verdict SupportsTrainedRadius() const;

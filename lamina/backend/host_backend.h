@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,8 @@ class HostBackend : public Backend {
   void Download(void* host, const void* from, int64_t size_bytes) const override;
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override;
   void ComputeLoss(const LossArgs& args) const noexcept override;
+  void ClipGradient(const ClipArgs& args) const noexcept override;
+  void Update(const UpdateArgs& args) const noexcept override;
   Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
   void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
@@ -60,6 +63,16 @@ void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, 
   for (int64_t i = 0; i < rows; ++i) {
     activation.Value(z + i * z_stride, a + i * a_stride, cols);
   }
+}
+
+/// Applies the rule to elements [begin, end) of one parameter array.
+template <class T>
+void UpdateArrays(const UpdateRule& rule, bool decay, const ParameterArrays& arrays, int64_t begin,
+                  int64_t end) noexcept {
+  const auto at = [begin](void* p) { return p == nullptr ? nullptr : static_cast<T*>(p) + begin; };
+  T* states[kMostStates];
+  std::transform(std::begin(arrays.state), std::end(arrays.state), states, at);
+  ApplyUpdate<T>(rule, decay, end - begin, at(arrays.gradient), at(arrays.value), states);
 }
 
 }  // namespace lamina

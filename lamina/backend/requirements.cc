@@ -48,9 +48,10 @@ double LargestSum(const LayerPlanRequest& request) {
   const double x = request.largest_x < 0 ? LargestOf(request.dtype) : request.largest_x;
   const double w = request.largest_w < 0 ? LargestOf(request.dtype) : request.largest_w;
   const double difference = request.dtype == DType::kU8 ? std::max(x, w) : x + w;
-  const double term = request.layer.synapse == Synapse::kDot  ? x * w
-                      : request.layer.synapse == Synapse::kL1 ? difference
-                                                              : difference * difference;
+  const double term = VisitSynapse(request.layer.synapse, [&]<class S>(S) {
+    using Term = typename S::Term;  // of the largest operands
+    return Term::kIsDistance ? Term::Accumulate(difference, 0.0, 0.0) : Term::Accumulate(x, w, 0.0);
+  });
   return term * static_cast<double>(request.layer.inputs);
 }
 

@@ -144,8 +144,12 @@ void StagedLayer::WeightGradient(const WeightGradientArgs& args) {
   device.distance = staging_.In(args.distance);
   const int64_t element = DTypeSize_bytes(dtype_);
   const auto arrays = [&](const ParameterArrays& host, int64_t count) {
-    return ParameterArrays{staging_.InOut(host.value, count * element), staging_.InOut(host.gradient, count * element),
-                           staging_.InOut(host.state0, count * element), staging_.InOut(host.state1, count * element)};
+    ParameterArrays device_arrays{staging_.InOut(host.value, count * element),
+                                  staging_.InOut(host.gradient, count * element)};
+    for (int i = 0; i < kMostStates; ++i) {
+      device_arrays.state[i] = staging_.InOut(host.state[i], count * element);
+    }
+    return device_arrays;
   };
   device.weights = arrays(args.weights, layer_.weight_count());
   device.bias = arrays(args.bias, layer_.outputs);

@@ -46,6 +46,7 @@ struct NetworkPlanRequest {
   int64_t max_batch = 0;
   Loss loss = Loss::kMse;
   double class_threshold = 0.5;
+  double label_smoothing = 0;
   int state_count = 0;  // UpdateRule::StateCount()
 };
 

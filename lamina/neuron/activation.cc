@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lamina/base/check.h"
 #include "lamina/base/error.h"
@@ -98,65 +96,23 @@ Activation Activation::Parse(std::string_view text, std::span<const Activation> 
   if (open == std::string_view::npos) {
     return result;
   }
-  if (text.back() != ')') {
-    throw Error(ErrorCode::kInvalidArgument, "an activation's parameters must end in ')'",
-                {.value = std::string(text)});
-  }
-  for (std::string_view part : SplitText(text.substr(open + 1, text.size() - open - 2), ',')) {
-    result.SetParameter(part);
-  }
-  result.CheckParameters();
+  result.parameters_.Parse(name, text.substr(open));
   return result;
 }
 
-void Activation::CheckParameters() const {
-  constexpr std::string_view kPositive[] = {formulas::LeakyRelu::kName, formulas::Triangle::kName,
-                                            formulas::Gaussian::kName};
-  if (std::find(std::begin(kPositive), std::end(kPositive), name_) != std::end(kPositive) && parameters_[0] <= 0) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("the {} of {} must be positive", parameter_names_[0], name_),
-                {.value = Text()});
-  }
-  if (name_ == formulas::BipolarSigmoid::kName && parameters_[0] == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "the gain of bipolar_sigmoid must not be 0", {.value = Text()});
-  }
-}
-
-void Activation::SetParameter(std::string_view text) {
-  const size_t equals = text.find('=');
-  for (size_t i = 0; i < parameter_count_; ++i) {
-    if (text.substr(0, equals) != parameter_names_[i]) {
-      continue;
-    }
-    parameters_[i] = equals == std::string_view::npos ? std::nan("") : ParseNumber(text.substr(equals + 1));
-    if (!std::isfinite(parameters_[i])) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the {} of {} must be a finite number", parameter_names_[i], name_),
-                  {.value = std::string(text)});
-    }
-    return;
-  }
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("activation {} has no such parameter", name_),
-              {.value = std::string(text)});
-}
-
 double Activation::radius() const {
-  return kind_ >= 0 && parameter_count_ == 1 && std::string_view(parameter_names_[0]) == "radius" ? parameters_[0] : 0;
+  const int at = kind_ >= 0 ? parameters_.Find("radius") : -1;
+  return at >= 0 ? parameters()[static_cast<size_t>(at)] : 0;
 }
 
 Activation Activation::WithRadius(double radius) const {
   Check(this->radius() > 0 && radius > 0, "only a positive radius, of an activation that has one");
   Activation result = *this;
-  result.parameters_[0] = radius;
+  result.parameters_.Set(parameters_.Find("radius"), radius);
   return result;
 }
 
-std::string Activation::Text() const {
-  std::string text = name_;
-  for (size_t i = 0; i < parameter_count_; ++i) {
-    text += fmt::format("{}{}={}", i == 0 ? "(" : ",", parameter_names_[i], parameters_[i]);
-  }
-  return parameter_count_ == 0 ? text : text + ")";
-}
+std::string Activation::Text() const { return name_ + parameters_.Text(); }
 
 std::vector<std::string> ActivationNames() {
   std::vector<std::string> names;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lamina/base/matrix_view.h"
+#include "lamina/neuron/formula_parameters.h"
 #include "lamina/neuron/formulas.h"
 
 namespace lamina {
@@ -21,7 +22,7 @@ class Activation {
  public:
   static constexpr int kCustom = -1;
   static constexpr int kSoftmax = -2;  // over a row, for output layers
-  static constexpr size_t kMaxParameters = 4;
+  static constexpr size_t kMaxParameters = FormulaParameters::kMost;
 
   /// Identity.
   Activation();
@@ -43,9 +44,12 @@ class Activation {
   bool is_softmax() const { return kind_ == kSoftmax; }
   const std::string& name() const { return name_; }
   /// Values in the order of the formula's kParameters.
-  std::span<const double> parameters() const { return {parameters_.data(), parameter_count_}; }
+  std::span<const double> parameters() const { return parameters_.values(); }
   /// True if Slope reads z, so forward must keep it.
   bool slope_needs_input() const { return slope_needs_input_; }
+  /// The formula's kBipolar and kReluLike; false where it leaves them out.
+  bool bipolar() const { return bipolar_; }
+  bool relu_like() const { return relu_like_; }
   /// Built-in curves of z / radius (triangle, gaussian): the radius; 0 for all others.
   double radius() const;
   /// The same curve with another radius, which must be positive. Only where radius() > 0.
@@ -78,7 +82,9 @@ class Activation {
 
   /// The formula, with this activation's parameters, that it was made of.
   template <class F>
-  F FormulaOf() const noexcept;
+  F FormulaOf() const noexcept {
+    return parameters_.Formula<F>();
+  }
 
   friend bool operator==(const Activation& a, const Activation& b) { return a.Text() == b.Text(); }
 
@@ -90,8 +96,6 @@ class Activation {
     void (*slope_f32)(const Activation&, const float*, const float*, float*, int64_t) noexcept;
     void (*slope_f64)(const Activation&, const double*, const double*, double*, int64_t) noexcept;
   };
-  template <class F>
-  static constexpr auto ParametersOf();
   template <class F, class T>
   static void ValueLoop(const Activation& self, const T* z, T* a, int64_t n) noexcept;
   template <class F, class T>
@@ -99,42 +103,19 @@ class Activation {
   template <class F>
   static Activation Of(const F& formula, int kind);
   static Activation Softmax();
-  /// Sets one parameter written "name=value". Throws Error(kInvalidArgument).
-  void SetParameter(std::string_view text);
-  /// Throws Error(kInvalidArgument) where a built-in formula has no use for its parameter values.
-  void CheckParameters() const;
 
   int kind_ = 0;
   std::string name_;
-  std::array<const char*, kMaxParameters> parameter_names_{};
-  std::array<double, kMaxParameters> parameters_{};
-  size_t parameter_count_ = 0;
+  FormulaParameters parameters_;
   bool slope_needs_input_ = false;
+  bool bipolar_ = false;
+  bool relu_like_ = false;
   const Loops* loops_ = nullptr;
   const DeviceLoops* device_loops_ = nullptr;
 };
 
 /// The names a user can write, in list order: the built-in activations and "softmax".
 std::vector<std::string> ActivationNames();
-
-template <class F>
-constexpr auto Activation::ParametersOf() {
-  if constexpr (requires { F::kParameters; }) {
-    return F::kParameters;
-  } else {
-    return std::array<ActivationParameter<F>, 0>{};
-  }
-}
-
-template <class F>
-F Activation::FormulaOf() const noexcept {
-  F formula{};
-  constexpr auto kList = ParametersOf<F>();
-  for (size_t i = 0; i < kList.size(); ++i) {
-    formula.*(kList[i].member) = parameters_[i];
-  }
-  return formula;
-}
 
 template <class F, class T>
 void Activation::ValueLoop(const Activation& self, const T* z, T* a, int64_t n) noexcept {
@@ -156,15 +137,15 @@ template <class F>
 Activation Activation::Of(const F& formula, int kind) {
   static constexpr Loops kLoops{&ValueLoop<F, float>, &ValueLoop<F, double>, &SlopeLoop<F, float>,
                                 &SlopeLoop<F, double>};
-  constexpr auto kList = ParametersOf<F>();
-  static_assert(kList.size() <= kMaxParameters);
   Activation activation;
   activation.kind_ = kind;
   activation.name_ = F::kName;
-  activation.parameter_count_ = kList.size();
-  for (size_t i = 0; i < kList.size(); ++i) {
-    activation.parameter_names_[i] = kList[i].name;
-    activation.parameters_[i] = formula.*(kList[i].member);
+  activation.parameters_ = FormulaParameters::Of(formula);
+  if constexpr (requires { F::kBipolar; }) {
+    activation.bipolar_ = F::kBipolar;
+  }
+  if constexpr (requires { F::kReluLike; }) {
+    activation.relu_like_ = F::kReluLike;
   }
   activation.slope_needs_input_ = F::kSlopeNeedsInput;
   activation.loops_ = &kLoops;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -16,11 +17,30 @@
 
 namespace lamina {
 
-/// A named parameter of an activation: a pointer to a public double member of F.
+/// The finite numbers that a parameter may be.
+enum class Domain { kAny, kPositive, kNotZero };
+
+/// A named parameter of an activation or a loss: a pointer to a public double member of F.
 template <class F>
-struct ActivationParameter {
+struct FormulaParameter {
   const char* name;
   double F::*member;
+  Domain domain = Domain::kAny;
+};
+template <class F>
+using ActivationParameter = FormulaParameter<F>;
+
+/// What a loss asks of its targets: any numbers, numbers from 0 to 1, or such that sum to 1 over the outputs.
+enum class LossTargets { kNumbers, kProbabilities, kDistribution };
+
+/// The numbers of an update rule at one step (NumbersOf() in update_rule.h).
+template <class T>
+struct UpdateNumbers {
+  T eta, alpha, lambda;  // learning rate, momentum, decay: 0 for what does not decay
+  T beta1, beta2;
+  T rest1, rest2;  // 1 - beta, taken in double: 1 - 0.999f is wrong in the fifth digit
+  T rate, root;    // with the bias corrected (kCorrectsBias): eta / (1 - beta1^step), 1 / sqrt(1 - beta2^step)
+  T epsilon;
 };
 
 namespace formulas {
@@ -44,6 +64,8 @@ LAMINA_HD inline float Tanh(float x) { return std::tanh(x); }
 LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
 LAMINA_HD inline float Log(float x) { return std::log(x); }
 LAMINA_HD inline double Log(double x) { return std::log(x); }
+LAMINA_HD inline float Log1p(float x) { return std::log1p(x); }
+LAMINA_HD inline double Log1p(double x) { return std::log1p(x); }
 LAMINA_HD inline float Sqrt(float x) { return std::sqrt(x); }
 LAMINA_HD inline double Sqrt(double x) { return std::sqrt(x); }
 LAMINA_HD inline float Abs(float x) { return std::fabs(x); }
@@ -59,6 +81,16 @@ LAMINA_HD T Sign(T x) {
 template <class T>
 LAMINA_HD T MulAdd(T a, T b, T c) {
   return a * b + c;
+}
+/// a b - c, rounded once or twice.
+template <class T>
+LAMINA_HD T MulSub(T a, T b, T c) {
+  return a * b - c;
+}
+/// c - a b, rounded once or twice.
+template <class T>
+LAMINA_HD T NegMulAdd(T a, T b, T c) {
+  return c - a * b;
 }
 
 #include "lamina/neuron/formulas.inc"

@@ -1,46 +1,85 @@
 // Names of losses and their requirements.
 #include "lamina/neuron/loss.h"
 
+#include <fmt/format.h>
+
 #include <tuple>
 
 #include "lamina/base/text.h"
 
 namespace lamina {
+namespace {
+
+template <class Fn>
+auto VisitKind(Loss::Kind kind, const Fn& fn) {
+  return VisitFormula<formulas::Losses>(static_cast<size_t>(kind), fn);
+}
+
+}  // namespace
+
+Loss::Loss(Kind kind)
+    : kind_(kind), parameters_(VisitKind(kind, []<class L>(L formula) { return FormulaParameters::Of(formula); })) {}
+
+Loss Loss::Parse(std::string_view text) {
+  const size_t open = text.find('(');
+  const std::string_view name = text.substr(0, open);
+  const std::vector<std::string> names = LossNames();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) {
+      Loss loss(static_cast<Kind>(i));
+      if (open != std::string_view::npos) {
+        loss.parameters_.Parse(name, text.substr(open));
+      }
+      return loss;
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument, "unknown loss",
+              {.value = std::string(name),
+               .remedy = DidYouMean(name, names) + fmt::format("Known: {}.", fmt::join(names, ", "))});
+}
+
+std::string_view Loss::name() const {
+  return VisitKind(kind_, []<class L>(L) { return std::string_view(L::kName); });
+}
+
+bool Loss::by_output() const {
+  return VisitKind(kind_, []<class L>(L) { return L::kByOutput; });
+}
+
+LossTargets Loss::targets() const {
+  return VisitKind(kind_, []<class L>(L) { return L::kTargets; });
+}
+
+std::string_view Loss::output() const {
+  return VisitKind(kind_, []<class L>(L) { return std::string_view(L::kOutput); });
+}
+
+Loss::Smoothed Loss::Smooth(double share, int64_t outputs) const {
+  const double classes = targets() == LossTargets::kDistribution ? static_cast<double>(outputs) : 2.0;
+  return {1 - share, share / classes};
+}
 
 std::vector<std::string> LossNames() {
   std::vector<std::string> names;
   for (size_t i = 0; i < std::tuple_size_v<formulas::Losses>; ++i) {
-    VisitFormula<formulas::Losses>(i, [&]<class L>(L) { names.emplace_back(L::kName); });
+    names.emplace_back(VisitKind(static_cast<Loss::Kind>(i), []<class L>(L) { return std::string_view(L::kName); }));
   }
   return names;
 }
 
-std::string_view LossName(Loss loss) {
-  return VisitFormula<formulas::Losses>(static_cast<size_t>(loss),
-                                        []<class L>(L) { return std::string_view(L::kName); });
+Verdict LossSmooths(const Loss& loss) {
+  return loss.targets() != LossTargets::kNumbers
+             ? Verdict::Yes()
+             : Verdict::No(
+                   fmt::format("{} takes any numbers as targets; only those of classes can be smoothed", loss.name()));
 }
 
-Loss ParseLoss(std::string_view name) {
-  const std::vector<std::string> names = LossNames();
-  std::string known;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) {
-      return static_cast<Loss>(i);
-    }
-    known += (i == 0 ? "" : ", ") + names[i];
+Verdict LossAccepts(const Loss& loss, const Activation& output) {
+  const bool own = output.kind() != Activation::kCustom && output.name() == loss.output();
+  if (loss.output().empty() || own) {
+    return Verdict::Yes();
   }
-  throw Error(ErrorCode::kInvalidArgument, "unknown loss",
-              {.value = std::string(name), .remedy = DidYouMean(name, names) + "Known: " + known + "."});
-}
-
-Verdict LossAccepts(Loss loss, const Activation& output) {
-  if (loss == Loss::kCrossEntropy && !output.is_softmax()) {
-    return Verdict::No("cross_entropy needs a softmax output layer, not " + output.Text());
-  }
-  if (loss == Loss::kBinaryCrossEntropy && output.name() != formulas::Sigmoid::kName) {
-    return Verdict::No("binary_cross_entropy needs a sigmoid output layer, not " + output.Text());
-  }
-  return Verdict::Yes();
+  return Verdict::No(fmt::format("{} needs a {} output layer, not {}", loss.name(), loss.output(), output.Text()));
 }
 
 }  // namespace lamina

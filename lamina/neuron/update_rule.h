@@ -1,27 +1,33 @@
-// How a parameter follows its gradient: one step of an optimiser, written once over a flat range.
+// How a parameter follows its gradient: a rule of formulas.inc with its numbers.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "lamina/neuron/formulas.h"  // LAMINA_HD
+#include "lamina/neuron/formulas.h"
 
 namespace lamina {
 
-/// g is the gradient, v and s optimiser state, all starting at zero.
-///  sgd       v <- -eta g + alpha v - eta lambda w;  w <- w + v            (2018 paper, eq. (2))
-///  nesterov  v as for sgd;                          w <- w + alpha v - eta (g + lambda w)
-///  adam      g += lambda w; v, s <- running means of g, g^2 (Kingma, Ba 2015), bias-corrected step
-/// Decay (lambda) acts on weights, not on biases.
-enum class UpdateKind { kSgd, kNesterov, kAdam };
+/// Index in formulas::Updates; stored by name.
+enum class UpdateKind { kSgd, kNesterov, kAdam, kAdamW, kRmsProp, kLion };
 
 std::string_view UpdateKindName(UpdateKind kind);
 std::vector<std::string> UpdateKindNames();
+/// Throws Error(kInvalidArgument) with the nearest known name.
 UpdateKind ParseUpdateKind(std::string_view name);
+/// Whether the rule uses a number besides learning rate and decay, by the name that its formula gives it ("momentum").
+bool UpdateReads(UpdateKind kind, std::string_view number);
+double DefaultLearningRate(UpdateKind kind);
+double DefaultBeta2(UpdateKind kind);
 
+/// Decay (lambda) acts on weights, not on biases.
 struct UpdateRule {
   UpdateKind kind = UpdateKind::kSgd;
   double learning_rate = 0.01;  // eta
@@ -30,81 +36,97 @@ struct UpdateRule {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  int64_t step = 1;  // 1 at the first update (Adam's bias correction)
+  int64_t step = 1;  // 1 at the first update, for rules that correct the bias of their means
 
-  /// Arrays of state per parameter: 0 for sgd without momentum, 1 with it, 2 for adam.
-  int StateCount() const {
-    if (kind == UpdateKind::kAdam) {
-      return 2;
-    }
-    return kind == UpdateKind::kNesterov || momentum != 0.0 ? 1 : 0;
-  }
+  /// Arrays of state per parameter.
+  int StateCount() const;
 };
 
-/// One update of one parameter w by its gradient g, written once for loops on the host and for device code.
-template <class T>
-struct UpdateStep {
-  LAMINA_HD UpdateStep(const UpdateRule& rule, bool decay)
-      : eta(static_cast<T>(rule.learning_rate)),
-        alpha(static_cast<T>(rule.momentum)),
-        lambda(static_cast<T>(decay ? rule.weight_decay : 0.0)) {
-    if (rule.kind == UpdateKind::kAdam) {
-      beta1 = static_cast<T>(rule.beta1);
-      beta2 = static_cast<T>(rule.beta2);
-      // 1 - beta in double: 1 - 0.999f is wrong in the fifth digit.
-      rest1 = static_cast<T>(1.0 - rule.beta1);
-      rest2 = static_cast<T>(1.0 - rule.beta2);
-      const double correction1 = 1.0 - std::pow(rule.beta1, static_cast<double>(rule.step));
-      const double correction2 = 1.0 - std::pow(rule.beta2, static_cast<double>(rule.step));
-      rate = static_cast<T>(rule.learning_rate / correction1);
-      root = static_cast<T>(1.0 / std::sqrt(correction2));
-      epsilon = static_cast<T>(rule.epsilon);
-    }
-  }
+/// Of any rule.
+inline constexpr int kMostStates = []<class... U>(std::tuple<U...>*) {
+  return std::max({U::kStates...});
+}(static_cast<formulas::Updates*>(nullptr));
 
-  LAMINA_HD void Plain(T g, T& w) const { w -= eta * (g + lambda * w); }
-  LAMINA_HD void Momentum(T g, T& w, T& v) const {
-    v = alpha * v - eta * (g + lambda * w);
-    w += v;
-  }
-  LAMINA_HD void Nesterov(T g, T& w, T& v) const {
-    const T step = eta * (g + lambda * w);
-    v = alpha * v - step;
-    w += alpha * v - step;
-  }
-  LAMINA_HD void Adam(T g, T& w, T& v, T& s) const {
-    const T gradient = g + lambda * w;
-    v = beta1 * v + rest1 * gradient;
-    s = beta2 * s + rest2 * gradient * gradient;
-    w -= rate * v / (std::sqrt(s) * root + epsilon);
-  }
-
-  T eta, alpha, lambda;
-  T beta1{}, beta2{}, rest1{}, rest2{}, rate{}, root{}, epsilon{};
-};
-
-/// Applies `rule` to w[0..n); v and s may be null where StateCount() does not need them.
-template <class T>
-void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* __restrict g, T* __restrict w, T* __restrict v,
-                 T* __restrict s) noexcept {
-  const UpdateStep<T> step(rule, decay);
-  if (rule.kind == UpdateKind::kAdam) {
-    for (int64_t i = 0; i < n; ++i) {
-      step.Adam(g[i], w[i], v[i], s[i]);
-    }
-  } else if (v == nullptr) {
-    for (int64_t i = 0; i < n; ++i) {
-      step.Plain(g[i], w[i]);
-    }
-  } else if (rule.kind == UpdateKind::kNesterov) {
-    for (int64_t i = 0; i < n; ++i) {
-      step.Nesterov(g[i], w[i], v[i]);
-    }
+/// Arrays of state that rule U keeps with or without momentum.
+template <class U>
+LAMINA_HD constexpr int StatesOf(bool momentum) {
+  if constexpr (requires { U::kStatesWithoutMomentum; }) {
+    return momentum ? U::kStates : U::kStatesWithoutMomentum;
   } else {
-    for (int64_t i = 0; i < n; ++i) {
-      step.Momentum(g[i], w[i], v[i]);
-    }
+    return U::kStates;
   }
+}
+
+/// Calls fn(U{}, states) with the formula of the rule and the number of its states as an integral_constant. In device
+/// code fn is device code.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <size_t kIndex = 0, class Fn>
+LAMINA_HD void VisitUpdate(const UpdateRule& rule, const Fn& fn) {
+  if constexpr (kIndex < std::tuple_size_v<formulas::Updates>) {
+    using U = std::tuple_element_t<kIndex, formulas::Updates>;
+    if (rule.kind != static_cast<UpdateKind>(kIndex)) {
+      VisitUpdate<kIndex + 1>(rule, fn);
+      return;
+    }
+    if constexpr (StatesOf<U>(false) != StatesOf<U>(true)) {
+      if (rule.momentum == 0) {
+        fn(U{}, std::integral_constant<int, StatesOf<U>(false)>{});
+        return;
+      }
+    }
+    fn(U{}, std::integral_constant<int, StatesOf<U>(true)>{});
+  }
+}
+
+/// The numbers of a rule U in T, worked out once a call. `decay`: of weights, not of biases.
+template <class U, class T>
+LAMINA_HD UpdateNumbers<T> NumbersOf(const UpdateRule& rule, bool decay) {
+  UpdateNumbers<T> numbers{};
+  numbers.eta = static_cast<T>(rule.learning_rate);
+  numbers.alpha = static_cast<T>(rule.momentum);
+  numbers.lambda = static_cast<T>(decay ? rule.weight_decay : 0.0);
+  numbers.beta1 = static_cast<T>(rule.beta1);
+  numbers.beta2 = static_cast<T>(rule.beta2);
+  numbers.rest1 = static_cast<T>(1.0 - rule.beta1);
+  numbers.rest2 = static_cast<T>(1.0 - rule.beta2);
+  if constexpr (U::kCorrectsBias) {
+    const auto step = static_cast<double>(rule.step);
+    numbers.rate = static_cast<T>(rule.learning_rate / (1.0 - std::pow(rule.beta1, step)));
+    numbers.root = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(rule.beta2, step)));
+  }
+  numbers.epsilon = static_cast<T>(rule.epsilon);
+  return numbers;
+}
+
+/// All zero without a rule.
+template <class T>
+UpdateNumbers<T> NumbersOf(const UpdateRule* rule, bool decay) {
+  UpdateNumbers<T> numbers{};
+  if (rule != nullptr) {
+    VisitUpdate(*rule, [&]<class U>(U, auto) { numbers = NumbersOf<U, T>(*rule, decay); });
+  }
+  return numbers;
+}
+
+/// A rule's formula over w[0..n), a loop without branches that the compiler makes vectors of.
+template <class U, class T, class... States>
+void UpdateLoop(const UpdateNumbers<T>& numbers, int64_t n, const T* __restrict g, T* __restrict w,
+                States* __restrict... states) noexcept {
+  const UpdateNumbers<T> fixed = numbers;
+  for (int64_t i = 0; i < n; ++i) {
+    U::Step(fixed, g[i], w[i], states[i]...);
+  }
+}
+
+/// Applies `rule` to w[0..n); of `states` only the first StateCount() are used.
+template <class T>
+void ApplyUpdate(const UpdateRule& rule, bool decay, int64_t n, const T* g, T* w, T* const (&states)[kMostStates]) {
+  VisitUpdate(rule, [&]<class U>(U, auto count) {
+    [&]<size_t... I>(std::index_sequence<I...>) { UpdateLoop<U>(NumbersOf<U, T>(rule, decay), n, g, w, states[I]...); }
+    (std::make_index_sequence<decltype(count)::value>{});
+  });
 }
 
 }  // namespace lamina

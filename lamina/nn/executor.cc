@@ -32,6 +32,9 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
+  if (const Verdict verdict = LossSmooths(options.loss); options.label_smoothing > 0 && !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+  }
   const int64_t element = DTypeSize_bytes(dtype_);
   const auto batch_of = [&](int64_t cols) { return backend.Allocate(options_.max_batch * cols * element); };
   for (const LayerSpec& spec : specs_) {
@@ -70,8 +73,15 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 void Executor::PrepareSteps() {
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
   recorded_ = backend_.MakeRecordedSteps();
+  if (options_.clip_norm > 0) {
+    clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
+  }
   if (options_.precision != Precision::kExact) {
     whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
+    return;
+  }
+  if (options_.clip_norm > 0) {
+    whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
     return;
   }
   NetworkPlanRequest request;
@@ -84,6 +94,7 @@ void Executor::PrepareSteps() {
   request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
   request.loss = options_.loss;
   request.class_threshold = options_.class_threshold;
+  request.label_smoothing = options_.label_smoothing;
   request.state_count = options_.state_count;
   network_ = backend_.PrepareNetwork(request, &whole_steps_);
 }
@@ -110,8 +121,9 @@ ParameterArrays Executor::ArraysAt(int64_t offset) const {
   ParameterArrays arrays;
   arrays.value = at(parameters_);
   arrays.gradient = at(gradients_);
-  arrays.state0 = states_.empty() ? nullptr : at(states_[0]);
-  arrays.state1 = states_.size() < 2 ? nullptr : at(states_[1]);
+  for (size_t i = 0; i < states_.size(); ++i) {
+    arrays.state[i] = at(states_[i]);
+  }
   return arrays;
 }
 
@@ -167,8 +179,13 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   Forward(x);
   LossArgs args = LossArgsFor(targets, sample_weights, sums);
   args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
+  args.label_smoothing = options_.label_smoothing;
   backend_.ComputeLoss(args);
-  Backward(x, rule);
+  const bool clips = rule != nullptr && options_.clip_norm > 0;
+  Backward(x, clips ? nullptr : rule);
+  if (clips) {
+    UpdateClipped(*rule);
+  }
 }
 
 void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept {
@@ -214,6 +231,33 @@ int64_t Executor::Steps(const TrainingSteps& work) {
     }
   }
   return done;
+}
+
+// The gaps between the arrays of gradients are zero.
+void Executor::UpdateClipped(const UpdateRule& rule) noexcept {
+  backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
+                         options_.clip_norm, static_cast<double*>(clip_parts_->data())});
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    const LayerSpec& spec = specs_[l];
+    UpdateArgs args;
+    args.dtype = dtype_;
+    args.rule = &rule;
+    args.arrays = ArraysAt(offsets_[l].weights);
+    args.count = spec.weight_count();
+    args.decay = true;
+    backend_.Update(args);
+    args.decay = false;
+    args.count = spec.outputs;
+    if (spec.bias) {
+      args.arrays = ArraysAt(offsets_[l].bias);
+      backend_.Update(args);
+    }
+    if (spec.trained_radius) {
+      args.arrays = ArraysAt(offsets_[l].radius);
+      args.smallest = kSmallestRadiusShare * spec.activation.radius();
+      backend_.Update(args);
+    }
+  }
 }
 
 // A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none.

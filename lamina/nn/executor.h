@@ -18,6 +18,8 @@ struct ExecutorOptions {
   Loss loss = Loss::kMse;        // for Evaluate and training
   int state_count = 0;           // optimiser state arrays, UpdateRule::StateCount()
   double class_threshold = 0.5;  // of a single output, for counting correct answers
+  double clip_norm = 0;          // largest L2 norm of the gradient of a step, all parameters together; 0: any
+  double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
   Precision precision = Precision::kExact;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
 };
@@ -80,6 +82,7 @@ class Executor {
   ParameterArrays ArraysAt(int64_t offset) const;
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
+  void UpdateClipped(const UpdateRule& rule) noexcept;
   LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
   void PrepareSteps();
   void StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept;
@@ -93,6 +96,7 @@ class Executor {
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;
   std::vector<std::unique_ptr<Buffer>> states_;
+  std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
   std::unique_ptr<Buffer> sample_weights_;

@@ -42,7 +42,7 @@ void CheckSettings(const FileLayerSettings& s) {
 LayerSpec NeuronOf(const FileLayerSettings& s) {
   LayerSpec layer = ParseNeuron(s.neuron);
   const std::string& name = layer.activation.name();
-  const bool has_radius = name == formulas::Triangle::kName || name == formulas::Gaussian::kName;
+  const bool has_radius = layer.activation.radius() > 0;
   if (s.radius && !has_radius) {
     ThrowBadLayer(fmt::format("--radius is for triangle and gaussian, {} has none", name));
   }
@@ -50,7 +50,7 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
     if (!(*s.radius > 0) || !(*s.radius <= std::numeric_limits<double>::max())) {
       ThrowBadLayer("--radius must be a positive number", fmt::format("{}", *s.radius));
     }
-    layer.activation = Activation::Parse(fmt::format("{}(radius={})", name, *s.radius));
+    layer.activation = layer.activation.WithRadius(*s.radius);
   } else if (has_radius && s.neuron.find("radius") == std::string::npos) {
     ThrowBadLayer(fmt::format("{} needs a radius", name), s.neuron, "Give --radius R, in the units of the distances.");
   }

@@ -132,7 +132,7 @@ void CopyTensors(const SafetensorsFile& file, Network& network) {
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
   const json node = {{"format_version", FormatVersionOf(model.network)},
                      {"network", ToJson(model.network)},
-                     {"loss", LossName(model.loss)},
+                     {"loss", model.loss.Text()},
                      {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
                      {"training", model.training}};
   std::map<std::string, std::string> metadata = extras.metadata;
@@ -178,7 +178,7 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     RequireTensors(file, node.at("network"));
     model.network = NetworkFrom(node.at("network"), custom);
     CopyTensors(file, model.network);
-    model.loss = ParseLoss(node.at("loss").get<std::string>());
+    model.loss = Loss::Parse(node.at("loss").get<std::string>());
     if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
       model.preprocessor = Preprocessor::FromJson(preprocessor);
     }

@@ -36,7 +36,7 @@ class Exporter {
     }
     Answers(value);
     std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
-                                                {"lamina.loss", std::string(LossName(model_.loss))}};
+                                                {"lamina.loss", model_.loss.Text()}};
     if (model_.preprocessor.input_count() > 0) {
       json columns = json::array();
       for (const FittedColumn& column : model_.preprocessor.inputs()) {
@@ -224,15 +224,25 @@ class Exporter {
     for (int64_t first = 0; first < layer.outputs; first += step) {
       const std::string difference =
           graph_.Node("Sub", {rows, WeightsOf(l, first, std::min(step, layer.outputs - first))});
-      const std::string term = layer.synapse == Synapse::kL1 ? graph_.Node("Abs", {difference})
-                                                             : graph_.Node("Mul", {difference, difference});
-      parts.push_back(graph_.Node("ReduceSum", {term, axis}, {{"keepdims", int64_t{0}}}));
+      parts.push_back(graph_.Node("ReduceSum", {TermOf(layer.synapse, difference), axis}, {{"keepdims", int64_t{0}}}));
     }
     std::string z = parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
     if (layer.synapse == Synapse::kL2) {
       z = graph_.Node("Sqrt", {z});
     }
     return layer.bias ? graph_.Node("Add", {z, BiasOf(l)}) : z;
+  }
+
+  // The term of a distance, by its difference.
+  std::string TermOf(Synapse synapse, const std::string& difference) {
+    switch (synapse) {
+      case Synapse::kL1: return Node("Abs", {difference});
+      case Synapse::kL2:
+      case Synapse::kL2Squared: return Node("Mul", {difference, difference});
+      case Synapse::kDot: break;
+    }
+    throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this synapse",
+                {.value = std::string(SynapseName(synapse)), .remedy = "Export a network of other synapses."});
   }
 
   std::string Scalar(double value) { return graph_.Scalar(dtype_, value); }
@@ -277,9 +287,29 @@ class Exporter {
         const std::string u = Node("Div", {z, Scalar(parameters[0])});
         return Node("Exp", {Node("Mul", {Node("Mul", {u, u}), Scalar(-0.5)})});
       }
+      if (name == formulas::Silu::kName) {
+        return Node("Mul", {z, Node("Sigmoid", {z})});
+      }
+      if (name == formulas::Mish::kName) {  // the operator came with opset 18
+        return Node("Mul", {z, Node("Tanh", {Softplus(z)})});
+      }
+      if (name == formulas::Elu::kName) {  // the operator has its alpha in f32 only; e^min(z, 0) does not overflow
+        const std::string below = Node("Neg", {Node("Relu", {Node("Neg", {z})})});
+        const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
+        return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
+      }
+      if (name == formulas::Softplus::kName) {
+        return Softplus(z);
+      }
     }
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
                 {.value = name, .remedy = "Export a network of lamina's own activations."});
+  }
+
+  // ln(1 + e^z) without overflow. The operator of that name is f32 only in the runtimes.
+  std::string Softplus(const std::string& z) {
+    const std::string power = Node("Exp", {Node("Neg", {Node("Abs", {z})})});
+    return Node("Add", {Node("Relu", {z}), Node("Log", {Node("Add", {power, Scalar(1)})})});
   }
 
   std::string Gelu(const std::string& z) {

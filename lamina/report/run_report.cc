@@ -148,7 +148,7 @@ HtmlSection ModelSection(const Model& model) {
   section.facts = {{"shape", network.ShapeText()},
                    {"parameters", WithThousands(network.parameter_count())},
                    {"type", std::string(DTypeName(network.dtype()))},
-                   {"loss", std::string(LossName(model.loss))}};
+                   {"loss", model.loss.Text()}};
   std::string layers;
   for (const LayerSpec& layer : network.layers()) {
     layers += fmt::format("{}{}:{}", layers.empty() ? "" : ", ", NeuronText(layer), layer.outputs);
@@ -258,7 +258,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   const std::string what = tested ? "test rows" : "validation rows";
   RunReport report;
   const std::string subtitle = fmt::format("{}, {}", settings.data, model.network.ShapeText());
-  const std::vector<Plot> curves = HistoryPlots(result.history, std::string(LossName(model.loss)), subtitle);
+  const std::vector<Plot> curves = HistoryPlots(result.history, model.loss.Text(), subtitle);
   Append(report.plots, curves);
   report.html.title = fmt::format("Training on {}", settings.data);
   report.html.sections.push_back(

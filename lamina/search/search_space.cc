@@ -28,7 +28,7 @@ constexpr std::string_view kFixed[] = {
     "stratify", "split-by",    "class-map",        "baseline", "model", "history", "history-json",   "checkpoint",
     "threads",  "cost-matrix", "checkpoint-epochs"};
 // Ranges of these are logarithmic unless they say otherwise.
-constexpr std::string_view kRates[] = {"learning-rate", "weight-decay", "epsilon", "min-improvement"};
+constexpr std::string_view kRates[] = {"learning-rate", "weight-decay", "epsilon", "clip-norm", "min-improvement"};
 
 [[noreturn]] void RefuseEntry(const std::string& entry, std::string message, std::string remedy = "") {
   throw Error(ErrorCode::kInvalidArgument, "--vary: " + std::move(message),

@@ -18,12 +18,13 @@ constexpr uint64_t kCentreStream = 901;
 
 template <class T>
 double Distance(Synapse synapse, const T* a, const T* b, int64_t n) {
-  double sum = 0;
-  for (int64_t k = 0; k < n; ++k) {
-    const double difference = static_cast<double>(a[k]) - static_cast<double>(b[k]);
-    sum += synapse == Synapse::kL1 ? std::abs(difference) : difference * difference;
-  }
-  return synapse == Synapse::kL2 ? std::sqrt(sum) : sum;
+  return VisitSynapse(synapse, [&]<class S>(S) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      sum = S::Term::Accumulate(static_cast<double>(a[k]), static_cast<double>(b[k]), sum);
+    }
+    return S::Finish(sum);
+  });
 }
 
 }  // namespace

@@ -39,14 +39,14 @@ constexpr Named<Task> kTasks[] = {
 constexpr Named<char> kSeparators[] = {
     {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
-// The entropies are losses of probabilities: their gradients hold for such targets only.
-void RequireProbabilities(const TrainSettings& settings, Loss loss, int64_t classes) {
-  if (loss == Loss::kMse) {
+// The gradients of losses of probabilities hold for such targets only.
+void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64_t classes) {
+  if (loss.targets() == LossTargets::kNumbers) {
     return;
   }
   if (classes == 0 && settings.target_scale != "none" && settings.target_scale != "minmax") {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} needs targets from 0 to 1, and standardised ones are not", LossName(loss)),
+                fmt::format("{} needs targets from 0 to 1, and standardised ones are not", loss.name()),
                 {.remedy = "Use --target-scale minmax (or none, for probabilities), or --loss mse."});
   }
   if (classes == 0 || settings.target_values.size() != 2) {
@@ -55,19 +55,25 @@ void RequireProbabilities(const TrainSettings& settings, Loss loss, int64_t clas
   const double low = settings.target_values[0];
   const double high = settings.target_values[1];
   const double sum = high + static_cast<double>(classes - 1) * low;
-  if (low < 0 || high > 1 || (loss == Loss::kCrossEntropy && std::abs(sum - 1) > 1e-6)) {
+  const bool distribution = loss.targets() == LossTargets::kDistribution;
+  if (low < 0 || high > 1 || (distribution && std::abs(sum - 1) > 1e-6)) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} needs --target-values from 0 to 1{}", LossName(loss),
-                            loss == Loss::kCrossEntropy ? " that sum to 1 over the classes" : ""),
+                fmt::format("{} needs --target-values from 0 to 1{}", loss.name(),
+                            distribution ? " that sum to 1 over the classes" : ""),
                 {.value = fmt::format("{},{}", low, high), .remedy = "Leave them out, or use --loss mse."});
   }
 }
 
 bool IsAuto(const std::string& text) { return text == "auto"; }
 
-bool IsBipolar(const Activation& activation) {
-  return activation.name() == formulas::BipolarSigmoid::kName ||
-         activation.name() == formulas::HyperbolicTangent::kName;
+// The loss that asks for this output activation, else mse.
+Loss LossForClasses(std::string_view output) {
+  for (const std::string& name : LossNames()) {
+    if (const Loss loss = Loss::Parse(name); loss.output() == output) {
+      return loss;
+    }
+  }
+  return Loss::kMse;
 }
 
 }  // namespace
@@ -108,7 +114,7 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Act
   } else if (!settings.target_values.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--target-values takes two ascending numbers",
                 {.value = fmt::format("{}", fmt::join(settings.target_values, ","))});
-  } else if (IsBipolar(output)) {
+  } else if (output.bipolar()) {
     options.negative_target = -1.0;
   }
   return options;
@@ -141,12 +147,14 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.batch = settings.batch;
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
+  options.clip_norm = settings.clip_norm;
+  options.label_smoothing = settings.label_smoothing;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
-  options.rule.learning_rate = settings.learning_rate.value_or(options.rule.kind == UpdateKind::kAdam ? 0.001 : 0.05);
+  options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
   options.rule.weight_decay = settings.weight_decay;
   options.rule.beta1 = settings.beta1;
-  options.rule.beta2 = settings.beta2;
+  options.rule.beta2 = settings.beta2.value_or(DefaultBeta2(options.rule.kind));
   options.rule.epsilon = settings.epsilon;
   options.schedule.kind = ParseScheduleKind(settings.schedule);
   options.schedule.factor = settings.schedule_factor;
@@ -212,22 +220,19 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     given_outputs = last.outputs;
   }
   if (!IsAuto(settings.loss)) {
-    plan.loss = ParseLoss(settings.loss);
-  } else if (classes > 0 && given == formulas::Sigmoid::kName) {
-    plan.loss = Loss::kBinaryCrossEntropy;
-  } else {
-    plan.loss = classes > 0 && (IsAuto(given) || given == "softmax") ? Loss::kCrossEntropy : Loss::kMse;
+    plan.loss = Loss::Parse(settings.loss);
+  } else if (classes > 0) {
+    plan.loss = LossForClasses(IsAuto(given) ? Loss(Loss::kCrossEntropy).output() : given);
   }
-  if (classes == 0 && plan.loss == Loss::kCrossEntropy) {
-    throw Error(ErrorCode::kInvalidArgument, "cross_entropy needs classes, and the target is a number to predict",
+  if (classes == 0 && plan.loss.targets() == LossTargets::kDistribution) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} needs classes, and the target is a number to predict", plan.loss.name()),
                 {.remedy = "Use --loss mse, or --task classification."});
   }
   if (!IsAuto(given)) {
     plan.activation = ActivationFrom(settings, given, custom);
-  } else if (plan.loss == Loss::kCrossEntropy) {
-    plan.activation = Activation::Parse("softmax");
-  } else if (plan.loss == Loss::kBinaryCrossEntropy) {
-    plan.activation = Activation::Parse(formulas::Sigmoid::kName);
+  } else if (!plan.loss.output().empty()) {
+    plan.activation = Activation::Parse(plan.loss.output());
   } else {
     plan.activation = classes > 0 ? ActivationFrom(settings, settings.activation, custom) : Activation();
   }
@@ -235,7 +240,15 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   RequireProbabilities(settings, plan.loss, classes);
-  plan.single_output = classes == 2 && (plan.loss == Loss::kBinaryCrossEntropy || given_outputs == 1);
+  if (settings.label_smoothing > 0 && classes == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "--label-smoothing needs classes, and the target is a number to predict",
+                {.remedy = "Leave it out, or use --task classification."});
+  }
+  if (const Verdict verdict = LossSmooths(plan.loss); settings.label_smoothing > 0 && !verdict) {
+    throw Error(ErrorCode::kInvalidArgument, "--label-smoothing: " + verdict.reason,
+                {.remedy = "Use --loss cross_entropy or binary_cross_entropy."});
+  }
+  plan.single_output = classes == 2 && (plan.loss.targets() == LossTargets::kProbabilities || given_outputs == 1);
   return plan;
 }
 
@@ -276,10 +289,7 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
   if (!IsAuto(settings.init)) {
     return ParseInitialization(settings.init);
   }
-  const std::string& first = layers.front().activation.name();
-  const bool relu_family =
-      first == formulas::Relu::kName || first == formulas::LeakyRelu::kName || first == formulas::Gelu::kName;
-  return relu_family ? Initialization::kHeUniform : Initialization::kGlorotUniform;
+  return layers.front().activation.relu_like() ? Initialization::kHeUniform : Initialization::kGlorotUniform;
 }
 
 namespace {

@@ -64,11 +64,13 @@ struct TrainSettings {
   std::string loss = "auto";
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
+  double label_smoothing = TrainOptions{}.label_smoothing;
   double momentum = UpdateRule{}.momentum;
   double weight_decay = UpdateRule{}.weight_decay;
   double beta1 = UpdateRule{}.beta1;
-  double beta2 = UpdateRule{}.beta2;
+  std::optional<double> beta2;
   double epsilon = UpdateRule{}.epsilon;
+  double clip_norm = TrainOptions{}.clip_norm;
   int64_t epochs = TrainOptions{}.epochs;
   int64_t batch = TrainOptions{}.batch;
   std::string schedule = "constant";
@@ -89,6 +91,14 @@ struct TrainSettings {
   std::string checkpoint;
   int64_t checkpoint_epochs = 0;
 };
+
+// Help texts made of the lists of formulas: what can be written, what a number is for.
+std::string ActivationHelp();
+std::string LossHelp();
+std::string UpdateHelp();
+std::string UpdateNumberHelp(std::string_view number);
+std::string LearningRateHelp();
+std::string Beta2Help();
 
 /// Calls visit.Group(title) and visit(name, field, help) for every setting, in order. S is TrainSettings or const.
 template <class S, class Visitor>
@@ -144,8 +154,7 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
   visit.Group("Network");
   visit("hidden", s.hidden, "Neurons of the hidden layers, input side first; 0 alone: none");
   visit("activation", s.activation,
-        "Of the hidden layers: identity, sigmoid, bipolar_sigmoid, tanh, relu, leaky_relu(slope=0.01), gelu, "
-        "triangle(radius=1), gaussian(radius=1)");
+        ("Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp()).c_str());
   visit("output-activation", s.output_activation,
         "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for values)");
   visit(
@@ -166,14 +175,18 @@ void VisitTrainSettings(S& s, Visitor&& visit) {
         "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, exact "
         "elsewhere");
   visit.Group("Training");
-  visit("loss", s.loss, "auto, mse, cross_entropy or binary_cross_entropy; auto: cross_entropy for classes, else mse");
-  visit("optimizer", s.optimizer, "sgd, nesterov or adam");
-  visit("learning-rate", s.learning_rate, "Default: 0.05 for sgd and nesterov, 0.001 for adam");
-  visit("momentum", s.momentum, "For sgd and nesterov");
+  visit("loss", s.loss, (LossHelp() + "; auto: cross_entropy for classes, else mse").c_str());
+  visit("label-smoothing", s.label_smoothing,
+        "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1");
+  visit("optimizer", s.optimizer, UpdateHelp().c_str());
+  visit("learning-rate", s.learning_rate, LearningRateHelp().c_str());
+  visit("momentum", s.momentum, UpdateNumberHelp("momentum").c_str());
   visit("weight-decay", s.weight_decay, "The 2018 paper's regularisation factor");
-  visit("beta1", s.beta1, "For adam");
-  visit("beta2", s.beta2, "For adam");
-  visit("epsilon", s.epsilon, "For adam");
+  visit("beta1", s.beta1, UpdateNumberHelp("beta1").c_str());
+  visit("beta2", s.beta2, Beta2Help().c_str());
+  visit("epsilon", s.epsilon, UpdateNumberHelp("epsilon").c_str());
+  visit("clip-norm", s.clip_norm,
+        "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any");
   visit("epochs", s.epochs, "Passes over the training rows");
   visit("batch", s.batch, "Samples a step");
   visit("schedule", s.schedule, "Learning rate over time: constant, step, cosine or plateau");

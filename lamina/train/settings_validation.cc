@@ -116,7 +116,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     ActivationFrom(settings, settings.output_activation, custom);
   }
   if (settings.loss != "auto") {
-    ParseLoss(settings.loss);
+    Loss::Parse(settings.loss);
   }
   if (settings.init != "auto") {
     ParseInitialization(settings.init);

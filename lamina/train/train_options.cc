@@ -56,6 +56,8 @@ void TrainOptions::Validate() const {
   require(unit(rule.beta1), "beta1", rule.beta1, "at least 0 and below 1");
   require(unit(rule.beta2), "beta2", rule.beta2, "at least 0 and below 1");
   require(positive(rule.epsilon), "epsilon", rule.epsilon, "a positive number");
+  require(not_negative(clip_norm), "clip_norm", clip_norm, "0 or a positive number");
+  require(unit(label_smoothing), "label_smoothing", label_smoothing, "at least 0 and below 1");
   require(positive(schedule.factor), "schedule_factor", schedule.factor, "a positive number");
   require(schedule.step_epochs >= 1, "schedule_epochs", static_cast<double>(schedule.step_epochs), "at least 1");
   require(schedule.patience >= 1, "schedule_patience", static_cast<double>(schedule.patience), "at least 1");

@@ -57,6 +57,8 @@ struct Trainer::Run_ {
     plan.loss = options.loss;
     plan.state_count = options.rule.StateCount();
     plan.class_threshold = options.class_threshold;
+    plan.clip_norm = options.clip_norm;
+    plan.label_smoothing = options.label_smoothing;
     plan.step_batch = batch;
     plan.precision = options.precision;
     return plan;

@@ -36,6 +36,8 @@ struct TrainOptions {
   Keep keep = Keep::kAuto;
   int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
   double class_threshold = 0.5;   // of a single output
+  double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
+  double label_smoothing = 0;     // share of the training targets that is spread over the classes
 
   bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
   /// Throws Error(kInvalidArgument) naming the setting, its value and what is allowed.

@@ -43,7 +43,8 @@ class BadSettingsTest(CliTest):
     def test_numbers_out_of_range(self):
         for flag, value in (("--epochs", "-1"), ("--epochs", "0"), ("--batch", "0"), ("--batch", "-5"), ("--momentum", "1"),
                             ("--momentum", "-0.1"), ("--momentum", "nan"), ("--weight-decay", "-1"), ("--beta1", "1"),
-                            ("--beta2", "2"), ("--epsilon", "0"), ("--patience", "-1"), ("--min-improvement", "-1"),
+                            ("--beta2", "2"), ("--epsilon", "0"), ("--clip-norm", "-1"), ("--clip-norm", "nan"),
+                            ("--label-smoothing", "1"), ("--label-smoothing", "-0.1"), ("--patience", "-1"), ("--min-improvement", "-1"),
                             ("--checkpoint-epochs", "-1"), ("--schedule-factor", "0"), ("--schedule-epochs", "0"),
                             ("--schedule-patience", "0"), ("--threads", "-1"), ("--threads", "5000"), ("--samples", "-1")):
             with self.subTest(flag=flag, value=value):
@@ -62,6 +63,8 @@ class BadSettingsTest(CliTest):
 
     def test_combinations(self):
         self.refuse_setting("--loss", "cross_entropy", "--output-activation", "relu", says="softmax")
+        self.refuse_setting("--label-smoothing", "0.1", "--loss", "mae", says=("--label-smoothing", "mae"))
+        self.refuse_setting("--loss", "huber(delta=0)", says="delta of huber must be positive")
         self.refuse_setting("--patience", "3", "--split", "1,0,0", says="validation")
         self.refuse_setting("--gain", "nan", "--activation", "bipolar_sigmoid", says="--gain")
         self.refuse_setting("--target-values", "1", says="--target-values")

@@ -202,19 +202,18 @@ inline Dense Reals(int64_t rows, int64_t cols, uint32_t seed) {
 }
 
 inline std::vector<Activation> ElementwiseActivations() {
-  return {"identity",
-          "sigmoid",
-          "bipolar_sigmoid",
-          "bipolar_sigmoid(gain=2,threshold=0.5)",
-          "tanh",
-          "relu",
-          "leaky_relu",
-          "leaky_relu(slope=0.25)",
-          "gelu",
-          "triangle",
-          "triangle(radius=12)",
-          "gaussian(radius=0.5)",
-          SoftsignActivation()};
+  std::vector<Activation> all{"bipolar_sigmoid(gain=2,threshold=0.5)",
+                              "leaky_relu(slope=0.25)",
+                              "triangle(radius=12)",
+                              "gaussian(radius=0.5)",
+                              "elu(alpha=1.5)",
+                              SoftsignActivation()};
+  for (const std::string& name : ActivationNames()) {
+    if (name != "softmax") {
+      all.emplace_back(name);
+    }
+  }
+  return all;
 }
 
 inline oracle::Curve CurveOf(const Activation& activation) {

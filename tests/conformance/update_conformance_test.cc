@@ -11,17 +11,24 @@ struct NamedRule {
   oracle::Step step;
 };
 
+// Every rule with and without decay, and momentum where it has any.
 std::vector<NamedRule> Rules() {
   std::vector<NamedRule> rules;
-  for (const double decay : {0.0, 0.03}) {
-    rules.push_back(
-        {{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .weight_decay = decay}, {"sgd", 0.05, 0, decay}});
-    rules.push_back({{.kind = UpdateKind::kSgd, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
-                     {"sgd", 0.05, 0.8, decay}});
-    rules.push_back({{.kind = UpdateKind::kNesterov, .learning_rate = 0.05, .momentum = 0.8, .weight_decay = decay},
-                     {"nesterov", 0.05, 0.8, decay}});
-    rules.push_back({{.kind = UpdateKind::kAdam, .learning_rate = 0.01, .weight_decay = decay, .step = 7},
-                     {"adam", 0.01, 0, decay, 0.9, 0.999, 1e-8, 7}});
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    const bool reads_momentum = UpdateReads(kind, "momentum");
+    const double rate = reads_momentum ? 0.05 : 0.01;
+    for (const double momentum : reads_momentum ? std::vector{0.0, 0.8} : std::vector{0.0}) {
+      for (const double decay : {0.0, 0.03}) {
+        rules.push_back({{.kind = kind,
+                          .learning_rate = rate,
+                          .momentum = momentum,
+                          .weight_decay = decay,
+                          .beta2 = 0.99,
+                          .step = 7},
+                         {name, rate, momentum, decay, 0.9, 0.99, 1e-8, 7}});
+      }
+    }
   }
   return rules;
 }
@@ -32,7 +39,8 @@ struct Parameters {
   Dense value, state0, state1;
   Guarded<T> value_t, gradient_t, state0_t, state1_t;
 
-  Parameters(int64_t rows, int64_t cols)
+  // The last state is a mean of squares in rules that divide by its root.
+  Parameters(int64_t rows, int64_t cols, const UpdateRule& rule)
       : value(Reals(rows, cols, 1)),
         state0(Reals(rows, cols, 2)),
         state1(Reals(rows, cols, 3)),
@@ -40,16 +48,19 @@ struct Parameters {
         gradient_t(rows, cols, 0),
         state0_t(state0, 0),
         state1_t(0, 0, 0) {
-    for (double& s : state1.values) {
-      s = s * s + 0.5;  // a mean of squares
+    Dense& squares = rule.StateCount() == 1 && UpdateReads(rule.kind, "epsilon") ? state0 : state1;
+    for (double& s : squares.values) {
+      s = s * s + 0.5;
       s = static_cast<double>(static_cast<float>(s));
     }
+    state0_t = Guarded<T>(state0, 0);
     state1_t = Guarded<T>(state1, 0);
   }
 
   ParameterArrays Arrays(int states) {
-    return {value_t.data(), gradient_t.data(), states > 0 ? state0_t.data() : nullptr,
-            states > 1 ? state1_t.data() : nullptr};
+    return {value_t.data(),
+            gradient_t.data(),
+            {states > 0 ? state0_t.data() : nullptr, states > 1 ? state1_t.data() : nullptr}};
   }
 
   void Expect(const Dense& gradient, const NamedRule& named, bool decay) {
@@ -64,6 +75,9 @@ struct Parameters {
       step.Apply(gradient.values[i], &value.values[i], states > 0 ? &state0.values[i] : &unused0,
                  states > 1 ? &state1.values[i] : &unused1);
       value_bounds.values[i] = state0_bounds.values[i] = 4 * eps * (1 + before);
+      if (states == 1 && UpdateReads(named.rule.kind, "epsilon")) {
+        state0_bounds.values[i] = 4 * eps * (std::abs(state0.values[i]) + before * before * 0.01);
+      }
       state1_bounds.values[i] = 4 * eps * (std::abs(state1.values[i]) + before * before * 0.01);
     }
     EXPECT_TRUE(MatchesOracle<T>(value_t.view(), value, &value_bounds));
@@ -87,7 +101,7 @@ void CheckUpdate(const Chosen& backend, const NamedRule& named, Synapse synapse,
   const Dense x = Integers(shape.batch, shape.inputs, 4);
   const Dense delta = Integers(shape.batch, shape.outputs, 5);
   Guarded<T> x_t(x, 1), delta_t(delta, 2);
-  Parameters<T> weights(shape.outputs, shape.inputs), biases(1, shape.outputs);
+  Parameters<T> weights(shape.outputs, shape.inputs, named.rule), biases(1, shape.outputs, named.rule);
   const Dense distance(shape.batch, shape.outputs, 2.0);
   Guarded<T> distance_t(distance, 1);
   const int states = named.rule.StateCount();
@@ -134,19 +148,26 @@ struct LossCase {
   Activation activation;
 };
 
+// Every loss, and huber with a corner inside the distances, over every activation that it accepts.
 std::vector<LossCase> LossCases() {
-  std::vector<LossCase> cases{
-      {Loss::kCrossEntropy, "softmax"}, {Loss::kBinaryCrossEntropy, "sigmoid"}, {Loss::kMse, "softmax"}};
-  for (const Activation& activation : ElementwiseActivations()) {
-    cases.push_back({Loss::kMse, activation});
+  std::vector<Activation> activations = ElementwiseActivations();
+  activations.emplace_back("softmax");
+  std::vector<std::string> losses = LossNames();
+  losses.emplace_back("huber(delta=0.25)");
+  std::vector<LossCase> cases;
+  for (const std::string& loss : losses) {
+    for (const Activation& activation : activations) {
+      if (LossAccepts(Loss::Parse(loss), activation)) {
+        cases.push_back({Loss::Parse(loss), activation});
+      }
+    }
   }
   return cases;
 }
 
 template <class T>
-void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool weighted) {
-  SCOPED_TRACE(testing::Message() << LossName(c.loss) << " " << c.activation.Text() << " " << outputs);
-  ASSERT_TRUE(LossAccepts(c.loss, c.activation));
+void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool weighted, double smoothing = 0) {
+  SCOPED_TRACE(testing::Message() << c.loss.Text() << " " << c.activation.Text() << " " << outputs << " " << smoothing);
   const int64_t batch = 13;
   const Dense z = Reals(batch, outputs, 6);
   const oracle::Curve curve = CurveOf(c.activation);
@@ -166,6 +187,7 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
                 .a = a_t.view(),
                 .targets = y_t.view(),
                 .sample_weights = weighted ? weights_t.data() : nullptr,
+                .label_smoothing = smoothing,
                 .delta = delta.view(),
                 .sums = &sums};
   if (c.activation.slope_needs_input()) {
@@ -181,8 +203,12 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
     const auto row = [&](const Dense& m) {
       return std::vector<double>(m.values.begin() + i * outputs, m.values.begin() + (i + 1) * outputs);
     };
-    const oracle::LossResult sample =
-        oracle::SampleLoss(std::string(LossName(c.loss)), curve, row(z), row(a), row(y), 1e-7);
+    std::vector<double> target = row(y);
+    for (double& each : target) {
+      each = (1 - smoothing) * each + smoothing / (c.loss == Loss::kCrossEntropy ? static_cast<double>(outputs) : 2);
+    }
+    const oracle::LossResult sample = oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), target,
+                                                         1e-7, c.loss.Text() == "huber(delta=0.25)" ? 0.25 : 1);
     loss += weights.at(0, i) * sample.loss;
     weight += weights.at(0, i);
     for (int64_t j = 0; j < outputs; ++j) {
@@ -208,6 +234,16 @@ TEST_P(UpdateConformance, EveryLossWithEveryActivationItAccepts) {
         CheckLoss<double>(backend, c, outputs, weighted);
       }
     }
+  }
+}
+
+TEST_P(UpdateConformance, SmoothedTargets) {
+  const Chosen backend(GetParam());
+  for (const int64_t outputs : {1, 2, 10}) {
+    CheckLoss<float>(backend, {Loss::kCrossEntropy, "softmax"}, outputs, true, 0.1);
+    CheckLoss<double>(backend, {Loss::kCrossEntropy, "softmax"}, outputs, false, 0.3);
+    CheckLoss<float>(backend, {Loss::kBinaryCrossEntropy, "sigmoid"}, outputs, false, 0.1);
+    CheckLoss<double>(backend, {Loss::kBinaryCrossEntropy, "sigmoid"}, outputs, true, 0.3);
   }
 }
 

@@ -1,6 +1,7 @@
 // Activations: text forms, values and slopes against formulas written here a second time.
 #include "lamina/neuron/activation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -16,6 +17,7 @@ namespace {
 double Logistic(double z) { return z >= 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z)); }
 double LogisticSlope(double z) { return Logistic(z) * Logistic(-z); }
 double SechSquared(double z) { return 4 * LogisticSlope(2 * z); }
+double LogOnePlusExp(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
 
 // The papers' formulas, in other words than formulas.inc.
 struct Reference {
@@ -54,6 +56,13 @@ const Reference kReferences[] = {
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z * std::exp(-z * z / 2); }},
     {"gaussian(radius=2.5)", [](double z) { return std::exp(-z * z / 12.5); },
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z / 6.25 * std::exp(-z * z / 12.5); }},
+    {"silu", [](double z) { return z * Logistic(z); }, [](double z) { return Logistic(z) + z * LogisticSlope(z); }},
+    {"mish", [](double z) { return z * std::tanh(LogOnePlusExp(z)); },
+     [](double z) { return std::tanh(LogOnePlusExp(z)) + z * SechSquared(LogOnePlusExp(z)) * Logistic(z); }},
+    {"elu", [](double z) { return z > 0 ? z : std::expm1(z); }, [](double z) { return z > 0 ? 1 : std::exp(z); }},
+    {"elu(alpha=0.25)", [](double z) { return z > 0 ? z : std::expm1(z) / 4; },
+     [](double z) { return z > 0 ? 1 : std::exp(z) / 4; }},
+    {"softplus", LogOnePlusExp, Logistic},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
@@ -212,6 +221,8 @@ TEST(Activation, BadTextsAreErrors) {
                            "triangle(radius=inf)",
                            "triangle(radius=nan)",
                            "triangle(r=1)",
+                           "elu(alpha=0)",
+                           "elu(alpha=-1)",
                            "gaussian(radius=0)",
                            "gaussian(radius=-2)",
                            "gaussian(radius=1e999)"}) {
@@ -257,7 +268,7 @@ TEST(Activation, SoftmaxOfARow) {
 TEST(Activation, CustomOnes) {
   const Activation softplus = Activation::Custom<Softplus>();
   EXPECT_EQ(softplus.kind(), Activation::kCustom);
-  EXPECT_EQ(softplus.Text(), "softplus");
+  EXPECT_EQ(softplus.Text(), "my_softplus");
   EXPECT_FALSE(softplus.slope_needs_input());
   EXPECT_NEAR(ValueOf(softplus, 0.5), std::log(1 + std::exp(0.5)), 1e-15);
   EXPECT_NEAR(SlopeOf(softplus, 0.5), Logistic(0.5), 1e-15);
@@ -270,6 +281,21 @@ TEST(Activation, CustomOnes) {
   EXPECT_EQ(Activation::Parse("swish", custom), custom[1]) << "the user's value is the default";
   EXPECT_EQ(Activation::Parse("tanh", custom).kind(), Activation("tanh").kind());
   EXPECT_THROW(Activation::Parse("swish"), Error);
+}
+
+// What classes, weights at the start and radii are chosen by.
+TEST(Activation, FactsOfTheFormulas) {
+  const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh"};
+  const std::vector<std::string> relu_like{"relu", "leaky_relu", "gelu", "silu", "mish", "elu", "softplus"};
+  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : ActivationNames()) {
+    EXPECT_EQ(Activation(name).bipolar(), among(bipolar, name)) << name;
+    EXPECT_EQ(Activation(name).relu_like(), among(relu_like, name)) << name;
+    EXPECT_EQ(Activation(name).radius() > 0, name == "triangle" || name == "gaussian") << name;
+  }
+  EXPECT_FALSE(Activation::Custom<Swish>().relu_like());
 }
 
 TEST(Activation, Radius) {

@@ -9,7 +9,7 @@
 namespace lamina {
 
 struct Softplus {
-  static constexpr const char* kName = "softplus";
+  static constexpr const char* kName = "my_softplus";
   static constexpr bool kSlopeNeedsInput = false;
   template <class T>
   T Value(T z) const {

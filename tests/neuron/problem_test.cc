@@ -46,7 +46,7 @@ TEST(Problem, TextAsDocumented) {
   EXPECT_EQ(Problem::Parse("l1-identity:f32-fast:forward:1x2x3").precision, Precision::kFast);
   EXPECT_EQ(Problem::Parse("l1-identity:f32-fast:forward:1x2x3").Text(), "l1-identity:f32-fast:forward:1x2x3");
   const Activation custom[] = {Activation::Custom<Softplus>()};
-  EXPECT_EQ(Problem::Parse("dot-softplus:f32:forward:1x2x3", custom).Text(), "dot-softplus:f32:forward:1x2x3");
+  EXPECT_EQ(Problem::Parse("dot-my_softplus:f32:forward:1x2x3", custom).Text(), "dot-my_softplus:f32:forward:1x2x3");
 }
 
 TEST(Neuron, Presets) {

@@ -1,7 +1,8 @@
-// The update rules a second time, a parameter at a time and in double: from the 2018 paper, Sutskever et al. (2013)
-// and Kingma and Ba (2015).
+// The update rules a second time, a parameter at a time and in double: from the 2018 paper, Sutskever et al. (2013),
+// Kingma and Ba (2015), Loshchilov and Hutter (2019), Hinton (2012) and Chen et al. (2023).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -28,29 +29,49 @@ struct ReferenceParameter {
       const double descent = -eta * gradient - eta * lambda * w;
       last_change = alpha * last_change + descent;
       w += alpha * last_change + descent;
-    } else {
+    } else if (rule.kind == UpdateKind::kRmsProp) {
       const double full = gradient + lambda * w;
+      square_mean += (1 - rule.beta2) * (full * full - square_mean);
+      w -= eta * full / (std::sqrt(square_mean) + rule.epsilon);
+    } else if (rule.kind == UpdateKind::kLion) {
+      const double mixed = mean + (1 - rule.beta1) * (gradient - mean);
+      w -= eta * ((mixed > 0 ? 1 : 0) - (mixed < 0 ? 1 : 0)) + eta * lambda * w;
+      mean += (1 - rule.beta2) * (gradient - mean);
+    } else if (rule.kind == UpdateKind::kAdam || rule.kind == UpdateKind::kAdamW) {
+      const bool apart = rule.kind == UpdateKind::kAdamW;
+      w -= apart ? eta * lambda * w : 0;
+      const double full = gradient + (apart ? 0 : lambda * w);
       mean = rule.beta1 * mean + (1 - rule.beta1) * full;
       square_mean = rule.beta2 * square_mean + (1 - rule.beta2) * full * full;
       const auto t = static_cast<double>(step);
       const double mean_hat = mean / (1 - std::pow(rule.beta1, t));
       const double square_hat = square_mean / (1 - std::pow(rule.beta2, t));
       w -= eta * mean_hat / (std::sqrt(square_hat) + rule.epsilon);
+    } else {
+      w = std::nan("");  // not written here a second time
     }
   }
 };
 
-/// Each kind with and without momentum and decay.
+/// Rules that make much of the rounding of a gradient near 0: by its sign, or by the root of the first squares alone.
+inline bool IsSteep(UpdateKind kind) { return kind == UpdateKind::kRmsProp || kind == UpdateKind::kLion; }
+
+/// How far a run of some steps in f32 may be from the same in f64.
+inline double BoundInF32(const UpdateRule& rule) { return IsSteep(rule.kind) ? 1e-2 : 1e-4; }
+
+/// Each kind with and without decay, and momentum where it has any.
 inline std::vector<UpdateRule> ReferenceRules() {
   std::vector<UpdateRule> rules;
-  for (const UpdateKind kind : {UpdateKind::kSgd, UpdateKind::kNesterov, UpdateKind::kAdam}) {
-    for (const double momentum : {0.0, 0.9}) {
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    for (const double momentum : UpdateReads(kind, "momentum") ? std::vector{0.0, 0.9} : std::vector{0.0}) {
       for (const double decay : {0.0, 0.03}) {
         UpdateRule rule;
         rule.kind = kind;
-        rule.learning_rate = 0.05;
+        rule.learning_rate = IsSteep(kind) ? std::min(0.002, 10 * DefaultLearningRate(kind)) : 0.05;
         rule.momentum = momentum;
         rule.weight_decay = decay;
+        rule.beta2 = DefaultBeta2(kind);
         rule.epsilon = 1e-6;
         rules.push_back(rule);
       }

@@ -30,6 +30,42 @@ TEST(UpdateRule, StateCount) {
   EXPECT_EQ(rule.StateCount(), 1);
   rule.kind = UpdateKind::kAdam;
   EXPECT_EQ(rule.StateCount(), 2);
+  rule.kind = UpdateKind::kAdamW;
+  EXPECT_EQ(rule.StateCount(), 2);
+  rule.kind = UpdateKind::kRmsProp;
+  EXPECT_EQ(rule.StateCount(), 1);
+  rule.kind = UpdateKind::kLion;
+  EXPECT_EQ(rule.StateCount(), 1);
+}
+
+TEST(UpdateRule, FactsOfTheFormulas) {
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    EXPECT_EQ(UpdateReads(kind, "momentum"), name == "sgd" || name == "nesterov") << name;
+    EXPECT_EQ(DefaultLearningRate(kind), name == "lion" ? 1e-4 : UpdateReads(kind, "momentum") ? 0.05 : 1e-3) << name;
+    EXPECT_EQ(DefaultBeta2(kind), name == "lion" || name == "rmsprop" ? 0.99 : 0.999) << name;
+  }
+  EXPECT_FALSE(UpdateReads(UpdateKind::kAdam, "weight_decay")) << "every rule has one";
+}
+
+// With no gradient only decay is left: apart from adaptive steps in adamw and lion, inside them in adam and rmsprop.
+TEST(UpdateRule, DecayApartAndInside) {
+  for (const std::string& name : UpdateKindNames()) {
+    UpdateRule rule;
+    rule.kind = ParseUpdateKind(name);
+    rule.learning_rate = 0.125;
+    rule.weight_decay = 0.5;
+    double w = 2;
+    double v = 0;
+    double s = 0;
+    const double g = 0;
+    double* const states[] = {&v, &s};
+    ApplyUpdate<double>(rule, true, 1, &g, &w, states);
+    const bool adaptive = name == "adam" || name == "rmsprop";
+    EXPECT_NEAR(w, adaptive ? 2 - 0.125 * (name == "adam" ? 1 : 1 / std::sqrt(1 - rule.beta2)) : 2 - 0.125 * 0.5 * 2,
+                1e-5)
+        << name;
+  }
 }
 
 class UpdateRuleSteps : public testing::TestWithParam<UpdateRule> {};
@@ -52,8 +88,8 @@ void RunSteps(UpdateRule rule, bool decay) {
       expected[i].Step(rule, decay, static_cast<double>(g[i]), step);
     }
     rule.step = step;
-    ApplyUpdate<T>(rule, decay, kCount, g.data(), w.data(), rule.StateCount() > 0 ? v.data() : nullptr,
-                   rule.StateCount() > 1 ? s.data() : nullptr);
+    T* const states[] = {rule.StateCount() > 0 ? v.data() : nullptr, rule.StateCount() > 1 ? s.data() : nullptr};
+    ApplyUpdate<T>(rule, decay, kCount, g.data(), w.data(), states);
     for (size_t i = 0; i < kCount; ++i) {
       EXPECT_NEAR(w[i], expected[i].w, tolerance) << "step " << step << ", parameter " << i;
     }
@@ -79,10 +115,11 @@ TEST(UpdateRule, EquationTwoByHand) {
   double w = 2;
   double v = 0;
   double g = 1;
-  ApplyUpdate<double>(rule, true, 1, &g, &w, &v, nullptr);
+  double* const states[] = {&v, nullptr};
+  ApplyUpdate<double>(rule, true, 1, &g, &w, states);
   EXPECT_EQ(w, 2 - 0.5 * 1 - 0.5 * 0.125 * 2);  // 1.375
   g = -1;
-  ApplyUpdate<double>(rule, true, 1, &g, &w, &v, nullptr);
+  ApplyUpdate<double>(rule, true, 1, &g, &w, states);
   EXPECT_EQ(w, 1.375 + 0.5 + 0.25 * (1.375 - 2) - 0.5 * 0.125 * 1.375);
 }
 
@@ -94,7 +131,8 @@ TEST(UpdateRule, AdamTakesItsFirstStepOfTheLearningRate) {
     double w = 1;
     double v = 0;
     double s = 0;
-    ApplyUpdate<double>(rule, true, 1, &gradient, &w, &v, &s);
+    double* const states[] = {&v, &s};
+    ApplyUpdate<double>(rule, true, 1, &gradient, &w, states);
     EXPECT_NEAR(w, 1 - std::copysign(0.01, gradient), 1e-6);
   }
 }

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/caught_error.h"
+#include "tests/conformance/configurations.h"
 #include "tests/neuron/reference_update.h"
 #include "tests/nn/small_data.h"
 
@@ -69,6 +73,87 @@ TEST(Executor, StepsFollowTheUpdateRulesOnEveryBackend) {
       for (const UpdateRule& rule : ReferenceRules()) {
         RunRule(*backend, rule);
       }
+    }
+  }
+}
+
+// A step whose gradient is longer than `norm` against the rule with that gradient shortened, on any backend.
+void RunClipped(const Backend& backend, UpdateRule rule, double norm) {
+  SCOPED_TRACE(fmt::format("{} {} norm {}", backend.name(), ReferenceRuleName(rule), norm));
+  Network network(TwoLayers(), DType::kF64);
+  network.Initialize(Initialization::kGlorotNormal, 3);
+  const Matrix x = RandomMatrix(11, 5, DType::kF64, 1);
+  const Matrix y = RandomMatrix(11, 3, DType::kF64, 2);
+  Executor executor(network, backend,
+                    {.max_batch = 11, .training = true, .state_count = rule.StateCount(), .clip_norm = norm});
+  EXPECT_FALSE(executor.whole_steps());
+  Staging staging(backend);
+  const ConstMatrixView x_there = staging.In(x.view());
+  const ConstMatrixView y_there = staging.In(y.view());
+  const std::unique_ptr<Buffer> sums = backend.Allocate(sizeof(LossSums));
+  std::vector<ReferenceParameter> reference = ReferenceOf(network);
+  std::vector<double> gradient(reference.size());
+  int clipped = 0;
+  for (rule.step = 1; rule.step <= 4; ++rule.step) {
+    executor.Step(x_there, y_there, nullptr, nullptr, static_cast<LossSums*>(sums->data()));
+    backend.Download(gradient.data(), executor.gradients().data(), network.parameter_bytes());
+    executor.Step(x_there, y_there, nullptr, &rule, static_cast<LossSums*>(sums->data()));
+    const double length = std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
+    clipped += length > norm ? 1 : 0;
+    for (double& each : gradient) {
+      each *= std::min(1.0, norm / length);
+    }
+    StepReference(network, rule, gradient, reference);
+    executor.StoreParameters(network);
+    for (size_t n = 0; n < reference.size(); ++n) {
+      ASSERT_NEAR(static_cast<const double*>(network.parameters())[n], reference[n].w, 1e-12)
+          << "step " << rule.step << ", parameter " << n;
+    }
+  }
+  EXPECT_EQ(clipped, norm < 1 ? 4 : 0) << "both kinds of steps are to be seen";
+}
+
+TEST(Executor, GradientsAreClippedOnEveryBackend) {
+  std::vector<std::unique_ptr<Backend>> backends = HostBackends(2);
+  backends.push_back(conformance::Chosen::Make({std::string(conformance::CudaUnderTest())}));
+  for (const std::unique_ptr<Backend>& backend : backends) {
+    for (const UpdateRule& rule : ReferenceRules()) {
+      RunClipped(*backend, rule, 0.125);
+      RunClipped(*backend, rule, 1000);
+    }
+  }
+}
+
+// Large enough for every thread: the same bits on any number of them.
+TEST(Executor, ClippedStepsHaveTheSameBitsOnAnyNumberOfThreads) {
+  const std::vector<LayerSpec> layers{{130, 150, Synapse::kDot, "tanh", true},
+                                      {150, 3, Synapse::kDot, "identity", true}};
+  const Matrix x = RandomMatrix(8, 130, DType::kF32, 1);
+  const Matrix y = RandomMatrix(8, 3, DType::kF32, 2);
+  std::string expected;
+  for (const int threads : {1, 2, 3}) {
+    Network network(layers, DType::kF32);
+    network.Initialize(Initialization::kGlorotNormal, 3);
+    const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = threads});
+    Executor executor(network, *backend, {.max_batch = 8, .training = true, .clip_norm = 0.01});
+    const UpdateRule rule{.learning_rate = 1};
+    LossSums sums;
+    executor.Step(x.view(), y.view(), nullptr, &rule, &sums);
+    executor.StoreParameters(network);
+    expected = expected.empty() ? ParameterBytes(network) : expected;
+    EXPECT_TRUE(ParameterBytes(network) == expected) << threads << " threads";
+  }
+}
+
+// What is not finite is not made to look as if it were.
+TEST(Executor, AGradientThatIsNotFiniteIsNotClipped) {
+  for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
+    for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+      double gradient[] = {1, bad, -3};
+      std::vector<double> parts(ClipArgs::kParts);
+      backend->ClipGradient({gradient, 3, DType::kF64, 0.5, parts.data()});
+      EXPECT_EQ(gradient[0], 1);
+      EXPECT_FALSE(std::isfinite(gradient[1]));
     }
   }
 }

@@ -28,7 +28,7 @@ struct Case {
   bool weighted;
 
   std::string Text() const {
-    std::string text(LossName(loss));
+    std::string text = loss.Text();
     for (const LayerSpec& layer : layers) {
       text += fmt::format(" {}:{}", NeuronText(layer), layer.outputs);
     }
@@ -50,14 +50,27 @@ std::vector<Activation> HiddenActivations() {
   return list;
 }
 
+// Every loss over the activation of the hidden layers and over softmax, or over sigmoid where it accepts neither.
+std::vector<Output> OutputsOver(const Activation& hidden) {
+  std::vector<Output> outputs;
+  std::vector<std::string> losses = LossNames();
+  losses.emplace_back("huber(delta=0.25)");  // a corner inside the distances
+  for (const std::string& text : losses) {
+    const Loss loss = Loss::Parse(text);
+    const size_t before = outputs.size();
+    for (const Activation& activation : {hidden, Activation("softmax"), Activation("sigmoid")}) {
+      if (outputs.size() < before + 2 && LossAccepts(loss, activation)) {
+        outputs.push_back({loss, activation});
+      }
+    }
+  }
+  return outputs;
+}
+
 std::vector<Case> Cases() {
   std::vector<Case> cases;
   for (const Activation& hidden : HiddenActivations()) {
-    const Output outputs[] = {{Loss::kMse, hidden},
-                              {Loss::kMse, "softmax"},
-                              {Loss::kCrossEntropy, "softmax"},
-                              {Loss::kBinaryCrossEntropy, "sigmoid"}};
-    for (const Output& output : outputs) {
+    for (const Output& output : OutputsOver(hidden)) {
       for (size_t depth = 1; depth <= 3; ++depth) {
         for (const bool bias : {true, false}) {
           for (const bool weighted : {true, false}) {
@@ -141,18 +154,41 @@ Sample MakeSample(const Case& test, uint64_t seed) {
   return sample;
 }
 
-double LossOf(Loss loss, const std::vector<double>& a, const double* y) {
+// Of huber; 0 for all others.
+double CornerOf(const Loss& loss) {
+  return loss.kind() != Loss::kHuber ? 0 : loss.Text() == "huber(delta=0.25)" ? 0.25 : 1;
+}
+
+double LossOf(const Loss& loss, const std::vector<double>& a, const double* y) {
+  const std::string_view name = loss.name();
+  const double corner = CornerOf(loss);
   double sum = 0;
   for (size_t j = 0; j < a.size(); ++j) {
-    if (loss == Loss::kMse) {
+    if (name == "mse") {
       sum += std::pow(y[j] - a[j], 2);
-    } else if (loss == Loss::kCrossEntropy) {
+    } else if (name == "mae") {
+      sum += std::max(y[j] - a[j], a[j] - y[j]);
+    } else if (name == "huber") {
+      const double distance = std::abs(y[j] - a[j]);
+      sum += distance < corner ? distance * distance / 2 : corner * distance - corner * corner / 2;
+    } else if (name == "cross_entropy") {
       sum -= y[j] * std::log(a[j]);
-    } else {
+    } else if (name == "binary_cross_entropy") {
       sum -= y[j] * std::log(a[j]) + (1 - y[j]) * std::log1p(-a[j]);
+    } else {
+      ADD_FAILURE() << "write " << name << " a second time";
     }
   }
   return sum;
+}
+
+// How near a loss comes to a kink of its own.
+double KinkOf(const Loss& loss, const std::vector<double>& a, const double* y) {
+  double nearest = 1;
+  for (size_t j = 0; (loss == Loss::kMae || loss.kind() == Loss::kHuber) && j < a.size(); ++j) {
+    nearest = std::min(nearest, std::abs(std::abs(a[j] - y[j]) - CornerOf(loss)));
+  }
+  return nearest;
 }
 
 // z of one neuron, and how near it comes to a kink: of relu at z = 0, of the triangle, of l1 and l2 at x = w.
@@ -206,6 +242,9 @@ double MeanLoss(const Network& network, const Case& test, const Sample& sample, 
       layer.activation.Value(z.data(), a.data(), layer.outputs);
     }
     total += sample.weights[static_cast<size_t>(i)] * LossOf(test.loss, a, sample.y.Row<double>(i));
+    if (nearest_kink != nullptr) {
+      *nearest_kink = std::min(*nearest_kink, KinkOf(test.loss, a, sample.y.Row<double>(i)));
+    }
   }
   return total / kBatch;
 }

@@ -146,7 +146,7 @@ TEST(Model, CustomActivationsMustBeSupplied) {
   const Error error = CaughtError([&] { LoadModel(folder.Path("m")); });
   EXPECT_EQ(error.code(), ErrorCode::kBadModel);
   EXPECT_TRUE(Mentions(error.what(), "unknown activation"));
-  EXPECT_TRUE(Mentions(error.what(), "softplus"));
+  EXPECT_TRUE(Mentions(error.what(), "my_softplus"));
   EXPECT_EQ(error.context().file, folder.Path("m"));
 }
 

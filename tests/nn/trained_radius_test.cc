@@ -94,9 +94,10 @@ TEST(TrainedRadius, UpdatesFollowTheRulesWithoutDecay) {
       for (int64_t j = 0; j < shape.cols; ++j) {
         reference[static_cast<size_t>(j)].w = given.radii.Row<double>(0)[j];
       }
-      const ParameterArrays arrays{given.radii.data(), given.gradient.data(),
-                                   rule.StateCount() > 0 ? state0.data() : nullptr,
-                                   rule.StateCount() > 1 ? state1.data() : nullptr};
+      const ParameterArrays arrays{
+          given.radii.data(),
+          given.gradient.data(),
+          {rule.StateCount() > 0 ? state0.data() : nullptr, rule.StateCount() > 1 ? state1.data() : nullptr}};
       for (rule.step = 1; rule.step <= 3; ++rule.step) {
         Matrix delta = std::move(Operands(shape, DType::kF64).delta);
         std::vector<double> gradient(static_cast<size_t>(shape.cols));

@@ -25,6 +25,19 @@ Dataset Xor(DType dtype) {
   return data;
 }
 
+// Points of a square; the class says whether a circle of half its area holds them.
+Dataset Circle(int64_t rows) {
+  Dataset data;
+  data.features = RandomMatrix(rows, 2, DType::kF32, 5);
+  data.targets = Matrix(rows, 2, DType::kF32);
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* x = data.features.Row<float>(i);
+    data.labels.push_back(x[0] * x[0] + x[1] * x[1] < 2 / M_PI ? 1 : 0);
+    data.targets.Row<float>(i)[data.labels.back()] = 1;
+  }
+  return data;
+}
+
 TrainOptions XorOptions() {
   TrainOptions options;
   options.loss = Loss::kMse;
@@ -70,6 +83,79 @@ TEST(Learning, LinearRegressionFindsItsCoefficients) {
       EXPECT_NEAR(trained.network.Weights(0).Row<double>(0)[k], coefficients[k], 1e-9) << backend->name();
     }
     EXPECT_NEAR(*static_cast<const double*>(trained.network.Bias(0)), 3, 1e-9);
+  }
+}
+
+// Every update rule with its own learning rate, or ten times that, finds what classes a circle tells apart.
+TEST(Learning, EveryUpdateRuleLearnsACircle) {
+  const Dataset data = Circle(200);
+  const Network start = NetworkFor(data, 16, "softmax", 3);
+  for (const std::string& name : UpdateKindNames()) {
+    TrainOptions options;
+    options.epochs = 60;
+    options.batch = 10;
+    options.rule.kind = ParseUpdateKind(name);
+    options.rule.learning_rate = 10 * DefaultLearningRate(options.rule.kind);
+    options.rule.beta2 = DefaultBeta2(options.rule.kind);
+    for (const double clip_norm : {0.0, 0.5}) {
+      for (const double smoothing : {0.0, 0.1}) {
+        options.clip_norm = clip_norm;
+        options.label_smoothing = smoothing;
+        const Trained trained = Train(*MakeBackend("cpu"), options, start, data, &data);
+        EXPECT_GE(trained.history.epochs.back().validation_accuracy, 0.93)
+            << name << ", clip " << clip_norm << ", smoothing " << smoothing;
+      }
+    }
+  }
+}
+
+// Wild targets move mse; mae and huber find the line that all others lie on.
+TEST(Learning, MaeAndHuberForgiveOutliers) {
+  Dataset data = RandomDataset(100, 3, 0, DType::kF64, 1);
+  const double coefficients[] = {2, -1.5, 0.25};
+  for (int64_t i = 0; i < 100; ++i) {
+    const double* x = data.features.Row<double>(i);
+    data.targets.Row<double>(i)[0] = std::inner_product(x, x + 3, coefficients, 1.0) + (i % 10 == 0 ? 50 : 0);
+  }
+  Network start({{3, 1, Synapse::kDot, "identity", true}}, DType::kF64);
+  start.Initialize(Initialization::kGlorotUniform, 1);
+  TrainOptions options;
+  options.epochs = 300;
+  options.batch = 10;
+  options.rule.kind = UpdateKind::kAdam;
+  options.rule.learning_rate = 0.05;
+  options.schedule.kind = ScheduleKind::kCosine;
+  const auto worst = [&](const Loss& loss) {
+    options.loss = loss;
+    const Trained trained = Train(*MakeBackend("cpu"), options, start, data);
+    double error = std::abs(*static_cast<const double*>(trained.network.Bias(0)) - 1);
+    for (int64_t k = 0; k < 3; ++k) {
+      error = std::max(error, std::abs(trained.network.Weights(0).Row<double>(0)[k] - coefficients[k]));
+    }
+    return error;
+  };
+  EXPECT_LT(worst(Loss::kMae), 0.05);
+  EXPECT_LT(worst(Loss::Parse("huber(delta=0.1)")), 0.1);
+  EXPECT_GT(worst(Loss::kMse), 1);
+}
+
+TEST(Learning, EveryActivationLearnsACircle) {
+  const Dataset data = Circle(200);
+  for (const std::string& name : ActivationNames()) {
+    if (name == "softmax" || name == "identity" || Activation(name).radius() > 0) {
+      continue;  // linear, or a curve of distances
+    }
+    Network start({{2, 16, Synapse::kDot, Activation(name), true}, {16, 2, Synapse::kDot, "softmax", true}},
+                  DType::kF32);
+    start.Initialize(Initialization::kGlorotUniform, 3);
+    TrainOptions options;
+    options.epochs = 300;
+    options.batch = 10;
+    options.rule.kind = UpdateKind::kAdamW;
+    options.rule.learning_rate = 0.02;
+    options.rule.weight_decay = 1e-3;
+    const Trained trained = Train(*MakeBackend("cpu"), options, start, data);
+    EXPECT_GE(trained.history.epochs.back().train_accuracy, 0.93) << name;
   }
 }
 

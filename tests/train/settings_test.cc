@@ -125,6 +125,11 @@ TEST(Settings, PlanOutputTable) {
       {0, "mse", "tanh", "", "mse tanh"},
       {0, "cross_entropy", "auto", "", "error: cross_entropy needs classes"},
       {0, "binary_cross_entropy", "auto", "", "error: binary_cross_entropy needs targets from 0 to 1"},
+      {3, "mae", "auto", "", "mae tanh"},
+      {3, "huber(delta=0.5)", "softmax", "", "huber(delta=0.5) softmax"},
+      {0, "mae", "auto", "", "mae identity"},
+      {0, "huber", "auto", "", "huber(delta=1) identity"},
+      {0, "huber(delta=0)", "auto", "", "error: delta of huber must be positive"},
       {0, "hinge", "auto", "", "error: unknown loss"},
       {3, "auto", "softmx", "", "error: Did you mean 'softmax'?"},
       {3, "auto", "auto", "dot-relu:8,dot-softmax:3", "cross_entropy softmax"},
@@ -139,7 +144,7 @@ TEST(Settings, PlanOutputTable) {
     std::string got;
     try {
       const OutputPlan plan = PlanOutput(SettingsOf(row), row.classes, {});
-      got = fmt::format("{} {}{}", LossName(plan.loss), plan.activation.Text(), plan.single_output ? " single" : "");
+      got = fmt::format("{} {}{}", plan.loss.Text(), plan.activation.Text(), plan.single_output ? " single" : "");
       EXPECT_EQ(got, row.expected);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
@@ -170,6 +175,34 @@ TEST(Settings, EntropiesTakeProbabilitiesOnly) {
   settings.loss = "binary_cross_entropy";
   settings.target_scale = "minmax";
   EXPECT_NO_THROW(PlanOutput(settings, 0, {}));
+}
+
+TEST(Settings, LabelSmoothingNeedsClasses) {
+  TrainSettings settings;
+  settings.label_smoothing = 0.1;
+  EXPECT_NO_THROW(PlanOutput(settings, 3, {}));
+  EXPECT_TRUE(Mentions(CaughtError([&] { PlanOutput(settings, 0, {}); }).what(), "--label-smoothing needs classes"));
+  for (const char* loss : {"mse", "mae", "huber"}) {
+    settings.loss = loss;
+    const Error error = CaughtError([&] { PlanOutput(settings, 3, {}); });
+    EXPECT_TRUE(Mentions(error.what(), "--label-smoothing") && Mentions(error.what(), loss));
+  }
+}
+
+// Numbers that the update rule says where nobody does.
+TEST(Settings, RatesAndMeansOfTheOptimizer) {
+  for (const std::string& name : UpdateKindNames()) {
+    TrainSettings settings;
+    settings.optimizer = name;
+    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    EXPECT_EQ(rule.learning_rate, DefaultLearningRate(rule.kind)) << name;
+    EXPECT_EQ(rule.beta2, DefaultBeta2(rule.kind)) << name;
+    settings.learning_rate = 0.25;
+    settings.beta2 = 0.5;
+    rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    EXPECT_EQ(rule.learning_rate, 0.25);
+    EXPECT_EQ(rule.beta2, 0.5);
+  }
 }
 
 TEST(Settings, LayersFromTheShape) {

@@ -100,7 +100,7 @@ class BlasLayer final : public PreparedLayer {
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const ThreadCountScope scope(threads_);
-    const bool fused = args.rule != nullptr && args.rule->kind == UpdateKind::kSgd && args.weights.state0 == nullptr;
+    const bool fused = args.rule != nullptr && args.rule->kind == UpdateKind::kSgd && args.rule->StateCount() == 0;
     const T eta = fused ? static_cast<T>(args.rule->learning_rate) : T(-1);
     const T keep = fused ? T(1) - eta * static_cast<T>(args.rule->weight_decay) : T(0);
     const int64_t outputs = args.delta.cols;
@@ -118,10 +118,10 @@ class BlasLayer final : public PreparedLayer {
       const int64_t count = outputs * inputs;
       const int64_t thread = omp_get_thread_num();
       const int64_t size = omp_get_num_threads();
-      plain_loops::Update<T>(*args.rule, true, args.weights, count * thread / size, count * (thread + 1) / size);
+      UpdateArrays<T>(*args.rule, true, args.weights, count * thread / size, count * (thread + 1) / size);
     }
     if (args.bias.value != nullptr) {
-      plain_loops::Update<T>(*args.rule, false, args.bias, 0, outputs);
+      UpdateArrays<T>(*args.rule, false, args.bias, 0, outputs);
     }
   }
 

@@ -137,8 +137,7 @@ void WeightGradientMixed(const WeightGradientTask<float>& task, Team team) noexc
       CeilDivide(args.x.rows, encoding.group),
       task.scratch,
       task.budget};
-  const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule, args.weights),
-                                   inputs};
+  const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule), inputs};
   Product<typename Operands::Sum>(input, finish, team);
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));

@@ -14,7 +14,6 @@
 #include "lamina/backend/cpu/scratch.h"
 #include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/cpu/typed_layer.h"
-#include "lamina/backend/cpu/update_constants.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/backend/requirements.h"
 #include "lamina/backend/training_steps.h"
@@ -75,7 +74,7 @@ class OwnLayer : public PreparedLayer {
     return {&args, scratch_.get(), PlanOf(Pass::kInputGradient).budget};
   }
   cpu::WeightGradientTask<T> TaskOf(const WeightGradientArgs& args) const {
-    return {&args, cpu::ConstantsOf<T>(args.rule, true), cpu::ConstantsOf<T>(args.rule, false), scratch_.get(),
+    return {&args, NumbersOf<T>(args.rule, true), NumbersOf<T>(args.rule, false), scratch_.get(),
             PlanOf(Pass::kWeightGradient).budget};
   }
 

@@ -108,10 +108,10 @@ struct GradientPart {
 
 /// Uses a part of the gradients.
 template <class T>
-using UpdateFn = void (*)(const UpdateConstants<T>&, const GradientPart<T>&, const ParameterArrays&);
+using UpdateFn = void (*)(const UpdateNumbers<T>&, const GradientPart<T>&, const ParameterArrays&);
 
 template <class T>
-void StoreGradient(const UpdateConstants<T>&, const GradientPart<T>& part, const ParameterArrays& to) {
+void StoreGradient(const UpdateNumbers<T>&, const GradientPart<T>& part, const ParameterArrays& to) {
   for (int64_t i = 0; i < part.rows; ++i) {
     Transform<T>(
         part.n, static_cast<T*>(to.gradient) + part.offset + i * part.stride, [](VecOf<T> v) HWY_ATTR { return v; },
@@ -119,102 +119,56 @@ void StoreGradient(const UpdateConstants<T>&, const GradientPart<T>& part, const
   }
 }
 
-// Calls step(g, w, v, s) for whole vectors and row ends; w and the first kStates of v, s are loaded and
-// stored back.
-template <class T, int kStates, class Step>
-HWY_INLINE void UpdatePart(const GradientPart<T>& part, const ParameterArrays& to, const Step& step) {
+// Rule U over a part, for whole vectors and row ends; the first states are loaded and stored back.
+template <class U, class T, size_t... kState>
+HWY_INLINE void UpdatePart(const UpdateNumbers<T>& numbers, const GradientPart<T>& part, const ParameterArrays& to,
+                           std::index_sequence<kState...>) {
+  using P = Pack<T>;
   const Tag<T> d;
+  const UpdateNumbers<T> fixed = numbers;  // no store to a parameter can change it
   for (int64_t row = 0; row < part.rows; ++row) {
     const T* g = part.g + row * part.g_stride;
     const int64_t offset = part.offset + row * part.stride;
-    T* w = static_cast<T*>(to.value) + offset;
-    T* v = kStates > 0 ? static_cast<T*>(to.state0) + offset : nullptr;
-    T* s = kStates > 1 ? static_cast<T*>(to.state1) + offset : nullptr;
+    T* const w = static_cast<T*>(to.value) + offset;
+    [[maybe_unused]] T* const states[] = {static_cast<T*>(to.state[kState]) + offset..., nullptr};
     int64_t i = 0;
     for (; i + kLanes<T> <= part.n; i += kLanes<T>) {
-      auto wv = hn::LoadU(d, w + i);
-      auto vv = kStates > 0 ? hn::LoadU(d, v + i) : hn::Zero(d);
-      auto sv = kStates > 1 ? hn::LoadU(d, s + i) : hn::Zero(d);
-      step(hn::LoadU(d, g + i), &wv, &vv, &sv);
-      hn::StoreU(wv, d, w + i);
-      if constexpr (kStates > 0) {
-        hn::StoreU(vv, d, v + i);
-      }
-      if constexpr (kStates > 1) {
-        hn::StoreU(sv, d, s + i);
-      }
+      P weight(hn::LoadU(d, w + i));
+      [[maybe_unused]] P state[] = {P(hn::LoadU(d, states[kState] + i))..., weight};
+      U::Step(fixed, P(hn::LoadU(d, g + i)), weight, state[kState]...);
+      hn::StoreU(weight.v, d, w + i);
+      (hn::StoreU(state[kState].v, d, states[kState] + i), ...);
     }
     if (const int64_t left = part.n - i; left > 0) {
-      auto wv = LoadTail<T>(w + i, left);
-      auto vv = kStates > 0 ? LoadTail<T>(v + i, left) : hn::Zero(d);
-      auto sv = kStates > 1 ? LoadTail<T>(s + i, left) : hn::Zero(d);
-      step(LoadTail<T>(g + i, left), &wv, &vv, &sv);
-      StoreTail<T>(wv, w + i, left);
-      if constexpr (kStates > 0) {
-        StoreTail<T>(vv, v + i, left);
-      }
-      if constexpr (kStates > 1) {
-        StoreTail<T>(sv, s + i, left);
-      }
+      P weight(LoadTail<T>(w + i, left));
+      [[maybe_unused]] P state[] = {P(LoadTail<T>(states[kState] + i, left))..., weight};
+      U::Step(fixed, P(LoadTail<T>(g + i, left)), weight, state[kState]...);
+      StoreTail<T>(weight.v, w + i, left);
+      (StoreTail<T>(state[kState].v, states[kState] + i, left), ...);
     }
   }
 }
 
-template <class T>
-void UpdateSgd(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
-  using V = VecOf<T>;
-  const Tag<T> d;
-  const auto eta = hn::Set(d, c.eta);
-  const auto lambda = hn::Set(d, c.lambda);
-  UpdatePart<T, 0>(part, to,
-                   [&](V g, V* w, V*, V*) HWY_ATTR { *w = hn::NegMulAdd(eta, hn::MulAdd(lambda, *w, g), *w); });
+template <class U, int kStates, class T>
+void UpdateSpan(const UpdateNumbers<T>& numbers, const GradientPart<T>& part, const ParameterArrays& to) {
+  UpdatePart<U>(numbers, part, to, std::make_index_sequence<kStates>());
 }
 
-// v <- alpha v - eta (g + lambda w); w <- w + v, or with Nesterov's look-ahead w <- w + alpha v - eta (g +
-// lambda w).
-template <class T, bool kNesterov>
-void UpdateMomentum(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
-  using V = VecOf<T>;
-  const Tag<T> d;
-  const auto eta = hn::Set(d, c.eta);
-  const auto alpha = hn::Set(d, c.alpha);
-  const auto lambda = hn::Set(d, c.lambda);
-  UpdatePart<T, 1>(part, to, [&](V g, V* w, V* v, V*) HWY_ATTR {
-    const auto step = hn::Mul(eta, hn::MulAdd(lambda, *w, g));
-    *v = hn::MulSub(alpha, *v, step);
-    *w = kNesterov ? hn::Add(*w, hn::MulSub(alpha, *v, step)) : hn::Add(*w, *v);
-  });
-}
-
+/// The update by a rule; without one the gradient is stored.
 template <class T>
-void UpdateAdam(const UpdateConstants<T>& c, const GradientPart<T>& part, const ParameterArrays& to) {
-  using V = VecOf<T>;
-  const Tag<T> d;
-  const auto rest1 = hn::Set(d, c.rest1);
-  const auto rest2 = hn::Set(d, c.rest2);
-  const auto beta1 = hn::Set(d, c.beta1);
-  const auto beta2 = hn::Set(d, c.beta2);
-  UpdatePart<T, 2>(part, to, [&](V g, V* w, V* v, V* s) HWY_ATTR {
-    const auto gradient = hn::MulAdd(hn::Set(d, c.lambda), *w, g);
-    *v = hn::MulAdd(beta1, *v, hn::Mul(rest1, gradient));
-    *s = hn::MulAdd(beta2, *s, hn::Mul(rest2, hn::Mul(gradient, gradient)));
-    const auto below = hn::MulAdd(hn::Sqrt(*s), hn::Set(d, c.root), hn::Set(d, c.epsilon));
-    *w = hn::Sub(*w, hn::Div(hn::Mul(hn::Set(d, c.rate), *v), below));
-  });
-}
-
-template <class T>
-UpdateFn<T> UpdateFor(const UpdateRule* rule, const ParameterArrays& arrays) {
+UpdateFn<T> UpdateFor(const UpdateRule* rule) {
+  struct Forms {
+    UpdateFn<T> plain, with_momentum;
+  };
+  static constexpr auto kTable = []<class... U>(std::tuple<U...>*) {
+    return std::array<Forms, sizeof...(U)>{
+        Forms{&UpdateSpan<U, StatesOf<U>(false), T>, &UpdateSpan<U, StatesOf<U>(true), T>}...};
+  }(static_cast<formulas::Updates*>(nullptr));
   if (rule == nullptr) {
     return &StoreGradient<T>;
   }
-  if (rule->kind == UpdateKind::kAdam) {
-    return &UpdateAdam<T>;
-  }
-  if (arrays.state0 == nullptr) {
-    return &UpdateSgd<T>;
-  }
-  return rule->kind == UpdateKind::kNesterov ? &UpdateMomentum<T, true> : &UpdateMomentum<T, false>;
+  const Forms& forms = kTable[static_cast<size_t>(rule->kind)];
+  return rule->momentum == 0 ? forms.plain : forms.with_momentum;
 }
 
 /// sums[i] = Finish(sums[i]).
@@ -306,7 +260,7 @@ struct UpdateFinish {
   static constexpr int kRowTiles = 1;
 
   const ParameterArrays* arrays;
-  const UpdateConstants<T>* constants;
+  const UpdateNumbers<T>* numbers;
   UpdateFn<T> update;
   int64_t inputs;
 
@@ -321,7 +275,7 @@ struct UpdateFinish {
     }
   }
   void operator()(T* tile, const TilePlace& at) const {
-    update(*constants, {tile, at.width, at.row * inputs + at.column, inputs, at.rows, at.columns}, *arrays);
+    update(*numbers, {tile, at.width, at.row * inputs + at.column, inputs, at.rows, at.columns}, *arrays);
   }
 };
 

@@ -85,7 +85,7 @@ template <class T>
 void BiasGradient(const WeightGradientTask<T>& task, int64_t begin, int64_t end) {
   const Tag<T> d;
   const WeightGradientArgs& args = *task.args;
-  const UpdateFn<T> update = UpdateFor<T>(args.rule, args.bias);
+  const UpdateFn<T> update = UpdateFor<T>(args.rule);
   constexpr int64_t kWidth = 4 * kLanes<T>;
   HWY_ALIGN T sums[kWidth];
   for (int64_t j = begin; j < end; j += kWidth) {
@@ -125,7 +125,7 @@ template <class Term, class T>
 void WeightGradientByRows(const WeightGradientTask<T>& task, const ConstMatrixView& delta, int64_t begin, int64_t end) {
   const Tag<T> d;
   const WeightGradientArgs& args = *task.args;
-  const UpdateFn<T> update = UpdateFor<T>(args.rule, args.weights);
+  const UpdateFn<T> update = UpdateFor<T>(args.rule);
   const int64_t inputs = args.x.cols;
   constexpr int64_t kPart = 32 * kLanes<T>;
   HWY_ALIGN T g[kPart];
@@ -165,7 +165,7 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                               task.budget,
                               static_cast<const T*>(args.weights.value),
                               inputs};
-  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule, args.weights), inputs};
+  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule), inputs};
   if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
     WeightGradientByRows<Term>(task, delta, team.Begin(outputs), team.End(outputs));
   } else {
@@ -206,8 +206,7 @@ void Update(const WeightGradientTask<T>& task, Team team) noexcept {
   if (args.rule != nullptr) {
     const int64_t begin = team.Begin(count);
     const T* g = static_cast<const T*>(args.weights.gradient) + begin;
-    UpdateFor<T>(args.rule, args.weights)(task.weight_update, {g, 0, begin, 0, 1, team.End(count) - begin},
-                                          args.weights);
+    UpdateFor<T>(args.rule)(task.weight_update, {g, 0, begin, 0, 1, team.End(count) - begin}, args.weights);
   }
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(args.delta.cols), team.End(args.delta.cols));

@@ -44,13 +44,6 @@ struct EncodedOperands {
   bool weights_in_place = false;  // read as lanes where they are
 };
 
-/// The constants of an UpdateRule in the element type, worked out once per call.
-template <class T>
-struct UpdateConstants {
-  T eta, alpha, lambda;
-  T beta1, beta2, rest1, rest2, rate, root, epsilon;  // Adam; rest is 1 - beta
-};
-
 template <class T>
 struct ForwardTask {
   const ForwardArgs* args;
@@ -70,8 +63,8 @@ struct InputGradientTask {
 template <class T>
 struct WeightGradientTask {
   const WeightGradientArgs* args;
-  UpdateConstants<T> weight_update;
-  UpdateConstants<T> bias_update;
+  UpdateNumbers<T> weight_update;
+  UpdateNumbers<T> bias_update;
   Scratch<T> scratch;
   CacheBudget budget;
 };

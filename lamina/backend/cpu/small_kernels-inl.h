@@ -181,7 +181,7 @@ void SmallInputGradient(const SmallLayer<T>& layer, const SmallLayer<T>& before,
 
 template <class T>
 HWY_INLINE void SmallBiasGradient(const SmallLayer<T>& layer, const SmallStep<T>& step) {
-  const UpdateFn<T> update = UpdateFor<T>(step.rule, layer.bias);
+  const UpdateFn<T> update = UpdateFor<T>(step.rule);
   const T* g = layer.delta;
   if (step.batch != 1) {
     T* const sums = static_cast<T*>(layer.bias.gradient);
@@ -200,7 +200,7 @@ void SmallWeightGradient(const SmallLayer<T>& layer, const T* x, const SmallStep
   using Term = typename Synapse::Term;
   const T* const delta = SmallDelta<Synapse>(layer, step.batch);
   const T* const own = static_cast<const T*>(layer.weights.value);
-  const UpdateFn<T> update = UpdateFor<T>(step.rule, layer.weights);
+  const UpdateFn<T> update = UpdateFor<T>(step.rule);
   const int64_t columns = layer.turned ? layer.outputs : layer.inputs;
   const auto use = [&](const T* tile, const SmallPlace& at) {
     update(step.weight_update,

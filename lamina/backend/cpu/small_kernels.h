@@ -34,8 +34,8 @@ template <class T>
 struct SmallStep {
   int64_t batch = 0;
   const UpdateRule* rule = nullptr;
-  UpdateConstants<T> weight_update;
-  UpdateConstants<T> bias_update;
+  UpdateNumbers<T> weight_update;
+  UpdateNumbers<T> bias_update;
 };
 
 /// The passes of one synapse, on one thread.

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "lamina/backend/cpu/small_kernels.h"
-#include "lamina/backend/cpu/update_constants.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
 
@@ -51,6 +50,7 @@ class SmallNetwork final : public PreparedNetwork {
         layers_(specs_.size()) {
     loss_.loss = request.loss;
     loss_.class_threshold = request.class_threshold;
+    loss_.label_smoothing = request.label_smoothing;
     Place(nullptr);
     buffer_ = AlignedBuffer(used_ * static_cast<int64_t>(sizeof(T)));
     Place(buffer_.template As<T>().data());
@@ -98,8 +98,9 @@ class SmallNetwork final : public PreparedNetwork {
       ParameterArrays arrays;
       arrays.value = take(count);
       arrays.gradient = gradient ? take(count) : nullptr;
-      arrays.state0 = state_count_ > 0 ? take(count) : nullptr;
-      arrays.state1 = state_count_ > 1 ? take(count) : nullptr;
+      for (int i = 0; i < state_count_; ++i) {
+        arrays.state[i] = take(count);
+      }
       return arrays;
     };
     x_stride_ = Padded(specs_.front().inputs);
@@ -149,11 +150,8 @@ class SmallNetwork final : public PreparedNetwork {
     for (size_t l = 0; l < layers_.size(); ++l) {
       const auto each = [&](const ParameterArrays& outside, const ParameterArrays& inside, const auto& fn) {
         fn(static_cast<T*>(outside.value), static_cast<T*>(inside.value));
-        if (state_count_ > 0) {
-          fn(static_cast<T*>(outside.state0), static_cast<T*>(inside.state0));
-        }
-        if (state_count_ > 1) {
-          fn(static_cast<T*>(outside.state1), static_cast<T*>(inside.state1));
+        for (int i = 0; i < state_count_; ++i) {
+          fn(static_cast<T*>(outside.state[i]), static_cast<T*>(inside.state[i]));
         }
       };
       each(arrays_[l].weights, layers_[l].weights,
@@ -215,7 +213,7 @@ class SmallNetwork final : public PreparedNetwork {
     loss_.delta = view(last.delta);
     loss_.sums = work.sums;
     ComputeLossOnHost(loss_);
-    SmallStep<T> step{rows, &rule, ConstantsOf<T>(&rule, true), {}};
+    SmallStep<T> step{rows, &rule, NumbersOf<T>(&rule, true), {}};
     step.bias_update = step.weight_update;
     step.bias_update.lambda = 0;
     for (size_t l = layers_.size(); l-- > 0;) {

@@ -229,6 +229,8 @@ void UseIntegers(TypedKernel<T>& kernel) {
   kernel.registers = &RegisterSums<Sum, T>;
 }
 
+static_assert(std::tuple_size_v<formulas::Synapses> == 4, "say below how a new synapse sums integers and halves");
+
 // The finishing synapse of integer sums: only l2 does something there.
 template <class Sum, class T, class Out>
 void UseSquares(Synapse synapse, TypedKernel<T>& kernel) {

@@ -202,6 +202,21 @@ HWY_INLINE VecOf<T> TanhVec(VecOf<T> x) {
   return hn::Div(minus1, hn::Add(minus1, hn::Set(d, static_cast<T>(2))));
 }
 
+/// ln(1 + x) for x from 0 to 1, within 4 ulp, also near 0: 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 + ...) with
+/// s = x / (2 + x), at most 1/3. NaN comes through.
+template <class T>
+HWY_INLINE VecOf<T> Log1pVec(VecOf<T> x) {
+  constexpr int kTerms = sizeof(T) == 4 ? 8 : 17;  // the first one left out is below half an ulp
+  const Tag<T> d;
+  const auto s = hn::Div(x, hn::Add(x, hn::Set(d, static_cast<T>(2))));
+  const auto square = hn::Mul(s, s);
+  auto sum = hn::Set(d, static_cast<T>(1.0 / (2 * kTerms - 1)));
+  for (int k = kTerms - 2; k >= 0; --k) {
+    sum = hn::MulAdd(sum, square, hn::Set(d, static_cast<T>(1.0 / (2 * k + 1))));
+  }
+  return hn::Mul(hn::Add(s, s), sum);
+}
+
 /// A vector dressed as a number, for formulas.inc.
 template <class T>
 struct Pack {
@@ -227,6 +242,10 @@ HWY_INLINE Pack<T> Tanh(Pack<T> x) {
   return Pack<T>(TanhVec<T>(x.v));
 }
 template <class T>
+HWY_INLINE Pack<T> Log1p(Pack<T> x) {
+  return Pack<T>(Log1pVec<T>(x.v));
+}
+template <class T>
 HWY_INLINE Pack<T> Sqrt(Pack<T> x) {
   return Pack<T>(hn::Sqrt(x.v));
 }
@@ -241,6 +260,14 @@ HWY_INLINE Pack<T> Sign(Pack<T> x) {
 template <class T>
 HWY_INLINE Pack<T> MulAdd(Pack<T> a, Pack<T> b, Pack<T> c) {
   return Pack<T>(hn::MulAdd(a.v, b.v, c.v));
+}
+template <class T>
+HWY_INLINE Pack<T> MulSub(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::MulSub(a.v, b.v, c.v));
+}
+template <class T>
+HWY_INLINE Pack<T> NegMulAdd(Pack<T> a, Pack<T> b, Pack<T> c) {
+  return Pack<T>(hn::NegMulAdd(a.v, b.v, c.v));
 }
 template <class T>
 HWY_INLINE Pack<T> Max(Pack<T> a, Pack<T> b) {

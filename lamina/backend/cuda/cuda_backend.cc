@@ -92,6 +92,8 @@ class CudaBackend final : public Backend {
     LaunchGatherRows(*device_, from, rows, count, to);
   }
   void ComputeLoss(const LossArgs& args) const noexcept override { LaunchLoss(*device_, args); }
+  void ClipGradient(const ClipArgs& args) const noexcept override { LaunchClip(*device_, args); }
+  void Update(const UpdateArgs& args) const noexcept override { LaunchUpdate(*device_, args); }
   Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
   void RadiusForward(const RadiusForwardArgs& args) const noexcept override { LaunchRadiusForward(*device_, args); }
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override { LaunchRadiusBackward(*device_, args); }

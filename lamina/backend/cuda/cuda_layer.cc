@@ -224,7 +224,7 @@ void CudaLayer::ForwardOf(const ForwardArgs& args) const {
   epilogue.distance = RowsOf<T>(args.distance);
   epilogue.sums = RowsOf<S>(args.sums);
   epilogue.bias = static_cast<const T*>(args.bias);
-  epilogue.root = layer.synapse == Synapse::kL2;
+  epilogue.synapse = layer.synapse;
   epilogue.activation = ToDevice(layer.activation);
   if constexpr (std::is_same_v<T, S>) {
     if (ChoiceOf(Pass::kForward).library) {

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "lamina/backend/cuda/activation.cuh"
 #include "lamina/backend/cuda/language.h"
+#include "lamina/neuron/problem.h"
 #include "lamina/neuron/update_rule.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -23,13 +27,29 @@ struct Rows {
   __device__ T& At(int64_t row, int64_t col) const { return data[row * stride + col]; }
 };
 
+/// Finish of the synapse; those of PlainSum have none.
+template <size_t kIndex = 0, class T>
+__device__ inline T Finish(Synapse synapse, T sum) {
+  if constexpr (kIndex < std::tuple_size_v<formulas::Synapses>) {
+    using S = std::tuple_element_t<kIndex, formulas::Synapses>;
+    if constexpr (!std::is_base_of_v<formulas::PlainSum, S>) {
+      if (synapse == static_cast<Synapse>(kIndex)) {
+        return S::Finish(sum);
+      }
+    }
+    return Finish<kIndex + 1>(synapse, sum);
+  } else {
+    return sum;
+  }
+}
+
 /// a = activation(z), z = finish(sum) + bias; whatever of the outputs is wanted.
 template <class T, class S>
 struct ForwardEpilogue {
   Rows<T> a, z, distance;
   Rows<S> sums;
   const T* bias = nullptr;
-  bool root = false;  // l2
+  Synapse synapse = Synapse::kDot;  // whose Finish it is
   DeviceActivation activation;
 
   template <class Body>
@@ -39,7 +59,7 @@ struct ForwardEpilogue {
         if (sums.data != nullptr) {
           sums.At(row, col) = sum;
         }
-        const T finished = root ? formulas::Sqrt(static_cast<T>(sum)) : static_cast<T>(sum);
+        const T finished = Finish(synapse, static_cast<T>(sum));
         if (distance.data != nullptr) {
           distance.At(row, col) = finished;
         }
@@ -83,8 +103,7 @@ template <class T>
 struct ParameterEpilogue {
   T* value = nullptr;
   T* gradient = nullptr;
-  T* state0 = nullptr;
-  T* state1 = nullptr;
+  T* state[kMostStates] = {};
   int64_t cols = 0;
   bool update = false;  // else the gradient is stored
   bool decay = false;
@@ -98,25 +117,18 @@ struct ParameterEpilogue {
       return;
     }
     const UpdateRule now = live == nullptr ? rule : live->rule;
-    const UpdateStep<T> step(now, decay);
-    if (now.kind == UpdateKind::kAdam) {
+    VisitUpdate(now, [&](auto update, auto states) {
+      using U = decltype(update);
+      const UpdateNumbers<T> numbers = NumbersOf<U, T>(now, decay);
       body([&](int64_t row, int64_t col, T sum) {
-        const int64_t n = row * cols + col;
-        step.Adam(sum, value[n], state0[n], state1[n]);
+        Step<U>(numbers, row * cols + col, sum, std::make_index_sequence<decltype(states)::value>());
       });
-    } else if (state0 == nullptr) {
-      body([&](int64_t row, int64_t col, T sum) { step.Plain(sum, value[row * cols + col]); });
-    } else if (now.kind == UpdateKind::kNesterov) {
-      body([&](int64_t row, int64_t col, T sum) {
-        const int64_t n = row * cols + col;
-        step.Nesterov(sum, value[n], state0[n]);
-      });
-    } else {
-      body([&](int64_t row, int64_t col, T sum) {
-        const int64_t n = row * cols + col;
-        step.Momentum(sum, value[n], state0[n]);
-      });
-    }
+    });
+  }
+
+  template <class U, size_t... kState>
+  __device__ void Step(const UpdateNumbers<T>& numbers, int64_t n, T sum, std::index_sequence<kState...>) const {
+    U::Step(numbers, sum, value[n], state[kState][n]...);
   }
 };
 

@@ -2,7 +2,6 @@
 #include "lamina/backend/cuda/whole_batch.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "lamina/backend/cuda/whole_batch.cuh"
 
@@ -60,19 +59,39 @@ void LaunchLoss(Device& device, const LossArgs& args) {
                        args.a.cols};
     loss.softmax = args.activation->is_softmax();
     const Activation::DeviceLoops* custom = args.activation->device_loops();
-    loss.multiply_slope = args.loss == Loss::kMse && custom == nullptr;
+    loss.multiply_slope = args.loss.by_output() && custom == nullptr;
     loss.activation = ToDevice(*args.activation);
     loss.class_threshold = args.class_threshold;
+    const Loss::Smoothed smoothed = args.loss.Smooth(args.label_smoothing, args.a.cols);
+    loss.keep = static_cast<T>(smoothed.keep);
+    loss.even = static_cast<T>(smoothed.even);
     loss.sums = args.sums;
-    const T floor =
-        args.loss == Loss::kBinaryCrossEntropy ? std::numeric_limits<T>::epsilon() : std::numeric_limits<T>::min();
-    VisitFormula<formulas::Losses>(static_cast<size_t>(args.loss), [&]<class L>(L) {
+    args.loss.Visit([&]<class L>(const L& formula) {
       device.Launch("loss", &LossKernel<L, T>, dim3{1, 1, 1}, kLossThreads,
-                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, floor);
+                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, formula);
     });
-    if (args.loss == Loss::kMse && custom != nullptr && !args.delta.empty()) {
+    if (args.loss.by_output() && custom != nullptr && !args.delta.empty()) {
       custom->slope(*args.activation, &device, args.z, args.a, args.delta);
     }
+  });
+}
+
+void LaunchClip(Device& device, const ClipArgs& args) {
+  DispatchFloat(args.dtype, [&]<class T>(T) {
+    T* const gradient = static_cast<T*>(args.gradient);
+    const auto blocks = std::clamp<int64_t>((args.count + kThreads - 1) / kThreads, 1, ClipArgs::kParts);
+    device.Launch("squares of the gradient", &SquaresKernel<T>, dim3{static_cast<unsigned>(blocks), 1, 1}, kThreads,
+                  static_cast<int64_t>(sizeof(double)) * (kThreads / kWarp), gradient, args.count, args.parts);
+    device.Launch("clip gradient", &ClipKernel<T>, Grid(args.count), kThreads, 0, gradient, args.count,
+                  static_cast<const double*>(args.parts), blocks, args.norm);
+  });
+}
+
+void LaunchUpdate(Device& device, const UpdateArgs& args) {
+  DispatchFloat(args.dtype, [&]<class T>(T) {
+    device.Launch("update", &UpdateKernel<T>, Grid(args.count), kThreads, 0,
+                  ToDevice<T>(device, args.arrays, args.count, args.rule, args.decay), args.count,
+                  static_cast<T>(args.smallest));
   });
 }
 

@@ -1,6 +1,7 @@
 // The smaller operations of training: gathering rows, the loss, column sums, softmax, scaled deltas, trained radii.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -94,7 +95,11 @@ struct DeviceLoss {
   bool multiply_slope = false;  // the gradient is by a, not by z
   DeviceActivation activation;
   double class_threshold = 0.5;
+  T keep = T(1);  // Loss::Smooth()
+  T even = T(0);
   LossSums* sums = nullptr;
+
+  __device__ T Target(int64_t row, int64_t col) const { return keep * targets.At(row, col) + even; }
 };
 
 /// Whether the largest output (one output: the side of the threshold) is the target's. All lanes of a warp.
@@ -122,10 +127,10 @@ __device__ inline bool IsCorrect(const DeviceLoss<T>& loss, int64_t row, int lan
 }
 
 template <class L, class T>
-__device__ inline void RowDelta(const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
+__device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
   T dot = T(0);
   for (int64_t col = lane; col < loss.cols; col += kWarp) {
-    const T gradient = scale * L::Gradient(loss.a.At(row, col), loss.targets.At(row, col));
+    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.Target(row, col));
     loss.delta.At(row, col) = gradient;
     dot += gradient * loss.a.At(row, col);
   }
@@ -151,7 +156,7 @@ inline constexpr int kLossThreads = 512;
 
 /// One block, a warp a row: sums in a fixed order.
 template <class L, class T>
-__global__ void LossKernel(DeviceLoss<T> loss, T floor) {
+__global__ void LossKernel(DeviceLoss<T> loss, L formula) {
   LossSums* warp_sums = &SharedAs<LossSums>();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -162,13 +167,13 @@ __global__ void LossKernel(DeviceLoss<T> loss, T floor) {
     const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
     double value = 0;
     for (int64_t col = lane; col < loss.cols; col += kWarp) {
-      value += L::Value(loss.a.At(row, col), loss.targets.At(row, col), floor);
+      value += formula.Value(loss.a.At(row, col), loss.Target(row, col));
     }
     own.loss += weight * WarpSum(value);
     own.weight += weight;
     own.correct += IsCorrect(loss, row, lane) ? 1 : 0;
     if (loss.delta.data != nullptr) {
-      RowDelta<L>(loss, row, lane, weight * mean);
+      RowDelta(formula, loss, row, lane, weight * mean);
     }
   }
   if (lane == 0) {
@@ -183,6 +188,60 @@ __global__ void LossKernel(DeviceLoss<T> loss, T floor) {
     }
     loss.sums->samples += loss.rows;
   }
+}
+
+/// parts[block] = the sum of squares of the block's share of the gradient, in a fixed order.
+template <class T>
+__global__ void SquaresKernel(const T* gradient, int64_t count, double* parts) {
+  double* warp_sums = &SharedAs<double>();
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  double sum = 0;
+  for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
+    sum += static_cast<double>(gradient[n]) * static_cast<double>(gradient[n]);
+  }
+  sum = WarpSum(sum);
+  if (lane == 0) {
+    warp_sums[warp] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double all = 0;
+    for (int i = 0; i < static_cast<int>(blockDim.x) / kWarp; ++i) {
+      all += warp_sums[i];
+    }
+    parts[blockIdx.x] = all;
+  }
+}
+
+/// gradient *= largest / norm, where that is below 1 and the norm finite. Every warp adds up the parts for itself.
+template <class T>
+__global__ void ClipKernel(T* gradient, int64_t count, const double* parts, int64_t part_count, double largest) {
+  double squares = 0;
+  for (int64_t part = static_cast<int64_t>(threadIdx.x) % kWarp; part < part_count; part += kWarp) {
+    squares += parts[part];
+  }
+  const double norm = std::sqrt(WarpSum(squares));
+  if (!(norm > largest && norm <= std::numeric_limits<double>::max())) {
+    return;
+  }
+  const T scale = static_cast<T>(largest / norm);
+  for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
+    gradient[n] *= scale;
+  }
+}
+
+/// Parameters by the gradients that are there; none below `smallest`.
+template <class T>
+__global__ void UpdateKernel(ParameterEpilogue<T> arrays, int64_t count, T smallest) {
+  arrays.Visit([&](const auto& element) {
+    for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
+      element(0, n, arrays.gradient[n]);
+      if (arrays.value[n] < smallest) {  // a NaN stays
+        arrays.value[n] = smallest;
+      }
+    }
+  });
 }
 
 /// u = distance / radius, a = activation(u).

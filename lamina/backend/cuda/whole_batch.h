@@ -19,8 +19,11 @@ Rows<const T> RowsOf(const ConstMatrixView& view) {
 template <class T>
 ParameterEpilogue<T> ToDevice(const Device& device, const ParameterArrays& arrays, int64_t cols, const UpdateRule* rule,
                               bool decay) {
-  ParameterEpilogue<T> epilogue{static_cast<T*>(arrays.value), static_cast<T*>(arrays.gradient),
-                                static_cast<T*>(arrays.state0), static_cast<T*>(arrays.state1), cols};
+  ParameterEpilogue<T> epilogue{static_cast<T*>(arrays.value), static_cast<T*>(arrays.gradient)};
+  for (int i = 0; i < kMostStates; ++i) {
+    epilogue.state[i] = static_cast<T*>(arrays.state[i]);
+  }
+  epilogue.cols = cols;
   epilogue.update = rule != nullptr;
   epilogue.decay = decay;
   epilogue.rule = rule == nullptr ? UpdateRule{} : *rule;
@@ -31,6 +34,8 @@ ParameterEpilogue<T> ToDevice(const Device& device, const ParameterArrays& array
 void LaunchGatherRows(Device& device, const ConstMatrixView& from, const int64_t* rows, int64_t count,
                       const MatrixView& to);
 void LaunchLoss(Device& device, const LossArgs& args);
+void LaunchClip(Device& device, const ClipArgs& args);
+void LaunchUpdate(Device& device, const UpdateArgs& args);
 void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args);
 void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args);
 /// out (dense) = delta scaled as the synapse's gradients want it.

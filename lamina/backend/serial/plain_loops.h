@@ -147,11 +147,4 @@ void WeightGradient(const WeightGradientArgs& args, int64_t begin, int64_t end, 
   }
 }
 
-/// Applies the rule to elements [begin, end) of one parameter array.
-template <class T>
-void Update(const UpdateRule& rule, bool decay, const ParameterArrays& arrays, int64_t begin, int64_t end) noexcept {
-  const auto at = [begin](void* p) { return p == nullptr ? nullptr : static_cast<T*>(p) + begin; };
-  ApplyUpdate<T>(rule, decay, end - begin, at(arrays.gradient), at(arrays.value), at(arrays.state0), at(arrays.state1));
-}
-
 }  // namespace lamina::plain_loops

@@ -28,9 +28,9 @@ class SerialLayer final : public PreparedLayer {
       plain_loops::WeightGradient<S, T>(args, 0, args.x.rows, static_cast<T*>(args.weights.gradient),
                                         static_cast<T*>(args.bias.gradient));
       if (args.rule != nullptr) {
-        plain_loops::Update<T>(*args.rule, true, args.weights, 0, request_.layer.weight_count());
+        UpdateArrays<T>(*args.rule, true, args.weights, 0, request_.layer.weight_count());
         if (args.bias.value != nullptr) {
-          plain_loops::Update<T>(*args.rule, false, args.bias, 0, request_.layer.outputs);
+          UpdateArrays<T>(*args.rule, false, args.bias, 0, request_.layer.outputs);
         }
       }
     });

@@ -77,9 +77,9 @@ class ThreadsLayer final : public PreparedLayer {
         Reduce(bias_gradient, partial + weights, parameters, b);
       }
       if (args.rule != nullptr) {
-        plain_loops::Update<T>(*args.rule, true, args.weights, w.begin, w.end);
+        UpdateArrays<T>(*args.rule, true, args.weights, w.begin, w.end);
         if (args.bias.value != nullptr) {
-          plain_loops::Update<T>(*args.rule, false, args.bias, b.begin, b.end);
+          UpdateArrays<T>(*args.rule, false, args.bias, b.begin, b.end);
         }
       }
     });
