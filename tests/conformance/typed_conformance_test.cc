@@ -302,7 +302,7 @@ TEST_P(TypedConformance, TheSameBitsForEverySlicing) {
   const Chosen backend(GetParam());
   const bool emulated = GetParam().backend == kEmulatedCuda;  // a hundred times slower
   for (const Shape& shape :
-       emulated ? std::vector<Shape>{{9, 37, 530}} : std::vector<Shape>{{50, 61, 1100}, {61, 130, 70}}) {
+       emulated ? std::vector<Shape>{{9, 37, 270}} : std::vector<Shape>{{50, 61, 1100}, {61, 130, 70}}) {
     for (const Synapse synapse : Synapses()) {
       for (const Precision precision : {Precision::kExact, Precision::kFast}) {
         const auto check = [&]<class E, class Out>(E, Out) {

@@ -223,7 +223,7 @@ void FilesTest::EveryDerivedColumnIsPredicted() {
     settings.threads = 1;
     TrainSession session(settings);
     session.Run({});
-    const auto model = CopyOf(session.model());
+    const auto model = std::make_shared<const Model>(session.model());
     Table table = ReadTable(settings.data, {});
     model->preprocessor.Prepare(table);
     int64_t gaps = 0;

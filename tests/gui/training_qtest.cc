@@ -88,7 +88,7 @@ void TrainingTest::DigitsToTheEndAndLikeTheProgram() {
   PredictPanel& panel = window().model_page().predict();
   panel.Predict(Digits());
   QVERIFY(QTest::qWaitFor([&] { return panel.prediction() != nullptr; }, kPatience_ms));
-  const ClassificationMetrics& here = *panel.prediction()->evaluation->classification;
+  const ClassificationMetrics& here = *panel.prediction()->answers.evaluation->classification;
   QCOMPARE(here.accuracy, known[QStringLiteral("accuracy")].toDouble());
   const QJsonArray confusion = known[QStringLiteral("confusion")].toArray();
   QCOMPARE(static_cast<size_t>(confusion.size()), here.confusion.size());
