@@ -76,7 +76,7 @@ TEST(DataFeed, TrainingHasTheSameBitsAsWithAllRowsOnTheDevice) {
   const Network start = NetworkFor(data, 5, "softmax");
   TrainOptions options;
   options.epochs = 2;
-  options.batch = 48;
+  options.batch = 96;
   options.rule.momentum = 0.9;
   for (const bool weighted : {false, true}) {
     options.shuffle = !weighted;
@@ -86,7 +86,8 @@ TEST(DataFeed, TrainingHasTheSameBitsAsWithAllRowsOnTheDevice) {
     }
     const auto large = EmulatedGpu(cuda_emulated::kEmulatedMemory_bytes);
     const Trained expected = Train(*large, options, start, data, &validation);
-    for (const unsigned late : {0U, 1U, 2U, 3U}) {
+    // Every order of copies and work once; weights travel like rows.
+    for (const unsigned late : weighted ? std::vector<unsigned>{3} : std::vector<unsigned>{0, 1, 2, 3}) {
       const auto small = EmulatedGpu(kSmall_bytes, late);
       ASSERT_TRUE(DataFeed(data, *small, options.batch).is_streamed());
       const Trained result = Train(*small, options, start, data, &validation);
@@ -104,7 +105,7 @@ TEST(DataFeed, TrainingGoesOnInTheMiddleOfAChunk) {
   const Network start = NetworkFor(data, 5, "softmax");
   TrainOptions options;
   options.epochs = 2;
-  options.batch = 48;
+  options.batch = 96;
   const auto backend = EmulatedGpu(kSmall_bytes);
   const Trained expected = Train(*backend, options, start, data);
   TrainState state = StateAfter(3, *backend, options, start, data);

@@ -35,8 +35,8 @@ constexpr std::array kLevels{
 // Best first.
 std::vector<std::string> TargetNames(int64_t targets) {
   std::vector<std::string> names;
-  for (; targets != 0; targets &= targets - 1) {
-    names.emplace_back(hwy::TargetName(targets & -targets));
+  for (auto left = static_cast<uint64_t>(targets); left != 0; left &= left - 1) {
+    names.emplace_back(hwy::TargetName(static_cast<int64_t>(left & (~left + 1))));
   }
   return names;
 }
