@@ -40,7 +40,7 @@ macro(lamina_find_cuda driver)
     if(NOT CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${LAMINA_NVCC})
     endif()
-    # One architecture, compiled by the driver for whatever is newer; packages name all of theirs (scripts/package).
+    # One architecture, compiled by the driver for whatever is newer; the preset "packages" names more.
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
       set(CMAKE_CUDA_ARCHITECTURES 80)
       if(${driver})

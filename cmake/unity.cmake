@@ -1,5 +1,5 @@
-# Unity builds: the sources of a folder compiled a few at a time, so that what they all include is read once. A third of
-# the compiling. Names in anonymous namespaces are therefore different within a folder (CONTRIBUTING.md).
+# Unity builds: the sources of a folder compiled a few at a time, so that what they all include is read once
+# (docs/decisions/0011-build-time.md). Names in anonymous namespaces are therefore different within a folder (CONTRIBUTING.md).
 
 # lamina_unity(TARGET ROOT [SKIP regex]): groups of at most LAMINA_UNITY_FILES sources, each of one folder under ROOT.
 function(lamina_unity target root)
