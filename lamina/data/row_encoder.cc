@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lamina/base/nan.h"
+
 namespace lamina {
 
 Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
@@ -27,7 +29,7 @@ RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
     logarithms_.push_back(column.scaling.logarithm ? 1 : 0);
     offsets_.push_back(column.scaling.offset);
     scales_.push_back(column.scaling.scale);
-    fills_.push_back(fills ? column.fill : std::numeric_limits<double>::quiet_NaN());
+    fills_.push_back(fills ? column.fill : kNaN);
     any_logarithm_ = any_logarithm_ || column.scaling.logarithm;
   }
 }

@@ -5,9 +5,9 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -54,7 +54,7 @@ double Column::Number(int64_t row) const {
     }
   }
   Check(false, "Column::Number: not a column of numbers");
-  return std::numeric_limits<double>::quiet_NaN();
+  return kNaN;
 }
 
 bool Column::IsMissing(int64_t row) const {

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/timing.h"
 #include "lamina/nn/executor.h"
 
@@ -121,7 +121,7 @@ Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset&
   evaluation.samples = raw.rows();
   const Matrix outputs = InTargetUnits(model, raw);
   const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
-  evaluation.loss = unknown ? std::numeric_limits<double>::quiet_NaN() : LossOf(model, raw, dataset.targets);
+  evaluation.loss = unknown ? kNaN : LossOf(model, raw, dataset.targets);
   if (model.preprocessor.task() == Task::kClassification) {
     const bool stored = costs.empty() && model.training.is_object() && model.training.contains(kCostsKey);
     evaluation.classification =

@@ -8,6 +8,7 @@
 #include "lamina/backend/serial/serial_backend.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 
@@ -100,7 +101,7 @@ double LargestRelativeError(std::span<const double> expected, std::span<const do
     comparable = std::isfinite(expected[i]) && std::isfinite(got[i]);
   }
   if (!comparable) {
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   }
   return largest == 0 ? 0 : largest / scale;
 }
