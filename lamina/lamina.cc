@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lamina/base/version.h"
-#include "lamina/nn/model.h"
-#include "lamina/nn/predictor.h"
+#include "lamina/model/model.h"
+#include "lamina/model/predictor.h"
 
 struct lamina_model {
   explicit lamina_model(lamina::Model loaded)

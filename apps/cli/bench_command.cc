@@ -23,8 +23,8 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
-#include "lamina/report/issue_limit.h"
-#include "lamina/report/train_benchmark.h"
+#include "lamina/measure/issue_limit.h"
+#include "lamina/measure/train_benchmark.h"
 
 namespace lamina::cli {
 namespace {

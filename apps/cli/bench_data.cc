@@ -9,8 +9,8 @@
 #include "command.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
-#include "lamina/data/reader.h"
-#include "lamina/report/data_benchmark.h"
+#include "lamina/data/files/reader.h"
+#include "lamina/measure/data_benchmark.h"
 
 namespace lamina::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
-#include "lamina/report/issue_limit.h"
-#include "lamina/report/layer_benchmark.h"
+#include "lamina/measure/issue_limit.h"
+#include "lamina/measure/layer_benchmark.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::cli {

@@ -15,7 +15,7 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
-#include "lamina/report/paper_2016.h"
+#include "lamina/study/paper_2016.h"
 #include "progress.h"
 
 namespace lamina::cli {

@@ -14,7 +14,7 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
-#include "lamina/report/paper_2017.h"
+#include "lamina/study/paper_2017.h"
 #include "progress.h"
 
 namespace lamina::cli {

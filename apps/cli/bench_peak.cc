@@ -13,8 +13,8 @@
 #include "command.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/hardware.h"
-#include "lamina/report/issue_limit.h"
-#include "lamina/report/memory_bandwidth.h"
+#include "lamina/measure/issue_limit.h"
+#include "lamina/measure/memory_bandwidth.h"
 
 namespace lamina::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
-#include "lamina/report/predict_benchmark.h"
+#include "lamina/measure/predict_benchmark.h"
 
 namespace lamina::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "lamina/nn/file_layer.h"
+#include "lamina/layer/file_layer.h"
 #include "lamina/search/search_settings.h"
 #include "lamina/train/settings.h"
 

@@ -10,9 +10,9 @@
 #include "interrupt.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/column_statistics.h"
-#include "lamina/data/fetch.h"
-#include "lamina/data/reader.h"
+#include "lamina/data/encode/column_statistics.h"
+#include "lamina/data/files/fetch.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/train/settings.h"
 
 namespace lamina::cli {

@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "lamina/backend/backends.h"
-#include "lamina/train/answer.h"
+#include "lamina/model/answer.h"
 #include "lamina/train/command_line.h"
 #include "model_input.h"
 #include "pictures.h"

@@ -7,9 +7,9 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
-#include "lamina/nn/model.h"
-#include "lamina/nn/onnx_export.h"
-#include "lamina/nn/weight_files.h"
+#include "lamina/layer/weight_files.h"
+#include "lamina/model/model.h"
+#include "lamina/model/onnx_export.h"
 #include "lamina/report/gnuplot.h"
 
 namespace lamina::cli {

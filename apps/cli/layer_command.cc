@@ -11,7 +11,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
-#include "lamina/nn/file_layer.h"
+#include "lamina/layer/file_layer.h"
 #include "progress.h"
 
 namespace lamina::cli {

@@ -4,9 +4,9 @@
 #include "command.h"
 
 #include "lamina/backend/backends.h"
-#include "lamina/data/split.h"
-#include "lamina/train/answer.h"
+#include "lamina/model/answer.h"
 #include "lamina/train/settings.h"
+#include "lamina/train/split.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::cli {

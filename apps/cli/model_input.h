@@ -8,8 +8,8 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/base/file.h"
-#include "lamina/data/reader.h"
-#include "lamina/nn/model.h"
+#include "lamina/data/files/reader.h"
+#include "lamina/model/model.h"
 
 namespace lamina::cli {
 

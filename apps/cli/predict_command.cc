@@ -7,9 +7,9 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
-#include "lamina/data/npy_writer.h"
-#include "lamina/train/answer.h"
-#include "lamina/train/predictions.h"
+#include "lamina/data/files/npy_writer.h"
+#include "lamina/model/answer.h"
+#include "lamina/model/predictions.h"
 #include "model_input.h"
 #include "tables.h"
 

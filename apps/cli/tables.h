@@ -4,9 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "lamina/data/preprocessor.h"
-#include "lamina/nn/model.h"
-#include "lamina/train/answer.h"
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/model/answer.h"
+#include "lamina/model/model.h"
 
 namespace lamina::cli {
 

@@ -14,8 +14,8 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
-#include "lamina/report/layer_sweep.h"
 #include "lamina/report/report_writer.h"
+#include "lamina/study/layer_sweep.h"
 #include "lamina/tune/profile.h"
 #include "lamina/tune/tuner.h"
 

@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "lamina/train/metrics.h"
+#include "lamina/model/metrics.h"
 
 namespace lamina::gui {
 

@@ -12,7 +12,7 @@
 #include "curves_view.h"
 #include "data_page.h"
 #include "lamina/base/file.h"
-#include "lamina/nn/onnx_export.h"
+#include "lamina/model/onnx_export.h"
 #include "predict_panel.h"
 
 namespace lamina::gui {

@@ -5,7 +5,7 @@
 #include <QString>
 #include <memory>
 
-#include "lamina/nn/model.h"
+#include "lamina/model/model.h"
 #include "lamina/train/history.h"
 #include "lamina/train/settings.h"
 

@@ -8,7 +8,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
-#include "lamina/data/csv.h"
+#include "lamina/data/files/csv.h"
 #include "lamina/tune/profile.h"
 #include "problem.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "lamina/nn/model.h"
-#include "lamina/train/answer.h"
-#include "lamina/train/predictions.h"
+#include "lamina/model/answer.h"
+#include "lamina/model/model.h"
+#include "lamina/model/predictions.h"
 
 namespace lamina::gui {
 

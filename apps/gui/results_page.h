@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "lamina/train/evaluate.h"
+#include "lamina/model/evaluate.h"
 
 class QChart;
 class QChartView;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "background.h"
-#include "lamina/data/column_statistics.h"
+#include "lamina/data/encode/column_statistics.h"
 #include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
 #include "problem.h"

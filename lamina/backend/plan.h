@@ -18,7 +18,7 @@ struct Plan {
   int64_t depth = 0;         // longest sum computed in one go, in elements
   int64_t cache_bytes = 0;   // packed columns kept in the second-level cache while rows stream past
   int64_t threads = 0;
-  double asymmetry = 0;  // As of slices of this size (nn/slices.h): samples M As, neurons M / As
+  double asymmetry = 0;  // As of slices of this size (layer/slices.h): samples M As, neurons M / As
 
   /// "kernel=tile tile=8x3 depth=1024 cache=524288 threads=2", without what is left open; "estimate" if all is.
   std::string Text() const;

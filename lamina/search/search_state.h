@@ -12,7 +12,7 @@
 
 #include "lamina/base/file_lock.h"
 #include "lamina/base/timing.h"
-#include "lamina/nn/model.h"
+#include "lamina/model/model.h"
 #include "lamina/search/trial.h"
 #include "lamina/train/trainer.h"
 

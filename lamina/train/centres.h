@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "lamina/data/preprocessor.h"
+#include "lamina/data/encode/preprocessor.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {

@@ -8,8 +8,8 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/nn/checked_json.h"
-#include "lamina/nn/safetensors.h"
+#include "lamina/model/checked_json.h"
+#include "lamina/model/safetensors.h"
 
 namespace lamina {
 namespace {

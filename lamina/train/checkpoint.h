@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "lamina/data/preprocessor.h"
-#include "lamina/nn/model.h"
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/model/model.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/preprocessor.h"
+#include "lamina/data/encode/preprocessor.h"
 
 namespace lamina {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "lamina/base/error.h"
-#include "lamina/data/category_lookup.h"
-#include "lamina/data/column_statistics.h"
+#include "lamina/data/encode/category_lookup.h"
+#include "lamina/data/encode/column_statistics.h"
 
 namespace lamina {
 namespace {

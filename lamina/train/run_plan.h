@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "lamina/data/preprocessor.h"
-#include "lamina/data/reader.h"
-#include "lamina/data/split.h"
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/train/settings.h"
+#include "lamina/train/split.h"
 
 namespace lamina {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/nn/model.h"
+#include "lamina/model/evaluate.h"
+#include "lamina/model/model.h"
 #include "lamina/train/checkpoint.h"
-#include "lamina/train/evaluate.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/train_data.h"
 

@@ -11,10 +11,10 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
-#include "lamina/data/preprocessor.h"
-#include "lamina/data/reader.h"
-#include "lamina/data/split.h"
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/nn/network.h"
+#include "lamina/train/split.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina {

@@ -5,8 +5,8 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/model/metrics.h"
 #include "lamina/train/layers_text.h"
-#include "lamina/train/metrics.h"
 #include "lamina/train/settings.h"
 
 namespace lamina {

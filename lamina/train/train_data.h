@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "lamina/nn/model.h"
+#include "lamina/model/model.h"
 #include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
 

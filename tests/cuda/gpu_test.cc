@@ -3,11 +3,11 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "lamina/layer/sliced_layer.h"
+#include "lamina/measure/issue_limit.h"
+#include "lamina/measure/layer_benchmark.h"
+#include "lamina/measure/train_benchmark.h"
 #include "lamina/nn/executor.h"
-#include "lamina/nn/sliced_layer.h"
-#include "lamina/report/issue_limit.h"
-#include "lamina/report/layer_benchmark.h"
-#include "lamina/report/train_benchmark.h"
 #include "lamina/tune/pass_run.h"
 #include "lamina/tune/tuner.h"
 #include "tests/caught_error.h"

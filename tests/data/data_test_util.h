@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lamina/base/error.h"
-#include "lamina/data/csv.h"
+#include "lamina/data/files/csv.h"
 
 namespace lamina {
 

@@ -9,7 +9,7 @@
 #include <QTableWidget>
 
 #include "curves_view.h"
-#include "lamina/nn/onnx_export.h"
+#include "lamina/model/onnx_export.h"
 #include "lamina/train/session.h"
 #include "model_page.h"
 #include "predict_panel.h"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "curves_view.h"
-#include "lamina/nn/model.h"
+#include "lamina/model/model.h"
 #include "model_page.h"
 #include "predict_panel.h"
 #include "tests/gui/window_test.h"

@@ -10,8 +10,8 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/random.h"
-#include "lamina/data/preprocessor.h"
-#include "lamina/nn/model.h"
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/model/model.h"
 #include "tests/conformance/configurations.h"
 
 namespace lamina {

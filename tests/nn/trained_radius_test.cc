@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/layer/layer.h"
 #include "lamina/nn/executor.h"
-#include "lamina/nn/layer.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/reference_update.h"
 #include "tests/nn/small_data.h"

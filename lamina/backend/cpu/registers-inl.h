@@ -1,4 +1,4 @@
-// The arithmetic of a Sum on values in registers: the limit of what a kernel can reach (report/issue_limit.h).
+// The arithmetic of a Sum on values in registers: the limit of what a kernel can reach (measure/issue_limit.h).
 #if defined(LAMINA_BACKEND_CPU_REGISTERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_REGISTERS_INL_H_
 #undef LAMINA_BACKEND_CPU_REGISTERS_INL_H_

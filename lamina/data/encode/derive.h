@@ -1,0 +1,41 @@
+// Columns computed from others: logarithms, parts of dates, and steps along series (the previous day's price).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/data/files/table.h"
+
+namespace lamina {
+
+/// Which columns to compute. A column is written NAME=FUNCTION:COLUMN or NAME=FUNCTION:COLUMN:ARGUMENT, with the
+/// functions of DeriveFunctions(); later ones may use earlier ones.
+struct DeriveOptions {
+  std::vector<std::string> columns;
+  std::string series_by;  // rows with the same value here are one series; empty: all rows are one
+  std::string order_by;   // the order within a series; empty: that of the rows
+
+  bool operator==(const DeriveOptions&) const = default;
+};
+
+struct DeriveFunction {
+  std::string_view name;
+  std::string_view argument;  // "", "[count]" or "column"
+  std::string_view help;
+};
+std::span<const DeriveFunction> DeriveFunctions();
+
+/// The name of the column that `text` ("NAME=FUNCTION:COLUMN") describes.
+std::string DerivedName(std::string_view text);
+
+/// Throws Error(kInvalidArgument) for what cannot be read as a derived column, without a table.
+void ValidateDerive(const DeriveOptions& options);
+
+/// Appends the columns. Where a series has no such row (the previous of the first) the value is missing. A column whose
+/// sources are absent is left out where its name is in `optional` (targets, in data without answers). Throws Error.
+void DeriveColumns(Table& table, const DeriveOptions& options, std::span<const std::string> optional = {});
+
+}  // namespace lamina

@@ -1,0 +1,217 @@
+// The CSV reader: checks the text, finds the dialect, then reads every record in one pass.
+#include "lamina/data/files/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <unordered_set>
+
+#include "lamina/base/error.h"
+#include "lamina/base/utf8.h"
+#include "lamina/data/files/csv_columns.h"
+#include "lamina/data/files/csv_cursor.h"
+#include "lamina/data/files/csv_dialect.h"
+
+namespace lamina {
+namespace {
+
+[[noreturn]] void ThrowAt(std::string_view content, size_t offset, const std::string& source, std::string message,
+                          std::string remedy) {
+  const auto line = 1 + std::count(content.begin(), content.begin() + static_cast<ptrdiff_t>(offset), '\n');
+  throw Error(ErrorCode::kBadData, std::move(message), {.file = source, .line = line, .remedy = std::move(remedy)});
+}
+
+// Text must be UTF-8: names and categories go into JSON.
+void CheckUtf8(std::string_view content, const std::string& source) {
+  unsigned char any = 0;
+  for (const char c : content) {
+    any |= static_cast<unsigned char>(c);
+  }
+  if (any < 0x80) {
+    return;
+  }
+  for (size_t at = 0; at < content.size();) {
+    const size_t length = Utf8Length(content, at);
+    if (length == 0) {
+      ThrowAt(content, at, source,
+              fmt::format("not UTF-8 text: byte 0x{:02x}", static_cast<unsigned char>(content[at])),
+              "Convert it, for instance with: iconv -f LATIN1 -t UTF-8.");
+    }
+    at += length;
+  }
+}
+
+// Makes `content` plain UTF-8 that ends in '\n', without byte order mark, or throws.
+void Normalise(std::string& content, const std::string& source) {
+  if (content.starts_with("\xFF\xFE") || content.starts_with("\xFE\xFF")) {
+    ThrowAt(content, 0, source, "is UTF-16 text", "Convert it with: iconv -f UTF-16 -t UTF-8.");
+  }
+  if (content.starts_with("\xEF\xBB\xBF")) {
+    content.erase(0, 3);
+  }
+  if (const size_t nul = content.find('\0'); nul != std::string::npos) {
+    ThrowAt(content, nul, source, "holds NUL bytes: not a text file", "Name a text file, or convert this one to CSV.");
+  }
+  CheckUtf8(content, source);
+  if (content.find('\n') == std::string::npos) {
+    std::replace(content.begin(), content.end(), '\r', '\n');  // line ends of old Macintosh files
+  }
+  if (!content.ends_with('\n')) {
+    content += '\n';
+  }
+  if (content.find_first_not_of(" \r\n") == std::string::npos) {
+    throw Error(ErrorCode::kBadData, "the file is empty", {.file = source});
+  }
+}
+
+std::vector<std::string> ColumnNames(const std::vector<std::string>& first, bool header, const std::string& source) {
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
+  for (size_t j = 0; j < first.size(); ++j) {
+    const std::string generated = fmt::format("c{}", j);
+    names.push_back(header && !first[j].empty() ? first[j] : generated);
+  }
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw Error(ErrorCode::kBadData, "two columns have the same name",
+                  {.file = source, .line = 1, .column = name, .remedy = "Rename one of them in the header line."});
+    }
+  }
+  return names;
+}
+
+void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& options, const std::string& source,
+                      std::vector<FieldKind>& kinds) {
+  Table table;  // for its look-up by name or number
+  table.source = source;
+  table.columns.resize(names.size());
+  for (size_t j = 0; j < names.size(); ++j) {
+    table.columns[j].name = names[j];
+  }
+  for (const std::string& name : options.text_columns) {
+    kinds[static_cast<size_t>(table.FindColumn(name))] = FieldKind::kText;
+  }
+  for (const std::string& name : options.text_columns_if_present) {
+    const auto it = std::find(names.begin(), names.end(), name);
+    if (it != names.end()) {
+      kinds[static_cast<size_t>(it - names.begin())] = FieldKind::kText;
+    }
+  }
+}
+
+[[noreturn]] void ThrowRagged(CsvCursor& cursor, size_t expected, size_t found, int64_t line,
+                              const std::string& source) {
+  while (!cursor.record_ended()) {
+    cursor.NextField();
+    ++found;
+  }
+  throw Error(
+      ErrorCode::kBadData, fmt::format("expected {} field{}, found {}", expected, expected == 1 ? "" : "s", found),
+      {.file = source, .line = line, .remedy = "Correct the line; fields that contain the separator must be quoted."});
+}
+
+// Reads all records at the cursor into `builders`; their lines into table.lines.
+void ReadRecords(CsvCursor& cursor, std::vector<CsvColumnBuilder>& builders, Table& table) {
+  const size_t columns = builders.size();
+  const bool skip_blank = columns > 1;
+  while (!cursor.AtEnd()) {
+    if (skip_blank && cursor.SkipBlankLine()) {
+      continue;
+    }
+    const int64_t line = cursor.line();
+    for (size_t j = 0; j < columns; ++j) {
+      builders[j].Read(cursor);
+      if (cursor.record_ended() != (j + 1 == columns)) {
+        ThrowRagged(cursor, columns, j + 1, line, table.source);
+      }
+    }
+    table.lines.push_back(line);
+  }
+  table.rows = static_cast<int64_t>(table.lines.size());
+}
+
+void CheckSeparator(char separator) {
+  if (separator == '"' || separator == '\n' || separator == '\r' ||
+      std::isalnum(static_cast<unsigned char>(separator))) {
+    throw Error(ErrorCode::kInvalidArgument, "cannot separate fields",
+                {.value = std::string(1, separator), .remedy = "Use a comma, a semicolon, a tab or |."});
+  }
+}
+
+// Without the empty lines at the end, which would be missing values in a table of one column.
+std::string_view WithoutTrailingBlankLines(std::string_view content) {
+  const size_t last = content.find_last_not_of(" \r\n");
+  return content.substr(0, content.find('\n', last) + 1);
+}
+
+size_t EstimateRows(std::string_view content, const CsvSample& sample) {
+  size_t sample_bytes = 1;
+  for (const auto& record : sample.records) {
+    for (const std::string& field : record) {
+      sample_bytes += field.size() + 1;
+    }
+  }
+  const double per_record = static_cast<double>(sample_bytes) / static_cast<double>(sample.records.size());
+  return std::min(content.size() / sample.records.front().size(),
+                  static_cast<size_t>(1.1 * static_cast<double>(content.size()) / per_record)) +
+         1;
+}
+
+}  // namespace
+
+bool LooksLikeCsv(std::string_view start, std::string_view path) {
+  for (const std::string_view ending : {".csv", ".tsv", ".txt", ".data"}) {
+    if (path.ends_with(ending)) {
+      return true;
+    }
+  }
+  if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF")) {
+    return true;  // UTF-16, which the reader names
+  }
+  return std::none_of(start.begin(), start.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f';
+  });
+}
+
+Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options) {
+  Normalise(content, source);
+  const std::string_view text = WithoutTrailingBlankLines(content);
+  const char separator = options.separator != 0 ? options.separator : DetectSeparator(text);
+  CheckSeparator(separator);
+  const CsvSample sample = TakeSample(text, separator, source);
+  const bool header =
+      options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, options.missing));
+  const std::vector<std::string> names = ColumnNames(sample.records.front(), header, source);
+  std::vector<FieldKind> kinds = DecideKinds(sample, header, options.missing);
+  ApplyTextColumns(names, options, source, kinds);
+
+  Table table;
+  table.source = source;
+  const size_t rows = EstimateRows(text, sample);
+  table.lines.reserve(rows);
+  std::vector<CsvColumnBuilder> builders;
+  builders.reserve(names.size());
+  for (size_t j = 0; j < names.size(); ++j) {
+    builders.emplace_back(names[j], kinds[j], source, options.missing);
+    builders.back().Reserve(rows);
+  }
+  CsvCursor cursor(text, separator, source);
+  while (cursor.SkipBlankLine()) {
+  }
+  for (bool more = header; more; more = !cursor.record_ended()) {
+    cursor.NextField();
+  }
+  ReadRecords(cursor, builders, table);
+  if (table.rows == 0) {
+    throw Error(ErrorCode::kBadData, "holds no rows, only a header line",
+                {.file = source, .remedy = "If the first line is data, use --header no."});
+  }
+  for (CsvColumnBuilder& builder : builders) {
+    table.columns.push_back(std::move(builder).Finish());
+  }
+  return table;
+}
+
+}  // namespace lamina

@@ -1,0 +1,29 @@
+// CSV files: any separator, quoted fields, with or without a header line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lamina/data/files/reader.h"
+
+namespace lamina {
+
+/// True for text: the start holds no NUL or other control bytes, or the path ends in .csv, .tsv, .txt or
+/// .data.
+bool LooksLikeCsv(std::string_view start, std::string_view path);
+
+/// A table from UTF-8 text.
+/// - Fields may be quoted ("" within is a quote; separators and line ends are allowed); others lose spaces at
+/// both ends.
+/// - A column is numbers, dates or text: what most values in the first 64 records are (a tie: what the first
+/// one is).
+///   Dates (2024-03-01, 2024-03-01T12:30:00) become days since 1970-01-01.
+/// - Header::kAuto takes the first line for a header if none of its fields is a number or date and either a
+/// column
+///   below one of its names holds numbers, or (all columns text) its fields are distinct, not empty and not
+///   seen again in their columns. Without a header the columns are c0, c1, ...
+/// - Empty lines are skipped (in a table of one column they are missing values, except at the end).
+/// Throws Error(kBadData) with line and column; Error(kNotFound) for unknown options.text_columns.
+Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options);
+
+}  // namespace lamina

@@ -1,0 +1,291 @@
+// Numbers, dates and categories from CSV fields: a fast path for clean fields, a careful one for the rest.
+#include "lamina/data/files/csv_columns.h"
+
+#include <fast_float/fast_float.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+
+#include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+
+namespace lamina {
+namespace {
+
+bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+// The whole field as a number, possibly infinite; false if it is not one.
+bool ParseWhole(std::string_view field, double& value) {
+  if (field.size() > 1 && field[0] == '+' && field[1] != '-' && field[1] != '+') {
+    field.remove_prefix(1);
+  }
+  const char* end = field.data() + field.size();
+  const auto result = fast_float::from_chars(field.data(), end, value);
+  return !field.empty() && result.ptr == end && result.ec != std::errc::invalid_argument;
+}
+
+int Digits(const char* p, int count, bool& ok) {
+  int value = 0;
+  for (int i = 0; i < count; ++i) {
+    ok &= IsDigit(p[i]);
+    value = value * 10 + (p[i] - '0');
+  }
+  return value;
+}
+
+// The ten bytes at p as YYYY-MM-DD, in days from 1970-01-01 of the proleptic Gregorian calendar.
+bool ParseDay(const char* p, int64_t& days) {
+  bool ok = p[4] == '-' && p[7] == '-';
+  const int year = Digits(p, 4, ok);
+  const int month = Digits(p + 5, 2, ok);
+  const int day = Digits(p + 8, 2, ok);
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!ok || !date.ok()) {
+    return false;
+  }
+  days = std::chrono::sys_days(date).time_since_epoch().count();
+  return true;
+}
+
+bool IsNan(std::string_view field) {
+  const size_t sign = !field.empty() && (field[0] == '-' || field[0] == '+') ? 1 : 0;
+  const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
+  return field.size() == sign + 3 && lower(field[sign]) == 'n' && lower(field[sign + 1]) == 'a' &&
+         lower(field[sign + 2]) == 'n';
+}
+
+}  // namespace
+
+bool ParseDate(std::string_view text, double& days) {
+  int64_t whole = 0;
+  if (text.size() < 10 || !ParseDay(text.data(), whole)) {
+    return false;
+  }
+  days = static_cast<double>(whole);
+  if (text.size() == 10) {
+    return true;
+  }
+  const bool seconds = text.size() == 19;
+  if ((text[10] != 'T' && text[10] != ' ') || (!seconds && text.size() != 16) || text[13] != ':') {
+    return false;
+  }
+  bool ok = !seconds || text[16] == ':';
+  const int hour = Digits(text.data() + 11, 2, ok);
+  const int minute = Digits(text.data() + 14, 2, ok);
+  const int second = seconds ? Digits(text.data() + 17, 2, ok) : 0;
+  days += (hour * 3600 + minute * 60 + second) / 86400.0;
+  return ok && hour < 24 && minute < 60 && second < 60;
+}
+
+FieldKind ClassifyField(std::string_view field, std::span<const std::string> missing) {
+  if (std::find(missing.begin(), missing.end(), field) != missing.end() || IsNan(field)) {
+    return FieldKind::kMissing;
+  }
+  double value = 0;
+  if (ParseDate(field, value)) {
+    return FieldKind::kDate;
+  }
+  return ParseWhole(TrimField(field), value) ? FieldKind::kNumber : FieldKind::kText;
+}
+
+FieldKind DecideKind(std::span<const FieldKind> sample) {
+  const auto count = [&](FieldKind kind) { return std::count(sample.begin(), sample.end(), kind); };
+  const auto numbers = count(FieldKind::kNumber);
+  const auto dates = count(FieldKind::kDate);
+  const auto texts = count(FieldKind::kText);
+  const auto first = std::find_if(sample.begin(), sample.end(), [](FieldKind k) { return k != FieldKind::kMissing; });
+  if (first == sample.end()) {
+    return FieldKind::kMissing;
+  }
+  if (texts > numbers + dates || (texts == numbers + dates && *first == FieldKind::kText)) {
+    return FieldKind::kText;
+  }
+  return dates > numbers || (dates == numbers && *first == FieldKind::kDate) ? FieldKind::kDate : FieldKind::kNumber;
+}
+
+CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const std::string& source,
+                                   std::span<const std::string> missing)
+    : name_(std::move(name)), kind_(kind), source_(source), missing_(missing) {
+  double value = 0;
+  numeric_missing_ = std::any_of(missing.begin(), missing.end(),
+                                 [&](const std::string& word) { return ParseWhole(word, value) && !IsNan(word); });
+}
+
+void CsvColumnBuilder::Reserve(size_t rows) {
+  if (kind_ == FieldKind::kText) {
+    codes_.reserve(rows);
+  } else {
+    numbers_.reserve(rows);
+  }
+}
+
+void CsvColumnBuilder::Read(CsvCursor& cursor) {
+  ++rows_;
+  switch (kind_) {
+    case FieldKind::kNumber:
+      if (ReadNumberFast(cursor)) {
+        return;
+      }
+      break;
+    case FieldKind::kDate:
+      if (ReadDateFast(cursor)) {
+        return;
+      }
+      break;
+    case FieldKind::kText:
+      if (ReadTextFast(cursor)) {
+        return;
+      }
+      break;
+    case FieldKind::kMissing: break;
+  }
+  ReadSlow(cursor);
+}
+
+// The number ends where the field ends: no second look at the bytes.
+bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
+  const char* p = cursor.at();
+  if (numeric_missing_ || (!IsDigit(*p) && *p != '-' && *p != '.')) {
+    return false;
+  }
+  double value = 0;
+  const auto result = fast_float::from_chars(p, cursor.end(), value);
+  if (result.ec != std::errc() || !std::isfinite(value) || !cursor.EndFieldAt(result.ptr)) {
+    return false;
+  }
+  numbers_.push_back(value);
+  return true;
+}
+
+bool CsvColumnBuilder::ReadDateFast(CsvCursor& cursor) {
+  int64_t days = 0;
+  const char* p = cursor.at();
+  if (cursor.end() - p <= 10 || !ParseDay(p, days) || !cursor.EndFieldAt(p + 10)) {
+    return false;
+  }
+  numbers_.push_back(static_cast<double>(days));
+  return true;
+}
+
+bool CsvColumnBuilder::ReadTextFast(CsvCursor& cursor) {
+  const char* start = cursor.at();
+  const char separator = cursor.separator();
+  const char* p = start;
+  while (*p != separator && static_cast<unsigned char>(*p) > ' ') {
+    ++p;
+  }
+  if (*start == '"' || !cursor.EndFieldAt(p)) {
+    return false;  // quotes or spaces
+  }
+  codes_.push_back(CodeOf({start, static_cast<size_t>(p - start)}));
+  return true;
+}
+
+void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
+  const int64_t line = cursor.line();
+  const std::string_view field = cursor.NextField();
+  if (kind_ == FieldKind::kText) {
+    codes_.push_back(CodeOf(field));
+    return;
+  }
+  if (IsMissing(field) || IsNan(field)) {
+    numbers_.push_back(kNaN);
+    return;
+  }
+  if (kind_ == FieldKind::kMissing) {  // the first value decides
+    kind_ = ClassifyField(field, missing_);
+    if (kind_ == FieldKind::kText) {
+      numbers_ = {};
+      codes_.assign(rows_ - 1, -1);
+      codes_.push_back(CodeOf(field));
+      return;
+    }
+  }
+  numbers_.push_back(ParseValue(field, line));
+}
+
+double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) const {
+  double value = 0;
+  const bool date = kind_ == FieldKind::kDate;
+  const std::string_view trimmed = TrimField(field);
+  const bool ok = date ? ParseDate(trimmed, value) : ParseWhole(trimmed, value);
+  if (ok && std::isfinite(value)) {
+    return value;
+  }
+  const bool word = std::none_of(trimmed.begin(), trimmed.end(), IsDigit);
+  const char* message = "not a number in a column of numbers";
+  if (date) {
+    message = "not a date (YYYY-MM-DD, optionally with HH:MM:SS) in a column of dates";
+  } else if (ok) {
+    message = word ? "not a finite number" : "number out of range";
+  }
+  throw Error(ErrorCode::kBadData, message,
+              {.file = source_,
+               .line = line,
+               .column = name_,
+               .value = Excerpt(field),
+               .remedy = fmt::format("Correct the value, or read the column as text with --text-columns {}.", name_)});
+}
+
+bool CsvColumnBuilder::IsMissing(std::string_view field) const {
+  return std::find(missing_.begin(), missing_.end(), field) != missing_.end();
+}
+
+void CsvColumnBuilder::GrowSlots() {
+  slots_.assign(std::max<size_t>(64, slots_.size() * 2), 0);
+  const size_t mask = slots_.size() - 1;
+  for (size_t e = 0; e < entries_.size(); ++e) {
+    size_t slot = std::hash<std::string_view>()(entries_[e].text) & mask;
+    while (slots_[slot] != 0) {
+      slot = (slot + 1) & mask;
+    }
+    slots_[slot] = static_cast<uint32_t>(e + 1);
+  }
+}
+
+int32_t CsvColumnBuilder::CodeOf(std::string_view text) {
+  if (last_entry_ < entries_.size() && entries_[last_entry_].text == text) {  // files are often sorted
+    return entries_[last_entry_].code;
+  }
+  if (entries_.size() * 2 >= slots_.size()) {
+    GrowSlots();
+  }
+  const size_t mask = slots_.size() - 1;
+  size_t slot = std::hash<std::string_view>()(text) & mask;
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    last_entry_ = slots_[slot] - 1;
+    if (entries_[last_entry_].text == text) {
+      return entries_[last_entry_].code;
+    }
+  }
+  last_entry_ = entries_.size();
+  entries_.push_back({std::string(text), IsMissing(text) ? -1 : next_code_++});
+  slots_[slot] = static_cast<uint32_t>(entries_.size());
+  return entries_.back().code;
+}
+
+Column CsvColumnBuilder::Finish() && {
+  Column column;
+  column.name = std::move(name_);
+  if (kind_ == FieldKind::kText) {
+    column.kind = ColumnKind::kText;
+    column.codes = std::move(codes_);
+    for (Entry& entry : entries_) {
+      if (entry.code >= 0) {
+        column.categories.push_back(std::move(entry.text));
+      }
+    }
+    return column;
+  }
+  const auto owner = std::make_shared<const std::vector<double>>(std::move(numbers_));
+  column.numbers = owner->data();
+  column.owner = owner;
+  column.is_date = kind_ == FieldKind::kDate;
+  return column;
+}
+
+}  // namespace lamina

@@ -1,0 +1,107 @@
+// Field by field over CSV text (RFC 4180, with spaces allowed around quoted fields).
+#include "lamina/data/files/csv_cursor.h"
+
+#include <algorithm>
+
+#include "lamina/base/error.h"
+
+namespace lamina {
+
+std::string_view TrimField(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_space(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_space(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+std::string Excerpt(std::string_view text) {
+  constexpr size_t kMax_bytes = 60;
+  if (text.size() <= kMax_bytes) {
+    return std::string(text);
+  }
+  size_t size = kMax_bytes;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) {
+    --size;  // not within a character
+  }
+  return std::string(text.substr(0, size)) + "...";
+}
+
+std::string_view CsvCursor::NextField() {
+  const char* p = at_;
+  while (*p == ' ' && *p != separator_) {
+    ++p;
+  }
+  if (*p == '"') {
+    return NextQuoted(p);
+  }
+  const char* start = p;
+  while (*p != separator_ && *p != '\n') {
+    ++p;
+  }
+  const std::string_view field = TrimField({start, static_cast<size_t>(p - start)});
+  EndFieldAt(p);
+  return field;
+}
+
+std::string_view CsvCursor::NextQuoted(const char* open) {
+  const char* p = open + 1;
+  const char* piece = p;
+  bool doubled = false;
+  buffer_.clear();
+  while (true) {
+    p = std::find(p, end_, '"');
+    if (p == end_) {
+      throw Error(ErrorCode::kBadData, "a quoted field is never closed",
+                  {.file = source_,
+                   .line = line_,
+                   .value = Excerpt({open, static_cast<size_t>(end_ - open) - 1}),
+                   .remedy = "Close it with a quote, or double quotes that belong to the text."});
+    }
+    if (p[1] != '"') {  // the final '\n' makes p[1] exist
+      break;
+    }
+    buffer_.append(piece, p + 1);
+    doubled = true;
+    p += 2;
+    piece = p;
+  }
+  std::string_view field(piece, static_cast<size_t>(p - piece));
+  if (doubled) {
+    buffer_.append(field);
+    field = buffer_;
+  }
+  const int64_t lines_inside = std::count(open, p, '\n');
+  ++p;
+  while (*p == ' ' && *p != separator_) {
+    ++p;
+  }
+  const int64_t first_line = line_;
+  line_ += lines_inside;
+  if (!EndFieldAt(p)) {
+    throw Error(ErrorCode::kBadData, "text after the closing quote of a field",
+                {.file = source_,
+                 .line = first_line + lines_inside,
+                 .value = Excerpt({p, static_cast<size_t>(std::find(p, end_, '\n') - p)}),
+                 .remedy = "Double the quotes that belong to the text."});
+  }
+  return field;
+}
+
+bool CsvCursor::SkipBlankLine() {
+  const char* p = at_;
+  while ((*p == ' ' || *p == '\r') && *p != separator_) {
+    ++p;
+  }
+  if (*p != '\n') {
+    return false;
+  }
+  at_ = p + 1;
+  ++line_;
+  return true;
+}
+
+}  // namespace lamina

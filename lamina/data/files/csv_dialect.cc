@@ -1,0 +1,133 @@
+// Guesses from the first records of a CSV file.
+#include "lamina/data/files/csv_dialect.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace lamina {
+namespace {
+
+constexpr size_t kSampleRecords = 64;
+constexpr size_t kSample_bytes = 1 << 16;
+
+// Fields of each record in the sample, taking quotes for what they mostly are; the last record may be cut
+// off.
+std::vector<size_t> CountFields(std::string_view content, char separator) {
+  std::vector<size_t> counts;
+  const std::string_view sample = content.substr(0, std::max(kSample_bytes, content.find('\n') + 1));
+  size_t fields = 1;
+  bool quoted = false;
+  bool blank = true;
+  for (const char c : sample) {
+    if (c == '"') {
+      quoted = !quoted;
+    }
+    if (c == separator && !quoted) {
+      ++fields;
+    }
+    if (c == '\n' && !quoted) {
+      if (!blank) {
+        counts.push_back(fields);
+      }
+      if (counts.size() == kSampleRecords) {
+        break;
+      }
+      fields = 1;
+      blank = true;
+    } else {
+      blank &= c == '\r' || c == ' ';
+    }
+  }
+  return counts;
+}
+
+std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
+                                    std::span<const std::string> missing) {
+  std::vector<FieldKind> kinds;
+  for (size_t r = first_record; r < sample.records.size(); ++r) {
+    if (column < sample.records[r].size()) {
+      kinds.push_back(ClassifyField(sample.records[r][column], missing));
+    }
+  }
+  return kinds;
+}
+
+bool SeenAgain(const CsvSample& sample, size_t column) {
+  for (size_t r = 1; r < sample.records.size(); ++r) {
+    if (column < sample.records[r].size() && sample.records[r][column] == sample.records[0][column]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+char DetectSeparator(std::string_view content) {
+  char best = ',';
+  size_t best_fields = 1;
+  bool best_even = false;
+  for (const char separator : {',', ';', '\t', '|'}) {
+    const std::vector<size_t> counts = CountFields(content, separator);
+    if (counts.empty() || counts[0] < 2) {
+      continue;
+    }
+    const bool even = std::all_of(counts.begin(), counts.end(), [&](size_t n) { return n == counts[0]; });
+    if ((even && !best_even) || (even == best_even && counts[0] > best_fields)) {
+      best = separator;
+      best_fields = counts[0];
+      best_even = even;
+    }
+  }
+  return best;
+}
+
+CsvSample TakeSample(std::string_view content, char separator, const std::string& source) {
+  CsvSample sample;
+  CsvCursor cursor(content, separator, source);
+  while (!cursor.AtEnd() && sample.records.size() < kSampleRecords) {
+    if (cursor.SkipBlankLine()) {
+      continue;
+    }
+    std::vector<std::string>& record = sample.records.emplace_back();
+    do {
+      record.emplace_back(cursor.NextField());
+    } while (!cursor.record_ended());
+  }
+  return sample;
+}
+
+bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing) {
+  const std::vector<std::string>& first = sample.records.front();
+  bool over_numbers = false;
+  bool all_text = true;
+  for (size_t j = 0; j < first.size(); ++j) {
+    const FieldKind kind = ClassifyField(first[j], missing);
+    if (kind == FieldKind::kNumber || kind == FieldKind::kDate) {
+      return false;
+    }
+    all_text &= kind == FieldKind::kText;
+    const FieldKind below = DecideKind(SampleColumn(sample, j, 1, missing));
+    over_numbers |= kind == FieldKind::kText && (below == FieldKind::kNumber || below == FieldKind::kDate);
+  }
+  if (over_numbers) {
+    return true;
+  }
+  const bool distinct = std::set<std::string>(first.begin(), first.end()).size() == first.size();
+  bool again = false;
+  for (size_t j = 0; j < first.size(); ++j) {
+    again |= SeenAgain(sample, j);
+  }
+  return all_text && distinct && !again;
+}
+
+std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing) {
+  std::vector<FieldKind> kinds;
+  for (size_t j = 0; j < sample.records.front().size(); ++j) {
+    kinds.push_back(DecideKind(SampleColumn(sample, j, header ? 1 : 0, missing)));
+  }
+  return kinds;
+}
+
+}  // namespace lamina

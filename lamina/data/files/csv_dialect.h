@@ -1,0 +1,28 @@
+// Finds out how a CSV file is written: separator, header, kinds of columns. Private to the CSV reader.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/data/files/csv_columns.h"
+#include "lamina/data/files/reader.h"
+
+namespace lamina {
+
+/// The separator that splits the first records into the same number of fields, the most fields winning.
+char DetectSeparator(std::string_view content);
+
+/// The first records, field by field.
+struct CsvSample {
+  std::vector<std::vector<std::string>> records;
+};
+CsvSample TakeSample(std::string_view content, char separator, const std::string& source);
+
+/// The rule stated at ReadCsv.
+bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing);
+
+/// Kind of each column, from the records after the header.
+std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing);
+
+}  // namespace lamina

@@ -1,0 +1,220 @@
+// Fetch: runs curl as a child process, without a shell. curl rather than a library: it brings TLS, proxies and
+// resuming, is on nearly every machine, and keeps lamina free of a dependency that only this needs.
+#include "lamina/data/files/fetch.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "lamina/base/child_process.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/sha256.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kAttempts = 4;  // at one address, as long as each is cut off with something gained
+constexpr auto kPoll = std::chrono::milliseconds(50);
+
+// Why one address did not give the file.
+struct Failure {
+  std::string reason;
+  bool wrong_content = false;
+};
+
+int64_t SizeOrZero(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : static_cast<int64_t>(size);
+}
+
+void Remove(const std::string& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+class Fetcher {
+ public:
+  Fetcher(const FetchSpec& spec, const FetchOptions& options) : spec_(spec), options_(options) {
+    urls_ = options.base_url.empty() ? spec.base_urls : std::vector<std::string>{options.base_url};
+    for (std::string& url : urls_) {
+      if (!url.ends_with('/')) {
+        url += '/';
+      }
+    }
+  }
+
+  FetchResult Run() {
+    std::error_code error;
+    fs::create_directories(options_.folder, error);
+    if (error) {
+      throw Error(ErrorCode::kIo, "cannot make the folder: " + error.message(), {.file = options_.folder});
+    }
+    FetchResult result;
+    for (const FetchFile& file : spec_.files) {
+      const std::string path = PathOf(file);
+      if (IsRight(file)) {
+        Report(file, FetchProgress::State::kPresent, file.size_bytes);
+      } else {
+        RequireWritableTarget(path);
+        Obtain(file, path);
+        ++result.downloaded_files;
+        Report(file, FetchProgress::State::kDone, file.size_bytes);
+      }
+      result.paths.push_back(path);
+    }
+    return result;
+  }
+
+ private:
+  std::string PathOf(const FetchFile& file) const { return (fs::path(options_.folder) / file.name).string(); }
+
+  bool IsRight(const FetchFile& file) const {
+    const std::string path = PathOf(file);
+    std::error_code error;
+    return fs::is_regular_file(path, error) && SizeOrZero(path) == file.size_bytes && Sha256OfFile(path) == file.sha256;
+  }
+
+  void Report(const FetchFile& file, FetchProgress::State state, int64_t done_bytes) const {
+    if (options_.progress) {
+      options_.progress({state, &file, &file - spec_.files.data(), done_bytes});
+    }
+  }
+
+  // Tries the addresses in order.
+  void Obtain(const FetchFile& file, const std::string& path) const {
+    std::string reasons;
+    bool wrong_content = false;
+    for (const std::string& base : urls_) {
+      const Failure failure = ObtainFrom(base + file.name, file, path + ".part");
+      if (failure.reason.empty()) {
+        fs::rename(path + ".part", path);
+        return;
+      }
+      wrong_content = wrong_content || failure.wrong_content;
+      reasons += fmt::format("{}{}{}: {}", reasons.empty() ? "" : "; ", base, file.name, failure.reason);
+    }
+    throw Error(wrong_content ? ErrorCode::kBadData : ErrorCode::kNetwork,
+                fmt::format("cannot download {}: {}", file.name, reasons), {.remedy = ByHand()});
+  }
+
+  // Downloads and verifies one file at one address. A download continued from an earlier one that then turns out wrong
+  // is started afresh once: what was there may have been from somewhere else.
+  Failure ObtainFrom(const std::string& url, const FetchFile& file, const std::string& part) const {
+    bool continued = SizeOrZero(part) > 0;
+    while (true) {
+      Failure failure = Download(url, file, part);
+      if (!failure.reason.empty()) {
+        return failure;
+      }
+      const std::string found = Sha256OfFile(part);
+      if (found == file.sha256) {
+        return {};
+      }
+      const int64_t size_bytes = SizeOrZero(part);
+      Remove(part);
+      if (!continued) {
+        return {fmt::format("wrong checksum: expected SHA-256 {} ({} bytes), found {} ({} bytes)", file.sha256,
+                            file.size_bytes, found, size_bytes),
+                true};
+      }
+      continued = false;
+    }
+  }
+
+  // Runs curl until the part is complete, it fails, or it stops gaining. Returns an empty reason for a complete part.
+  Failure Download(const std::string& url, const FetchFile& file, const std::string& part) const {
+    std::string reason;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (SizeOrZero(part) > file.size_bytes) {
+        Remove(part);
+      }
+      const int64_t before = SizeOrZero(part);
+      if (before == file.size_bytes) {
+        return {};
+      }
+      int status = 0;
+      reason = RunCurl(url, file, part, status);
+      if (status == 0) {
+        return {};
+      }
+      constexpr int kNoRanges = 33;  // the server cannot continue a download
+      if (status == kNoRanges) {
+        Remove(part);
+      } else if (SizeOrZero(part) <= before) {
+        break;
+      }
+    }
+    if (SizeOrZero(part) == 0) {
+      Remove(part);
+    }
+    return {reason};
+  }
+
+  std::string RunCurl(const std::string& url, const FetchFile& file, const std::string& part, int& status) const {
+    ChildProcess curl({"curl",
+                       "--disable",
+                       "--fail",
+                       "--silent",
+                       "--show-error",
+                       "--location",
+                       "--globoff",
+                       "--proto",
+                       "=http,https,file",
+                       "--connect-timeout",
+                       std::to_string(options_.connect_timeout_seconds),
+                       "--speed-limit",
+                       "1",
+                       "--speed-time",
+                       std::to_string(options_.stall_timeout_seconds),
+                       "--continue-at",
+                       "-",
+                       "--output",
+                       part,
+                       "--url",
+                       url},
+                      {.keep_errors = true, .remedy = "apt-get install curl"});
+    if (const Verdict started = curl.started(); !started) {
+      status = -1;
+      return started.reason;
+    }
+    while (!curl.Poll()) {
+      const int64_t size_bytes = SizeOrZero(part);
+      Report(file, FetchProgress::State::kDownloading, size_bytes);
+      if (size_bytes > file.size_bytes) {  // not our file, and it may be endless
+        break;
+      }
+      std::this_thread::sleep_for(kPoll);
+    }
+    status = SizeOrZero(part) > file.size_bytes ? 0 : curl.exit_status();
+    const std::string text(Trim(SplitText(curl.error_text(), '\n').front()));
+    return text.empty() ? fmt::format("curl ended with status {}", status) : text;
+  }
+
+  std::string ByHand() const {
+    std::string text = fmt::format("Try again later, or download by hand into the folder {}:", options_.folder);
+    for (const FetchFile& file : spec_.files) {
+      if (!IsRight(file)) {
+        text += fmt::format("\n  {}{}  (SHA-256 {})", urls_.empty() ? "" : urls_.front(), file.name, file.sha256);
+      }
+    }
+    return text;
+  }
+
+  const FetchSpec& spec_;
+  const FetchOptions& options_;
+  std::vector<std::string> urls_;
+};
+
+}  // namespace
+
+FetchResult Fetch(const FetchSpec& spec, const FetchOptions& options) { return Fetcher(spec, options).Run(); }
+
+}  // namespace lamina

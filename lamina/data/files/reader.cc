@@ -1,0 +1,108 @@
+// The table of formats and the entry points.
+#include "lamina/data/files/reader.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "lamina/base/error.h"
+#include "lamina/data/files/csv.h"
+#include "lamina/data/files/gzip.h"
+#include "lamina/data/files/idx.h"
+#include "lamina/data/files/kddcup99.h"
+#include "lamina/data/files/npy.h"
+
+namespace lamina {
+namespace {
+
+constexpr size_t kStart_bytes = 4096;  // what `matches` may look at
+
+constexpr std::array<FormatRow, 3> kFormats{{
+    {"idx", LooksLikeIdx, ReadIdx}, {"npy", LooksLikeNpy, ReadNpy}, {"csv", LooksLikeCsv, ReadCsv},  // last: any text
+}};
+
+constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as
+constexpr std::array<DataSetRow, 2> kDataSets{{{"kddcup99", ReadKddCup99, KddCup99Files}, kImages}};
+
+// Files people try that only need a step before.
+std::string_view NameOfKnownBinary(std::string_view start) {
+  struct Magic {
+    std::string_view bytes;
+    std::string_view name;
+  };
+  static constexpr std::array<Magic, 8> kMagics{{{"PK\x03\x04", "a zip archive (.zip, .npz, .xlsx)"},
+                                                 {"BZh", "bzip2 data"},
+                                                 {"\xFD"
+                                                  "7zXZ",
+                                                  "xz data"},
+                                                 {"\x28\xB5\x2F\xFD", "Zstandard data"},
+                                                 {"\x89PNG", "a PNG picture"},
+                                                 {"\xFF\xD8\xFF", "a JPEG picture"},
+                                                 {"PAR1", "a Parquet file"},
+                                                 {"\x89HDF", "an HDF5 file"}}};
+  for (const Magic& magic : kMagics) {
+    if (start.starts_with(magic.bytes)) {
+      return magic.name;
+    }
+  }
+  return "a binary file of an unknown format";
+}
+
+}  // namespace
+
+std::span<const FormatRow> FormatTable() { return kFormats; }
+std::span<const DataSetRow> DataSetTable() { return kDataSets; }
+
+Table ReadTable(const std::string& path, const ReadOptions& options) {
+  std::string content = ReadFileDecompressed(path);
+  if (content.empty()) {
+    throw Error(ErrorCode::kBadData, "the file is empty", {.file = path});
+  }
+  const std::string_view start = std::string_view(content).substr(0, kStart_bytes);
+  std::string_view name = path;
+  if (name.ends_with(".gz")) {
+    name.remove_suffix(3);
+  }
+  std::string known;
+  for (const FormatRow& format : FormatTable()) {
+    if (format.matches(start, name)) {
+      return format.read(std::move(content), path, options);
+    }
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
+  }
+  throw Error(ErrorCode::kBadData, fmt::format("is {}", NameOfKnownBinary(start)),
+              {.file = path, .remedy = fmt::format("Convert it to one of: {} (gzip-compressed or not).", known)});
+}
+
+namespace {
+
+// The row that NAME:FOLDER or a plain folder asks for, and the folder; null for a file.
+std::pair<const DataSetRow*, std::string> DataSetOf(const std::string& path) {
+  for (const DataSetRow& row : DataSetTable()) {
+    if (path.size() > row.name.size() && path.starts_with(row.name) && path[row.name.size()] == ':') {
+      return {&row, path.substr(row.name.size() + 1)};
+    }
+  }
+  std::error_code error;
+  return {std::filesystem::is_directory(path, error) ? &kImages : nullptr, path};
+}
+
+}  // namespace
+
+ReadResult ReadData(const std::string& path, const ReadOptions& options) {
+  if (const auto [row, folder] = DataSetOf(path); row != nullptr) {
+    return row->read(folder, options);
+  }
+  ReadResult result;
+  result.train = ReadTable(path, options);
+  return result;
+}
+
+std::vector<std::string> DataFiles(const std::string& path) {
+  const auto [row, folder] = DataSetOf(path);
+  return row == nullptr ? std::vector<std::string>{path} : row->files(folder);
+}
+
+}  // namespace lamina

@@ -1,0 +1,60 @@
+// Reading tables: the options, the table of formats, and the entry points.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/data/files/table.h"
+
+namespace lamina {
+
+enum class Header { kAuto, kYes, kNo };
+
+struct ReadOptions {
+  Header header = Header::kAuto;                     // CSV: is the first line column names?
+  char separator = 0;                                // CSV: 0 finds out (comma, semicolon, tab, |)
+  std::vector<std::string> text_columns;             // CSV: read as text even if they look like numbers
+  std::vector<std::string> text_columns_if_present;  // the same, without an error where a name does not exist
+  std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
+};
+
+/// A file or the pair of files that make a data set.
+struct ReadResult {
+  Table train;
+  std::optional<Table> test;          // a folder of IDX files brings its own test set
+  std::optional<std::string> target;  // the label column's name where the format knows it (IDX)
+  bool unseen_expected = false;       // the test rows are known to hold categories that training lacks
+};
+
+/// Reads `path`: a file of any format in FormatTable(), gzip-compressed or not, or a folder holding
+/// {train,t10k}-images-idx3-ubyte[.gz] and labels (the labels become the last column, text categories
+/// "0".."9", named "label"), or NAME:FOLDER for a data set of DataSetTable(). Throws Error(kNotFound | kIo | kBadData).
+ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
+
+/// The files that ReadData(path) reads: those of a folder or data set that are there, or `path` itself.
+std::vector<std::string> DataFiles(const std::string& path);
+
+/// One table from one file.
+Table ReadTable(const std::string& path, const ReadOptions& options = {});
+
+/// One row a format. `matches` looks at the decompressed start of the content and the name without ".gz".
+struct FormatRow {
+  std::string_view name;
+  bool (*matches)(std::string_view start, std::string_view path);
+  Table (*read)(std::string content, const std::string& source, const ReadOptions& options);
+};
+std::span<const FormatRow> FormatTable();
+
+/// Folders read as one data set, written NAME:FOLDER.
+struct DataSetRow {
+  std::string_view name;
+  ReadResult (*read)(const std::string& folder, const ReadOptions& options);
+  std::vector<std::string> (*files)(const std::string& folder);  // those of its files that are there
+};
+std::span<const DataSetRow> DataSetTable();
+
+}  // namespace lamina

@@ -1,0 +1,104 @@
+// Access to the cells and columns of a Table.
+#include "lamina/data/files/table.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+template <class T>
+double At(const void* numbers, int64_t index) {
+  return static_cast<double>(static_cast<const T*>(numbers)[index]);
+}
+
+}  // namespace
+
+std::string DateText(double days) {
+  constexpr double kLastDay = 2932896;   // 9999-12-31
+  constexpr double kFirstDay = -719528;  // 0000-01-01
+  if (!(days >= kFirstDay && days < kLastDay + 1)) {
+    return fmt::format("{:g}", days);
+  }
+  constexpr int64_t kDay_seconds = 86'400;
+  const int64_t seconds = std::llround(days * kDay_seconds);
+  const int64_t day = seconds >= 0 ? seconds / kDay_seconds : -((kDay_seconds - 1 - seconds) / kDay_seconds);
+  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
+  std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  if (const int64_t rest = seconds - day * kDay_seconds; rest != 0) {
+    text += fmt::format(" {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
+  }
+  return text;
+}
+
+double Column::Number(int64_t row) const {
+  const int64_t index = row * stride;
+  if (kind == ColumnKind::kNumber) {
+    switch (dtype) {
+      case DType::kF64: return At<double>(numbers, index);
+      case DType::kF32: return At<float>(numbers, index);
+      case DType::kI64: return At<int64_t>(numbers, index);
+      case DType::kI32: return At<int32_t>(numbers, index);
+      case DType::kI16: return At<int16_t>(numbers, index);
+      case DType::kI8: return At<int8_t>(numbers, index);
+      case DType::kU8: return At<uint8_t>(numbers, index);
+      case DType::kF16:
+      case DType::kBF16: break;  // readers convert these to f32
+    }
+  }
+  Check(false, "Column::Number: not a column of numbers");
+  return kNaN;
+}
+
+bool Column::IsMissing(int64_t row) const {
+  if (kind == ColumnKind::kText) {
+    return codes[static_cast<size_t>(row)] < 0;
+  }
+  return (dtype == DType::kF64 || dtype == DType::kF32) && std::isnan(Number(row));
+}
+
+std::vector<std::string> Table::ColumnNames() const {
+  std::vector<std::string> names;
+  names.reserve(columns.size());
+  for (const Column& column : columns) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+int64_t Table::FindColumn(std::string_view name) const {
+  const auto count = static_cast<int64_t>(columns.size());
+  for (int64_t i = 0; i < count; ++i) {
+    if (columns[static_cast<size_t>(i)].name == name) {
+      return i;
+    }
+  }
+  if (const auto number = ParseInteger(name)) {
+    if (*number >= -count && *number < count) {
+      return *number < 0 ? count + *number : *number;
+    }
+    throw Error(ErrorCode::kNotFound, "no such column",
+                {.file = source,
+                 .value = std::string(name),
+                 .remedy = fmt::format("Columns are numbered 0 to {}, or -1 to -{} from the end.", count - 1, count)});
+  }
+  const auto names = ColumnNames();
+  std::string remedy = DidYouMean(name, names);
+  if (remedy.empty()) {
+    const size_t shown = std::min<size_t>(names.size(), 20);
+    remedy = fmt::format("The columns are: {}{}.", fmt::join(names.begin(), names.begin() + shown, ", "),
+                         shown < names.size() ? ", ..." : "");
+  } else {
+    remedy.pop_back();
+  }
+  throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
+}
+
+}  // namespace lamina

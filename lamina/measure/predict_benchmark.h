@@ -1,0 +1,41 @@
+// Benchmark of single answers: verified against the plain loops in double precision first, then every call timed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lamina/base/matrix_view.h"
+#include "lamina/neuron/activation.h"
+
+namespace lamina {
+
+struct PredictBenchmarkCase {
+  std::vector<int64_t> shape;  // inputs, hidden..., outputs
+  DType dtype = DType::kF32;
+  Activation activation{"sigmoid"};  // of every layer
+  int threads = 1;                   // that ask at the same time
+
+  std::string ShapeText() const;
+};
+
+struct PredictBenchmarkResult {
+  double largest_error = 0;  // of an output, relative to the largest output
+  double error_bound = 0;
+  bool verified = false;
+  double median_seconds = 0;  // of a call: one row on one thread
+  double p99_seconds = 0;
+  double least_seconds = 0;
+  double rows_per_second = 0;  // of all threads
+  int64_t calls = 0;
+};
+
+struct PredictBenchmarkOptions {
+  double seconds = 1;        // of measuring
+  int64_t warm_calls = 200;  // before, by each thread
+};
+
+/// Rows of random data through Predictor (model/predictor.h). Throws Error as building the network would.
+PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, const PredictBenchmarkOptions& options);
+
+}  // namespace lamina

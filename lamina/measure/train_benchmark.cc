@@ -1,0 +1,135 @@
+// Verifies and times training steps.
+#include "lamina/measure/train_benchmark.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/random.h"
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/measure/train_timer.h"
+#include "lamina/train/resident_dataset.h"
+#include "lamina/tune/pass_run.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kVerifiedRate = 0.1;
+
+// Random inputs in [0, 1), one-hot targets. Two types hold the same values (f32 rounded first).
+Dataset RandomRows(const std::vector<int64_t>& shape, int64_t rows, DType dtype, uint64_t seed) {
+  Dataset data;
+  data.features = Matrix(rows, shape.front(), dtype);
+  data.targets = Matrix(rows, shape.back(), dtype);
+  Random random(seed);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < rows; ++i) {
+      std::generate_n(data.features.Row<T>(i), shape.front(),
+                      [&] { return static_cast<T>(static_cast<float>(random.Uniform())); });
+      data.targets.Row<T>(i)[random.Below(static_cast<uint64_t>(shape.back()))] = T(1);
+    }
+  });
+  return data;
+}
+
+// The parameters as doubles, without the gaps between arrays.
+std::vector<double> ValuesOf(const Network& network) {
+  std::vector<double> values;
+  DispatchFloat(network.dtype(), [&]<class T>(T) {
+    for (size_t l = 0; l < network.layers().size(); ++l) {
+      const T* w = network.Weights(l).Row<T>(0);
+      values.insert(values.end(), w, w + network.layers()[l].weight_count());
+      const T* bias = static_cast<const T*>(network.Bias(l));
+      values.insert(values.end(), bias, bias + network.layers()[l].outputs);
+    }
+  });
+  return values;
+}
+
+// The parameters after one step from the same start.
+std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
+  const DType dtype = work.dtype;
+  const std::unique_ptr<Backend> backend = work.MakeBackend();
+  Network network = work.MakeNetwork(DType::kF32);
+  Network cast = work.MakeNetwork(dtype);
+  if (dtype == DType::kF64) {  // the f32 start, exactly
+    for (size_t l = 0; l < network.layers().size(); ++l) {
+      std::copy_n(network.Weights(l).Row<float>(0), network.layers()[l].weight_count(), cast.Weights(l).Row<double>(0));
+    }
+  }
+  Executor executor(cast, *backend, work.Plan());
+  const Dataset rows = RandomRows(work.shape, work.batch, dtype, 2);
+  const ResidentDataset data(rows, *backend);
+  const std::unique_ptr<Buffer> sums = backend->Allocate(sizeof(LossSums));
+  TrainingSteps step;
+  step.x = data.features();
+  step.targets = data.targets();
+  step.end = step.batch = work.batch;
+  step.rule = work.Rule(kVerifiedRate);
+  step.sums = static_cast<LossSums*>(sums->data());
+  executor.Steps(step);
+  executor.StoreParameters(cast);
+  return ValuesOf(cast);
+}
+
+void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, TrainBenchmarkResult& result) {
+  const Dataset data = RandomRows(work.shape, kBenchmarkRows, work.dtype, 3);
+  TrainTimer timer(work, data);
+  for (int round = 0; round < options.rounds; ++round) {
+    timer.Round(options.round_seconds);
+  }
+  result.backend = timer.backend().Describe();
+  result.threads = timer.backend().threads();
+  result.rounds = options.rounds;
+  result.median_seconds = timer.Seconds(kBenchmarkRows);
+  result.least_seconds = timer.Seconds(kBenchmarkRows, 0);
+  result.most_seconds = timer.Seconds(kBenchmarkRows, 1);
+  result.samples_per_second = kBenchmarkRows / result.median_seconds;
+  result.gflops = TrainFlopsPerSample(work.shape) * result.samples_per_second * 1e-9;
+}
+
+}  // namespace
+
+std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
+  TrainBenchmarkCase plain = work;
+  plain.backend = "serial";
+  plain.dtype = DType::kF64;
+  plain.precision = Precision::kExact;
+  return AfterOneStep(plain);
+}
+
+// The rounding of n-term sums in the type at hand, against the largest parameter.
+void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
+                    TrainBenchmarkResult& result) {
+  std::vector<double> got = AfterOneStep(work);
+  if (work.precision != Precision::kExact) {
+    // A gradient of rounded operands: within some roundings of 1/512 of the largest.
+    const std::vector<double> start = ValuesOf(work.MakeNetwork(DType::kF32));
+    std::vector<double> expected = reference;
+    for (size_t i = 0; i < start.size(); ++i) {
+      expected[i] -= start[i];
+      got[i] -= start[i];
+    }
+    result.largest_error = LargestRelativeError(expected, got);
+    result.error_bound = 1.0 / 64;
+  } else {
+    result.largest_error = LargestRelativeError(reference, got);
+    const double epsilon =
+        work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+    const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
+    result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
+  }
+  result.verified = result.largest_error <= result.error_bound;  // false for NaN
+}
+
+TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {
+  WholeSteps(work, kBenchmarkRows);  // throws
+  TrainBenchmarkResult result;
+  VerifyTraining(work, TrainReference(work), result);
+  Time(work, options, result);
+  return result;
+}
+
+}  // namespace lamina

@@ -1,0 +1,162 @@
+// Predictions and metrics of a model on encoded rows.
+#include "lamina/model/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "lamina/backend/host_backend.h"
+#include "lamina/base/convert.h"
+#include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/timing.h"
+#include "lamina/nn/executor.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kBatch = 512;
+
+// Mean loss over outputs in the network's own units.
+double LossOf(const Model& model, const Matrix& outputs, const Matrix& targets) {
+  LossArgs args;
+  LossSums sums;
+  args.loss = model.loss;
+  args.activation = &model.network.layers().back().activation;
+  args.a = outputs.view();
+  args.targets = targets.view();
+  args.sums = &sums;
+  ComputeLossOnHost(args);
+  return sums.loss / sums.weight;
+}
+
+std::vector<double> ColumnOf(const Matrix& matrix, int64_t column) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < matrix.rows(); ++i) {
+    values.push_back(matrix.Row<double>(i)[column]);
+  }
+  return values;
+}
+
+std::vector<std::pair<double, double>> PointsOf(const std::vector<double>& truth, const std::vector<double>& answers) {
+  std::vector<std::pair<double, double>> points;
+  const int64_t count = std::min(kMostPoints, std::ssize(truth));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto row = static_cast<size_t>(i * std::ssize(truth) / count);
+    points.emplace_back(truth[row], answers[row]);
+  }
+  return points;
+}
+
+}  // namespace
+
+Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features) {
+  Matrix outputs(features.rows(), model.network.outputs(), model.network.dtype());
+  ExecutorOptions plan;
+  plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
+  plan.loss = model.loss;
+  Executor executor(model.network, backend, plan);
+  executor.Predict(features.view(), outputs.view());
+  return outputs;
+}
+
+Matrix InTargetUnits(const Model& model, const Matrix& outputs) {
+  Matrix numbers(outputs.rows(), outputs.cols(), DType::kF64);
+  ConvertMatrix(outputs.view(), numbers.view());
+  if (model.preprocessor.task() == Task::kRegression) {
+    model.preprocessor.UnscaleTargets(numbers.view());
+  }
+  return numbers;
+}
+
+int64_t FirstNotFinite(const Matrix& outputs) {
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    const double* row = outputs.Row<double>(i);
+    if (!std::all_of(row, row + outputs.cols(), [](double output) { return std::isfinite(output); })) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& features) {
+  Matrix outputs = InTargetUnits(model, NetworkOutputs(model, backend, features));
+  if (const int64_t row = FirstNotFinite(outputs); row >= 0) {
+    throw Error(ErrorCode::kBadModel,
+                fmt::format("the network's answer to row {} (counted from 0) is not a finite number", row),
+                {.remedy = kNotFiniteRemedy});
+  }
+  return outputs;
+}
+
+std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs) {
+  std::vector<int32_t> classes;
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    classes.push_back(model.preprocessor.ClassOf({outputs.Row<double>(i), static_cast<size_t>(outputs.cols())}));
+  }
+  return classes;
+}
+
+void RequireCosts(const CostMatrix& costs, const Model& model) {
+  if (model.preprocessor.task() != Task::kClassification) {
+    throw Error(ErrorCode::kInvalidArgument, "--cost-matrix is of classes, and the target is a number to predict",
+                {.remedy = "Leave it out."});
+  }
+  costs.InOrder(model.preprocessor.class_names());
+}
+
+Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs) {
+  const Stopwatch watch;
+  const Matrix outputs = NetworkOutputs(model, backend, dataset.features);
+  const double seconds = watch.Elapsed_seconds();
+  Evaluation evaluation = EvaluateOutputs(model, outputs, dataset, costs);
+  evaluation.seconds = seconds;
+  return evaluation;
+}
+
+Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset& dataset, const CostMatrix& costs) {
+  Evaluation evaluation;
+  evaluation.samples = raw.rows();
+  const Matrix outputs = InTargetUnits(model, raw);
+  const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
+  evaluation.loss = unknown ? kNaN : LossOf(model, raw, dataset.targets);
+  if (model.preprocessor.task() == Task::kClassification) {
+    const bool stored = costs.empty() && model.training.is_object() && model.training.contains(kCostsKey);
+    evaluation.classification =
+        MeasureClassification(dataset.labels, ClassesOf(model, outputs), model.preprocessor.class_names(),
+                              stored ? CostMatrix::FromJson(model.training[kCostsKey]) : costs);
+    return evaluation;
+  }
+  const Matrix truth = InTargetUnits(model, dataset.targets);
+  for (int64_t j = 0; j < outputs.cols(); ++j) {
+    const std::vector<double> right = ColumnOf(truth, j);
+    const std::vector<double> answers = ColumnOf(outputs, j);
+    evaluation.regression.push_back(
+        MeasureRegression(right, answers, model.preprocessor.target_names()[static_cast<size_t>(j)]));
+    evaluation.points.push_back(PointsOf(right, answers));
+  }
+  if (!dataset.baseline.empty()) {
+    CompareWithBaseline(ColumnOf(truth, 0), dataset.baseline, model.preprocessor.baseline(), evaluation.regression[0]);
+  }
+  return evaluation;
+}
+
+nlohmann::json ToJson(const Evaluation& evaluation) {
+  nlohmann::json node = evaluation.classification ? ToJson(*evaluation.classification) : nlohmann::json::object();
+  if (!evaluation.classification) {
+    nlohmann::json targets = nlohmann::json::array();
+    for (const RegressionMetrics& metrics : evaluation.regression) {
+      targets.push_back(ToJson(metrics));
+    }
+    node = evaluation.regression.size() == 1 ? targets[0] : nlohmann::json::object();
+    node["targets"] = targets;
+  }
+  node["samples"] = evaluation.samples;
+  node["loss"] = std::isfinite(evaluation.loss) ? nlohmann::json(evaluation.loss) : nlohmann::json(nullptr);
+  node["seconds"] = evaluation.seconds;
+  return node;
+}
+
+}  // namespace lamina

@@ -1,0 +1,57 @@
+// Using a model on rows: predictions and metrics.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/model/metrics.h"
+#include "lamina/model/model.h"
+
+namespace lamina {
+
+/// What the network says to encoded rows: rows × outputs, in its type and its units.
+Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features);
+/// The same in f64 and, for regression, in units of the target; of encoded targets, too.
+Matrix InTargetUnits(const Model& model, const Matrix& outputs);
+/// The first row with a number that is not finite; -1: none.
+int64_t FirstNotFinite(const Matrix& outputs);
+
+/// Network outputs for encoded rows: rows × outputs in f64; regression outputs in units of the target. Throws
+/// Error(kBadModel) where one is not a finite number.
+Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& features);
+
+/// The class of each row of PredictRows(); -1 where the row holds a NaN.
+std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs);
+
+struct Evaluation {
+  std::optional<ClassificationMetrics> classification;
+  std::vector<RegressionMetrics> regression;  // one per target
+  /// Regression: true and predicted values of at most kMostPoints rows, evenly spread, for each target.
+  std::vector<std::vector<std::pair<double, double>>> points;
+  double loss = 0;     // the training loss on these rows, NaN if a row's class is unknown
+  double seconds = 0;  // of the predictions
+  int64_t samples = 0;
+};
+
+inline constexpr int64_t kMostPoints = 4000;
+
+/// Metrics of NetworkOutputs() for encoded rows with targets (`dataset.features` is not looked at); costs of mistakes
+/// by `costs`, or those the model was trained with. An output that is not a number is a wrong answer.
+Evaluation EvaluateOutputs(const Model& model, const Matrix& outputs, const Dataset& dataset,
+                           const CostMatrix& costs = {});
+/// The same of `model` on encoded rows.
+Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs = {});
+
+/// Throws Error(kInvalidArgument) where `costs` do not cover the classes of the model.
+void RequireCosts(const CostMatrix& costs, const Model& model);
+/// The key of a cost matrix in Model::training.
+inline constexpr const char* kCostsKey = "cost_matrix";
+
+nlohmann::json ToJson(const Evaluation& evaluation);
+
+}  // namespace lamina

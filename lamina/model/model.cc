@@ -1,0 +1,203 @@
+// Model files: a network and its metadata as safetensors.
+#include "lamina/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/model/checked_json.h"
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kMetadataKey = "lamina";
+constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
+
+bool HasTrainedRadius(const json& layer) {
+  const auto it = layer.find(kTrainedRadius);
+  return it != layer.end() && it->get<bool>();
+}
+
+int64_t FormatVersionOf(const Network& network) {
+  const auto& layers = network.layers();
+  return std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) { return layer.trained_radius; }) ? 2 : 1;
+}
+
+// A network without raw data behind it (a library user's own) has none.
+bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.input_count() > 0; }
+
+json ToJson(const Network& network) {
+  json layers = json::array();
+  for (const LayerSpec& layer : network.layers()) {
+    layers.push_back({{"inputs", layer.inputs},
+                      {"outputs", layer.outputs},
+                      {"synapse", SynapseName(layer.synapse)},
+                      {"activation", layer.activation.Text()},
+                      {"bias", layer.bias}});
+    if (layer.trained_radius) {
+      layers.back()[kTrainedRadius] = true;
+    }
+  }
+  return {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
+}
+
+Network NetworkFrom(const json& node, std::span<const Activation> custom) {
+  std::vector<LayerSpec> layers;
+  for (const json& entry : node.at("layers")) {
+    LayerSpec layer;
+    layer.inputs = IntegerAt(entry, "inputs");
+    layer.outputs = IntegerAt(entry, "outputs");
+    layer.synapse = ParseSynapse(entry.at("synapse").get<std::string>());
+    layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
+    layer.bias = entry.at("bias").get<bool>();
+    layer.trained_radius = HasTrainedRadius(entry);
+    layers.push_back(layer);
+  }
+  return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()));
+}
+
+std::string TensorName(size_t layer, const char* what) { return fmt::format("layer.{}.{}", layer + 1, what); }
+
+TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
+  int64_t size_bytes = DTypeSize_bytes(dtype);
+  for (const int64_t size : shape) {
+    size_bytes *= size;
+  }
+  return {dtype, std::move(shape), {static_cast<const char*>(data), static_cast<size_t>(size_bytes)}};
+}
+
+// The file must hold as much as the layers claim before any memory is taken for them.
+void RequireTensors(const SafetensorsFile& file, const json& node) {
+  const DType dtype = ParseDType(node.at("dtype").get<std::string>());
+  size_t l = 0;
+  for (const json& entry : node.at("layers")) {
+    const int64_t outputs = IntegerAt(entry, "outputs");
+    file.Require(TensorName(l, "weight"), dtype, {outputs, IntegerAt(entry, "inputs")});
+    if (entry.at("bias").get<bool>()) {
+      file.Require(TensorName(l, "bias"), dtype, {outputs});
+    }
+    if (HasTrainedRadius(entry)) {
+      file.Require(TensorName(l, "radius"), dtype, {outputs});
+    }
+    ++l;
+  }
+}
+
+// Of rows × cols elements; cols 0: a vector of `rows`. `positive`: above 0, too.
+void RequireFinite(const std::string& name, const void* data, DType dtype, int64_t rows, int64_t cols, bool positive) {
+  DispatchFloat(dtype, [&]<class T>(T) {
+    const T* numbers = static_cast<const T*>(data);
+    const T* end = numbers + rows * std::max<int64_t>(cols, 1);
+    const T* bad =
+        std::find_if(numbers, end, [&](T number) { return !std::isfinite(number) || (positive && !(number > T(0))); });
+    if (bad != end) {
+      const int64_t at = bad - numbers;
+      throw Error(
+          ErrorCode::kBadModel,
+          fmt::format("tensor {} holds a number that is not {}finite at {}", name, positive ? "positive and " : "",
+                      cols == 0 ? fmt::format("[{}]", at) : fmt::format("[{}, {}]", at / cols, at % cols)),
+          {.value = fmt::format("{}", *bad), .remedy = "The file is damaged: train the model again."});
+    }
+  });
+}
+
+void CopyTensors(const SafetensorsFile& file, Network& network) {
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    const LayerSpec& layer = network.layers()[l];
+    const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
+    std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
+    RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), layer.outputs, layer.inputs,
+                  false);
+    if (layer.bias) {
+      const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
+      std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
+      RequireFinite(TensorName(l, "bias"), network.Bias(l), network.dtype(), layer.outputs, 0, false);
+    }
+    if (layer.trained_radius) {
+      const TensorView& radii = file.Require(TensorName(l, "radius"), network.dtype(), {layer.outputs});
+      std::memcpy(network.Radii(l), radii.bytes.data(), radii.bytes.size());
+      RequireFinite(TensorName(l, "radius"), network.Radii(l), network.dtype(), layer.outputs, 0, true);
+    }
+  }
+}
+
+}  // namespace
+
+void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
+  const json node = {{"format_version", FormatVersionOf(model.network)},
+                     {"network", ToJson(model.network)},
+                     {"loss", model.loss.Text()},
+                     {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
+                     {"training", model.training}};
+  std::map<std::string, std::string> metadata = extras.metadata;
+  metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::map<std::string, TensorView> tensors = extras.tensors;
+  const Network& network = model.network;
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    const LayerSpec& layer = network.layers()[l];
+    tensors[TensorName(l, "weight")] =
+        ViewOfArray(network.Weights(l).data, network.dtype(), {layer.outputs, layer.inputs});
+    if (layer.bias) {
+      tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {layer.outputs});
+    }
+    if (layer.trained_radius) {
+      tensors[TensorName(l, "radius")] = ViewOfArray(network.Radii(l), network.dtype(), {layer.outputs});
+    }
+  }
+  WriteSafetensors(path, metadata, tensors);
+}
+
+Model LoadModel(const std::string& path, std::span<const Activation> custom) {
+  return ModelFrom(SafetensorsFile::Read(path), path, custom);
+}
+
+Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
+  const auto entry = file.metadata().find(kMetadataKey);
+  if (entry == file.metadata().end()) {
+    throw Error(ErrorCode::kBadModel, "a safetensors file, but not a lamina model (no 'lamina' metadata)",
+                {.file = source});
+  }
+  try {
+    const json node = ParseUntrustedJson(entry->second, source);
+    const int64_t version = IntegerAt(node, "format_version");
+    if (version < 1) {
+      throw Error(ErrorCode::kBadModel, fmt::format("model format {} does not exist", version), {.file = source});
+    }
+    if (version > kModelFormatVersion) {
+      throw Error(ErrorCode::kBadModel,
+                  fmt::format("model format {}, this lamina reads up to {}", version, kModelFormatVersion),
+                  {.file = source, .remedy = "Use a newer lamina."});
+    }
+    Model model;
+    RequireTensors(file, node.at("network"));
+    model.network = NetworkFrom(node.at("network"), custom);
+    CopyTensors(file, model.network);
+    model.loss = Loss::Parse(node.at("loss").get<std::string>());
+    if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
+      model.preprocessor = Preprocessor::FromJson(preprocessor);
+    }
+    model.training = node.at("training");
+    if (IsFitted(model.preprocessor) && (model.preprocessor.input_count() != model.network.inputs() ||
+                                         model.preprocessor.output_count() != model.network.outputs())) {
+      throw Error(ErrorCode::kBadModel, "the preprocessing does not fit the network", {.file = source});
+    }
+    return model;
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::kBadModel, fmt::format("the model description is wrong: {}", WithoutTag(error.what())),
+                {.file = source});
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kBadModel && !error.context().file.empty()) {
+      throw;
+    }
+    throw Error(ErrorCode::kBadModel, error.message(),
+                {.file = source, .value = error.context().value, .remedy = error.context().remedy});
+  }
+}
+
+}  // namespace lamina

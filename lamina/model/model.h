@@ -1,0 +1,45 @@
+// Model: a network with everything needed to use it on raw rows, and its file.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "lamina/data/encode/preprocessor.h"
+#include "lamina/model/safetensors.h"
+#include "lamina/neuron/loss.h"
+#include "lamina/nn/network.h"
+
+namespace lamina {
+
+/// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
+/// version 1 would leave out of the computation; files without them are still written as 1.
+inline constexpr int kModelFormatVersion = 2;
+
+struct Model {
+  Network network;
+  Preprocessor preprocessor;  // left as it is made for a network that is not fed from raw rows
+  Loss loss = Loss::kMse;
+  /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
+  nlohmann::json training;
+};
+
+/// The remedy of the errors about an answer that is not a finite number.
+inline constexpr const char* kNotFiniteRemedy = "The row lies far outside of what the model was trained on.";
+
+/// What a checkpoint adds to a model file.
+struct ModelExtras {
+  std::map<std::string, std::string> metadata;
+  std::map<std::string, TensorView> tensors;
+};
+
+/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius"; metadata "lamina" holds
+/// JSON with the network, preprocessing, class names and training settings, kinds by name. All or nothing.
+void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
+
+/// Throws Error(kNotFound | kIo | kBadModel). `custom`: the user's own activations that the network may name.
+Model LoadModel(const std::string& path, std::span<const Activation> custom = {});
+Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom = {});
+
+}  // namespace lamina

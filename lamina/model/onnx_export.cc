@@ -1,0 +1,390 @@
+// Models as graphs of standard operators.
+#include "lamina/model/onnx_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "lamina/base/error.h"
+#include "lamina/data/files/reader.h"
+#include "lamina/model/onnx_graph.h"
+#include "lamina/model/onnx_scaling.h"
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kLargestFile_bytes = (int64_t{1} << 31) - (int64_t{1} << 20);  // protobuf reads less than 2 GiB
+// Differences of one sample from the neurons of a distance layer that exist at once; a layer of more is cut.
+constexpr int64_t kDistanceElements = 1 << 18;
+
+std::string_view Bytes(const void* data, int64_t elements, DType dtype) {
+  return {static_cast<const char*>(data), static_cast<size_t>(elements * DTypeSize_bytes(dtype))};
+}
+
+class Exporter {
+ public:
+  explicit Exporter(const Model& model) : model_(model), network_(model.network), dtype_(model.network.dtype()) {}
+
+  std::string Run() {
+    std::string value = model_.preprocessor.input_count() == 0 ? PlainInput() : EncodedInput();
+    for (size_t l = 0; l < network_.layers().size(); ++l) {
+      value = Layer(l, value);
+    }
+    Answers(value);
+    std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
+                                                {"lamina.loss", model_.loss.Text()}};
+    if (model_.preprocessor.input_count() > 0) {
+      json columns = json::array();
+      for (const FittedColumn& column : model_.preprocessor.inputs()) {
+        columns.push_back(column.name);
+      }
+      metadata["input_columns"] = Dump(columns);
+      metadata["classes"] = Dump(model_.preprocessor.class_names());
+      metadata["targets"] = Dump(model_.preprocessor.target_names());
+    }
+    return graph_.Model("lamina " + network_.ShapeText(), metadata);
+  }
+
+ private:
+  static std::string Dump(const json& node) { return node.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+  // Columns keep their names; what is called the same gets an underscore.
+  std::string FreeName(std::string name) const {
+    while (taken_.contains(name)) {
+      name += '_';
+    }
+    return name;
+  }
+
+  std::string PlainInput() {
+    graph_.AddInput("input", OnnxTypeOf(dtype_), network_.inputs());
+    return "input";
+  }
+
+  // Raw columns to network inputs, in their order.
+  std::string EncodedInput() {
+    const std::vector<FittedColumn>& columns = model_.preprocessor.inputs();
+    for (const FittedColumn& column : columns) {
+      if (column.kind == ColumnKind::kText) {
+        taken_.insert(column.name);
+      }
+    }
+    const bool numbers_only = taken_.empty();
+    const std::string numbers = Numbers(FreeName(numbers_only ? "input" : "numbers"));
+    if (numbers_only) {
+      return numbers;
+    }
+    std::vector<std::string> parts;
+    std::vector<int64_t> run;  // of neighbouring number columns
+    const auto end_run = [&] {
+      if (!run.empty()) {
+        parts.push_back(
+            graph_.Node("Gather", {numbers, graph_.Vector(std::exchange(run, {}))}, {{"axis", int64_t{1}}}));
+      }
+    };
+    int64_t number = 0;
+    for (const FittedColumn& column : columns) {
+      if (column.kind == ColumnKind::kNumber) {
+        run.push_back(number++);
+      } else {
+        end_run();
+        parts.push_back(Text(column));
+      }
+    }
+    end_run();
+    return parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
+  }
+
+  // All number columns at once: missing ones filled, scaled. In double precision as in the program, but for images:
+  // x / 255 rounds the same in f32, and runtimes for small devices have no doubles.
+  std::string Numbers(const std::string& name) {
+    std::vector<ColumnScaling> scalings;
+    std::vector<double> fills;
+    for (const FittedColumn& column : model_.preprocessor.inputs()) {
+      if (column.kind == ColumnKind::kNumber) {
+        scalings.push_back(column.scaling);
+        fills.push_back(column.fill);
+      }
+    }
+    if (scalings.empty()) {
+      return "";
+    }
+    graph_.AddInput(name, OnnxTypeOf(dtype_), std::ssize(scalings));
+    std::string value = name;
+    const bool fill = model_.preprocessor.missing() == MissingPolicy::kMean;
+    if (!fill && std::all_of(scalings.begin(), scalings.end(), std::mem_fn(&ColumnScaling::IsIdentity))) {
+      return value;
+    }
+    const bool only_divided = std::all_of(scalings.begin(), scalings.end(), [](const ColumnScaling& scaling) {
+      return !scaling.logarithm && scaling.offset == 0;
+    });
+    const DType compute = only_divided ? dtype_ : DType::kF64;
+    if (compute != dtype_) {
+      value = Cast(value, compute);
+    }
+    if (fill) {
+      value = graph_.Node("Where", {graph_.Node("IsNaN", {value}), graph_.Vector(compute, fills), value});
+    }
+    value = EncodeInGraph(graph_, compute, value, scalings);
+    return compute == dtype_ ? value : Cast(value, dtype_);
+  }
+
+  // A text column: its category's index, then one input a category, or a number for it. OneHotEncoder also refuses
+  // what training did not see, if the model does.
+  std::string Text(const FittedColumn& column) {
+    graph_.AddInput(column.name, OnnxType::kString, 1);
+    std::vector<std::string> keys = column.categories;
+    std::vector<int64_t> values;
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < std::ssize(column.categories); ++i) {
+      values.push_back(i);
+      indices.push_back(i);
+    }
+    if (model_.preprocessor.missing() == MissingPolicy::kMean) {
+      for (const std::string& missing : ReadOptions().missing) {
+        if (std::find(column.categories.begin(), column.categories.end(), missing) == column.categories.end()) {
+          keys.push_back(missing);
+          values.push_back(column.fill_category);
+        }
+      }
+    }
+    const std::string index = graph_.Node(
+        "LabelEncoder", {column.name},
+        {{"keys_strings", keys}, {"values_int64s", values}, {"default_int64", int64_t{-1}}}, OnnxGraph::kMlDomain);
+    const int64_t zeros = model_.preprocessor.unseen() == UnseenPolicy::kZero ? 1 : 0;
+    const std::string cube =
+        graph_.Node("OneHotEncoder", {index}, {{"cats_int64s", indices}, {"zeros", zeros}}, OnnxGraph::kMlDomain);
+    const int64_t shape[] = {-1, std::ssize(indices)};
+    std::string one_hot = graph_.Node("Reshape", {cube, graph_.Vector(shape)});
+    if (dtype_ == DType::kF64) {
+      one_hot = Cast(one_hot, dtype_);
+    }
+    if (column.one_hot) {
+      return one_hot;
+    }
+    std::vector<double> encoded;
+    for (const int64_t i : indices) {
+      encoded.push_back(column.scaling.Encode(static_cast<double>(i)));
+    }
+    const int64_t as_column[] = {-1, 1};
+    return graph_.Node("MatMul",
+                       {one_hot, graph_.Node("Reshape", {graph_.Vector(dtype_, encoded), graph_.Vector(as_column)})});
+  }
+
+  std::string Cast(const std::string& value, DType to) {
+    return graph_.Node("Cast", {value}, {{"to", static_cast<int64_t>(OnnxTypeOf(to))}});
+  }
+
+  std::string Layer(size_t l, const std::string& x) {
+    const LayerSpec& layer = network_.layers()[l];
+    std::string z = layer.synapse == Synapse::kDot ? Products(l, x) : Distances(l, x);
+    if (layer.trained_radius) {
+      z = graph_.Node("Div", {z, graph_.Constant(fmt::format("layer.{}.radius", l + 1), OnnxTypeOf(dtype_),
+                                                 {layer.outputs}, Bytes(network_.Radii(l), layer.outputs, dtype_))});
+      return Activate(layer.activation.WithRadius(1), z);
+    }
+    return Activate(layer.activation, z);
+  }
+
+  std::string BiasOf(size_t l) {
+    const LayerSpec& layer = network_.layers()[l];
+    return graph_.Constant(fmt::format("layer.{}.bias", l + 1), OnnxTypeOf(dtype_), {layer.outputs},
+                           Bytes(network_.Bias(l), layer.outputs, dtype_));
+  }
+
+  std::string WeightsOf(size_t l, int64_t first, int64_t count) {
+    const ConstMatrixView weights = network_.Weights(l);
+    return graph_.Constant(
+        fmt::format("layer.{}.weight", l + 1), OnnxTypeOf(dtype_), {count, weights.cols},
+        DispatchFloat(dtype_, [&]<class T>(T) { return Bytes(weights.Row<T>(first), count * weights.cols, dtype_); }));
+  }
+
+  std::string Products(size_t l, const std::string& x) {
+    const LayerSpec& layer = network_.layers()[l];
+    std::vector<std::string> inputs{x, WeightsOf(l, 0, layer.outputs)};
+    if (layer.bias) {
+      inputs.push_back(BiasOf(l));
+    }
+    return graph_.Node("Gemm", inputs, {{"transB", int64_t{1}}});
+  }
+
+  // Sums over the last axis of rows × neurons × inputs, some neurons at a time.
+  std::string Distances(size_t l, const std::string& x) {
+    const LayerSpec& layer = network_.layers()[l];
+    const int64_t middle[] = {1};
+    const int64_t last[] = {2};
+    const std::string rows = graph_.Node("Unsqueeze", {x, graph_.Vector(middle)});
+    const std::string axis = graph_.Vector(last);
+    const int64_t step = std::max<int64_t>(1, kDistanceElements / layer.inputs);
+    std::vector<std::string> parts;
+    for (int64_t first = 0; first < layer.outputs; first += step) {
+      const std::string difference =
+          graph_.Node("Sub", {rows, WeightsOf(l, first, std::min(step, layer.outputs - first))});
+      parts.push_back(graph_.Node("ReduceSum", {TermOf(layer.synapse, difference), axis}, {{"keepdims", int64_t{0}}}));
+    }
+    std::string z = parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
+    if (layer.synapse == Synapse::kL2) {
+      z = graph_.Node("Sqrt", {z});
+    }
+    return layer.bias ? graph_.Node("Add", {z, BiasOf(l)}) : z;
+  }
+
+  // The term of a distance, by its difference.
+  std::string TermOf(Synapse synapse, const std::string& difference) {
+    switch (synapse) {
+      case Synapse::kL1: return Node("Abs", {difference});
+      case Synapse::kL2:
+      case Synapse::kL2Squared: return Node("Mul", {difference, difference});
+      case Synapse::kDot: break;
+    }
+    throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this synapse",
+                {.value = std::string(SynapseName(synapse)), .remedy = "Export a network of other synapses."});
+  }
+
+  std::string Scalar(double value) { return graph_.Scalar(dtype_, value); }
+  std::string Node(const char* operation, std::vector<std::string> inputs) {
+    return graph_.Node(operation, std::move(inputs));
+  }
+
+  std::string Activate(const Activation& activation, const std::string& z) {
+    const std::string& name = activation.name();
+    const std::span<const double> parameters = activation.parameters();
+    if (activation.is_softmax()) {
+      return graph_.Node("Softmax", {z}, {{"axis", int64_t{1}}});
+    }
+    if (activation.kind() != Activation::kCustom) {
+      if (name == formulas::Identity::kName) {
+        return z;
+      }
+      if (name == formulas::Sigmoid::kName) {
+        return Node("Sigmoid", {z});
+      }
+      if (name == formulas::HyperbolicTangent::kName) {
+        return Node("Tanh", {z});
+      }
+      if (name == formulas::Relu::kName) {
+        return Node("Relu", {z});
+      }
+      if (name == formulas::BipolarSigmoid::kName) {  // 2 sigmoid(gain (z - threshold)) - 1
+        const std::string u = Node("Mul", {Node("Sub", {z, Scalar(parameters[1])}), Scalar(parameters[0])});
+        return Node("Sub", {Node("Mul", {Node("Sigmoid", {u}), Scalar(2)}), Scalar(1)});
+      }
+      if (name == formulas::LeakyRelu::kName) {  // the operator has its slope in f32 only
+        return Node("Where", {Node("Greater", {z, Scalar(0)}), z, Node("Mul", {z, Scalar(parameters[0])})});
+      }
+      if (name == formulas::Gelu::kName) {
+        return Gelu(z);
+      }
+      if (name == formulas::Triangle::kName) {
+        return Node("Relu",
+                    {Node("Sub", {Scalar(1), Node("Div", {z, Scalar(formulas::Triangle::kWidth * parameters[0])})})});
+      }
+      if (name == formulas::Gaussian::kName) {
+        const std::string u = Node("Div", {z, Scalar(parameters[0])});
+        return Node("Exp", {Node("Mul", {Node("Mul", {u, u}), Scalar(-0.5)})});
+      }
+      if (name == formulas::Silu::kName) {
+        return Node("Mul", {z, Node("Sigmoid", {z})});
+      }
+      if (name == formulas::Mish::kName) {  // the operator came with opset 18
+        return Node("Mul", {z, Node("Tanh", {Softplus(z)})});
+      }
+      if (name == formulas::Elu::kName) {  // the operator has its alpha in f32 only; e^min(z, 0) does not overflow
+        const std::string below = Node("Neg", {Node("Relu", {Node("Neg", {z})})});
+        const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
+        return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
+      }
+      if (name == formulas::Softplus::kName) {
+        return Softplus(z);
+      }
+    }
+    throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
+                {.value = name, .remedy = "Export a network of lamina's own activations."});
+  }
+
+  // ln(1 + e^z) without overflow. The operator of that name is f32 only in the runtimes.
+  std::string Softplus(const std::string& z) {
+    const std::string power = Node("Exp", {Node("Neg", {Node("Abs", {z})})});
+    return Node("Add", {Node("Relu", {z}), Node("Log", {Node("Add", {power, Scalar(1)})})});
+  }
+
+  std::string Gelu(const std::string& z) {
+    const std::string cube = Node("Mul", {Node("Mul", {z, z}), z});
+    const std::string inner = Node("Add", {z, Node("Mul", {cube, Scalar(formulas::Gelu::kCubic)})});
+    const std::string t = Node("Tanh", {Node("Mul", {inner, Scalar(formulas::Gelu::kRootTwoOverPi)})});
+    return Node("Mul", {Node("Mul", {z, Scalar(0.5)}), Node("Add", {t, Scalar(1)})});
+  }
+
+  void Answers(const std::string& value) {
+    const Preprocessor& data = model_.preprocessor;
+    const bool plain = data.input_count() == 0;
+    if (plain || data.task() == Task::kClassification) {
+      const std::string outputs = FreeName("outputs");
+      graph_.AddOutput(outputs, OnnxTypeOf(dtype_), network_.outputs());
+      graph_.NamedNode(outputs, "Identity", {value});
+      if (!plain) {
+        Labels(value);
+      }
+      return;
+    }
+    std::vector<ColumnScaling> scalings;
+    for (const FittedColumn& target : data.targets()) {
+      scalings.push_back(target.scaling);
+    }
+    const std::string wide = dtype_ == DType::kF64 ? value : Cast(value, DType::kF64);
+    const std::string decoded = DecodeInGraph(graph_, DType::kF64, wide, scalings);
+    const std::string prediction = FreeName("prediction");
+    graph_.AddOutput(prediction, OnnxTypeOf(dtype_), network_.outputs());
+    graph_.NamedNode(prediction, "Cast", {decoded}, {{"to", static_cast<int64_t>(OnnxTypeOf(dtype_))}});
+  }
+
+  void Labels(const std::string& outputs) {
+    const Preprocessor& data = model_.preprocessor;
+    std::vector<std::string> names = data.class_names();
+    std::string index;
+    if (data.single_output()) {
+      const std::string above = Node("Greater", {outputs, Scalar(data.class_threshold())});
+      const std::string number = graph_.Node("Cast", {above}, {{"to", static_cast<int64_t>(OnnxType::kInt64)}});
+      const int64_t second[] = {1};
+      index = graph_.Node("Squeeze", {number, graph_.Vector(second)});
+      if (!data.highest_wins()) {
+        std::swap(names[0], names[1]);
+      }
+    } else {
+      index = graph_.Node(data.highest_wins() ? "ArgMax" : "ArgMin", {outputs},
+                          {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}});
+    }
+    std::vector<int64_t> keys;
+    for (int64_t i = 0; i < std::ssize(names); ++i) {
+      keys.push_back(i);
+    }
+    const std::string label = FreeName("label");
+    graph_.AddOutput(label, OnnxType::kString, 0);
+    graph_.NamedNode(label, "LabelEncoder", {index}, {{"keys_int64s", keys}, {"values_strings", names}},
+                     OnnxGraph::kMlDomain);
+  }
+
+  const Model& model_;
+  const Network& network_;
+  DType dtype_;
+  OnnxGraph graph_;
+  std::set<std::string> taken_;  // names of text columns
+};
+
+}  // namespace
+
+std::string ToOnnx(const Model& model) {
+  if (model.network.parameter_bytes() > kLargestFile_bytes) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters",
+                            model.network.parameter_count()),
+                {.remedy = "Use the model file: any safetensors reader opens its weights."});
+  }
+  return Exporter(model).Run();
+}
+
+}  // namespace lamina

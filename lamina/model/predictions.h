@@ -1,0 +1,24 @@
+// Predictions as a table of text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lamina/model/evaluate.h"
+#include "lamina/model/model.h"
+
+namespace lamina {
+
+/// Names of the columns: the prediction(s), then with `probabilities` one output a class ("p_NAME").
+std::vector<std::string> PredictionNames(const Model& model, bool probabilities);
+
+/// The outputs of one row of PredictRows() per class: a single output y is y for the second class and, mirrored at the
+/// threshold, 1 - y (or -y) for the first.
+std::vector<double> ClassOutputs(const Model& model, const double* outputs);
+
+/// CSV with a header and a line for every row of PredictRows() or Answers::outputs: class names, or numbers with 9
+/// digits. The fields of a row of NaN are empty; a single one is written as "", since readers skip empty lines.
+std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities);
+
+}  // namespace lamina

@@ -1,0 +1,82 @@
+// Single answers: a network or model that is prepared once and then asked row by row, from any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+#include "lamina/data/encode/row_encoder.h"
+#include "lamina/model/model.h"
+#include "lamina/nn/network.h"
+
+namespace lamina {
+
+/// Room for one call at a time; a thread keeps one.
+class PredictorScratch {
+ public:
+  PredictorScratch() = default;
+  explicit PredictorScratch(int64_t size_bytes) : buffer_(size_bytes) {}
+  int64_t size_bytes() const { return buffer_.size_bytes(); }
+  void* data() const { return buffer_.data(); }
+
+ private:
+  AlignedBuffer buffer_;
+};
+
+/// Rows of numbers as the network takes them. Always computes on the CPU, on the calling thread, by the kernels of
+/// backend cpu: for one row no other backend is faster, and handing it to a second thread costs more than it brings.
+/// Immutable, with parameters of its own.
+class Predictor {
+ public:
+  explicit Predictor(const Network& network);
+
+  int64_t inputs() const { return layers_.front().inputs; }
+  int64_t outputs() const { return layers_.back().outputs; }
+  DType dtype() const { return dtype_; }
+  PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes_); }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+
+  /// y (outputs elements of dtype()) = network(x) (inputs elements). Allocates nothing and takes no lock; `scratch` of
+  /// MakeScratch() or larger, used by one call at a time.
+  void Predict(const void* x, void* y, PredictorScratch& scratch) const noexcept { PredictAt(x, y, scratch.data()); }
+  /// The same with scratch_bytes() of memory, 64-byte aligned.
+  void PredictAt(const void* x, void* y, void* scratch) const noexcept;
+
+ private:
+  std::vector<LayerSpec> layers_;  // as planned: with trained radii, of identity activation
+  std::vector<LayerOffsets> offsets_;
+  std::vector<std::optional<Activation>> radius_activations_;  // of radius 1, where radii are trained
+  DType dtype_;
+  AlignedBuffer parameters_;
+  int64_t widest_ = 0;  // elements of the widest layer's output
+  int64_t scratch_bytes_ = 0;
+};
+
+/// Raw rows, as in the training data: a model with its preprocessing of number columns.
+class RowPredictor {
+ public:
+  /// Throws Error(kUnsupported) for a model with columns of text (RowEncoder::Accepts).
+  explicit RowPredictor(const Model& model);
+
+  /// Numbers in a row: the input columns in the order of training, targets and dropped columns left out.
+  int64_t columns() const { return columns_; }
+  int64_t outputs() const { return predictor_.outputs(); }
+  PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes()); }
+  int64_t scratch_bytes() const;
+
+  /// What Predict() returns where the answer is not a finite number.
+  static constexpr int64_t kNotFinite = -2;
+  /// out: outputs() numbers as of PredictRows() (model/evaluate.h): regression in units of the target. Returns -1;
+  /// otherwise the column whose number is missing or too large, or kNotFinite, and `out` is left alone. Otherwise as
+  /// Predictor::Predict.
+  int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept;
+
+ private:
+  Predictor predictor_;
+  std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
+  int64_t columns_ = 0;
+  std::vector<ColumnScaling> targets_;  // one an output; scales nothing for classes
+};
+
+}  // namespace lamina
