@@ -8,8 +8,11 @@ target_include_directories(lamina PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INC
 install(TARGETS lamina EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(EXPORT laminaTargets NAMESPACE lamina:: DESTINATION ${package_folder} COMPONENT library)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/lamina DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cuh")
+include(cmake/public_headers.cmake)
+foreach(header ${lamina_public_headers} ${lamina_public_parts} ${lamina_public_device_headers})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/lamina/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lamina/${folder} COMPONENT library)
+endforeach()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/laminaConfig.cmake.in ${PROJECT_BINARY_DIR}/laminaConfig.cmake
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -4,10 +4,11 @@
 #include <cstring>
 #include <fstream>
 #include <numeric>
+#include <random>
 
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
-#include "lamina/base/random.h"
+#include "lamina/data/files/npy_matrix.h"
 #include "lamina/data/files/npy_writer.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/layer/file_layer.h"
@@ -25,11 +26,11 @@ namespace {
 void WriteHouses(const std::string& path, bool with_price) {
   std::ofstream file(path);
   file << "area,rooms,street" << (with_price ? ",price\n" : "\n");
-  lamina::Random random(5);
+  std::mt19937 random(5);
   for (int i = 0; i < 400; ++i) {
-    const double area = random.Uniform(20, 120);
-    const auto rooms = static_cast<int>(random.Below(5)) + 1;
-    const bool quiet = random.Below(2) == 1;
+    const double area = 20 + static_cast<double>(random() % 1000) / 10;
+    const auto rooms = static_cast<int>(random() % 5) + 1;
+    const bool quiet = random() % 2 == 1;
     file << area << ',' << rooms << ',' << (quiet ? "quiet" : "busy");
     if (with_price) {
       file << ',' << 3 * area + 10.0 * (rooms - 2) * (rooms - 2) + (quiet ? 40 : 0);
@@ -103,8 +104,8 @@ TEST(LibraryExample, NetworkOfYourOwn) {
 TEST(LibraryExample, LayersInSlices) {
   const lamina::TemporaryFolder folder;
   lamina::Matrix samples(500, 20, lamina::DType::kF32);
-  lamina::Random random(1);
-  std::generate_n(samples.Row<float>(0), 500 * 20, [&] { return static_cast<float>(random.Uniform()); });
+  std::mt19937 random(1);
+  std::generate_n(samples.Row<float>(0), 500 * 20, [&] { return static_cast<float>(random()) * 0x1p-32F; });
   lamina::WriteNpy(folder.Path("x.npy"), samples.view());
 
   lamina::FileLayerSettings settings;

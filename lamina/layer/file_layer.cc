@@ -11,6 +11,8 @@
 #include "lamina/base/file.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/data/files/npy_matrix.h"
 #include "lamina/layer/random_weights.h"
 #include "lamina/tune/profile.h"
 
@@ -126,6 +128,11 @@ FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
   ReadBias();
   PlanLayer();
 }
+
+FileLayer::~FileLayer() = default;
+
+int64_t FileLayer::batch() const { return x_->rows(); }
+DType FileLayer::dtype() const { return x_->dtype(); }
 
 void FileLayer::ReadBias() {
   if (settings_.bias.empty()) {

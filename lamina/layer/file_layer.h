@@ -7,11 +7,13 @@
 #include <string>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
 #include "lamina/base/file.h"
-#include "lamina/data/files/npy_matrix.h"
 #include "lamina/layer/sliced_layer.h"
 
 namespace lamina {
+
+class NpyMatrix;
 
 /// Every setting by the name of its flag; see VisitFileLayerSettings.
 struct FileLayerSettings {
@@ -75,13 +77,14 @@ class FileLayer {
   /// Throws Error: kInvalidArgument for settings and shapes that do not fit, kResource for a budget too small, kBadData
   /// and kIo for the files, kUnsupported where the backend cannot compute it.
   explicit FileLayer(const FileLayerSettings& settings);
+  ~FileLayer();
 
   /// Writes the output, whole or not at all. Throws Error(kIo) where it finds no room on the disk.
   FileLayerResult Run(const SliceCallbacks& callbacks = {});
 
   const LayerSpec& layer() const { return layer_; }
-  int64_t batch() const { return x_->rows(); }
-  DType dtype() const { return x_->dtype(); }
+  int64_t batch() const;
+  DType dtype() const;
   const SlicePlan& plan() const { return plan_; }
   int64_t budget_bytes() const { return budget_bytes_; }
   const Backend& backend() const { return *backend_; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lamina/backend/staged_layer.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 
@@ -31,7 +32,13 @@ LayerPlanRequest Checked(const LayerPlanRequest& request) {
 }  // namespace
 
 Layer::Layer(const LayerPlanRequest& request, const Backend& backend)
-    : request_(Checked(request)), prepared_(backend, request) {}
+    : request_(Checked(request)), prepared_(std::make_unique<StagedLayer>(backend, request)) {}
+
+Layer::Layer(Layer&&) noexcept = default;
+Layer& Layer::operator=(Layer&&) noexcept = default;
+Layer::~Layer() = default;
+
+std::string Layer::Describe() const { return prepared_->Describe(); }
 
 void Layer::Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out) {
   if (x.rows > request_.max_batch) {
@@ -49,7 +56,7 @@ void Layer::Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias
   args.weights = weights;
   args.bias = bias;
   args.a = out;
-  prepared_.Forward(args);
+  prepared_->Forward(args);
 }
 
 Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend) {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 
-#include "lamina/backend/staged_layer.h"
+#include "lamina/backend/backend.h"
 #include "lamina/base/buffer.h"
 #include "lamina/neuron/problem.h"
 
 namespace lamina {
+
+class StagedLayer;
 
 /// A layer prepared on a backend. On a CPU, Forward() allocates nothing, and `backend` may go before the layer; a GPU,
 /// which gets copies of the operands, must outlive it. One caller at a time.
@@ -18,6 +22,9 @@ class Layer {
   Layer(const LayerPlanRequest& request, const Backend& backend);
   Layer(const LayerSpec& spec, const Backend& backend, int64_t max_batch, DType dtype = DType::kF32)
       : Layer(LayerPlanRequest{spec, dtype, max_batch}, backend) {}
+  Layer(Layer&&) noexcept;
+  Layer& operator=(Layer&&) noexcept;
+  ~Layer();
 
   /// out = activation(synapse(x, weights) + bias). Host matrices: x rows × inputs and weights outputs × inputs of the
   /// layer's type, out rows × outputs of its OutputType(), any strides, rows up to max_batch; bias outputs elements of
@@ -26,11 +33,11 @@ class Layer {
   void Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out);
 
   const LayerSpec& spec() const { return request_.layer; }
-  std::string Describe() const { return prepared_.Describe(); }
+  std::string Describe() const;
 
  private:
   LayerPlanRequest request_;
-  StagedLayer prepared_;
+  std::unique_ptr<StagedLayer> prepared_;
 };
 
 /// Distances (rows of x × rows of w) between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the

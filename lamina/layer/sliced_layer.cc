@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "lamina/backend/streamed_layer.h"
 #include "lamina/base/error.h"
+#include "lamina/base/timing.h"
 
 namespace lamina {
 namespace {
@@ -50,7 +52,14 @@ struct SlicedLayer::State {
 
 SlicedLayer::SlicedLayer(const LayerSpec& layer, const Backend& backend, const SlicePlan& plan, DType dtype,
                          const SlicedLayerOptions& options)
-    : layer_(layer), plan_(plan), dtype_(dtype), prepared_(backend, RequestOf(layer, plan, dtype, options)) {}
+    : layer_(layer),
+      plan_(plan),
+      dtype_(dtype),
+      prepared_(std::make_unique<StreamedLayer>(backend, RequestOf(layer, plan, dtype, options))) {}
+
+SlicedLayer::~SlicedLayer() = default;
+
+std::string SlicedLayer::Describe() const { return prepared_->Describe(); }
 
 void SlicedLayer::RequireShapes(const RowSource& x, const RowSource& w, const void* bias,
                                 const SlicedOutput& out) const {
@@ -81,7 +90,7 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
   // The system may map more of an output row than a slice writes: whole rows of a piece stay within a slice's memory.
   const int64_t row_bytes = std::max<int64_t>(1, plan_.outputs * out_bytes);
   const int64_t most_rows =
-      std::min(prepared_.LargestPiece(), std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48));
+      std::min(prepared_->LargestPiece(), std::max(kLeastPieceRows, plan_.slice_bytes / row_bytes / 48 * 48));
   const ConstMatrixView x = state.x.Rows(sample, samples);
   ForwardArgs args;
   args.weights = state.w.Rows(neuron, neurons);
@@ -97,8 +106,8 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
     args.a = state.out.view.Rows(sample + begin, rows);
     args.a.data = static_cast<std::byte*>(args.a.data) + neuron * out_bytes;
     args.a.cols = neurons;
-    prepared_.Forward(args, /*same_weights=*/begin > 0,
-                      [this, &state, row = sample + begin, rows, neurons] { PieceDone(state, row, rows, neurons); });
+    prepared_->Forward(args, /*same_weights=*/begin > 0,
+                       [this, &state, row = sample + begin, rows, neurons] { PieceDone(state, row, rows, neurons); });
     if (last_use) {
       state.x.Release(sample + begin, rows);
     }
@@ -147,9 +156,9 @@ bool SlicedLayer::Run(RowSource& x, RowSource& w, const void* bias, const Sliced
   bool complete = false;
   try {
     complete = RunSlices(state);
-    prepared_.Finish();
+    prepared_->Finish();
   } catch (...) {
-    prepared_.Abandon();  // nobody may write into `out` or hear of it from now on
+    prepared_->Abandon();  // nobody may write into `out` or hear of it from now on
     throw;
   }
   w.Release(0, plan_.outputs);

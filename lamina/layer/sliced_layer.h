@@ -3,14 +3,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
-#include "lamina/backend/streamed_layer.h"
+#include "lamina/backend/backend.h"
 #include "lamina/base/row_source.h"
-#include "lamina/base/timing.h"
 #include "lamina/layer/slices.h"
 
 namespace lamina {
+
+class StreamedLayer;
 
 /// Where results go: batch × outputs of OutputType(), and who is told about rows that are complete for now.
 struct SlicedOutput {
@@ -43,6 +45,7 @@ class SlicedLayer {
   /// Throws Error(kUnsupported) with the backend's reason.
   SlicedLayer(const LayerSpec& layer, const Backend& backend, const SlicePlan& plan, DType dtype,
               const SlicedLayerOptions& options = {});
+  ~SlicedLayer();
 
   /// out = activation(synapse(x, w) + bias), samples slice by slice and neurons within them. x: batch × inputs, w:
   /// outputs × inputs, bias: outputs elements of the output's type or null. Rows of x and w are released when a slice
@@ -52,7 +55,7 @@ class SlicedLayer {
 
   const LayerSpec& layer() const { return layer_; }
   const SlicePlan& plan() const { return plan_; }
-  std::string Describe() const { return prepared_.Describe(); }
+  std::string Describe() const;
 
  private:
   struct State;
@@ -64,7 +67,7 @@ class SlicedLayer {
   LayerSpec layer_;
   SlicePlan plan_;
   DType dtype_;
-  StreamedLayer prepared_;
+  std::unique_ptr<StreamedLayer> prepared_;
 };
 
 }  // namespace lamina

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "lamina/backend/backends.h"
+#include "lamina/backend/training_steps.h"
 #include "lamina/base/random.h"
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/measure/train_timer.h"

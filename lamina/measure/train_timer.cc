@@ -7,6 +7,7 @@
 #include <span>
 
 #include "lamina/backend/backends.h"
+#include "lamina/backend/training_steps.h"
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"

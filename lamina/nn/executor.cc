@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lamina/backend/training_steps.h"
+
 namespace lamina {
 namespace {
 
@@ -311,6 +313,8 @@ void Executor::Predict(ConstMatrixView x, MatrixView out) {
     }
   }
 }
+
+Executor::~Executor() = default;
 
 std::vector<std::string> Executor::Describe() const {
   std::vector<std::string> lines;

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/backend/training_steps.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {
+
+struct TrainingSteps;  // backend/training_steps.h
 
 struct ExecutorOptions {
   int64_t max_batch = 1;
@@ -30,6 +31,7 @@ class Executor {
  public:
   /// Throws Error(kUnsupported) with a reason where the backend or the loss cannot serve the network.
   Executor(const Network& network, const Backend& backend, const ExecutorOptions& options);
+  ~Executor();
 
   /// Copies parameters from and to a network of the same layers.
   void LoadParameters(const Network& network);

@@ -9,6 +9,8 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
+#include "lamina/train/checkpoint.h"
+#include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
@@ -103,6 +105,13 @@ void TrainSession::CheckOutputs() const {
     throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
 }
+
+TrainSession::~TrainSession() = default;
+
+const Dataset& TrainSession::train() const { return data_->train; }
+const Dataset& TrainSession::validation() const { return data_->validation; }
+const Dataset& TrainSession::test() const { return data_->test; }
+const EncodeReport& TrainSession::encode_report() const { return data_->report; }
 
 std::string TrainSession::PrecisionRemark() const {
   const Network& network = model_.network;

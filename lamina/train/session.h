@@ -12,11 +12,13 @@
 #include "lamina/backend/backend.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
-#include "lamina/train/checkpoint.h"
 #include "lamina/train/settings.h"
-#include "lamina/train/train_data.h"
 
 namespace lamina {
+
+struct Checkpoint;
+struct RawData;
+struct TrainData;
 
 /// What came out of Run().
 struct TrainResult {
@@ -30,6 +32,7 @@ class TrainSession {
   /// Validates the settings, checks that every output can be written, reads and splits the data, fits the
   /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
   explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {});
+  ~TrainSession();
 
   /// As above with what ReadRawData(settings) has read, which is not needed any more afterwards.
   TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom = {});
@@ -52,10 +55,10 @@ class TrainSession {
   const TrainSettings& settings() const { return settings_; }
   const Model& model() const { return model_; }
   const Backend& backend() const { return *backend_; }
-  const Dataset& train() const { return data_->train; }
-  const Dataset& validation() const { return data_->validation; }
-  const Dataset& test() const { return data_->test; }
-  const EncodeReport& encode_report() const { return data_->report; }
+  const Dataset& train() const;
+  const Dataset& validation() const;
+  const Dataset& test() const;
+  const EncodeReport& encode_report() const;
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
   int64_t first_epoch() const;                                           // of the next Run(): 1, or where it goes on

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/backend/training_steps.h"
 #include "lamina/nn/executor.h"
 #include "tests/nn/small_data.h"
 

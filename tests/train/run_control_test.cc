@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "lamina/train/run_plan.h"
 #include "lamina/train/session.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"

@@ -1,0 +1,22 @@
+# The headers that are installed: the library's public API. Everything else in lamina/ may change from one version to the next.
+# scripts/check_includes holds what the pages and examples include against the first list, and what these include against all.
+
+# What a program includes.
+set(lamina_public_headers
+    backend/backends.h base/version.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h
+    layer/file_layer.h layer/layer.h model/answer.h model/onnx_export.h model/predictor.h neuron/problem.h
+    nn/executor.h train/session.h tune/profile.h tune/tuner.h)
+# What those include: types in their interfaces.
+set(lamina_public_parts
+    backend/backend.h backend/plan.h base/buffer.h base/check.h base/error.h base/file.h base/half.h
+    base/mapped_file.h base/matrix_view.h base/names.h base/part_file.h base/row_source.h data/encode/class_map.h
+    data/encode/derive.h data/encode/fitted_column.h data/encode/preprocessor.h data/encode/row_encoder.h
+    data/files/table.h layer/sliced_layer.h layer/slices.h model/evaluate.h model/metrics.h model/model.h
+    model/safetensors.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h neuron/formulas.inc
+    neuron/loss.h neuron/update_rule.h nn/network.h train/history.h train/schedule.h train/settings.h train/split.h
+    train/trainer.h)
+# For activations of one's own on a GPU, compiled by nvcc.
+set(lamina_public_device_headers
+    backend/copy_streams.h backend/cuda/activation.cuh backend/cuda/custom_activation.cuh backend/cuda/device.h
+    backend/cuda/epilogue.cuh backend/cuda/language.h backend/cuda/numbers.cuh backend/cuda/whole_batch.cuh
+    backend/cuda/whole_batch.h)
