@@ -12,6 +12,7 @@
 
 #include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
+#include "lamina/base/team.h"
 
 namespace lamina {
 namespace {
@@ -176,16 +177,34 @@ double SumOfSquares(const T* values, int64_t begin, int64_t end) {
   return std::accumulate(std::begin(sums), std::end(sums), 0.0);
 }
 
-// Calls columns(begin, count) for pieces of `cols` columns.
+}  // namespace
+
 template <class Fn>
-void ForColumns(int threads, int64_t rows, int64_t cols, const Fn& columns) {
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && rows * cols >= kParallelElements)
-  for (int64_t begin = 0; begin < cols; begin += kRadiusColumns) {
-    columns(begin, std::min(kRadiusColumns, cols - begin));
+void HostBackend::ForParts(int64_t count, int64_t elements, const Fn& fn) const noexcept {
+  if (threads_ == 1 || elements < kParallelElements) {
+    fn(int64_t{0}, count);
+  } else if (kind_ == HostThreads::kTeam) {
+    RunParts(threads_, count, fn);
+  } else {
+#pragma omp parallel num_threads(threads_)
+    {
+      const int64_t thread = omp_get_thread_num();
+      const int64_t size = omp_get_num_threads();
+      fn(count * thread / size, count * (thread + 1) / size);
+    }
   }
 }
 
-}  // namespace
+// fn(begin, count) for pieces of `cols` columns.
+template <class Fn>
+void HostBackend::ForColumns(int64_t rows, int64_t cols, const Fn& fn) const noexcept {
+  ForParts((cols + kRadiusColumns - 1) / kRadiusColumns, rows * cols, [&](int64_t begin, int64_t end) {
+    for (int64_t column = begin * kRadiusColumns; column < std::min(cols, end * kRadiusColumns);
+         column += kRadiusColumns) {
+      fn(column, std::min(kRadiusColumns, cols - column));
+    }
+  });
+}
 
 Verdict HostBackend::Supports(const Problem& problem) const {
   if (problem.precision == Precision::kBFloat16) {
@@ -211,38 +230,40 @@ void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t 
   const auto* source = static_cast<const char*>(from.data);
   auto* target = static_cast<char*>(to.data);
   const auto row_bytes = static_cast<size_t>(from.cols * element);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1 && count * from.cols > 16384)
-  for (int64_t i = 0; i < count; ++i) {
-    if (i + kGatherAhead < count) {
-      const char* next = source + rows[i + kGatherAhead] * from.stride * element;
-      for (size_t at = 0; at < row_bytes; at += 64) {
-        __builtin_prefetch(next + at);
+  ForParts(count, count * from.cols, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (i + kGatherAhead < end) {
+        const char* next = source + rows[i + kGatherAhead] * from.stride * element;
+        for (size_t at = 0; at < row_bytes; at += 64) {
+          __builtin_prefetch(next + at);
+        }
       }
+      std::memcpy(target + i * to.stride * element, source + rows[i] * from.stride * element, row_bytes);
     }
-    std::memcpy(target + i * to.stride * element, source + rows[i] * from.stride * element, row_bytes);
-  }
+  });
 }
 
 void HostBackend::ComputeLoss(const LossArgs& args) const noexcept { ComputeLossOnHost(args); }
 
 void HostBackend::ClipGradient(const ClipArgs& args) const noexcept {
-  const bool parallel = threads_ > 1 && args.count >= kParallelElements;
   DispatchFloat(args.dtype, [&]<class T>(T) {
     T* const gradient = static_cast<T*>(args.gradient);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (parallel)
-    for (int part = 0; part < ClipArgs::kParts; ++part) {
-      args.parts[part] =
-          SumOfSquares(gradient, args.count * part / ClipArgs::kParts, args.count * (part + 1) / ClipArgs::kParts);
-    }
+    ForParts(ClipArgs::kParts, args.count, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        args.parts[part] =
+            SumOfSquares(gradient, args.count * part / ClipArgs::kParts, args.count * (part + 1) / ClipArgs::kParts);
+      }
+    });
     const double norm = std::sqrt(std::accumulate(args.parts, args.parts + ClipArgs::kParts, 0.0));
     if (!std::isfinite(norm) || norm <= args.norm) {
       return;
     }
     const T scale = static_cast<T>(args.norm / norm);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (parallel)
-    for (int64_t i = 0; i < args.count; ++i) {
-      gradient[i] *= scale;
-    }
+    ForParts(args.count, args.count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        gradient[i] *= scale;
+      }
+    });
   });
 }
 
@@ -250,27 +271,29 @@ void HostBackend::Update(const UpdateArgs& args) const noexcept {
   DispatchFloat(args.dtype, [&]<class T>(T) {
     T* const values = static_cast<T*>(args.arrays.value);
     const T smallest = static_cast<T>(args.smallest);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1 && args.count >= kParallelElements)
-    for (int64_t begin = 0; begin < args.count; begin += kUpdateElements) {
-      const int64_t end = std::min(args.count, begin + kUpdateElements);
-      UpdateArrays<T>(*args.rule, args.decay, args.arrays, begin, end);
-      for (int64_t i = begin; i < end; ++i) {
-        values[i] = values[i] < smallest ? smallest : values[i];  // a NaN stays
+    ForParts((args.count + kUpdateElements - 1) / kUpdateElements, args.count, [&](int64_t first, int64_t last) {
+      for (int64_t begin = first * kUpdateElements; begin < std::min(args.count, last * kUpdateElements);
+           begin += kUpdateElements) {
+        const int64_t end = std::min(args.count, begin + kUpdateElements);
+        UpdateArrays<T>(*args.rule, args.decay, args.arrays, begin, end);
+        for (int64_t i = begin; i < end; ++i) {
+          values[i] = values[i] < smallest ? smallest : values[i];  // a NaN stays
+        }
       }
-    }
+    });
   });
 }
 
 void HostBackend::RadiusForward(const RadiusForwardArgs& args) const noexcept {
   DispatchFloat(args.a.dtype, [&]<class T>(T) {
-    ForColumns(threads_, args.a.rows, args.a.cols,
+    ForColumns(args.a.rows, args.a.cols,
                [&](int64_t begin, int64_t count) { RadiusForwardColumns<T>(args, begin, count); });
   });
 }
 
 void HostBackend::RadiusBackward(const RadiusBackwardArgs& args) const noexcept {
   DispatchFloat(args.delta.dtype, [&]<class T>(T) {
-    ForColumns(threads_, args.delta.rows, args.delta.cols,
+    ForColumns(args.delta.rows, args.delta.cols,
                [&](int64_t begin, int64_t count) { RadiusBackwardColumns<T>(args, begin, count); });
   });
 }

@@ -11,10 +11,14 @@
 
 namespace lamina {
 
-/// Base of serial, threads, blas and cpu. Uses `threads` OpenMP threads in its own loops.
+/// Whose threads compute: those of base/team.h, or OpenMP's where a library that uses them works in turn with ours (two
+/// kinds would take the cores from each other while they wait).
+enum class HostThreads { kTeam, kOpenMP };
+
+/// Base of serial, threads, blas and cpu. Uses `threads` threads in its own loops.
 class HostBackend : public Backend {
  public:
-  explicit HostBackend(int threads) : threads_(threads) {}
+  explicit HostBackend(int threads, HostThreads kind = HostThreads::kTeam) : threads_(threads), kind_(kind) {}
 
   int threads() const override { return threads_; }
   Space space() const override { return Space::kHost; }
@@ -31,7 +35,14 @@ class HostBackend : public Backend {
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
 
  private:
+  // fn(begin, end) for parts of [0, count), on all threads where so many elements are worth it.
+  template <class Fn>
+  void ForParts(int64_t count, int64_t elements, const Fn& fn) const noexcept;
+  template <class Fn>
+  void ForColumns(int64_t rows, int64_t cols, const Fn& fn) const noexcept;
+
   int threads_;
+  HostThreads kind_;
 };
 
 /// The loss of host matrices; HostBackend::ComputeLoss.

@@ -147,7 +147,7 @@ class BlasLayer final : public PreparedLayer {
 
 class BlasBackend final : public HostBackend {
  public:
-  explicit BlasBackend(int threads) : HostBackend(threads) {}
+  explicit BlasBackend(int threads) : HostBackend(threads, HostThreads::kOpenMP) {}
   std::string_view name() const override { return "blas"; }
   std::string Describe() const override { return fmt::format("blas: {}, {} threads", BlasDescription(), threads()); }
 

@@ -35,19 +35,19 @@ class OwnLayer : public PreparedLayer {
   void Forward(const ForwardArgs& args) noexcept override {
     const cpu::ForwardTask<T> task = TaskOf(args);
     const auto kernel = UsesDots(args.x.rows) ? passes_.forward_dots : passes_.forward;
-    cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](cpu::Team team) { kernel(task, team); });
+    RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](Team team) { kernel(task, team); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
     const cpu::InputGradientTask<T> task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
-                 [&](cpu::Team team) { passes_.input_gradient(task, team); });
+    RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](Team team) { passes_.input_gradient(task, team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const cpu::WeightGradientTask<T> task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
-                 [&](cpu::Team team) { passes_.weight_gradient(task, team); });
+    RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](Team team) { passes_.weight_gradient(task, team); });
   }
 
   std::string Describe() const override {
@@ -113,8 +113,8 @@ class OnednnLayer final : public OwnLayer<float> {
               fused ? &request_.layer.activation : nullptr, z})) {
       OwnLayer<float>::Forward(args);
     } else if (!fused) {
-      cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows),
-                   [&](cpu::Team team) { kernels_.activate(TaskOf(args), team); });
+      RunTeam(ThreadsFor(Pass::kForward, args.x.rows),
+                   [&](Team team) { kernels_.activate(TaskOf(args), team); });
     }
   }
 
@@ -124,8 +124,8 @@ class OnednnLayer final : public OwnLayer<float> {
       OwnLayer<float>::InputGradient(args);
       return;
     }
-    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
-                 [&](cpu::Team team) { kernels_.multiply_slope(TaskOf(args), team); });
+    RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](Team team) { kernels_.multiply_slope(TaskOf(args), team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
@@ -134,8 +134,8 @@ class OnednnLayer final : public OwnLayer<float> {
       OwnLayer<float>::WeightGradient(args);
       return;
     }
-    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
-                 [&](cpu::Team team) { kernels_.update(TaskOf(args), team); });
+    RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](Team team) { kernels_.update(TaskOf(args), team); });
   }
 
   std::string Describe() const override {
@@ -186,7 +186,7 @@ class MixedLayer final : public OwnLayer<float> {
       return;
     }
     const auto task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](cpu::Team team) { mixed_.forward(task, team); });
+    RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](Team team) { mixed_.forward(task, team); });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
@@ -195,8 +195,8 @@ class MixedLayer final : public OwnLayer<float> {
       return;
     }
     const auto task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
-                 [&](cpu::Team team) { mixed_.input_gradient(task, team); });
+    RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows),
+                 [&](Team team) { mixed_.input_gradient(task, team); });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
@@ -205,8 +205,8 @@ class MixedLayer final : public OwnLayer<float> {
       return;
     }
     const auto task = TaskOf(args);
-    cpu::RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
-                 [&](cpu::Team team) { mixed_.weight_gradient(task, team); });
+    RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows),
+                 [&](Team team) { mixed_.weight_gradient(task, team); });
   }
 
   std::string Describe() const override {

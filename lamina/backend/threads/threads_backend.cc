@@ -3,12 +3,12 @@
 #include "lamina/backend/threads/threads_backend.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include "lamina/backend/host_backend.h"
 #include "lamina/backend/requirements.h"
 #include "lamina/backend/serial/plain_loops.h"
 #include "lamina/base/buffer.h"
+#include "lamina/base/team.h"
 
 namespace lamina {
 namespace {
@@ -88,10 +88,11 @@ class ThreadsLayer final : public PreparedLayer {
   // One shard a thread; a team smaller than asked for (a thread limit) takes the shards in turn, to the same bits.
   template <class Fn>
   void ForShards(const Fn& fn) const noexcept {
-#pragma omp parallel num_threads(threads_)
-    for (int index = omp_get_thread_num(); index < threads_; index += omp_get_num_threads()) {
-      fn(index);
-    }
+    RunTeam(threads_, [&](Team team) {
+      for (int index = team.thread; index < threads_; index += team.size) {
+        fn(index);
+      }
+    });
   }
 
   template <class T>

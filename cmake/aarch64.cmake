@@ -1,0 +1,8 @@
+# Cross-compiles for 64-bit Arm on another Debian or Ubuntu machine and runs the tests under qemu: preset aarch64, for which
+# "scripts/setup aarch64" installs compiler, emulator and libraries.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+# The emulator's processor may have no more than every aarch64 has. The compiler's own libraries are beside those of the system.
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -cpu cortex-a72 -E LD_LIBRARY_PATH=/usr/aarch64-linux-gnu/lib)

@@ -1,0 +1,322 @@
+// Worker threads that wait by spinning as long as those they wait for are running, and sleep otherwise.
+#include "lamina/base/team.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <ctime>
+#include <mutex>
+#include <vector>
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kMicrosecond_ns = 1000;
+constexpr int64_t kMillisecond_ns = 1000 * kMicrosecond_ns;
+// A wait begins by spinning for so long without asking who is running: most barriers of a step are over by then.
+constexpr int64_t kFirstSpin_ns = 10 * kMicrosecond_ns;
+// Then those waited for are looked at after every slice of so long (0.3 us each look): longer than it takes to wake one.
+constexpr int64_t kSlice_ns = 50 * kMicrosecond_ns;
+// Nobody spins longer than this: the calling thread may have gone on to other things.
+constexpr int64_t kLongestSpin_ns = 2 * kMillisecond_ns;
+// Other programs keep the cores from a team when more than this share of the time of its threads was spent waiting for
+// threads that were not running. Two threads are then no faster than one.
+constexpr double kLostShare = 0.4;
+constexpr int64_t kJudged_ns = 5 * kMillisecond_ns;  // after so much time in regions
+// For so long the calling thread then goes on alone before it tries again: doubled each time up to the longest.
+constexpr int64_t kAlone_ns = 20 * kMillisecond_ns;
+constexpr int64_t kLongestAlone_ns = 640 * kMillisecond_ns;
+
+int64_t Nanoseconds(clockid_t clock) {
+  timespec time{};
+  return clock_gettime(clock, &time) == 0 ? time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec : -1;
+}
+int64_t Now_ns() { return Nanoseconds(CLOCK_MONOTONIC); }
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");  // "yield" does nothing on most of them
+#endif
+}
+
+void FutexWait(const std::atomic<uint32_t>& word, uint32_t seen) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+}
+void FutexWake(const std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// Of forks: a child has none of its parent's threads.
+std::atomic<int> forks{0};
+
+}  // namespace
+
+/// The calling thread (member 0) and its workers.
+class ThreadPool {
+ public:
+  ThreadPool() : born_(forks.load(std::memory_order_relaxed)) { members_[0].Start(); }
+  ~ThreadPool() {
+    if (born_ != forks.load(std::memory_order_relaxed)) {
+      return;  // the threads are the parent's
+    }
+    Start(size_, kEnd);
+    for (int i = 1; i < size_; ++i) {
+      pthread_join(members_[static_cast<size_t>(i)].handle, nullptr);
+    }
+  }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  bool OfThisProcess() const { return born_ == forks.load(std::memory_order_relaxed); }
+
+  void Run(int threads, void (*function)(void*, Team), void* context) {
+    const int64_t start = Now_ns();
+    if (start < alone_until_ns_ || running_) {  // inside a region: this thread's workers are taken
+      function(context, {});
+      return;
+    }
+    const int size = Grow(std::min(threads, kMostThreads));
+    if (size == 1) {
+      function(context, {});
+      return;
+    }
+    running_ = true;
+    function_ = function;
+    context_ = context;
+    left_.store(static_cast<uint32_t>(size - 1), std::memory_order_relaxed);
+    Start(size, static_cast<uint32_t>(size));
+    function(context, {0, size, this});
+    for (uint32_t left = left_.load(std::memory_order_acquire); left != 0;
+         left = left_.load(std::memory_order_acquire)) {
+      WaitFor(left_, left, {0, size, &sleepers_});
+    }
+    running_ = false;
+    const int64_t end = Now_ns();
+    Judge(end - start, end, size);
+  }
+
+  void Barrier(int self, int size) {
+    const uint32_t phase = phase_.load(std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<uint32_t>(size)) {
+      arrived_.store(0, std::memory_order_relaxed);
+      for (int i = 0; i < size; ++i) {  // from now on others wait for those that sleep here
+        members_[static_cast<size_t>(i)].waiting.store(false, std::memory_order_relaxed);
+      }
+      phase_.store(phase + 1, std::memory_order_seq_cst);
+      if (sleepers_.load(std::memory_order_seq_cst) > 0) {
+        FutexWake(phase_);
+      }
+      return;
+    }
+    WaitFor(phase_, phase, {self, size, &sleepers_});
+  }
+
+ private:
+  // The word that starts a region holds its number and its size.
+  static constexpr uint32_t kSizeMask = 0x3FF;
+  static constexpr uint32_t kNextRegion = kSizeMask + 1;
+  static constexpr uint32_t kEnd = 0;  // a size that no region has: the workers end
+  static constexpr int kMostThreads = 512;
+
+  struct alignas(64) Member {
+    pthread_t handle{};
+    clockid_t clock{};  // the processor time of the thread
+    bool has_clock = false;
+    std::atomic<uint32_t> region{0};    // the last one it was started for
+    std::atomic<uint32_t> sleepers{0};  // 1: it sleeps until the next
+    std::atomic<bool> waiting{false};
+    ThreadPool* pool = nullptr;
+    int index = 0;
+
+    void Start() {
+      handle = pthread_self();
+      has_clock = pthread_getcpuclockid(handle, &clock) == 0;
+    }
+  };
+
+  // Starts workers up to a team of `threads`; returns how many it can have.
+  int Grow(int threads) {
+    if (threads <= size_) {
+      return threads;
+    }
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the threads that the host knows
+    for (; size_ < threads; ++size_) {
+      Member& member = members_[static_cast<size_t>(size_)];
+      member.pool = this;
+      member.index = size_;
+      const auto work = [](void* argument) -> void* {
+        const Member& self = *static_cast<Member*>(argument);
+        self.pool->Work(self.index);
+        return nullptr;
+      };
+      if (pthread_create(&member.handle, nullptr, work, &member) != 0) {
+        break;
+      }
+      member.has_clock = pthread_getcpuclockid(member.handle, &member.clock) == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return size_;
+  }
+
+  void Work(int self) {
+    Member& member = members_[static_cast<size_t>(self)];
+    for (uint32_t seen = 0;;) {  // no region has number 0: one that it was started for before it ran is not missed
+      WaitFor(member.region, seen, {self, 1, &member.sleepers});
+      seen = member.region.load(std::memory_order_acquire);
+      const int size = static_cast<int>(seen & kSizeMask);
+      if (size == static_cast<int>(kEnd)) {
+        return;
+      }
+      function_(context_, {self, size, this});
+      const uint32_t left = left_.fetch_sub(1, std::memory_order_seq_cst);
+      if (left == 1 && sleepers_.load(std::memory_order_seq_cst) > 0) {
+        FutexWake(left_);
+      }
+    }
+  }
+
+  // Tells workers [1, members) that a region of `size` threads begins.
+  void Start(int members, uint32_t size) {
+    number_ += kNextRegion;
+    for (int i = 1; i < members; ++i) {
+      Member& member = members_[static_cast<size_t>(i)];
+      member.waiting.store(false, std::memory_order_relaxed);
+      member.region.store(number_ + size, std::memory_order_seq_cst);
+      if (member.sleepers.load(std::memory_order_seq_cst) > 0) {
+        FutexWake(member.region);
+      }
+    }
+  }
+
+  // Processor time of the members [0, size) that are not waiting, this one aside; -1 where one cannot be asked.
+  int64_t WorkersTime_ns(int self, int size, int* count) const {
+    int64_t sum = 0;
+    *count = 0;
+    for (int i = 0; i < size; ++i) {
+      const Member& member = members_[static_cast<size_t>(i)];
+      if (i == self || member.waiting.load(std::memory_order_relaxed)) {
+        continue;
+      }
+      const int64_t time = member.has_clock ? Nanoseconds(member.clock) : -1;
+      if (time < 0) {
+        return -1;
+      }
+      sum += time;
+      ++*count;
+    }
+    return sum;
+  }
+
+  struct Waiter {
+    int self;  // who waits
+    int size;  // for members [0, size)
+    std::atomic<uint32_t>* sleepers;
+  };
+
+  // Until `word` is no longer `seen`.
+  void WaitFor(const std::atomic<uint32_t>& word, uint32_t seen, const Waiter& waiter) {
+    const auto spin_until = [&](int64_t end) {
+      do {
+        for (int i = 0; i < 16; ++i) {
+          if (word.load(std::memory_order_acquire) != seen) {
+            return true;
+          }
+          Pause();
+        }
+      } while (Now_ns() < end);
+      return false;
+    };
+    const int64_t start = Now_ns();
+    if (spin_until(start + kFirstSpin_ns)) {
+      return;
+    }
+    std::atomic<bool>& waiting = members_[static_cast<size_t>(waiter.self)].waiting;
+    waiting.store(true, std::memory_order_relaxed);
+    bool running = true;
+    int64_t slice = Now_ns();
+    while (running && slice - start < kLongestSpin_ns) {
+      int before_count = 0;
+      int after_count = 0;
+      const int64_t before = WorkersTime_ns(waiter.self, waiter.size, &before_count);
+      if (spin_until(slice + kSlice_ns)) {
+        waiting.store(false, std::memory_order_relaxed);
+        return;
+      }
+      const int64_t after = WorkersTime_ns(waiter.self, waiter.size, &after_count);
+      const int64_t now = Now_ns();
+      // Whoever came to wait meanwhile is not counted any more: then another slice tells.
+      running = before < 0 || before_count != after_count || after_count == 0 ||
+                2 * (after - before) > (now - slice) * after_count;
+      slice = now;
+    }
+    waiter.sleepers->fetch_add(1, std::memory_order_seq_cst);
+    while (word.load(std::memory_order_seq_cst) == seen) {
+      FutexWait(word, seen);
+    }
+    waiter.sleepers->fetch_sub(1, std::memory_order_relaxed);
+    waiting.store(false, std::memory_order_relaxed);
+    if (waiter.sleepers == &sleepers_ && !running) {
+      lost_ns_.fetch_add(Now_ns() - slice, std::memory_order_relaxed);
+    }
+  }
+
+  // After a region of `took_ns`: whether the team gained anything lately.
+  void Judge(int64_t took_ns, int64_t now, int size) {
+    region_ns_ += took_ns * size;
+    if (region_ns_ < kJudged_ns * size) {
+      return;
+    }
+    const auto lost = static_cast<double>(lost_ns_.exchange(0, std::memory_order_relaxed));
+    if (lost > kLostShare * static_cast<double>(region_ns_)) {
+      alone_ns_ = std::clamp(2 * alone_ns_, kAlone_ns, kLongestAlone_ns);
+      alone_until_ns_ = now + alone_ns_;
+    } else {
+      alone_ns_ = 0;
+    }
+    region_ns_ = 0;
+  }
+
+  const int born_;
+  std::vector<Member> members_ = std::vector<Member>(kMostThreads);
+  int size_ = 1;  // members that exist
+  bool running_ = false;
+  int64_t alone_until_ns_ = 0;
+  int64_t alone_ns_ = 0;
+  int64_t region_ns_ = 0;  // time of threads in regions since the last judgement
+  void (*function_)(void*, Team) = nullptr;
+  void* context_ = nullptr;
+  uint32_t number_ = 0;  // of the last region
+  alignas(64) std::atomic<uint32_t> phase_{0};
+  alignas(64) std::atomic<uint32_t> arrived_{0};
+  alignas(64) std::atomic<uint32_t> left_{0};
+  alignas(64) std::atomic<uint32_t> sleepers_{0};  // in regions
+  std::atomic<int64_t> lost_ns_{0};
+};
+
+void Team::Wait() const noexcept { pool->Barrier(thread, size); }
+
+void RunRegion(int threads, void (*function)(void*, Team), void* context) noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }); });
+  thread_local std::unique_ptr<ThreadPool> pool;
+  if (pool == nullptr || !pool->OfThisProcess()) {
+    // After a fork the old one's threads are gone; its memory stays, as they may have held it.
+    static_cast<void>(pool.release());
+    pool = std::make_unique<ThreadPool>();
+  }
+  pool->Run(threads, function, context);
+}
+
+}  // namespace lamina

@@ -1,0 +1,122 @@
+// Regions, barriers and what becomes of them in children, in other threads and where cores are scarce.
+#include "lamina/base/team.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace lamina {
+namespace {
+
+// Sums of rounds in which every thread reads what all the others wrote before the barrier; -1 where one saw another's
+// number of an earlier or later round.
+int64_t RoundsWithBarriers(int threads, int rounds) {
+  std::vector<int64_t> written(static_cast<size_t>(threads));
+  std::atomic<int64_t> sum{0};
+  std::atomic<bool> wrong{false};
+  RunTeam(threads, [&](Team team) {
+    for (int round = 1; round <= rounds; ++round) {
+      written[static_cast<size_t>(team.thread)] = round;
+      team.Barrier();
+      for (int i = 0; i < team.size; ++i) {
+        wrong = wrong || written[static_cast<size_t>(i)] != round;
+      }
+      team.Barrier();
+    }
+    sum += rounds;
+  });
+  return wrong ? -1 : sum.load();
+}
+
+TEST(Team, BarriersHoldEverybody) {
+  for (int threads : {2, 3, 8}) {  // more than there are cores, too
+    const int64_t sum = RoundsWithBarriers(threads, 500);
+    EXPECT_GT(sum, 0) << threads;
+    EXPECT_EQ(sum % 500, 0) << threads;
+  }
+}
+
+TEST(Team, PartsCoverTheRangeOnce) {
+  for (int threads : {1, 2, 5}) {
+    for (int64_t count : {0, 1, 4, 1001}) {
+      std::vector<std::atomic<int>> times(static_cast<size_t>(count));
+      RunParts(threads, count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          ++times[static_cast<size_t>(i)];
+        }
+      });
+      EXPECT_EQ(std::accumulate(times.begin(), times.end(), int64_t{0}), count);
+      for (const auto& once : times) {
+        EXPECT_EQ(once, 1);
+      }
+    }
+  }
+}
+
+TEST(Team, ManyShortRegionsOfChangingSizes) {
+  std::atomic<int64_t> calls{0};
+  int64_t least = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const int threads = 1 + i % 4;
+    RunTeam(threads, [&](Team team) {
+      EXPECT_LE(team.size, threads);
+      ++calls;
+    });
+    ++least;
+  }
+  EXPECT_GE(calls, least);
+}
+
+TEST(Team, ARegionInsideARegionIsComputedAlone) {
+  std::atomic<int> inner{0};
+  RunTeam(1, [&](Team) {});
+  RunTeam(2, [&](Team team) {
+    if (team.thread == 0) {
+      RunTeam(2, [&](Team nested) {
+        EXPECT_EQ(nested.size, 1);
+        ++inner;
+      });
+    }
+  });
+  EXPECT_EQ(inner, 1);
+}
+
+TEST(Team, EveryCallingThreadHasItsOwn) {
+  std::vector<int64_t> sums(3);
+  std::vector<std::thread> callers;
+  for (int64_t& sum : sums) {
+    callers.emplace_back([&sum] { sum = RoundsWithBarriers(2, 200); });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  for (int64_t sum : sums) {
+    EXPECT_GT(sum, 0);
+  }
+}
+
+TEST(Team, AChildAfterForkStartsItsOwn) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer has no threads after a fork";
+#endif
+  ASSERT_GT(RoundsWithBarriers(2, 10), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // a child that waits for its parent's threads ends by this
+    _exit(RoundsWithBarriers(2, 100) > 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_GT(RoundsWithBarriers(2, 10), 0);  // and the parent's go on
+}
+
+}  // namespace
+}  // namespace lamina
