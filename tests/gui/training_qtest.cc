@@ -104,7 +104,11 @@ void TrainingTest::DigitsToTheEndAndLikeTheProgram() {
   const QString again = Path(QStringLiteral("again.safetensors"));
   QString command = Find<QPlainTextEdit>("model.command")->toPlainText();
   QVERIFY(command.startsWith(QStringLiteral("lamina train --data ")));
-  QStringList arguments = QProcess::splitCommand(command.replace(path, again));
+  QProcess shell;  // takes it apart as the user's would: paths may have spaces
+  shell.start(QStringLiteral("sh"),
+              {QStringLiteral("-c"), QStringLiteral("printf '%s\\0' ") + command.replace(path, again)});
+  QVERIFY(shell.waitForFinished());
+  QStringList arguments = QString::fromUtf8(shell.readAllStandardOutput()).split(QChar(0), Qt::SkipEmptyParts);
   arguments.removeFirst();
   QCOMPARE(Program(arguments).object()[QStringLiteral("network")].toString(), QStringLiteral("64-32-10"));
   QCOMPARE(Bytes(LoadModel(again.toStdString()).network), Bytes(window().store().model()->network));
