@@ -22,8 +22,8 @@ constexpr int64_t kMicrosecond_ns = 1000;
 constexpr int64_t kMillisecond_ns = 1000 * kMicrosecond_ns;
 // A wait begins by spinning for so long without asking who is running: most barriers of a step are over by then.
 constexpr int64_t kFirstSpin_ns = 10 * kMicrosecond_ns;
-// Then those waited for are looked at after every slice of so long (0.3 us each look): longer than it takes to wake one.
-constexpr int64_t kSlice_ns = 50 * kMicrosecond_ns;
+// Then those waited for are looked at after every slice of so long (0.3 us each look).
+constexpr int64_t kSlice_ns = 10 * kMicrosecond_ns;
 // Nobody spins longer than this: the calling thread may have gone on to other things.
 constexpr int64_t kLongestSpin_ns = 2 * kMillisecond_ns;
 // Other programs keep the cores from a team when more than this share of the time of its threads was spent waiting for
