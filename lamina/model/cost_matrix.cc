@@ -7,7 +7,6 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/files/kddcup99.h"
 #include "lamina/model/metrics.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/measure/train_benchmark.h"
 #include "lamina/report/report_writer.h"
 #include "lamina/study/train_peers.h"

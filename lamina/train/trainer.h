@@ -11,7 +11,7 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/base/buffer.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/network.h"
 #include "lamina/train/history.h"

@@ -17,14 +17,15 @@ Matrix RowOf(std::vector<double> values) {
   return matrix;
 }
 
-Model ModelOf(const std::string& csv, const PreprocessOptions& options) {
+Model ModelOf(const std::string& csv, const PreprocessOptions& options, const TargetForm& form = {}) {
   const Table table = ReadCsv(csv, "t.csv", {});
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), int64_t{0});
   Model model;
   model.preprocessor = Preprocessor::Fit(table, rows, options);
+  model.preprocessor.set_form(form);
   model.network = Network(
-      {{model.preprocessor.input_count(), model.preprocessor.output_count(), Synapse::kDot, Activation(), true}},
+      {{model.preprocessor.inputs().count(), model.preprocessor.targets().count(), Synapse::kDot, Activation(), true}},
       DType::kF64);
   return model;
 }
@@ -39,7 +40,7 @@ TEST(Predictions, ClassesAndProbabilities) {
 }
 
 TEST(Predictions, ASingleOutputIsTheSecondClass) {
-  const Model model = ModelOf("x,y\n1,no\n2,yes\n3,no\n4,yes\n", {.single_output = true});
+  const Model model = ModelOf("x,y\n1,no\n2,yes\n3,no\n4,yes\n", {}, {.single_output = true});
   EXPECT_EQ(ClassOutputs(model, RowOf({0.75}).Row<double>(0)), (std::vector<double>{0.25, 0.75}));
   EXPECT_EQ(PredictionsCsv(model, RowOf({0.75}), true), "y,p_no,p_yes\nyes,0.25,0.75\n");
 }
@@ -51,7 +52,7 @@ TEST(Predictions, NumbersInUnitsOfTheTarget) {
 
 TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
   const Model model = ModelOf(kFruit, {});
-  const auto columns = model.preprocessor.inputs();
+  const auto columns = model.preprocessor.inputs().columns();
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].name, "weight");
   EXPECT_EQ(columns[0].kind, ColumnKind::kNumber);
