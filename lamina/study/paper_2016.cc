@@ -17,6 +17,7 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/train_timer.h"
+#include "lamina/study/paper_2016_report.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina {
