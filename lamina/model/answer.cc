@@ -56,13 +56,13 @@ Matrix Gather(const Matrix& from, std::span<const int64_t> rows) {
 }
 
 // `kept`: some of `rows`, in their order.
-LeftOut LeftOutOf(const BoundTable& bound, const Table& table, std::span<const int64_t> rows,
-                  std::span<const int64_t> kept, bool with_targets) {
+LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::span<const int64_t> kept,
+                  bool with_targets) {
   LeftOut left_out;
   left_out.rows = std::ssize(rows) - std::ssize(kept);
   if (left_out.rows > 0) {
     left_out.row = *std::mismatch(kept.begin(), kept.end(), rows.begin()).second;
-    left_out.line = table.LineOf(left_out.row);
+    left_out.line = bound.table().LineOf(left_out.row);
     left_out.column = bound.MissingColumn(left_out.row, with_targets);
   }
   return left_out;
@@ -90,13 +90,13 @@ std::vector<int64_t> EvaluatedRows(const BoundTable& bound, std::span<const int6
 }
 
 // `raw`: of the rows `answered`.
-void Compare(const Model& model, const BoundTable& bound, const Table& table, const Matrix& raw,
-             std::span<const int64_t> answered, const AnswerOptions& options, Answers& answers) {
+void Compare(const Model& model, const BoundTable& bound, const Matrix& raw, std::span<const int64_t> answered,
+             const AnswerOptions& options, Answers& answers) {
   const std::vector<int64_t> evaluated = EvaluatedRows(bound, answers.rows, options.truth);
-  answers.not_evaluated = LeftOutOf(bound, table, answers.rows, evaluated, /*with_targets=*/true);
+  answers.not_evaluated = LeftOutOf(bound, answers.rows, evaluated, /*with_targets=*/true);
   if (evaluated.empty()) {
     if (options.truth == Truth::kRequired) {
-      throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = table.source});
+      throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = bound.table().source});
     }
     return;
   }
@@ -148,7 +148,7 @@ Answers AnswerTable(const Model& model, const Backend& backend, Table& table, st
   Answers answers;
   answers.rows.assign(rows.begin(), rows.end());
   const Dataset inputs = bound.EncodeInputs(rows, model.network.dtype(), &answers.report);
-  answers.without_answer = LeftOutOf(bound, table, rows, inputs.rows, /*with_targets=*/false);
+  answers.without_answer = LeftOutOf(bound, rows, inputs.rows, /*with_targets=*/false);
   const Stopwatch watch;
   const Matrix raw = NetworkOutputs(model, backend, inputs.features);
   answers.seconds = watch.Elapsed_seconds();
@@ -159,7 +159,7 @@ Answers AnswerTable(const Model& model, const Backend& backend, Table& table, st
     answers.classes = ClassesOf(model, answers.outputs);
   }
   if (options.truth != Truth::kIgnored && bound.has_targets()) {
-    Compare(model, bound, table, raw, inputs.rows, options, answers);
+    Compare(model, bound, raw, inputs.rows, options, answers);
   }
   return answers;
 }

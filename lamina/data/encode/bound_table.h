@@ -19,6 +19,8 @@ class BoundTable {
   /// Error for input columns that it lacks and images of another size.
   BoundTable(const Preprocessor& preprocessor, const Table& table);
 
+  const Table& table() const { return table_; }
+
   /// Whether the target columns are there (so that evaluation is possible). Where they are not, or the column of the
   /// baseline is not, all below that need them throw Error(kNotFound).
   bool has_targets() const { return lacking_targets_.empty(); }
