@@ -338,9 +338,9 @@ TargetEncoder TargetEncoder::FromJson(const nlohmann::json& object) {
   if (encoder.columns_.empty() || (classes && encoder.columns_.size() != 1)) {
     ThrowField("targets", "has a wrong number of columns");
   }
-  if (classes &&
-      (encoder.class_names_.size() < 2 || (encoder.form_.single_output && encoder.class_names_.size() != 2))) {
-    ThrowField("classes", "has a wrong number of names", std::to_string(encoder.class_names_.size()));
+  const size_t names = encoder.class_names_.size();
+  if (classes ? names < 2 || (encoder.form_.single_output && names != 2) : names != 0) {
+    ThrowField("classes", "has a wrong number of names", std::to_string(names));
   }
   if (std::any_of(encoder.columns_.begin(), encoder.columns_.end(),
                   [&](const FittedColumn& column) { return !classes && column.kind != ColumnKind::kNumber; })) {
