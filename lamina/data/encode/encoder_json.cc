@@ -1,6 +1,8 @@
 // Fitted columns in model files.
 #include "lamina/data/encode/encoder_json.h"
 
+#include <fmt/format.h>
+
 namespace lamina::encoder_json {
 namespace {
 

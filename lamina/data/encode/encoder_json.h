@@ -2,8 +2,6 @@
 // reads back). What is missing or wrong is an Error(kBadModel) naming the field.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
