@@ -13,7 +13,7 @@
 
 struct lamina_model {
   explicit lamina_model(lamina::Model loaded)
-      : model(std::move(loaded)), predictor(model), input_names(model.preprocessor.InputNames()) {
+      : model(std::move(loaded)), predictor(model), input_names(model.preprocessor.inputs().Names()) {
     for (int64_t i = static_cast<int64_t>(input_names.size()); i < predictor.columns(); ++i) {
       input_names.push_back("x" + std::to_string(i));  // a network that is not fed from raw rows
     }
@@ -108,17 +108,17 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
 }
 
 int64_t lamina_classes(const lamina_model* model) {
-  return static_cast<int64_t>(model->model.preprocessor.class_names().size());
+  return static_cast<int64_t>(model->model.preprocessor.targets().class_names().size());
 }
 
 const char* lamina_class_name(const lamina_model* model, int64_t index) {
-  return NameAt(model->model.preprocessor.class_names(), index);
+  return NameAt(model->model.preprocessor.targets().class_names(), index);
 }
 
 int64_t lamina_class_of(const lamina_model* model, const double* outputs) {
   return lamina_classes(model) == 0
              ? -1
-             : model->model.preprocessor.ClassOf({outputs, static_cast<size_t>(lamina_outputs(model))});
+             : model->model.preprocessor.targets().ClassOf({outputs, static_cast<size_t>(lamina_outputs(model))});
 }
 
 const char* lamina_error(void) { return ErrorText().c_str(); }

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "lamina/base/file.h"
+#include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 
 namespace lamina::cli {

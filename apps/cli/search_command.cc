@@ -13,6 +13,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/search_plots.h"
 #include "lamina/search/search.h"

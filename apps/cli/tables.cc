@@ -59,9 +59,9 @@ void PrintConfusion(const ClassificationMetrics& metrics) {
 
 std::string TargetText(const Model& model) {
   const Preprocessor& preprocessor = model.preprocessor;
-  const std::string names = fmt::format("{}", fmt::join(preprocessor.target_names(), ", "));
-  return preprocessor.task() == Task::kClassification
-             ? fmt::format("{} classes of {}", preprocessor.class_names().size(), names)
+  const std::string names = fmt::format("{}", fmt::join(preprocessor.targets().names(), ", "));
+  return preprocessor.targets().task() == Task::kClassification
+             ? fmt::format("{} classes of {}", preprocessor.targets().class_names().size(), names)
              : fmt::format("to predict: {}", names);
 }
 

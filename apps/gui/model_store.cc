@@ -38,16 +38,16 @@ QString LayersText(const Network& network) {
 }
 
 QString DataText(const Preprocessor& preprocessor) {
-  const bool classes = preprocessor.task() == Task::kClassification;
+  const bool classes = preprocessor.targets().task() == Task::kClassification;
   std::vector<std::string> columns;
-  for (const FittedColumn& column : preprocessor.inputs()) {
+  for (const FittedColumn& column : preprocessor.inputs().columns()) {
     columns.push_back(column.name);
   }
-  QString text = QObject::tr("Predicts: %1\n").arg(Joined(preprocessor.target_names()));
+  QString text = QObject::tr("Predicts: %1\n").arg(Joined(preprocessor.targets().names()));
   if (classes) {
     text += QObject::tr("Classes (%1): %2\n")
-                .arg(preprocessor.class_names().size())
-                .arg(Joined(preprocessor.class_names()));
+                .arg(preprocessor.targets().class_names().size())
+                .arg(Joined(preprocessor.targets().class_names()));
   }
   return text + QObject::tr("From columns (%1): %2\n").arg(columns.size()).arg(Joined(columns));
 }
@@ -117,7 +117,7 @@ QString ModelStore::Description() const {
               .arg(FromText(network.ShapeText()), FromText(WithThousands(network.parameter_count())),
                    FromText(DTypeName(network.dtype())), FromText(model_->loss.Text()));
   text += LayersText(network);
-  if (model_->preprocessor.input_count() > 0) {
+  if (model_->preprocessor.inputs().count() > 0) {
     text += DataText(model_->preprocessor);
   }
   return text + TrainingText(model_->training);

@@ -162,8 +162,8 @@ void NetworkPage::ShowPicture() {
   const auto plan = document_.plan();
   const QString unknown = tr("?");
   const auto number = [](int64_t count) { return FromText(WithThousands(count)); };
-  views.push_back({tr("input"), plan ? number(plan->data.preprocessor.input_count()) : unknown, QString(),
-                   plan ? plan->data.preprocessor.input_count() : 5});
+  views.push_back({tr("input"), plan ? number(plan->data.preprocessor.inputs().count()) : unknown, QString(),
+                   plan ? plan->data.preprocessor.inputs().count() : 5});
   const std::vector<LayerRow> rows = layers_->rows();
   for (size_t i = 0; i < rows.size(); ++i) {
     const int64_t count = ParseInteger(rows[i].neurons).value_or(0);

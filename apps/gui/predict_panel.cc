@@ -125,7 +125,7 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   summary_->setText(text);
   const bool classes = !answers.classes.empty();
   QStringList names;
-  for (const std::string& name : store_.model()->preprocessor.target_names()) {
+  for (const std::string& name : store_.model()->preprocessor.targets().names()) {
     names << FromText(name);
   }
   QStringList headers{tr("predicted %1").arg(names.join(QStringLiteral(", ")))};

@@ -25,7 +25,7 @@ QString NumbersText(const Matrix& values, int64_t row) {
 }
 
 QString ClassText(const Model& model, int32_t index) {
-  return index < 0 ? QString() : FromText(model.preprocessor.class_names()[static_cast<size_t>(index)]);
+  return index < 0 ? QString() : FromText(model.preprocessor.targets().class_names()[static_cast<size_t>(index)]);
 }
 
 std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& model, Table& table) {
@@ -72,7 +72,7 @@ std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const 
   std::string names;
   std::string line;
   for (size_t i = 0; i < values.size(); ++i) {
-    names += (i == 0 ? "" : ",") + CsvField(model->preprocessor.inputs()[i].name);
+    names += (i == 0 ? "" : ",") + CsvField(model->preprocessor.inputs().columns()[i].name);
     line += (i == 0 ? "" : ",") + CsvField(values[i]);
   }
   ReadOptions options;

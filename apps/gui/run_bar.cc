@@ -79,11 +79,11 @@ QString RunBar::PlanText() const {
     return {};
   }
   const auto number = [](int64_t count) { return FromText(WithThousands(count)); };
-  const int64_t outputs = plan->data.preprocessor.output_count();
+  const int64_t outputs = plan->data.preprocessor.targets().count();
   return tr("Ready: %1 training, %2 validation and %3 test rows; %4 inputs, %5 %6, %7 parameters")
       .arg(number(plan->train_rows), number(plan->validation_rows), number(plan->test_rows),
-           number(plan->data.preprocessor.input_count()), number(outputs), outputs == 1 ? tr("output") : tr("outputs"),
-           number(plan->network.parameter_count()));
+           number(plan->data.preprocessor.inputs().count()), number(outputs),
+           outputs == 1 ? tr("output") : tr("outputs"), number(plan->network.parameter_count()));
 }
 
 void RunBar::Show() {

@@ -41,7 +41,7 @@ QString DetailsOf(const FilePrediction& prediction) {
   order.resize(std::min(order.size(), kShownClasses));
   QStringList parts;
   for (const size_t c : order) {
-    parts << QStringLiteral("%1: %2").arg(FromText(prediction.model->preprocessor.class_names()[c]),
+    parts << QStringLiteral("%1: %2").arg(FromText(prediction.model->preprocessor.targets().class_names()[c]),
                                           QString::number(outputs[c], 'f', 4));
   }
   return parts.join(QStringLiteral("    "));
@@ -125,7 +125,7 @@ void TypedPanel::ShowModel() {
   if (shown_ == nullptr) {
     return;
   }
-  const auto columns = shown_->preprocessor.inputs();
+  const auto columns = shown_->preprocessor.inputs().columns();
   table_->setRowCount(static_cast<int>(columns.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
     const FittedColumn& column = columns[static_cast<size_t>(i)];
@@ -162,7 +162,7 @@ void TypedPanel::TakeRow() {
   }
   const Table* table = &data->raw.main.train;
   Table derived;  // a copy with the model's derived columns, where it has some
-  const auto columns = shown_->preprocessor.inputs();
+  const auto columns = shown_->preprocessor.inputs().columns();
   const auto problem = Attempt([&] {
     if (!HasColumns(*table, columns)) {
       derived = *table;

@@ -70,7 +70,17 @@ Matrix::Matrix(int64_t rows, int64_t cols, DType dtype) : rows_(rows), cols_(col
       __builtin_mul_overflow(elements, DTypeSize_bytes(dtype), &size_bytes)) {
     throw Error(ErrorCode::kResource, fmt::format("a matrix of {} x {} does not fit in memory", rows, cols));
   }
-  buffer_ = AlignedBuffer(size_bytes);
+  const auto buffer = std::make_shared<AlignedBuffer>(size_bytes);
+  elements_ = {buffer, buffer->data()};
+}
+
+Matrix Matrix::Share() const {
+  Matrix same;
+  same.elements_ = elements_;
+  same.rows_ = rows_;
+  same.cols_ = cols_;
+  same.dtype_ = dtype_;
+  return same;
 }
 
 }  // namespace lamina

@@ -52,14 +52,17 @@ class Matrix {
   Matrix(Matrix&&) noexcept = default;
   Matrix& operator=(Matrix&&) noexcept = default;
 
+  /// A second owner of the same elements, for data that several hold and nobody writes to any more.
+  Matrix Share() const;
+
   int64_t rows() const { return rows_; }
   int64_t cols() const { return cols_; }
   DType dtype() const { return dtype_; }
   bool empty() const { return rows_ == 0 || cols_ == 0; }
-  void* data() const { return buffer_.data(); }
+  void* data() const { return elements_.get(); }
 
-  MatrixView view() { return {buffer_.data(), rows_, cols_, cols_, dtype_, Space::kHost}; }
-  ConstMatrixView view() const { return {buffer_.data(), rows_, cols_, cols_, dtype_, Space::kHost}; }
+  MatrixView view() { return {data(), rows_, cols_, cols_, dtype_, Space::kHost}; }
+  ConstMatrixView view() const { return {data(), rows_, cols_, cols_, dtype_, Space::kHost}; }
   template <class T>
   T* Row(int64_t i) {
     return view().Row<T>(i);
@@ -70,7 +73,7 @@ class Matrix {
   }
 
  private:
-  AlignedBuffer buffer_;
+  std::shared_ptr<void> elements_;
   int64_t rows_ = 0;
   int64_t cols_ = 0;
   DType dtype_ = DType::kF32;

@@ -1,9 +1,10 @@
 // Names and sizes of element types, in one table.
+#include "lamina/base/dtype.h"
+
 #include <array>
 #include <string>
 #include <vector>
 
-#include "lamina/base/matrix_view.h"
 #include "lamina/base/names.h"
 
 namespace lamina {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lamina/base/timing.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/reader.h"
 
 namespace lamina {
@@ -61,12 +61,12 @@ DataBenchmarkResult BenchmarkData(const std::string& path, int rounds) {
       options.targets = {*data.target};
     }
     const Preprocessor fitted = Preprocessor::Fit(data.train, rows, options);
-    const Dataset dataset = fitted.Encode(data.train, fitted.UsableRows(data.train, rows, true), DType::kF32);
+    const Dataset dataset = BoundTable(fitted, data.train).Encode(rows, DType::kF32);
     times.push_back({watch.Elapsed_seconds(), read_seconds});
     result.rows = data.train.rows;
     result.dropped_rows = data.train.rows - dataset.size();
     result.columns = std::ssize(data.train.columns);
-    result.inputs = fitted.input_count();
+    result.inputs = fitted.inputs().count();
     result.largest_error = std::max(result.largest_error, LargestError(dataset.features));
   }
   result.verified = result.largest_error <= kBound;

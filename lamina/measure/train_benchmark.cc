@@ -9,7 +9,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/random.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/measure/train_timer.h"
 #include "lamina/train/resident_dataset.h"
 #include "lamina/tune/pass_run.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/measure/train_case.h"
 #include "lamina/nn/executor.h"
 #include "lamina/train/resident_dataset.h"

@@ -10,12 +10,13 @@
 #include "lamina/base/names.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/timing.h"
+#include "lamina/data/encode/bound_table.h"
 
 namespace lamina {
 namespace {
 
 void RequireRawRows(const Model& model) {
-  if (model.preprocessor.input_count() == 0) {
+  if (model.preprocessor.inputs().count() == 0) {
     throw Error(ErrorCode::kBadModel, "the model holds a bare network, without the encoding of raw rows",
                 {.remedy = "Use it through the library (Executor), or train it with lamina train."});
   }
@@ -55,14 +56,14 @@ Matrix Gather(const Matrix& from, std::span<const int64_t> rows) {
 }
 
 // `kept`: some of `rows`, in their order.
-LeftOut LeftOutOf(const Model& model, const Table& table, std::span<const int64_t> rows, std::span<const int64_t> kept,
+LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::span<const int64_t> kept,
                   bool with_targets) {
   LeftOut left_out;
   left_out.rows = std::ssize(rows) - std::ssize(kept);
   if (left_out.rows > 0) {
     left_out.row = *std::mismatch(kept.begin(), kept.end(), rows.begin()).second;
-    left_out.line = table.LineOf(left_out.row);
-    left_out.column = model.preprocessor.MissingColumn(table, left_out.row, with_targets);
+    left_out.line = bound.table().LineOf(left_out.row);
+    left_out.column = bound.MissingColumn(left_out.row, with_targets);
   }
   return left_out;
 }
@@ -81,33 +82,31 @@ void RequireFinite(const Table& table, std::span<const int64_t> rows, const Matr
 }
 
 // Which of `rows` are evaluated.
-std::vector<int64_t> EvaluatedRows(const Preprocessor& preprocessor, const Table& table, std::span<const int64_t> rows,
-                                   Truth truth) {
+std::vector<int64_t> EvaluatedRows(const BoundTable& bound, std::span<const int64_t> rows, Truth truth) {
   if (truth == Truth::kRequired) {
-    return preprocessor.UsableRows(table, rows, /*with_targets=*/true);
+    return bound.UsableRows(rows, /*with_targets=*/true);
   }
-  return preprocessor.UsableRows(table, preprocessor.RowsWithTargets(table, rows), /*with_targets=*/true);
+  return bound.UsableRows(bound.RowsWithTargets(rows), /*with_targets=*/true);
 }
 
 // `raw`: of the rows `answered`.
-void Compare(const Model& model, const Table& table, const Matrix& raw, std::span<const int64_t> answered,
+void Compare(const Model& model, const BoundTable& bound, const Matrix& raw, std::span<const int64_t> answered,
              const AnswerOptions& options, Answers& answers) {
-  const Preprocessor& preprocessor = model.preprocessor;
-  const std::vector<int64_t> evaluated = EvaluatedRows(preprocessor, table, answers.rows, options.truth);
-  answers.not_evaluated = LeftOutOf(model, table, answers.rows, evaluated, /*with_targets=*/true);
+  const std::vector<int64_t> evaluated = EvaluatedRows(bound, answers.rows, options.truth);
+  answers.not_evaluated = LeftOutOf(bound, answers.rows, evaluated, /*with_targets=*/true);
   if (evaluated.empty()) {
     if (options.truth == Truth::kRequired) {
-      throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = table.source});
+      throw Error(ErrorCode::kBadData, "there are no rows to evaluate", {.file = bound.table().source});
     }
     return;
   }
-  const Dataset known = preprocessor.EncodeTargets(table, evaluated, model.network.dtype(), &answers.report);
+  const Dataset known = bound.EncodeTargets(evaluated, model.network.dtype(), &answers.report);
   const bool all = evaluated.size() == answered.size();
   const Matrix some = all ? Matrix() : Gather(raw, PlacesOf(evaluated, answered));
   answers.evaluation = EvaluateOutputs(model, all ? raw : some, known, options.costs);
   answers.evaluation->seconds = answers.seconds;
   const std::vector<int64_t> places = PlacesOf(evaluated, answers.rows);
-  if (preprocessor.task() == Task::kRegression) {
+  if (model.preprocessor.targets().task() == Task::kRegression) {
     answers.truth = Spread(InTargetUnits(model, known.targets), places, std::ssize(answers.rows));
     return;
   }
@@ -139,29 +138,28 @@ Answers AnswerTable(const Model& model, const Backend& backend, Table& table, st
   RequireRawRows(model);
   const Preprocessor& preprocessor = model.preprocessor;
   preprocessor.Prepare(table);
-  const bool compare =
-      options.truth == Truth::kRequired || (options.truth == Truth::kWherePresent && preprocessor.HasTargets(table));
-  if (compare && !preprocessor.HasTargets(table)) {
+  const BoundTable bound(preprocessor, table);
+  if (options.truth == Truth::kRequired && !bound.has_targets()) {
     throw Error(ErrorCode::kBadData, "the data has no target column to compare with",
                 {.file = table.source,
-                 .value = fmt::format("{}", fmt::join(preprocessor.target_names(), ", ")),
+                 .value = fmt::format("{}", fmt::join(preprocessor.targets().names(), ", ")),
                  .remedy = "Use lamina predict for rows without an answer."});
   }
   Answers answers;
   answers.rows.assign(rows.begin(), rows.end());
-  const Dataset inputs = preprocessor.EncodeInputs(table, rows, model.network.dtype(), &answers.report);
-  answers.without_answer = LeftOutOf(model, table, rows, inputs.rows, /*with_targets=*/false);
+  const Dataset inputs = bound.EncodeInputs(rows, model.network.dtype(), &answers.report);
+  answers.without_answer = LeftOutOf(bound, rows, inputs.rows, /*with_targets=*/false);
   const Stopwatch watch;
   const Matrix raw = NetworkOutputs(model, backend, inputs.features);
   answers.seconds = watch.Elapsed_seconds();
   const Matrix outputs = InTargetUnits(model, raw);
   RequireFinite(table, inputs.rows, outputs);
   answers.outputs = Spread(outputs, PlacesOf(inputs.rows, rows), std::ssize(rows));
-  if (preprocessor.task() == Task::kClassification) {
+  if (preprocessor.targets().task() == Task::kClassification) {
     answers.classes = ClassesOf(model, answers.outputs);
   }
-  if (compare) {
-    Compare(model, table, raw, inputs.rows, options, answers);
+  if (options.truth != Truth::kIgnored && bound.has_targets()) {
+    Compare(model, bound, raw, inputs.rows, options, answers);
   }
   return answers;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"

@@ -1,4 +1,6 @@
-// What mistakes cost: from a file, from a model, by name.
+// Reading, storing and ordering costs.
+#include "lamina/model/cost_matrix.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +9,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/files/kddcup99.h"
-#include "lamina/model/metrics.h"
 
 namespace lamina {
 namespace {

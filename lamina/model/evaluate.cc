@@ -65,8 +65,8 @@ Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& 
 Matrix InTargetUnits(const Model& model, const Matrix& outputs) {
   Matrix numbers(outputs.rows(), outputs.cols(), DType::kF64);
   ConvertMatrix(outputs.view(), numbers.view());
-  if (model.preprocessor.task() == Task::kRegression) {
-    model.preprocessor.UnscaleTargets(numbers.view());
+  if (model.preprocessor.targets().task() == Task::kRegression) {
+    model.preprocessor.targets().Unscale(numbers.view());
   }
   return numbers;
 }
@@ -94,17 +94,18 @@ Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& fea
 std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs) {
   std::vector<int32_t> classes;
   for (int64_t i = 0; i < outputs.rows(); ++i) {
-    classes.push_back(model.preprocessor.ClassOf({outputs.Row<double>(i), static_cast<size_t>(outputs.cols())}));
+    classes.push_back(
+        model.preprocessor.targets().ClassOf({outputs.Row<double>(i), static_cast<size_t>(outputs.cols())}));
   }
   return classes;
 }
 
 void RequireCosts(const CostMatrix& costs, const Model& model) {
-  if (model.preprocessor.task() != Task::kClassification) {
+  if (model.preprocessor.targets().task() != Task::kClassification) {
     throw Error(ErrorCode::kInvalidArgument, "--cost-matrix is of classes, and the target is a number to predict",
                 {.remedy = "Leave it out."});
   }
-  costs.InOrder(model.preprocessor.class_names());
+  costs.InOrder(model.preprocessor.targets().class_names());
 }
 
 Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs) {
@@ -122,10 +123,10 @@ Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset&
   const Matrix outputs = InTargetUnits(model, raw);
   const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
   evaluation.loss = unknown ? kNaN : LossOf(model, raw, dataset.targets);
-  if (model.preprocessor.task() == Task::kClassification) {
+  if (model.preprocessor.targets().task() == Task::kClassification) {
     const bool stored = costs.empty() && model.training.is_object() && model.training.contains(kCostsKey);
     evaluation.classification =
-        MeasureClassification(dataset.labels, ClassesOf(model, outputs), model.preprocessor.class_names(),
+        MeasureClassification(dataset.labels, ClassesOf(model, outputs), model.preprocessor.targets().class_names(),
                               stored ? CostMatrix::FromJson(model.training[kCostsKey]) : costs);
     return evaluation;
   }
@@ -134,11 +135,12 @@ Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset&
     const std::vector<double> right = ColumnOf(truth, j);
     const std::vector<double> answers = ColumnOf(outputs, j);
     evaluation.regression.push_back(
-        MeasureRegression(right, answers, model.preprocessor.target_names()[static_cast<size_t>(j)]));
+        MeasureRegression(right, answers, model.preprocessor.targets().names()[static_cast<size_t>(j)]));
     evaluation.points.push_back(PointsOf(right, answers));
   }
   if (!dataset.baseline.empty()) {
-    CompareWithBaseline(ColumnOf(truth, 0), dataset.baseline, model.preprocessor.baseline(), evaluation.regression[0]);
+    CompareWithBaseline(ColumnOf(truth, 0), dataset.baseline, model.preprocessor.targets().baseline().name,
+                        evaluation.regression[0]);
   }
   return evaluation;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lamina/model/cost_matrix.h"
+
 namespace lamina {
 
 /// Precision is NaN for a class never predicted, recall for a class without rows; F1 is NaN where both are.
@@ -16,24 +18,6 @@ struct ClassMetrics {
   double precision = 0;
   double recall = 0;
   double f1 = 0;
-};
-
-/// What predicting one class for another costs.
-struct CostMatrix {
-  std::vector<std::string> classes;
-  std::vector<std::vector<double>> costs;  // [true class][predicted class]
-
-  bool empty() const { return classes.empty(); }
-  /// "kddcup99", or a CSV file: the header's first field is free, the others name the predicted classes; a line is a
-  /// true class and its costs. Throws Error.
-  static CostMatrix Read(const std::string& name_or_path);
-  /// The file that Read() reads, "" for a name.
-  static std::string FileOf(const std::string& name_or_path);
-  nlohmann::json ToJson() const;
-  /// Throws Error(kBadModel).
-  static CostMatrix FromJson(const nlohmann::json& json);
-  /// Rows and columns in this order of classes. Throws Error(kInvalidArgument) naming a class that is absent.
-  CostMatrix InOrder(std::span<const std::string> names) const;
 };
 
 struct ClassificationMetrics {

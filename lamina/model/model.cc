@@ -30,7 +30,7 @@ int64_t FormatVersionOf(const Network& network) {
 }
 
 // A network without raw data behind it (a library user's own) has none.
-bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.input_count() > 0; }
+bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.inputs().count() > 0; }
 
 json ToJson(const Network& network) {
   json layers = json::array();
@@ -183,8 +183,8 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
       model.preprocessor = Preprocessor::FromJson(preprocessor);
     }
     model.training = node.at("training");
-    if (IsFitted(model.preprocessor) && (model.preprocessor.input_count() != model.network.inputs() ||
-                                         model.preprocessor.output_count() != model.network.outputs())) {
+    if (IsFitted(model.preprocessor) && (model.preprocessor.inputs().count() != model.network.inputs() ||
+                                         model.preprocessor.targets().count() != model.network.outputs())) {
       throw Error(ErrorCode::kBadModel, "the preprocessing does not fit the network", {.file = source});
     }
     return model;

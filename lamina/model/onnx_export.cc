@@ -30,21 +30,21 @@ class Exporter {
   explicit Exporter(const Model& model) : model_(model), network_(model.network), dtype_(model.network.dtype()) {}
 
   std::string Run() {
-    std::string value = model_.preprocessor.input_count() == 0 ? PlainInput() : EncodedInput();
+    std::string value = model_.preprocessor.inputs().count() == 0 ? PlainInput() : EncodedInput();
     for (size_t l = 0; l < network_.layers().size(); ++l) {
       value = Layer(l, value);
     }
     Answers(value);
     std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
                                                 {"lamina.loss", model_.loss.Text()}};
-    if (model_.preprocessor.input_count() > 0) {
+    if (model_.preprocessor.inputs().count() > 0) {
       json columns = json::array();
-      for (const FittedColumn& column : model_.preprocessor.inputs()) {
+      for (const FittedColumn& column : model_.preprocessor.inputs().columns()) {
         columns.push_back(column.name);
       }
       metadata["input_columns"] = Dump(columns);
-      metadata["classes"] = Dump(model_.preprocessor.class_names());
-      metadata["targets"] = Dump(model_.preprocessor.target_names());
+      metadata["classes"] = Dump(model_.preprocessor.targets().class_names());
+      metadata["targets"] = Dump(model_.preprocessor.targets().names());
     }
     return graph_.Model("lamina " + network_.ShapeText(), metadata);
   }
@@ -67,7 +67,7 @@ class Exporter {
 
   // Raw columns to network inputs, in their order.
   std::string EncodedInput() {
-    const std::vector<FittedColumn>& columns = model_.preprocessor.inputs();
+    const std::vector<FittedColumn>& columns = model_.preprocessor.inputs().columns();
     for (const FittedColumn& column : columns) {
       if (column.kind == ColumnKind::kText) {
         taken_.insert(column.name);
@@ -104,7 +104,7 @@ class Exporter {
   std::string Numbers(const std::string& name) {
     std::vector<ColumnScaling> scalings;
     std::vector<double> fills;
-    for (const FittedColumn& column : model_.preprocessor.inputs()) {
+    for (const FittedColumn& column : model_.preprocessor.inputs().columns()) {
       if (column.kind == ColumnKind::kNumber) {
         scalings.push_back(column.scaling);
         fills.push_back(column.fill);
@@ -115,7 +115,7 @@ class Exporter {
     }
     graph_.AddInput(name, OnnxTypeOf(dtype_), std::ssize(scalings));
     std::string value = name;
-    const bool fill = model_.preprocessor.missing() == MissingPolicy::kMean;
+    const bool fill = model_.preprocessor.policies().missing == MissingPolicy::kMean;
     if (!fill && std::all_of(scalings.begin(), scalings.end(), std::mem_fn(&ColumnScaling::IsIdentity))) {
       return value;
     }
@@ -144,7 +144,7 @@ class Exporter {
       values.push_back(i);
       indices.push_back(i);
     }
-    if (model_.preprocessor.missing() == MissingPolicy::kMean) {
+    if (model_.preprocessor.policies().missing == MissingPolicy::kMean) {
       for (const std::string& missing : ReadOptions().missing) {
         if (std::find(column.categories.begin(), column.categories.end(), missing) == column.categories.end()) {
           keys.push_back(missing);
@@ -155,7 +155,7 @@ class Exporter {
     const std::string index = graph_.Node(
         "LabelEncoder", {column.name},
         {{"keys_strings", keys}, {"values_int64s", values}, {"default_int64", int64_t{-1}}}, OnnxGraph::kMlDomain);
-    const int64_t zeros = model_.preprocessor.unseen() == UnseenPolicy::kZero ? 1 : 0;
+    const int64_t zeros = model_.preprocessor.policies().unseen == UnseenPolicy::kZero ? 1 : 0;
     const std::string cube =
         graph_.Node("OneHotEncoder", {index}, {{"cats_int64s", indices}, {"zeros", zeros}}, OnnxGraph::kMlDomain);
     const int64_t shape[] = {-1, std::ssize(indices)};
@@ -321,8 +321,8 @@ class Exporter {
 
   void Answers(const std::string& value) {
     const Preprocessor& data = model_.preprocessor;
-    const bool plain = data.input_count() == 0;
-    if (plain || data.task() == Task::kClassification) {
+    const bool plain = data.inputs().count() == 0;
+    if (plain || data.targets().task() == Task::kClassification) {
       const std::string outputs = FreeName("outputs");
       graph_.AddOutput(outputs, OnnxTypeOf(dtype_), network_.outputs());
       graph_.NamedNode(outputs, "Identity", {value});
@@ -332,7 +332,7 @@ class Exporter {
       return;
     }
     std::vector<ColumnScaling> scalings;
-    for (const FittedColumn& target : data.targets()) {
+    for (const FittedColumn& target : data.targets().columns()) {
       scalings.push_back(target.scaling);
     }
     const std::string wide = dtype_ == DType::kF64 ? value : Cast(value, DType::kF64);
@@ -344,18 +344,18 @@ class Exporter {
 
   void Labels(const std::string& outputs) {
     const Preprocessor& data = model_.preprocessor;
-    std::vector<std::string> names = data.class_names();
+    std::vector<std::string> names = data.targets().class_names();
     std::string index;
-    if (data.single_output()) {
-      const std::string above = Node("Greater", {outputs, Scalar(data.class_threshold())});
+    if (data.targets().form().single_output) {
+      const std::string above = Node("Greater", {outputs, Scalar(data.targets().class_threshold())});
       const std::string number = graph_.Node("Cast", {above}, {{"to", static_cast<int64_t>(OnnxType::kInt64)}});
       const int64_t second[] = {1};
       index = graph_.Node("Squeeze", {number, graph_.Vector(second)});
-      if (!data.highest_wins()) {
+      if (!data.targets().highest_wins()) {
         std::swap(names[0], names[1]);
       }
     } else {
-      index = graph_.Node(data.highest_wins() ? "ArgMax" : "ArgMin", {outputs},
+      index = graph_.Node(data.targets().highest_wins() ? "ArgMax" : "ArgMin", {outputs},
                           {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}});
     }
     std::vector<int64_t> keys;

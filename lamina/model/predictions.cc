@@ -10,12 +10,12 @@
 namespace lamina {
 std::vector<std::string> PredictionNames(const Model& model, bool probabilities) {
   const Preprocessor& preprocessor = model.preprocessor;
-  if (preprocessor.task() == Task::kRegression) {
-    return preprocessor.target_names();
+  if (preprocessor.targets().task() == Task::kRegression) {
+    return preprocessor.targets().names();
   }
-  std::vector<std::string> names = preprocessor.target_names();
+  std::vector<std::string> names = preprocessor.targets().names();
   if (probabilities) {
-    for (const std::string& name : preprocessor.class_names()) {
+    for (const std::string& name : preprocessor.targets().class_names()) {
       names.push_back("p_" + name);
     }
   }
@@ -23,9 +23,9 @@ std::vector<std::string> PredictionNames(const Model& model, bool probabilities)
 }
 
 std::vector<double> ClassOutputs(const Model& model, const double* outputs) {
-  const size_t classes = model.preprocessor.class_names().size();
+  const size_t classes = model.preprocessor.targets().class_names().size();
   if (model.network.outputs() == 1) {
-    return {2 * model.preprocessor.class_threshold() - outputs[0], outputs[0]};
+    return {2 * model.preprocessor.targets().class_threshold() - outputs[0], outputs[0]};
   }
   return {outputs, outputs + classes};
 }
@@ -38,7 +38,7 @@ std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool proba
     text += (text.empty() ? "" : ",") + CsvField(name);
   }
   text += '\n';
-  const bool classes = model.preprocessor.task() == Task::kClassification;
+  const bool classes = model.preprocessor.targets().task() == Task::kClassification;
   const std::vector<int32_t> predicted = classes ? ClassesOf(model, outputs) : std::vector<int32_t>{};
   for (int64_t i = 0; i < outputs.rows(); ++i) {
     const double* row = outputs.Row<double>(i);
@@ -48,7 +48,8 @@ std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool proba
     }
     std::vector<double> numbers;
     if (classes) {
-      text += CsvField(model.preprocessor.class_names()[static_cast<size_t>(predicted[static_cast<size_t>(i)])]);
+      text +=
+          CsvField(model.preprocessor.targets().class_names()[static_cast<size_t>(predicted[static_cast<size_t>(i)])]);
       numbers = probabilities ? ClassOutputs(model, row) : numbers;
     } else {
       numbers.assign(row, row + outputs.cols());

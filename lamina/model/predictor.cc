@@ -65,13 +65,13 @@ RowPredictor::RowPredictor(const Model& model)
       columns_(model.network.inputs()),
       targets_(static_cast<size_t>(model.network.outputs())) {
   const Preprocessor& preprocessor = model.preprocessor;
-  if (preprocessor.input_count() == 0) {
+  if (preprocessor.inputs().count() == 0) {
     return;
   }
   encoder_.emplace(preprocessor);
   columns_ = encoder_->columns();
-  for (size_t j = 0; j < targets_.size() && preprocessor.task() == Task::kRegression; ++j) {
-    targets_[j] = preprocessor.targets()[j].scaling;
+  for (size_t j = 0; j < targets_.size() && preprocessor.targets().task() == Task::kRegression; ++j) {
+    targets_[j] = preprocessor.targets().columns()[j].scaling;
   }
 }
 

@@ -1,4 +1,6 @@
-// Plots as files, drawn by gnuplot.
+// Running gnuplot on the scripts of plots.
+#include "lamina/report/draw_plots.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -7,7 +9,6 @@
 #include "lamina/base/file.h"
 #include "lamina/base/scratch_folder.h"
 #include "lamina/report/gnuplot.h"
-#include "lamina/report/plots.h"
 
 namespace lamina {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
+#include "lamina/report/draw_plots.h"
 
 namespace lamina {
 namespace {

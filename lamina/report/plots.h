@@ -84,13 +84,6 @@ Plot PlotScatter(const ScatterChart& chart);
 Plot PlotConfusion(const ConfusionChart& chart);
 Plot PlotTiles(const TileChart& chart);
 
-/// Writes ID.csv and ID.gp of each into `folder`, which is made. Throws Error(kIo).
-void WritePlots(std::span<const Plot> plots, const std::string& folder);
-/// Draws what WritePlots wrote: ID.svg and ID.png. No: one line that says why not and how to get them.
-Verdict DrawPlots(std::span<const Plot> plots, const std::string& folder);
-/// The picture as SVG, or nothing where gnuplot is missing or fails.
-std::optional<std::string> SvgOf(const Plot& plot);
-
 /// One colour of the list, "#0072b2"; repeats after seven.
 std::string_view PlotColour(size_t index);
 /// A text as a gnuplot string that nothing in it can leave: control characters become spaces, broken UTF-8 question

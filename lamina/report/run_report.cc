@@ -154,19 +154,20 @@ HtmlSection ModelSection(const Model& model) {
     layers += fmt::format("{}{}:{}", layers.empty() ? "" : ", ", NeuronText(layer), layer.outputs);
   }
   section.facts.insert(section.facts.begin() + 1, {"layers", layers});
-  std::vector<std::string> names = model.preprocessor.InputNames();
+  std::vector<std::string> names = model.preprocessor.inputs().Names();
   const size_t inputs = names.size();
   names.resize(std::min(inputs, kMostInputNames));
   section.facts.emplace_back(
-      "inputs",
-      model.preprocessor.is_image()
-          ? fmt::format("images of {} × {} pixels", model.preprocessor.image_height(), model.preprocessor.image_width())
-          : fmt::format("{}: {}{}", inputs, fmt::join(names, ", "), inputs > names.size() ? ", ..." : ""));
+      "inputs", model.preprocessor.inputs().is_image()
+                    ? fmt::format("images of {} × {} pixels", model.preprocessor.inputs().image_height(),
+                                  model.preprocessor.inputs().image_width())
+                    : fmt::format("{}: {}{}", inputs, fmt::join(names, ", "), inputs > names.size() ? ", ..." : ""));
   const Preprocessor& data = model.preprocessor;
-  section.facts.emplace_back(
-      "answers",
-      fmt::format("{}{}", fmt::join(data.target_names(), ", "),
-                  data.task() == Task::kClassification ? fmt::format(" ({} classes)", data.class_names().size()) : ""));
+  section.facts.emplace_back("answers",
+                             fmt::format("{}{}", fmt::join(data.targets().names(), ", "),
+                                         data.targets().task() == Task::kClassification
+                                             ? fmt::format(" ({} classes)", data.targets().class_names().size())
+                                             : ""));
   return section;
 }
 
@@ -235,11 +236,12 @@ std::vector<Plot> EvaluationPlots(const Evaluation& evaluation, const std::strin
 std::vector<Plot> WeightPlots(const Model& model) {
   const Preprocessor& data = model.preprocessor;
   const ConstMatrixView weights = model.network.Weights(0);
-  if (!data.is_image() || data.image_height() * data.image_width() != weights.cols) {
+  if (!data.inputs().is_image() || data.inputs().image_height() * data.inputs().image_width() != weights.cols) {
     return {};
   }
   const int64_t count = std::min(weights.rows, kMostTiles);
-  TileChart chart{"weights", "Weights of the first layer", "", data.image_height(), data.image_width(), {}};
+  TileChart chart{
+      "weights", "Weights of the first layer", "", data.inputs().image_height(), data.inputs().image_width(), {}};
   chart.subtitle = count < weights.rows ? fmt::format("the first {} of {} neurons", count, WithThousands(weights.rows))
                                         : fmt::format("{} neurons", count);
   DispatchFloat(weights.dtype, [&]<class T>(T) {

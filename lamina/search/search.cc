@@ -54,8 +54,9 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
-  by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && data_->classes() > 0);
-  if (by_accuracy_ && data_->classes() == 0) {
+  const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
+  by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
+  if (by_accuracy_ && !classes) {
     throw Error(ErrorCode::kInvalidArgument, "--metric accuracy is of classes, and the target is a number to predict",
                 {.remedy = "Use --metric loss."});
   }
@@ -213,7 +214,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   const std::unique_ptr<Backend> backend =
       MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
   TrainOptions options = TrainOptionsFrom(settings, model.loss);
-  options.class_threshold = model.preprocessor.class_threshold();
+  options.class_threshold = model.preprocessor.targets().class_threshold();
   Trainer trainer(model.network, *backend, options);
   int64_t epochs = 0;
   if (std::optional<TrainState> state = state_->Weights(trial.number)) {

@@ -13,9 +13,11 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/random.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/train_timer.h"
+#include "lamina/study/paper_2016_report.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina {
@@ -347,8 +349,8 @@ Paper2016Data LoadPaper2016Data(const std::string& path, int64_t rows) {
   const Preprocessor preprocessor = Preprocessor::Fit(read.train, chosen, options);
   const std::filesystem::path given = std::filesystem::absolute(path).lexically_normal();
   const std::filesystem::path name = given.has_filename() ? given.filename() : given.parent_path().filename();
-  return {name.string(), preprocessor.Encode(read.train, chosen, DType::kF32),
-          preprocessor.Encode(*read.test, FirstRows(read.test->rows, read.test->rows), DType::kF32)};
+  return {name.string(), BoundTable(preprocessor, read.train).Encode(chosen, DType::kF32),
+          BoundTable(preprocessor, *read.test).Encode(FirstRows(read.test->rows, read.test->rows), DType::kF32)};
 }
 
 Paper2016Data RandomPaper2016Data(int64_t rows) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/measure/train_benchmark.h"
 #include "lamina/report/report_writer.h"
 #include "lamina/study/train_peers.h"
@@ -73,30 +73,6 @@ struct Paper2016Result {
   bool all_verified = false;
   bool interrupted = false;  // the report has gaps
 };
-
-/// Everything that was found out, for the tables.
-struct TrainedAccuracy {
-  std::string network;
-  std::string who;
-  bool is_peer = false;
-  double accuracy = 0;
-  double seconds = 0;  // of training; 0 for peers
-};
-struct Paper2016Findings {
-  std::vector<std::pair<std::string, std::vector<int64_t>>> networks;  // name, shape
-  std::vector<TimedTraining> timings;                                  // with all threads, by network and batch
-  std::vector<TimedTraining> by_threads;
-  std::vector<TrainedAccuracy> accuracies;
-  std::vector<PeerResult> peers;  // one a library and settings
-  double fma_peak_gflops = 0;     // of all threads
-  int threads = 0;
-  bool interrupted = false;
-};
-
-/// Accuracies of backends may differ by rounding only: by at most this much from the baseline's.
-inline constexpr double kAccuracyTolerance = 0.01;
-
-Report Paper2016Report(const Paper2016Data& data, const Paper2016Options& options, const Paper2016Findings& findings);
 
 /// Throws Error(kInvalidArgument | kUnsupported) for an unusable backend of `options.backends`.
 Paper2016Result RunPaper2016(const Paper2016Data& data, const Paper2016Options& options);

@@ -1,4 +1,6 @@
 // Tables and figures of the study.
+#include "lamina/study/paper_2016_report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
-#include "lamina/study/paper_2016.h"
 
 namespace lamina {
 namespace {

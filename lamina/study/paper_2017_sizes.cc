@@ -1,7 +1,7 @@
 // Sizes of the study.
-#include <algorithm>
+#include "lamina/study/paper_2017_sizes.h"
 
-#include "lamina/study/paper_2017.h"
+#include <algorithm>
 
 namespace lamina {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lamina/base/scratch_folder.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 
 namespace lamina {
 

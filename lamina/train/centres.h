@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/model/model.h"
 #include "lamina/train/trainer.h"
 

@@ -9,7 +9,7 @@
 
 #include "lamina/backend/copy_streams.h"
 #include "lamina/backend/training_steps.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/train/resident_dataset.h"
 
 namespace lamina {

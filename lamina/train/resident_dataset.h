@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 
 namespace lamina {
 

@@ -27,41 +27,27 @@ std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows,
   return strata;
 }
 
-Split SplitOf(const TrainSettings& settings, const RawData& raw) {
-  const Table& table = raw.main.train;
-  const std::vector<int64_t> rows = SelectRows(table.rows, settings.samples, settings.random_samples, settings.seed);
-  const SplitOptions options = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
-  if (!settings.split_by.empty()) {
-    return SplitRowsBy(table, settings.split_by, rows, options);
+Split SplitOf(const DataOptions& options, const Table& table) {
+  const std::vector<int64_t> rows = SelectRows(table.rows, options.samples, options.random_samples, options.split.seed);
+  if (!options.split_by.empty()) {
+    return SplitRowsBy(table, options.split_by, rows, options.split);
   }
   std::vector<int32_t> strata;
-  if (settings.stratify) {
-    strata = StrataOf(table, rows, settings.target.empty() ? raw.main.target.value_or("-1") : settings.target.front());
+  if (options.split.stratify) {
+    const std::vector<std::string>& targets = options.preprocess.targets;
+    strata = StrataOf(table, rows, targets.empty() ? "-1" : targets.front());
   }
-  return SplitRows(rows, strata, options);
-}
-
-Preprocessor FitFor(const TrainSettings& settings, const RawData& raw, std::span<const int64_t> rows,
-                    std::span<const Activation> custom) {
-  const Table& table = raw.main.train;
-  const PreprocessOptions options = OptionsFor(settings, raw, nullptr);
-  Preprocessor fitted = Preprocessor::Fit(table, rows, options);
-  const OutputPlan plan = PlanOutput(settings, ClassCount(fitted), custom);
-  const PreprocessOptions planned = OptionsFor(settings, raw, &plan);
-  if (planned.negative_target != options.negative_target || planned.single_output) {
-    fitted = Preprocessor::Fit(table, rows, planned);  // other target values
-  }
-  return fitted;
+  return SplitRows(rows, strata, options.split);
 }
 
 // Fit() has looked at the training rows; a value missing in the others would end the run later.
 void RequireOthersComplete(const Table& table, const DataPlan& plan) {
   std::vector<const Column*> used;
-  for (const FittedColumn& input : plan.preprocessor.inputs()) {
-    used.push_back(&table.columns[static_cast<size_t>(input.position)]);
-  }
-  for (const std::string& target : plan.preprocessor.target_names()) {
-    used.push_back(&table.columns[static_cast<size_t>(table.FindColumn(target))]);
+  const Preprocessor& fitted = plan.preprocessor;
+  for (const std::vector<FittedColumn>* columns : {&fitted.inputs().columns(), &fitted.targets().columns()}) {
+    for (const FittedColumn& column : *columns) {
+      used.push_back(&table.columns[static_cast<size_t>(column.position)]);
+    }
   }
   for (const std::vector<int64_t>* rows : {&plan.split.validation, &plan.split.test}) {
     if (const auto cell = FindMissing(used, *rows)) {
@@ -73,52 +59,71 @@ void RequireOthersComplete(const Table& table, const DataPlan& plan) {
 
 }  // namespace
 
-PreprocessOptions OptionsFor(const TrainSettings& settings, const RawData& raw, const OutputPlan* plan) {
-  PreprocessOptions options = plan == nullptr ? PreprocessOptionsFrom(settings, Activation(), false)
-                                              : PreprocessOptionsFrom(settings, plan->activation, plan->single_output);
-  if (settings.target.empty() && raw.main.target) {
-    options.targets = {*raw.main.target};
-  }
-  if (settings.unseen == "auto" && raw.main.unseen_expected) {
-    options.unseen = UnseenPolicy::kZero;
-  }
-  return options;
+DataSources SourcesFrom(const TrainSettings& settings) {
+  return {settings.data,
+          settings.test,
+          settings.validation,
+          ReadOptionsFrom(settings),
+          {settings.derive, settings.series_by, settings.order_by}};
 }
 
-int64_t ClassCount(const Preprocessor& preprocessor) {
-  return preprocessor.task() == Task::kClassification ? std::ssize(preprocessor.class_names()) : 0;
-}
-
-RawData ReadRawData(const TrainSettings& settings) {
-  const ReadOptions options = ReadOptionsFrom(settings);
-  RawData raw{ReadData(settings.data, options), std::nullopt};
-  ReadOptions others = options;  // text is text in every file, even where one holds only numbers
+RawData ReadRawData(const DataSources& sources) {
+  RawData raw{ReadData(sources.data, sources.read), std::nullopt};
+  ReadOptions others = sources.read;  // text is text in every file, even where one holds only numbers
   for (const Column& column : raw.main.train.columns) {
     if (column.kind == ColumnKind::kText) {
       others.text_columns_if_present.push_back(column.name);
     }
   }
-  if (!settings.test.empty()) {
-    raw.main.test = ReadTable(settings.test, others);
+  if (!sources.test.empty()) {
+    raw.main.test = ReadTable(sources.test, others);
   }
-  if (!settings.validation.empty()) {
-    raw.validation = ReadTable(settings.validation, others);
+  if (!sources.validation.empty()) {
+    raw.validation = ReadTable(sources.validation, others);
   }
-  const DeriveOptions derive{settings.derive, settings.series_by, settings.order_by};
-  DeriveColumns(raw.main.train, derive);
+  DeriveColumns(raw.main.train, sources.derive);
   for (std::optional<Table>* table : {&raw.main.test, &raw.validation}) {
     if (table->has_value()) {
-      DeriveColumns(**table, derive);
+      DeriveColumns(**table, sources.derive);
     }
   }
   return raw;
 }
 
+DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
+  DataOptions options;
+  options.samples = settings.samples;
+  options.random_samples = settings.random_samples;
+  options.split_by = settings.split_by;
+  options.split = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
+  options.preprocess = PreprocessOptionsFrom(settings);
+  if (settings.target.empty() && raw.main.target) {
+    options.preprocess.targets = {*raw.main.target};
+  }
+  if (settings.unseen == "auto" && raw.main.unseen_expected) {
+    options.preprocess.unseen = UnseenPolicy::kZero;
+  }
+  options.weights = WeightOptionsFrom(settings);
+  options.dtype = ParseDType(settings.dtype);
+  return options;
+}
+
+TargetForm FormFor(const TrainSettings& settings, const TargetEncoder& targets, std::span<const Activation> custom) {
+  const OutputPlan plan = PlanOutput(settings, std::ssize(targets.class_names()), custom);
+  return TargetFormFrom(settings, plan.activation, plan.single_output);
+}
+
 DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom,
                   const Preprocessor* fitted) {
+  const DataOptions options = DataOptionsFrom(settings, raw);
   DataPlan plan;
-  plan.split = SplitOf(settings, raw);
-  plan.preprocessor = fitted != nullptr ? *fitted : FitFor(settings, raw, plan.split.train, custom);
+  plan.split = SplitOf(options, raw.main.train);
+  if (fitted != nullptr) {
+    plan.preprocessor = *fitted;
+  } else {
+    plan.preprocessor = Preprocessor::Fit(raw.main.train, plan.split.train, options.preprocess);
+    plan.preprocessor.set_form(FormFor(settings, plan.preprocessor.targets(), custom));
+  }
   return plan;
 }
 
@@ -133,8 +138,9 @@ int64_t NetworkPlan::parameter_count() const {
 NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
                         std::span<const Activation> custom) {
   NetworkPlan plan;
-  plan.output = PlanOutput(settings, ClassCount(preprocessor), custom);
-  plan.layers = LayersFrom(settings, plan.output, preprocessor.input_count(), preprocessor.output_count(), custom);
+  plan.output = PlanOutput(settings, std::ssize(preprocessor.targets().class_names()), custom);
+  plan.layers =
+      LayersFrom(settings, plan.output, preprocessor.inputs().count(), preprocessor.targets().count(), custom);
   if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype)); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }

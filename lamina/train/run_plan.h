@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/sample_weights.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/split.h"
@@ -18,8 +19,36 @@ struct RawData {
   std::optional<Table> validation;
 };
 
-/// Reads every file of the settings. Throws Error.
-RawData ReadRawData(const TrainSettings& settings);
+/// What is read, and how: equal ones give the same RawData.
+struct DataSources {
+  std::string data;
+  std::string test;
+  std::string validation;
+  ReadOptions read;
+  DeriveOptions derive;
+
+  bool operator==(const DataSources&) const = default;
+};
+DataSources SourcesFrom(const TrainSettings& settings);
+
+/// Reads every file. Throws Error.
+RawData ReadRawData(const DataSources& sources);
+inline RawData ReadRawData(const TrainSettings& settings) { return ReadRawData(SourcesFrom(settings)); }
+
+/// What decides how raw rows are split and encoded, whatever the network and its loss: of one RawData, equal ones give
+/// the same inputs, classes and weights.
+struct DataOptions {
+  int64_t samples = 0;  // rows used; 0: all
+  bool random_samples = false;
+  std::string split_by;
+  SplitOptions split;
+  PreprocessOptions preprocess;
+  WeightOptions weights;
+  DType dtype = DType::kF32;
+
+  bool operator==(const DataOptions&) const = default;
+};
+DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw);
 
 /// Which rows train and how they are encoded.
 struct DataPlan {
@@ -27,15 +56,14 @@ struct DataPlan {
   Preprocessor preprocessor;
 };
 
-/// Splits and fits the preprocessing on the training rows, or takes `fitted`. Throws Error.
+/// Splits and fits the preprocessing on the training rows, or takes `fitted`; its targets have the form that the
+/// settings' network needs. Throws Error.
 DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom = {},
                   const Preprocessor* fitted = nullptr);
 
-/// What the settings make of the preprocessing when the target turns out to need `plan`; null: not known yet.
-PreprocessOptions OptionsFor(const TrainSettings& settings, const RawData& raw, const OutputPlan* plan);
-
-/// How many classes the target has, 0 for regression.
-int64_t ClassCount(const Preprocessor& preprocessor);
+/// The form of the targets for the network that the settings describe. Throws Error where no network suits them.
+TargetForm FormFor(const TrainSettings& settings, const TargetEncoder& targets,
+                   std::span<const Activation> custom = {});
 
 /// The layers that inputs and targets of a preprocessor need.
 struct NetworkPlan {

@@ -124,7 +124,7 @@ std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(setti
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
-  options.class_threshold = model_.preprocessor.class_threshold();
+  options.class_threshold = model_.preprocessor.targets().class_threshold();
   Trainer trainer(model_.network, *backend_, options);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));

@@ -90,7 +90,7 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
 MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
 UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }
 
-PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Activation& output, bool single_output) {
+PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   PreprocessOptions options;
   options.targets = settings.target;
   options.drop_columns = settings.drop;
@@ -103,21 +103,26 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Act
   options.missing = ParseMissing(settings.missing);
   options.unseen = ParseUnseen(settings.unseen);
   options.task = Choose("task", settings.task, kTasks);
-  options.single_output = single_output;
   options.derive = {settings.derive, settings.series_by, settings.order_by};
   options.class_map = ClassMap::Parse(settings.class_map);
   options.baseline = settings.baseline;
+  return options;
+}
+
+TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output) {
+  TargetForm form;
+  form.single_output = single_output;
   if (settings.target_values.size() == 2 && std::isfinite(settings.target_values[0]) &&
       std::isfinite(settings.target_values[1]) && settings.target_values[0] < settings.target_values[1]) {
-    options.negative_target = settings.target_values[0];
-    options.positive_target = settings.target_values[1];
+    form.negative = settings.target_values[0];
+    form.positive = settings.target_values[1];
   } else if (!settings.target_values.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--target-values takes two ascending numbers",
                 {.value = fmt::format("{}", fmt::join(settings.target_values, ","))});
   } else if (output.bipolar()) {
-    options.negative_target = -1.0;
+    form.negative = -1.0;
   }
-  return options;
+  return form;
 }
 
 SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given) {

@@ -11,7 +11,9 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/preprocess_options.h"
+#include "lamina/data/encode/sample_weights.h"
+#include "lamina/data/encode/target_encoder.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/nn/network.h"
 #include "lamina/train/split.h"
@@ -216,7 +218,8 @@ TrainSettings TrainSettingsFromJson(const nlohmann::json& node);
 
 // What the settings mean for each part of the library. All throw Error(kInvalidArgument) naming the setting.
 ReadOptions ReadOptionsFrom(const TrainSettings& settings);
-PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings, const Activation& output, bool single_output);
+PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings);
+TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output);
 SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given);
 TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss);
 WeightOptions WeightOptionsFrom(const TrainSettings& settings);

@@ -108,7 +108,8 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateGain(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
-  PreprocessOptionsFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
+  PreprocessOptionsFrom(settings);
+  TargetFormFrom(settings, ActivationFrom(settings, settings.activation, custom), false);
   TrainOptionsFrom(settings, Loss::kMse);
   WeightOptionsFrom(settings);
   ValidateLayers(settings, custom);

@@ -13,7 +13,6 @@
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
 #include "lamina/data/encode/category_lookup.h"
-#include "lamina/data/encode/preprocessor.h"
 
 namespace lamina {
 namespace {

@@ -17,6 +17,8 @@ struct SplitOptions {
   bool shuffle = true;
   bool stratify = false;
   uint64_t seed = 0;
+
+  bool operator==(const SplitOptions&) const = default;
 };
 
 struct Split {

@@ -1,8 +1,7 @@
 // Encoding; the network that fits the data; data shared by many trainings.
 #include "lamina/train/train_data.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/train/centres.h"
 
 namespace lamina {
@@ -21,29 +21,19 @@ std::vector<int64_t> AllRows(const Table& table) {
   return rows;
 }
 
-// The names of the group "Data", which decides what is read and how it is encoded.
-struct DataNames {
-  bool in_group = false;
-  std::vector<std::string> names;
-  void Group(const char* title) { in_group = std::string_view(title) == "Data"; }
-  template <class T>
-  void operator()(const char* name, const T&, const char*) {
-    if (in_group) {
-      names.emplace_back(name);
-    }
-  }
-};
-
-std::string KeyOf(const TrainSettings& settings, std::initializer_list<const char*> more) {
-  DataNames data;
-  VisitTrainSettings(settings, data);
-  data.names.insert(data.names.end(), more.begin(), more.end());
-  const nlohmann::json all = ToJson(settings);
-  nlohmann::json key = nlohmann::json::object();
-  for (const std::string& name : data.names) {
-    key[name] = all[name];
-  }
-  return key.dump();
+// `data` with targets in another form: nothing is encoded, inputs are shared.
+TrainData InForm(const TrainData& data, const TargetForm& form) {
+  const Stopwatch watch;
+  TrainData formed;
+  formed.preprocessor = data.preprocessor;
+  formed.preprocessor.set_form(form);
+  const TargetEncoder& targets = formed.preprocessor.targets();
+  formed.train = targets.InForm(data.train);
+  formed.validation = targets.InForm(data.validation);
+  formed.test = targets.InForm(data.test);
+  formed.report = data.report;
+  formed.seconds = watch.Elapsed_seconds();
+  return formed;
 }
 
 }  // namespace
@@ -52,29 +42,23 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
                      const Preprocessor* fitted) {
   const Stopwatch watch;
   DataPlan plan = PlanData(settings, raw, custom, fitted);
-  const Split& split = plan.split;
   TrainData data;
   data.preprocessor = std::move(plan.preprocessor);
-  const Preprocessor& preprocessor = data.preprocessor;
   const DType dtype = ParseDType(settings.dtype);
-  const auto encode = [&](const Table& from, const std::vector<int64_t>& chosen) {
-    return preprocessor.Encode(from, preprocessor.UsableRows(from, chosen, true), dtype, &data.report);
+  const BoundTable main(data.preprocessor, raw.main.train);
+  const auto encode = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
+    return other ? BoundTable(data.preprocessor, *other).Encode(AllRows(*other), dtype, &data.report)
+                 : main.Encode(chosen, dtype, &data.report);
   };
-  const auto encode_part = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    return other ? encode(*other, AllRows(*other)) : encode(raw.main.train, chosen);
-  };
-  data.train = encode(raw.main.train, split.train);
-  data.validation = encode_part(raw.validation, split.validation);
-  data.test = encode_part(raw.main.test, split.test);
-  const WeightOptions weights = WeightOptionsFrom(settings);
-  if (weights.balanced_classes || !weights.class_weights.empty() || !weights.weight_column.empty()) {
-    data.train.sample_weights = SampleWeights(raw.main.train, data.train, preprocessor, weights);
+  data.train = encode(std::nullopt, plan.split.train);
+  data.validation = encode(raw.validation, plan.split.validation);
+  data.test = encode(raw.main.test, plan.split.test);
+  if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
+    data.train.sample_weights = SampleWeights(raw.main.train, data.train, data.preprocessor.targets(), weights);
   }
   data.seconds = watch.Elapsed_seconds();
   return data;
 }
-
-int64_t TrainData::classes() const { return ClassCount(preprocessor); }
 
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom) {
   Model model;
@@ -96,30 +80,35 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   return model;
 }
 
+const RawData& DataCache::Read(const DataSources& sources) {
+  const auto known = std::find_if(files_.begin(), files_.end(), [&](const auto& row) { return row.first == sources; });
+  if (known != files_.end()) {
+    return *known->second;
+  }
+  return *files_.emplace_back(sources, std::make_unique<const RawData>(ReadRawData(sources))).second;
+}
+
 std::shared_ptr<const TrainData> DataCache::Get(const TrainSettings& settings) {
   const std::lock_guard lock(mutex_);
-  const std::string file_key = KeyOf(settings, {});
-  std::shared_ptr<const RawData>& raw = files_[file_key];
-  if (raw == nullptr) {
-    raw = std::make_shared<const RawData>(ReadRawData(settings));
-  }
-  const std::string row_key = KeyOf(settings, {"dtype", "seed"});
-  // Loss and activations matter as far as they change the form of the targets.
-  const auto form = [&](int64_t classes) {
-    const OutputPlan plan = PlanOutput(settings, classes, {});
-    const PreprocessOptions options = OptionsFor(settings, *raw, &plan);
-    return fmt::format("{} {} {}", row_key, options.negative_target, options.single_output);
-  };
-  if (const auto known = classes_.find(row_key); known != classes_.end()) {
-    if (auto data = encoded_[form(known->second)].lock()) {
-      return data;
+  const RawData& raw = Read(SourcesFrom(settings));
+  const DataOptions options = DataOptionsFrom(settings, raw);
+  std::shared_ptr<const TrainData> same_inputs;
+  for (const Encoded& known : encoded_) {
+    const std::shared_ptr<const TrainData> data =
+        known.raw == &raw && known.options == options ? known.data.lock() : nullptr;
+    if (data != nullptr) {
+      same_inputs = data;
+      if (data->preprocessor.targets().form() == FormFor(settings, data->preprocessor.targets())) {
+        return data;
+      }
     }
   }
-  auto data = std::make_shared<const TrainData>(EncodeData(*raw, settings));
-  classes_[row_key] = data->classes();
-  encoded_[form(data->classes())] = data;
-  last_ = data;
-  return data;
+  last_ = std::make_shared<const TrainData>(
+      same_inputs != nullptr ? InForm(*same_inputs, FormFor(settings, same_inputs->preprocessor.targets()))
+                             : EncodeData(raw, settings));
+  std::erase_if(encoded_, [](const Encoded& known) { return known.data.expired(); });
+  encoded_.push_back({&raw, options, last_});
+  return last_;
 }
 
 }  // namespace lamina

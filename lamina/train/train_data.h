@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "lamina/model/model.h"
 #include "lamina/train/run_plan.h"
@@ -22,9 +22,6 @@ struct TrainData {
   Dataset test;
   EncodeReport report;
   double seconds = 0;  // splitting and encoding
-
-  /// How many classes there are, 0 for regression.
-  int64_t classes() const;
 };
 
 /// Plans (PlanData) and encodes. Throws Error.
@@ -34,7 +31,8 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
 
-/// Encoded data for many trainings: what they have in common is read and encoded once. Files stay in memory; encoded
+/// Encoded data for many trainings: what they have in common is read and encoded once. Those that differ in what their
+/// networks answer with (loss, activations) share inputs and have targets of their own. Files stay in memory; encoded
 /// data only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
 class DataCache {
  public:
@@ -42,10 +40,16 @@ class DataCache {
   std::shared_ptr<const TrainData> Get(const TrainSettings& settings);
 
  private:
+  struct Encoded {
+    const RawData* raw;
+    DataOptions options;
+    std::weak_ptr<const TrainData> data;
+  };
+  const RawData& Read(const DataSources& sources);
+
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const RawData>> files_;
-  std::map<std::string, int64_t> classes_;
-  std::map<std::string, std::weak_ptr<const TrainData>> encoded_;
+  std::vector<std::pair<DataSources, std::unique_ptr<const RawData>>> files_;
+  std::vector<Encoded> encoded_;
   std::shared_ptr<const TrainData> last_;
 };
 

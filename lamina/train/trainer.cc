@@ -21,6 +21,20 @@ constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
 
+// Throws where `data` are not rows for `network`.
+void RequireFit(const Dataset& data, const Network& network) {
+  const auto fits = [&](const Matrix& matrix, int64_t cols) {
+    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
+  };
+  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
+  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
+                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
+                            network.ShapeText(), DTypeName(network.dtype())));
+  }
+}
+
 }  // namespace
 
 // One run of the loop: the data where the backend can reach it, the planned network, the running state.

@@ -5,67 +5,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/base/buffer.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/dataset.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/network.h"
 #include "lamina/train/history.h"
-#include "lamina/train/schedule.h"
+#include "lamina/train/train_options.h"
+#include "lamina/train/train_state.h"
 
 namespace lamina {
-
-/// Which weights remain at the end. kAuto: the best ones if early stopping is on, the last ones otherwise.
-enum class Keep { kAuto, kBest, kLast };
-
-struct TrainOptions {
-  int64_t epochs = 20;
-  int64_t batch = 32;  // larger than the data: the whole data
-  Loss loss = Loss::kCrossEntropy;
-  Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
-  UpdateRule rule;
-  Schedule schedule;
-  uint64_t seed = 0;
-  bool shuffle = true;           // a new order every epoch
-  int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
-  double min_improvement = 0.0;  // what counts as one
-  Keep keep = Keep::kAuto;
-  int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
-  double class_threshold = 0.5;   // of a single output
-  double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
-  double label_smoothing = 0;     // share of the training targets that is spread over the classes
-
-  bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
-  /// Throws Error(kInvalidArgument) naming the setting, its value and what is allowed.
-  void Validate() const;
-};
-
-/// Everything that training depends on besides data, network shape and options: enough to go on with the same bits.
-struct TrainState {
-  int64_t epoch = 0;  // whole epochs done
-  int64_t step = 0;   // steps done in the current one
-  LossSums sums;      // of those steps
-  double epoch_seconds = 0;
-  int64_t updates = 0;
-  int64_t reductions = 0;  // of the plateau schedule
-  int64_t epochs_since_best = 0;
-  int64_t epochs_since_reduction = 0;
-  double best_loss = 0;  // meaningful once history.best_epoch > 0
-  History history;
-  AlignedBuffer parameters;       // as Network::parameters(), of the running network
-  AlignedBuffer best_parameters;  // empty before the first epoch ends, or when not kept
-  std::vector<AlignedBuffer> optimiser;
-};
-
-/// Throws Error(kInvalidArgument) naming both shapes where `data` are not rows for `network`.
-void RequireFit(const Dataset& data, const Network& network);
-
-/// Whether training of `network` by `options` can go on from `state`, as far as that shows without the data.
-Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options);
 
 struct TrainProgress {
   int64_t epoch = 0;  // from 1
@@ -108,9 +57,5 @@ class Trainer {
   TrainState state_;
   bool resumed_ = false;
 };
-
-std::string_view KeepName(Keep keep);
-std::vector<std::string> KeepNames();
-Keep ParseKeep(std::string_view name);
 
 }  // namespace lamina

@@ -293,7 +293,7 @@ void FilesTest::ExamplesAreThere() {
     QVERIFY(Settled());
     QVERIFY2(Start()->isEnabled(), qPrintable(window().document().StartBlocker()));
   }
-  QVERIFY(window().document().plan()->data.preprocessor.task() == Task::kRegression);
+  QVERIFY(window().document().plan()->data.preprocessor.targets().task() == Task::kRegression);
   QVERIFY2(window().files().recent().isEmpty(), "an example is no file of the user's");
 }
 

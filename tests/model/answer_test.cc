@@ -33,7 +33,7 @@ Answers Ask(const Model& model, const std::string& csv, const AnswerOptions& opt
 // What single rows of numbers are told.
 double Alone(const Model& model, double a, double b) {
   Table table = NumberTable({"a", "b"}, {{a}, {b}});
-  const Dataset data = model.preprocessor.EncodeInputs(table, RowsOf(table), model.network.dtype());
+  const Dataset data = BoundTable(model.preprocessor, table).EncodeInputs(RowsOf(table), model.network.dtype());
   return PredictRows(model, *MakeBackend("serial"), data.features).Row<double>(0)[0];
 }
 

@@ -36,9 +36,9 @@ TEST_F(CInterface, AnswersAsTheLibrary) {
   EXPECT_STREQ(lamina_input_name(loaded, 1), "x1");
   EXPECT_EQ(lamina_input_name(loaded, 3), nullptr);
   EXPECT_EQ(lamina_input_name(loaded, -1), nullptr);
-  EXPECT_EQ(lamina_class_name(loaded, 1), model.preprocessor.class_names()[1]);
+  EXPECT_EQ(lamina_class_name(loaded, 1), model.preprocessor.targets().class_names()[1]);
   EXPECT_EQ(lamina_class_name(loaded, 2), nullptr);
-  const Dataset encoded = model.preprocessor.EncodeInputs(table_, RowsOf(table_), DType::kF32);
+  const Dataset encoded = BoundTable(model.preprocessor, table_).EncodeInputs(RowsOf(table_), DType::kF32);
   const Matrix expected = PredictRows(model, *MakeBackend("serial"), encoded.features);
   const std::vector<int32_t> classes = ClassesOf(model, expected);
   std::vector<double> rows;

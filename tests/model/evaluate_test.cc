@@ -29,7 +29,7 @@ std::vector<double> LogitsOf(const Network& network, const double* x) {
 TEST(Evaluate, Classification) {
   const Table table = RandomTable(700, 3, 3, 1);  // more than one batch
   const Model model = SmallModel(table, DType::kF64);
-  Dataset data = model.preprocessor.Encode(table, RowsOf(table), DType::kF64);
+  Dataset data = BoundTable(model.preprocessor, table).Encode(RowsOf(table), DType::kF64);
   double loss = 0;
   int64_t correct = 0;
   std::vector<int32_t> classes;
@@ -59,7 +59,7 @@ TEST(Evaluate, Classification) {
 TEST(Evaluate, RegressionIsInUnitsOfTheTarget) {
   Table table = NumberTable({"x", "y"}, {{0, 1, 2, 3}, {1000, 3000, 2000, 6000}});
   const Model model = SmallModel(table, DType::kF64, "tanh", Task::kRegression);
-  const Dataset data = model.preprocessor.Encode(table, RowsOf(table), DType::kF64);
+  const Dataset data = BoundTable(model.preprocessor, table).Encode(RowsOf(table), DType::kF64);
   const double mean = 3000;
   const double deviation = std::sqrt((4e6 + 0 + 1e6 + 9e6) / 4);
   const Matrix outputs = PredictRows(model, *MakeBackend("serial"), data.features);

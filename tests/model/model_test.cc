@@ -74,7 +74,7 @@ TEST(Model, BareNetworksNeedNoPreprocessing) {
   model.network.Initialize(Initialization::kHeNormal, 3);
   SaveModel(folder.Path("bare"), model);
   const Model loaded = LoadModel(folder.Path("bare"));
-  EXPECT_EQ(loaded.preprocessor.input_count(), 0);
+  EXPECT_EQ(loaded.preprocessor.inputs().count(), 0);
   EXPECT_EQ(loaded.network.Weights(0).Row<float>(2)[1], model.network.Weights(0).Row<float>(2)[1]);
 }
 

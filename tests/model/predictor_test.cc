@@ -95,7 +95,7 @@ TEST(Predictor, ServesManyThreadsAtOnce) {
 // Every row of `table`, asked alone, against the table asked as a whole.
 void ExpectAsTheTable(const Table& table, const Model& model) {
   const DType dtype = model.network.dtype();
-  const Dataset encoded = model.preprocessor.EncodeInputs(table, RowsOf(table), dtype);
+  const Dataset encoded = BoundTable(model.preprocessor, table).EncodeInputs(RowsOf(table), dtype);
   const Matrix expected = PredictRows(model, *MakeBackend("serial"), encoded.features);
   const RowPredictor predictor(model);
   ASSERT_EQ(predictor.columns(), 4);
@@ -133,8 +133,7 @@ TEST(RowPredictor, TakesEveryScaling) {
       settings.scale = scale;
       settings.target_scale = target_scale;
       Model model = SmallModel(table, DType::kF64, "tanh", Task::kRegression);
-      model.preprocessor =
-          Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings, Activation(), false));
+      model.preprocessor = Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings));
       ExpectAsTheTable(table, model);
     }
   }

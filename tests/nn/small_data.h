@@ -10,7 +10,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/random.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/model/model.h"
 #include "tests/conformance/configurations.h"
 
@@ -102,11 +102,11 @@ inline Model SmallModel(const Table& table, DType dtype, const Activation& hidde
   model.preprocessor = Preprocessor::Fit(table, RowsOf(table), options);
   const bool classes = task == Task::kClassification;
   model.loss = classes ? Loss::kCrossEntropy : Loss::kMse;
-  const int64_t outputs = model.preprocessor.output_count();
+  const int64_t outputs = model.preprocessor.targets().count();
   const Activation output = classes ? "softmax" : "identity";
-  model.network = Network(
-      {{model.preprocessor.input_count(), 5, Synapse::kDot, hidden, true}, {5, outputs, Synapse::kDot, output, true}},
-      dtype);
+  model.network = Network({{model.preprocessor.inputs().count(), 5, Synapse::kDot, hidden, true},
+                           {5, outputs, Synapse::kDot, output, true}},
+                          dtype);
   model.network.Initialize(Initialization::kGlorotUniform, 7);
   model.training = {{"note", "small"}};
   return model;

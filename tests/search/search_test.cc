@@ -237,6 +237,8 @@ TEST(Search, DataIsEncodedOnceForTheTrialsThatShareIt) {
   settings.output_activation = "tanh";  // targets of -1 and 1
   const auto bipolar = cache.Get(settings);
   EXPECT_NE(bipolar, first);
+  EXPECT_EQ(bipolar->train.features.data(), first->train.features.data());  // inputs do not depend on the loss
+  EXPECT_EQ(bipolar->validation.rows, first->validation.rows);
   EXPECT_EQ(bipolar->train.targets.Row<float>(0)[0] * bipolar->train.targets.Row<float>(0)[0], 1);
 }
 

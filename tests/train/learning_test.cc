@@ -167,7 +167,7 @@ TEST(Learning, CustomActivations) {
     for (const DType dtype : {DType::kF32, DType::kF64}) {
       const Table table = RandomTable(60, 3, 0, 1);
       Model model = SmallModel(table, dtype, custom, Task::kRegression);
-      const Dataset data = model.preprocessor.Encode(table, RowsOf(table), dtype);
+      const Dataset data = BoundTable(model.preprocessor, table).Encode(RowsOf(table), dtype);
       TrainOptions options;
       options.loss = Loss::kMse;
       options.epochs = 60;

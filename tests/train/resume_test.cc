@@ -47,8 +47,8 @@ class Resume : public testing::Test {
  protected:
   Resume() : model_(SmallModel(table_, DType::kF32)) {
     const std::vector<int64_t> rows = RowsOf(table_);
-    train_ = model_.preprocessor.Encode(table_, std::span(rows).first(20), DType::kF32);
-    validation_ = model_.preprocessor.Encode(table_, std::span(rows).last(7), DType::kF32);
+    train_ = BoundTable(model_.preprocessor, table_).Encode(std::span(rows).first(20), DType::kF32);
+    validation_ = BoundTable(model_.preprocessor, table_).Encode(std::span(rows).last(7), DType::kF32);
   }
 
   Trained Continue(const Backend& backend, const TrainOptions& options, TrainState state) const {

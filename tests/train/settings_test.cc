@@ -258,9 +258,9 @@ TEST(Settings, OptionsOfTheParts) {
   EXPECT_NEAR(given.train, 5.0 / 6, 1e-15);
   EXPECT_EQ(given.test, 0);
   EXPECT_EQ(SplitOptionsFrom(settings, true, true).train, 1);
-  EXPECT_EQ(PreprocessOptionsFrom(settings, "tanh", false).negative_target, -1);
-  EXPECT_EQ(PreprocessOptionsFrom(settings, "bipolar_sigmoid", false).negative_target, -1);
-  EXPECT_EQ(PreprocessOptionsFrom(settings, "softmax", false).negative_target, 0);
+  EXPECT_EQ(TargetFormFrom(settings, "tanh", false).negative, -1);
+  EXPECT_EQ(TargetFormFrom(settings, "bipolar_sigmoid", false).negative, -1);
+  EXPECT_EQ(TargetFormFrom(settings, "softmax", false).negative, 0);
   settings.class_weights = {"balanced", "a=b=2"};
   EXPECT_TRUE(WeightOptionsFrom(settings).balanced_classes);
   EXPECT_EQ(WeightOptionsFrom(settings).class_weights[0].first, "a=b");

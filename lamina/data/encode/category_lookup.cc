@@ -1,21 +1,12 @@
 // Matching categories by name.
 #include "lamina/data/encode/category_lookup.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "lamina/base/text.h"
 
 namespace lamina {
-
-std::string NumberName(double value) {
-  if (std::abs(value) < 1e15 && value == std::trunc(value)) {
-    return fmt::format("{}", static_cast<int64_t>(value));
-  }
-  return fmt::format("{}", value);
-}
 
 CategoryView::CategoryView(const Column& column, std::span<const int64_t> rows) {
   if (column.kind == ColumnKind::kText) {

@@ -12,9 +12,6 @@
 
 namespace lamina {
 
-/// A number as a category: "3", "2.5".
-std::string NumberName(double value);
-
 /// A column as codes and names; a number column's distinct values become names. Views the column, which must
 /// outlive it.
 class CategoryView {

@@ -24,6 +24,8 @@ class ClassMap {
   /// VALUE=CLASS, as Parse() takes them.
   std::vector<std::string> Text() const;
 
+  bool operator==(const ClassMap&) const = default;
+
  private:
   std::vector<std::pair<std::string, std::string>> entries_;  // value "*": all others
 };

@@ -14,7 +14,7 @@
 #include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/category_lookup.h"
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/fitted_column.h"
 
 namespace lamina {
 namespace {
@@ -249,6 +249,11 @@ bool HasColumn(const Table& table, const std::string& name) {
 }  // namespace
 
 std::span<const DeriveFunction> DeriveFunctions() { return kFunctions; }
+
+bool DeriveOptions::Makes(std::string_view column) const {
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const std::string& text) { return DerivedName(text) == column; });
+}
 
 std::string DerivedName(std::string_view text) { return std::string(Trim(text.substr(0, text.find('=')))); }
 

@@ -18,6 +18,9 @@ struct DeriveOptions {
   std::string series_by;  // rows with the same value here are one series; empty: all rows are one
   std::string order_by;   // the order within a series; empty: that of the rows
 
+  /// Whether `column` is one of them.
+  bool Makes(std::string_view column) const;
+
   bool operator==(const DeriveOptions&) const = default;
 };
 

@@ -30,7 +30,7 @@ struct ColumnScaling {
   bool IsIdentity() const { return !logarithm && offset == 0 && scale == 1; }
 };
 
-/// Text becomes one input per category, or its category's index scaled.
+/// Text becomes one number per category, or its category's index scaled.
 struct FittedColumn {
   std::string name;
   int64_t position = 0;  // in the table it was fitted on
@@ -40,12 +40,25 @@ struct FittedColumn {
   bool one_hot = false;
   std::vector<std::string> categories;  // text only
   int32_t fill_category = 0;            // for missing text: the most frequent one
-  int64_t first_input = 0;              // not stored: follows from the widths
+
+  // Not stored, they follow from the others:
+  int64_t place = 0;       // of its first number in an encoded row
+  bool keeps_mean = true;  // `fill` was measured
 
   int64_t width() const { return one_hot ? static_cast<int64_t>(categories.size()) : 1; }
   /// A number from the middle of the training rows, in units of the column: the mean, for logarithms the number whose
   /// logarithm is their mean. 0 where nothing was measured.
   double Typical() const { return scaling.logarithm ? scaling.Decode(0) : fill; }
 };
+
+/// Sets their places in an encoded row, one behind the other; returns how long that is.
+inline int64_t PlaceColumns(std::vector<FittedColumn>& columns) {
+  int64_t place = 0;
+  for (FittedColumn& column : columns) {
+    column.place = place;
+    place += column.width();
+  }
+  return place;
+}
 
 }  // namespace lamina

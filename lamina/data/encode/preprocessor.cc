@@ -1,76 +1,121 @@
-// Answers of a fitted Preprocessor, and binding it to the columns of a table.
+// Fitting a table: the roles of its columns, and what both encoders share.
 #include "lamina/data/encode/preprocessor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_map>
+#include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
-#include "lamina/base/text.h"
-#include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
-#include "lamina/data/encode/preprocessor_binding.h"
+#include "lamina/data/encode/encoder_json.h"
 
 namespace lamina {
 namespace {
 
-// Columns named by a reader, not by a person.
-bool IsAutoNamed(const Table& table) {
-  for (size_t j = 0; j < table.columns.size(); ++j) {
-    if (table.columns[j].name != fmt::format("c{}", j)) {
-      return false;
+constexpr Named<MissingPolicy> kMissingPolicies[] = {
+    {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
+constexpr Named<UnseenPolicy> kUnseenPolicies[] = {{"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
+
+struct Roles {
+  std::vector<int64_t> inputs;
+  std::vector<int64_t> targets;
+};
+
+Roles FindRoles(const Table& table, const PreprocessOptions& options) {
+  std::vector<char> role(table.columns.size(), 'i');
+  for (const std::string& name : options.drop_columns) {
+    role[static_cast<size_t>(table.FindColumn(name))] = 'd';
+  }
+  Roles roles;
+  for (const std::string& name : options.targets) {
+    const int64_t column = table.FindColumn(name);
+    char& current = role[static_cast<size_t>(column)];
+    if (current != 'i') {
+      throw Error(ErrorCode::kInvalidArgument,
+                  current == 'd' ? "a target column is also dropped" : "a target column is named twice",
+                  {.column = table.columns[static_cast<size_t>(column)].name});
+    }
+    current = 't';
+    roles.targets.push_back(column);
+  }
+  if (roles.targets.empty()) {
+    const auto last = std::find(role.rbegin(), role.rend(), 'i');
+    if (last != role.rend()) {
+      *last = 't';
+      roles.targets.push_back(role.rend() - last - 1);
     }
   }
-  return true;
+  for (size_t j = 0; j < role.size(); ++j) {
+    if (role[j] == 'i') {
+      roles.inputs.push_back(static_cast<int64_t>(j));
+    }
+  }
+  if (roles.inputs.empty() || roles.targets.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("no {} column is left", roles.targets.empty() ? "target" : "input"),
+                {.file = table.source,
+                 .remedy = fmt::format("The table has {} column(s); targets and dropped columns take them all.",
+                                       table.columns.size())});
+  }
+  return roles;
 }
 
-std::unordered_map<std::string_view, const Column*> ByName(const Table& table) {
-  std::unordered_map<std::string_view, const Column*> columns;
-  for (const Column& column : table.columns) {
-    columns.try_emplace(column.name, &column);
+std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> columns) {
+  std::vector<const Column*> picked;
+  for (const int64_t column : columns) {
+    picked.push_back(&table.columns[static_cast<size_t>(column)]);
   }
-  return columns;
+  return picked;
 }
 
-[[noreturn]] void ThrowLacking(const Table& table, std::span<const std::string> lacking, const char* what) {
-  constexpr size_t kShown = 10;
-  const auto names = table.ColumnNames();
-  std::string list;
-  std::string remedy;
-  for (size_t i = 0; i < std::min(kShown, lacking.size()); ++i) {
-    list += fmt::format("{}{}", i == 0 ? "" : ", ", lacking[i]);
-    remedy += DidYouMean(lacking[i], names);
+// Those of `rows` that are fitted on: of gaps, only what the policy makes up or leaves out is let through.
+std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> rows, const Roles& roles,
+                                const PreprocessOptions& options) {
+  const std::vector<const Column*> targets = Pick(table, roles.targets);
+  std::vector<const Column*> used = Pick(table, roles.inputs);
+  used.insert(used.end(), targets.begin(), targets.end());
+  const bool drop = options.missing == MissingPolicy::kDropRow;
+  const bool mean = options.missing == MissingPolicy::kMean;  // targets are never made up
+  std::vector<const Column*> needed;
+  if (drop) {
+    needed = used;
+  } else if (mean) {
+    std::copy_if(targets.begin(), targets.end(), std::back_inserter(needed),
+                 [&](const Column* column) { return options.derive.Makes(column->name); });
   }
-  if (lacking.size() > kShown) {
-    list += fmt::format(" and {} more", lacking.size() - kShown);
+  std::vector<int64_t> usable = CompleteRows(needed, rows);
+  if (usable.empty()) {
+    throw Error(ErrorCode::kBadData, fmt::format("no training rows{}", drop ? " without missing values" : ""),
+                {.file = table.source});
   }
-  throw Error(ErrorCode::kNotFound,
-              fmt::format("the table lacks {} {} column{}", lacking.size(), what, lacking.size() == 1 ? "" : "s"),
-              {.file = table.source,
-               .value = list,
-               .remedy = remedy + "Columns are matched by name with those of the training data."});
+  const std::span<const Column* const> complete = mean ? targets : used;
+  if (const auto cell = FindMissing(complete, usable)) {
+    ThrowCell(table, usable[static_cast<size_t>(cell->row)], *complete[static_cast<size_t>(cell->column)],
+              "missing value",
+              mean ? "Targets are not filled in: leave such rows out with --missing drop."
+                   : "Leave such rows out with --missing drop, or fill them in with --missing mean.");
+  }
+  return usable;
 }
 
 }  // namespace
 
-void ThrowCell(const Table& table, int64_t row, const Column& column, const std::string& message,
-               const std::string& remedy) {
-  std::string value;
-  if (!column.IsMissing(row)) {
-    value = column.kind == ColumnKind::kText
-                ? column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])]
-                : NumberName(column.Number(row));
-  }
-  const int64_t line = table.LineOf(row);
-  throw Error(ErrorCode::kBadData, line > 0 ? message : fmt::format("{} in row {} (counted from 0)", message, row),
-              {.file = table.source, .line = line, .column = column.name, .value = value, .remedy = remedy});
+Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options) {
+  const Roles roles = FindRoles(table, options);
+  const std::vector<int64_t> usable = FittedRows(table, rows, roles, options);
+  Preprocessor fitted;
+  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, options);
+  fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
+  fitted.derive_ = options.derive;
+  fitted.policies_ = {options.missing, options.unseen};
+  fitted.column_count_ = std::ssize(table.columns);
+  return fitted;
 }
 
 void Preprocessor::Prepare(Table& table) const {
-  std::vector<std::string> optional = target_names_;
-  optional.push_back(baseline_.name);
+  std::vector<std::string> optional = targets_.names();
+  optional.push_back(targets_.baseline().name);
   DeriveOptions absent = derive_;
   const auto names = table.ColumnNames();
   std::erase_if(absent.columns, [&](const std::string& text) {
@@ -79,207 +124,9 @@ void Preprocessor::Prepare(Table& table) const {
   DeriveColumns(table, absent, optional);
 }
 
-bool Preprocessor::IsDerived(const std::string& name) const {
-  return std::any_of(derive_.columns.begin(), derive_.columns.end(),
-                     [&](const std::string& text) { return DerivedName(text) == name; });
-}
-
-bool Preprocessor::BindsByPosition(const Table& table) const {
-  const auto columns = ByName(table);
-  const auto known = [&](const FittedColumn& fitted) { return columns.contains(fitted.name); };
-  if (std::all_of(inputs_.begin(), inputs_.end(), known)) {
-    return false;
-  }
-  const bool any =
-      std::any_of(inputs_.begin(), inputs_.end(), known) || std::any_of(targets_.begin(), targets_.end(), known);
-  return !any || IsAutoNamed(table);
-}
-
-Preprocessor::Binding Preprocessor::BindByPosition(const Table& table) const {
-  const auto count = static_cast<int64_t>(table.columns.size());
-  const int64_t without_targets = column_count_ - static_cast<int64_t>(targets_.size());
-  const bool inputs_only = count != column_count_ && count != without_targets && count == std::ssize(inputs_);
-  if (count != column_count_ && count != without_targets && !inputs_only) {
-    throw Error(
-        ErrorCode::kBadData,
-        fmt::format("none of the training columns by name, and {} columns instead of {} (or {} without targets)", count,
-                    column_count_, without_targets),
-        {.file = table.source, .remedy = "Give the columns of the training data."});
-  }
-  Binding binding;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    int64_t position = inputs_[i].position;
-    if (inputs_only) {
-      position = static_cast<int64_t>(i);
-    } else if (count != column_count_) {
-      position -= std::count_if(targets_.begin(), targets_.end(),
-                                [&](const FittedColumn& target) { return target.position < inputs_[i].position; });
-    }
-    binding.inputs.push_back(&table.columns[static_cast<size_t>(position)]);
-  }
-  if (count == column_count_) {
-    for (const FittedColumn& target : targets_) {
-      binding.targets.push_back(&table.columns[static_cast<size_t>(target.position)]);
-    }
-    if (!baseline_.name.empty() && baseline_.position >= 0) {
-      binding.baseline = &table.columns[static_cast<size_t>(baseline_.position)];
-    }
-  }
-  return binding;
-}
-
-void Preprocessor::RequireImageSize(const Table& table) const {
-  if (table.is_image && image_height_ > 0 &&
-      (table.image_height != image_height_ || table.image_width != image_width_)) {
-    throw Error(ErrorCode::kBadData,
-                fmt::format("images of {} x {} pixels, those of the training have {} x {}", table.image_height,
-                            table.image_width, image_height_, image_width_),
-                {.file = table.source, .remedy = "Bring the images to the size of the training data."});
-  }
-}
-
-Preprocessor::Binding Preprocessor::Bind(const Table& table, bool with_targets) const {
-  RequireImageSize(table);
-  Binding binding;
-  std::vector<std::string> lacking;
-  if (BindsByPosition(table)) {
-    binding = BindByPosition(table);
-    if (with_targets && binding.targets.empty()) {
-      ThrowLacking(table, target_names_, "target");
-    }
-  } else {
-    const auto columns = ByName(table);
-    const auto find = [&](const FittedColumn& fitted, std::vector<const Column*>& found) {
-      const auto column = columns.find(fitted.name);
-      if (column == columns.end()) {
-        lacking.push_back(fitted.name);
-      } else {
-        found.push_back(column->second);
-      }
-    };
-    for (const FittedColumn& input : inputs_) {
-      find(input, binding.inputs);
-    }
-    if (!lacking.empty()) {
-      ThrowLacking(table, lacking, "input");
-    }
-    for (const FittedColumn& target : targets_) {
-      find(target, binding.targets);
-    }
-    if (with_targets && !lacking.empty()) {
-      ThrowLacking(table, lacking, "target");
-    }
-    if (with_targets && !baseline_.name.empty() && baseline_.position >= 0) {
-      std::vector<const Column*> found;
-      find(baseline_, found);
-      if (found.empty()) {
-        ThrowLacking(table, lacking, "baseline");
-      }
-      binding.baseline = found.front();
-    }
-  }
-  if (!with_targets) {
-    binding.targets.clear();
-    binding.baseline = nullptr;
-  }
-  return binding;
-}
-
-bool Preprocessor::HasTargets(const Table& table) const {
-  if (BindsByPosition(table)) {
-    return std::ssize(table.columns) == column_count_;
-  }
-  const auto columns = ByName(table);
-  return std::all_of(targets_.begin(), targets_.end(),
-                     [&](const FittedColumn& target) { return columns.contains(target.name); });
-}
-
-std::vector<int64_t> Preprocessor::UsableRows(const Table& table, std::span<const int64_t> rows,
-                                              bool with_targets) const {
-  return CompleteRows(NeededColumns(Bind(table, with_targets)), rows);
-}
-
-std::vector<const Column*> Preprocessor::NeededColumns(const Binding& binding) const {
-  std::vector<const Column*> needed;
-  const bool drop = missing_ == MissingPolicy::kDropRow;
-  if (drop) {
-    needed = binding.inputs;
-  }
-  for (size_t j = 0; j < binding.targets.size(); ++j) {
-    if (drop || (missing_ == MissingPolicy::kMean && IsDerived(target_names_[j]))) {
-      needed.push_back(binding.targets[j]);
-    }
-  }
-  if (drop && binding.baseline != nullptr) {
-    needed.push_back(binding.baseline);
-  }
-  return needed;
-}
-
-std::vector<int64_t> Preprocessor::RowsWithTargets(const Table& table, std::span<const int64_t> rows) const {
-  const Binding binding = Bind(table, /*with_targets=*/true);
-  std::vector<const Column*> columns = binding.targets;
-  if (binding.baseline != nullptr) {
-    columns.push_back(binding.baseline);
-  }
-  return CompleteRows(columns, rows);
-}
-
-std::string Preprocessor::MissingColumn(const Table& table, int64_t row, bool with_targets) const {
-  const Binding binding = Bind(table, with_targets);
-  std::vector<const Column*> columns = missing_ == MissingPolicy::kMean ? std::vector<const Column*>() : binding.inputs;
-  columns.insert(columns.end(), binding.targets.begin(), binding.targets.end());
-  if (binding.baseline != nullptr) {
-    columns.push_back(binding.baseline);
-  }
-  const auto missing =
-      std::find_if(columns.begin(), columns.end(), [&](const Column* column) { return column->IsMissing(row); });
-  return missing == columns.end() ? "" : (*missing)->name;
-}
-
-void Preprocessor::UnscaleTargets(MatrixView outputs) const {
-  Check(outputs.cols == output_count(), "UnscaleTargets: one column per target");
-  DispatchFloat(outputs.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    for (int64_t i = 0; i < outputs.rows; ++i) {
-      T* row = outputs.Row<T>(i);
-      for (size_t j = 0; j < targets_.size(); ++j) {
-        row[j] = static_cast<T>(targets_[j].scaling.Decode(static_cast<double>(row[j])));
-      }
-    }
-  });
-}
-
-int32_t Preprocessor::ClassOf(std::span<const double> outputs) const {
-  if (std::any_of(outputs.begin(), outputs.end(), [](double output) { return std::isnan(output); })) {
-    return -1;
-  }
-  if (single_output_) {
-    return (outputs[0] > class_threshold()) == (positive_target_ > negative_target_) ? 1 : 0;
-  }
-  const auto best = positive_target_ > negative_target_ ? std::max_element(outputs.begin(), outputs.end())
-                                                        : std::min_element(outputs.begin(), outputs.end());
-  return static_cast<int32_t>(best - outputs.begin());
-}
-
-Task Preprocessor::task() const { return task_; }
-int64_t Preprocessor::input_count() const { return input_count_; }
-int64_t Preprocessor::output_count() const {
-  if (task_ == Task::kRegression) {
-    return std::ssize(targets_);
-  }
-  return single_output_ ? 1 : std::ssize(class_names_);
-}
-const std::vector<std::string>& Preprocessor::class_names() const { return class_names_; }
-const std::vector<std::string>& Preprocessor::target_names() const { return target_names_; }
-bool Preprocessor::is_image() const { return image_height_ > 0 && image_height_ * image_width_ == std::ssize(inputs_); }
-int64_t Preprocessor::image_height() const { return image_height_; }
-int64_t Preprocessor::image_width() const { return image_width_; }
-double Preprocessor::class_threshold() const { return (positive_target_ + negative_target_) / 2; }
-
 std::vector<std::string> Preprocessor::TextColumns() const {
   std::vector<std::string> names;
-  for (const std::vector<FittedColumn>* columns : {&inputs_, &targets_}) {
+  for (const std::vector<FittedColumn>* columns : {&inputs_.columns(), &targets_.columns()}) {
     for (const FittedColumn& column : *columns) {
       if (column.kind == ColumnKind::kText) {
         names.push_back(column.name);
@@ -289,18 +136,42 @@ std::vector<std::string> Preprocessor::TextColumns() const {
   return names;
 }
 
-std::vector<std::string> Preprocessor::InputNames() const {
-  std::vector<std::string> names;
-  names.reserve(static_cast<size_t>(input_count_));
-  for (const FittedColumn& input : inputs_) {
-    if (!input.one_hot) {
-      names.push_back(input.name);
-    }
-    for (size_t i = 0; input.one_hot && i < input.categories.size(); ++i) {
-      names.push_back(input.name + "=" + input.categories[i]);
-    }
+nlohmann::json Preprocessor::ToJson() const {
+  nlohmann::json object{{"missing", NameOf(policies_.missing, kMissingPolicies)},
+                        {"unseen", NameOf(policies_.unseen, kUnseenPolicies)},
+                        {"columns", column_count_}};
+  if (!derive_.columns.empty()) {
+    object["derive"] = {{"columns", derive_.columns}, {"series_by", derive_.series_by}, {"order_by", derive_.order_by}};
   }
-  return names;
+  inputs_.AddTo(object);
+  targets_.AddTo(object);
+  return object;
+}
+
+Preprocessor Preprocessor::FromJson(const nlohmann::json& object) {
+  using namespace encoder_json;
+  Preprocessor fitted;
+  fitted.targets_ = TargetEncoder::FromJson(object);
+  fitted.policies_ = {GetKind(object, "missing", kMissingPolicies), GetKind(object, "unseen", kUnseenPolicies)};
+  fitted.inputs_ = InputEncoder::FromJson(object, fitted.policies_.missing == MissingPolicy::kMean);
+  fitted.column_count_ = Get<int64_t>(object, "columns");
+  if (object.contains("derive")) {  // older files have none
+    const json& derive = object["derive"];
+    fitted.derive_ = {Get<std::vector<std::string>>(derive, "columns"), Get<std::string>(derive, "series_by"),
+                      Get<std::string>(derive, "order_by")};
+    AsField([&] { ValidateDerive(fitted.derive_); });
+  }
+  const auto require_column = [&](const FittedColumn& column) {
+    if (column.position >= fitted.column_count_) {
+      ThrowField("position", "is not below 'columns'", std::to_string(column.position));
+    }
+  };
+  std::for_each(fitted.inputs_.columns().begin(), fitted.inputs_.columns().end(), require_column);
+  std::for_each(fitted.targets_.columns().begin(), fitted.targets_.columns().end(), require_column);
+  if (fitted.targets_.baseline_is_column()) {
+    require_column(fitted.targets_.baseline());
+  }
+  return fitted;
 }
 
 }  // namespace lamina

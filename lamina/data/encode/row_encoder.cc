@@ -11,7 +11,7 @@
 namespace lamina {
 
 Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
-  for (const FittedColumn& column : preprocessor.inputs()) {
+  for (const FittedColumn& column : preprocessor.inputs().columns()) {
     if (column.kind == ColumnKind::kText) {
       return Verdict::No(
           fmt::format("the model takes text in column '{}': rows of plain numbers do not serve it", column.name));
@@ -22,10 +22,10 @@ Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
 
 RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
   if (const Verdict verdict = Accepts(preprocessor); !verdict) {
-    throw Error(ErrorCode::kUnsupported, verdict.reason, {.remedy = "Encode tables with Preprocessor::EncodeInputs."});
+    throw Error(ErrorCode::kUnsupported, verdict.reason, {.remedy = "Encode tables with BoundTable::EncodeInputs."});
   }
-  const bool fills = preprocessor.missing() == MissingPolicy::kMean;
-  for (const FittedColumn& column : preprocessor.inputs()) {
+  const bool fills = preprocessor.policies().missing == MissingPolicy::kMean;
+  for (const FittedColumn& column : preprocessor.inputs().columns()) {
     logarithms_.push_back(column.scaling.logarithm ? 1 : 0);
     offsets_.push_back(column.scaling.offset);
     scales_.push_back(column.scaling.scale);

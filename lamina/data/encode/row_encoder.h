@@ -1,4 +1,4 @@
-// Rows of plain numbers to the inputs of a network, one at a time and without allocation: what Preprocessor::Encode
+// Rows of plain numbers to the inputs of a network, one at a time and without allocation: what BoundTable::Encode
 // does to a table, for programs that have no table.
 #pragma once
 
@@ -20,7 +20,7 @@ class RowEncoder {
 
   /// Numbers in a row: one for every input column, in the order of training.
   int64_t columns() const { return static_cast<int64_t>(offsets_.size()); }
-  /// row: columns() raw numbers, NaN is a missing one; out: as many inputs, with the bits of Preprocessor::Encode.
+  /// row: columns() raw numbers, NaN is a missing one; out: as many inputs, with the bits of BoundTable::Encode.
   /// Returns -1, or the first column whose number is missing without a value to put there, or too large.
   int64_t Encode(const double* row, float* out) const noexcept { return EncodeTo(row, out); }
   int64_t Encode(const double* row, double* out) const noexcept { return EncodeTo(row, out); }

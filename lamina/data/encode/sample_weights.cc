@@ -1,4 +1,6 @@
-// Weights of training rows, from classes and from a column.
+// Weights of training rows.
+#include "lamina/data/encode/sample_weights.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/encode/preprocessor.h"
 
 namespace lamina {
 namespace {
@@ -36,9 +37,8 @@ void RequireWeight(double weight, const std::string& what) {
   }
 }
 
-std::vector<double> ClassWeights(const Dataset& dataset, const Preprocessor& preprocessor,
-                                 const WeightOptions& options) {
-  const std::vector<std::string>& names = preprocessor.class_names();
+std::vector<double> ClassWeights(const Dataset& dataset, const TargetEncoder& targets, const WeightOptions& options) {
+  const std::vector<std::string>& names = targets.class_names();
   std::vector<double> weights(names.size(), 1);
   if (options.balanced_classes) {
     weights = BalancedWeights(dataset, names.size());
@@ -75,15 +75,15 @@ void MultiplyByColumn(const Table& table, const Dataset& dataset, const std::str
 
 }  // namespace
 
-std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, const Preprocessor& preprocessor,
+std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, const TargetEncoder& targets,
                                   const WeightOptions& options) {
   std::vector<double> weights(dataset.rows.size(), 1);
   if (options.balanced_classes || !options.class_weights.empty()) {
-    if (preprocessor.task() != Task::kClassification) {
+    if (targets.task() != Task::kClassification) {
       throw Error(ErrorCode::kInvalidArgument, "class weights need a classification target",
                   {.remedy = "Use a weight column for regression."});
     }
-    const std::vector<double> by_class = ClassWeights(dataset, preprocessor, options);
+    const std::vector<double> by_class = ClassWeights(dataset, targets, options);
     for (size_t i = 0; i < weights.size(); ++i) {
       weights[i] = dataset.labels[i] < 0 ? 1 : by_class[static_cast<size_t>(dataset.labels[i])];
     }

@@ -1,6 +1,7 @@
-// The data sets that can be fetched: their homes, files and checksums.
+// The table.
+#include "lamina/data/files/fetch_table.h"
+
 #include "lamina/base/names.h"
-#include "lamina/data/files/fetch.h"
 
 namespace lamina {
 

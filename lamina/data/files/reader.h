@@ -20,6 +20,8 @@ struct ReadOptions {
   std::vector<std::string> text_columns;             // CSV: read as text even if they look like numbers
   std::vector<std::string> text_columns_if_present;  // the same, without an error where a name does not exist
   std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
+
+  bool operator==(const ReadOptions&) const = default;
 };
 
 /// A file or the pair of files that make a data set.

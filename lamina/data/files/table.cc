@@ -101,4 +101,24 @@ int64_t Table::FindColumn(std::string_view name) const {
   throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
 }
 
+std::string NumberName(double value) {
+  if (std::abs(value) < 1e15 && value == std::trunc(value)) {
+    return fmt::format("{}", static_cast<int64_t>(value));
+  }
+  return fmt::format("{}", value);
+}
+
+void ThrowCell(const Table& table, int64_t row, const Column& column, const std::string& message,
+               const std::string& remedy) {
+  std::string value;
+  if (!column.IsMissing(row)) {
+    value = column.kind == ColumnKind::kText
+                ? column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])]
+                : NumberName(column.Number(row));
+  }
+  const int64_t line = table.LineOf(row);
+  throw Error(ErrorCode::kBadData, line > 0 ? message : fmt::format("{} in row {} (counted from 0)", message, row),
+              {.file = table.source, .line = line, .column = column.name, .value = value, .remedy = remedy});
+}
+
 }  // namespace lamina

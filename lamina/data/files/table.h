@@ -53,4 +53,11 @@ struct Table {
   int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
 };
 
+/// A number as a category and in messages: "3", "2.5".
+std::string NumberName(double value);
+
+/// An Error(kBadData) about one cell, with the file, line, column and value filled in.
+[[noreturn]] void ThrowCell(const Table& table, int64_t row, const Column& column, const std::string& message,
+                            const std::string& remedy);
+
 }  // namespace lamina

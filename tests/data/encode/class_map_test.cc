@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/kddcup99.h"
 #include "tests/data/data_test_util.h"
 
@@ -57,10 +57,10 @@ TEST(KddCup99, RealFiles) {
   options.class_map = ClassMap::Parse({"kddcup99-categories"});
   options.unseen = UnseenPolicy::kZero;
   const Preprocessor fitted = Preprocessor::Fit(data.train, AllRows(data.train), options);
-  EXPECT_EQ(fitted.class_names(), (std::vector<std::string>{"normal", "probe", "dos", "u2r", "r2l"}));
-  EXPECT_EQ(fitted.input_count(), 38 + 3 + 66 + 11);
+  EXPECT_EQ(fitted.targets().class_names(), (std::vector<std::string>{"normal", "probe", "dos", "u2r", "r2l"}));
+  EXPECT_EQ(fitted.inputs().count(), 38 + 3 + 66 + 11);
   EncodeReport report;
-  const Dataset test = fitted.Encode(*data.test, AllRows(*data.test), DType::kF32, &report);
+  const Dataset test = BoundTable(fitted, *data.test).Encode(AllRows(*data.test), DType::kF32, &report);
   std::vector<int64_t> counts(5);
   for (const int32_t label : test.labels) {
     ++counts.at(static_cast<size_t>(label));

@@ -40,7 +40,7 @@ TEST(PreprocessorTest, LogarithmsAreStandardised) {
   for (int64_t i = 0; i < 4; ++i) {
     outputs.Row<double>(i)[0] = data.targets.Row<double>(i)[0];
   }
-  fitted.UnscaleTargets(outputs.view());
+  fitted.targets().Unscale(outputs.view());
   for (int64_t i = 0; i < 4; ++i) {
     EXPECT_NEAR(outputs.Row<double>(i)[0], table.columns[1].Number(i), 1e-9);
   }
@@ -52,10 +52,10 @@ TEST(PreprocessorTest, TypicalValuesAreInUnitsOfTheColumn) {
   options.task = Task::kRegression;
   for (const Scaling scaling : {Scaling::kAuto, Scaling::kStandardize, Scaling::kMinMax}) {
     options.scaling = scaling;
-    EXPECT_DOUBLE_EQ(FitAll(table, options).inputs()[0].Typical(), 1107.0 / 4);
+    EXPECT_DOUBLE_EQ(FitAll(table, options).inputs().columns()[0].Typical(), 1107.0 / 4);
   }
   options.scaling = Scaling::kLog;  // the mean of ln 1, ln 10, ln 100, ln 1000
-  EXPECT_NEAR(FitAll(table, options).inputs()[0].Typical(), std::pow(10, 1.5) - 1, 1e-9);
+  EXPECT_NEAR(FitAll(table, options).inputs().columns()[0].Typical(), std::pow(10, 1.5) - 1, 1e-9);
 }
 
 TEST(PreprocessorTest, ClassMapsMakeClassesOfValues) {
@@ -63,9 +63,8 @@ TEST(PreprocessorTest, ClassMapsMakeClassesOfValues) {
   PreprocessOptions options;
   options.class_map = ClassMap::Parse({"w=calm", "a=storm", "b=storm", "c=storm"});
   options.unseen = UnseenPolicy::kZero;
-  options.single_output = true;
-  const Preprocessor fitted = ThroughJson(FitAll(table, options));
-  EXPECT_EQ(fitted.class_names(), (Names{"calm", "storm"}));
+  const Preprocessor fitted = ThroughJson(FitAll(table, options, {.single_output = true}));
+  EXPECT_EQ(fitted.targets().class_names(), (Names{"calm", "storm"}));
   EncodeReport report;
   const Table other = Csv("x,y\n1,c\n2,w\n3,b\n4,q\n5,c\n");
   const Dataset data = EncodeAll(fitted, other, &report);
@@ -88,13 +87,13 @@ TEST(PreprocessorTest, BaselinesAreColumnsOrNumbers) {
   options.drop_columns = {"guess"};
   options.baseline = "guess";
   const Preprocessor by_column = ThroughJson(Preprocessor::Fit(table, rows, options));
-  EXPECT_EQ(by_column.input_count(), 1);
-  EXPECT_EQ(by_column.Encode(table, rows, DType::kF64).baseline, (std::vector<double>{8, 9}));
+  EXPECT_EQ(by_column.inputs().count(), 1);
+  EXPECT_EQ(BoundTable(by_column, table).Encode(rows, DType::kF64).baseline, (std::vector<double>{8, 9}));
   ExpectError([&] { EncodeAll(by_column, table); }, ErrorCode::kBadData, {"t.csv:4:", "'guess'", "baseline"});
   ExpectError([&] { EncodeAll(by_column, Csv("x,y\n1,2.5\n2,3\n")); }, ErrorCode::kNotFound, {"baseline", "'guess'"});
   options.baseline = "-1.5";
-  EXPECT_EQ(ThroughJson(Preprocessor::Fit(table, rows, options)).Encode(table, rows, DType::kF64).baseline,
-            (std::vector<double>{-1.5, -1.5}));
+  const Preprocessor by_number = ThroughJson(Preprocessor::Fit(table, rows, options));
+  EXPECT_EQ(BoundTable(by_number, table).Encode(rows, DType::kF64).baseline, (std::vector<double>{-1.5, -1.5}));
   options.baseline = "gess";
   ExpectError([&] { Preprocessor::Fit(table, rows, options); }, ErrorCode::kNotFound, {"'guess'"});
   options.baseline = "guess";

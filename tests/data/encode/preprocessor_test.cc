@@ -21,12 +21,12 @@ using Values = std::vector<std::vector<double>>;
 TEST(PreprocessorTest, EncodesNumbersTextAndClasses) {
   const Table table = Csv("x,k,u,y\n1,b,5,no\n3,a,5,yes\n5,b,5,no\n7,c,5,maybe\n");
   const Preprocessor fitted = FitAll(table);
-  EXPECT_EQ(fitted.task(), Task::kClassification);
-  EXPECT_EQ(fitted.InputNames(), (Names{"x", "k=a", "k=b", "k=c", "u"}));
-  EXPECT_EQ(fitted.class_names(), (Names{"maybe", "no", "yes"}));
-  EXPECT_EQ(fitted.target_names(), Names{"y"});
-  EXPECT_EQ(fitted.input_count(), 5);
-  EXPECT_EQ(fitted.output_count(), 3);
+  EXPECT_EQ(fitted.targets().task(), Task::kClassification);
+  EXPECT_EQ(fitted.inputs().Names(), (Names{"x", "k=a", "k=b", "k=c", "u"}));
+  EXPECT_EQ(fitted.targets().class_names(), (Names{"maybe", "no", "yes"}));
+  EXPECT_EQ(fitted.targets().names(), Names{"y"});
+  EXPECT_EQ(fitted.inputs().count(), 5);
+  EXPECT_EQ(fitted.targets().count(), 3);
   const Dataset data = EncodeAll(fitted, table);
   const double s = std::sqrt(5.0);
   EXPECT_EQ(Rows(data.features),
@@ -50,13 +50,13 @@ TEST(PreprocessorTest, ScalesAsAsked) {
   EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.scaling = Scaling::kNone}), table).features),
             (Values{{2, 9}, {4, 9}, {6, 9}}));
   const Preprocessor none = FitAll(table);
-  EXPECT_EQ(none.task(), Task::kRegression);
+  EXPECT_EQ(none.targets().task(), Task::kRegression);
   EXPECT_EQ(Rows(EncodeAll(none, table).targets), (Values{{0.5}, {1.5}, {4.5}}));
   for (const Scaling scaling : {Scaling::kMinMax, Scaling::kStandardize, Scaling::kAuto}) {
     const Preprocessor fitted = FitAll(table, {.target_scaling = scaling});
     Dataset data = EncodeAll(fitted, table);
     EXPECT_LE(std::abs(data.targets.Row<double>(2)[0]), 1.5);
-    fitted.UnscaleTargets(data.targets.view());
+    fitted.targets().Unscale(data.targets.view());
     for (int64_t i = 0; i < 3; ++i) {
       EXPECT_DOUBLE_EQ(data.targets.Row<double>(i)[0], table.columns[2].Number(i));
     }
@@ -69,7 +69,8 @@ TEST(PreprocessorTest, KeepsPrecisionFarFromZero) {
     text += fmt::format("{},{}\n", 1000000000.0 + i % 2, i + 0.5);
   }
   const Table table = Csv(text);
-  const Dataset data = FitAll(table).Encode(table, AllRows(table), DType::kF32);
+  const Preprocessor fitted = FitAll(table);
+  const Dataset data = BoundTable(fitted, table).Encode(AllRows(table), DType::kF32);
   EXPECT_EQ(data.features.Row<float>(0)[0], -1);
   EXPECT_EQ(data.features.Row<float>(1)[0], 1);
 }
@@ -98,7 +99,7 @@ TEST(PreprocessorTest, EncodesOrdinals) {
 }
 
 TEST(PreprocessorTest, ChoosesTheTask) {
-  const auto task = [](const std::string& text) { return FitAll(Csv(text)).task(); };
+  const auto task = [](const std::string& text) { return FitAll(Csv(text)).targets().task(); };
   EXPECT_EQ(task("x,y\n1,0\n2,1\n"), Task::kClassification);
   EXPECT_EQ(task("x,y\n1,1\n2,2\n3,3\n4,1\n5,2\n6,3\n"), Task::kClassification);
   EXPECT_EQ(task("x,y\n1,10\n2,20\n3,31\n"), Task::kRegression);  // as many values as rows
@@ -108,9 +109,9 @@ TEST(PreprocessorTest, ChoosesTheTask) {
     many += fmt::format("{},{}\n", i, i % 101);
   }
   EXPECT_EQ(task(many), Task::kRegression);
-  EXPECT_EQ(FitAll(Csv(many), {.task = Task::kClassification}).class_names().at(10),
+  EXPECT_EQ(FitAll(Csv(many), {.task = Task::kClassification}).targets().class_names().at(10),
             "10");  // sorted as numbers
-  EXPECT_EQ(FitAll(Csv("x,y\n1,0\n2,1\n"), {.task = Task::kRegression}).output_count(), 1);
+  EXPECT_EQ(FitAll(Csv("x,y\n1,0\n2,1\n"), {.task = Task::kRegression}).targets().count(), 1);
 }
 
 TEST(PreprocessorTest, RefusesWrongTargets) {
@@ -129,33 +130,33 @@ TEST(PreprocessorTest, RefusesWrongTargets) {
   expect({.targets = {"t"}, .drop_columns = {"t"}}, ErrorCode::kInvalidArgument, {"also dropped"});
   expect({.targets = {"t", "3"}}, ErrorCode::kInvalidArgument, {"named twice"});
   expect({.drop_columns = {"x", "f", "s"}}, ErrorCode::kInvalidArgument, {"no input column"});
-  expect({.positive_target = 1, .negative_target = 1}, ErrorCode::kInvalidArgument, {"must differ"});
+  ExpectError([&] { FitAll(table, {}, {.positive = 1, .negative = 1}); }, ErrorCode::kInvalidArgument, {"must differ"});
   ExpectError([&] { Preprocessor::Fit(table, {}, {}); }, ErrorCode::kBadData, {"no training rows"});
-  ExpectError([&] { FitAll(Csv("x,y\n1,a\n2,b\n3,c\n"), {.single_output = true}); }, ErrorCode::kInvalidArgument,
+  ExpectError([&] { FitAll(Csv("x,y\n1,a\n2,b\n3,c\n"), {}, {.single_output = true}); }, ErrorCode::kInvalidArgument,
               {"there are 3"});
 }
 
 TEST(PreprocessorTest, TargetValuesAndSingleOutput) {
   const Table table = Csv("x,y\n1,no\n2,yes\n");
-  const Preprocessor bipolar = FitAll(table, {.negative_target = -1});
+  const Preprocessor bipolar = FitAll(table, {}, {.negative = -1});
   EXPECT_EQ(Rows(EncodeAll(bipolar, table).targets), (Values{{1, -1}, {-1, 1}}));
-  const Preprocessor single = FitAll(table, {.single_output = true});
-  EXPECT_EQ(single.output_count(), 1);
+  const Preprocessor single = FitAll(table, {}, {.single_output = true});
+  EXPECT_EQ(single.targets().count(), 1);
   EXPECT_EQ(Rows(EncodeAll(single, table).targets), (Values{{0}, {1}}));
-  EXPECT_EQ(single.class_threshold(), 0.5);
-  EXPECT_EQ(single.ClassOf(std::vector<double>{0.6}), 1);
-  EXPECT_EQ(single.ClassOf(std::vector<double>{0.4}), 0);
-  EXPECT_EQ(bipolar.ClassOf(std::vector<double>{0.3, 0.2}), 0);
+  EXPECT_EQ(single.targets().class_threshold(), 0.5);
+  EXPECT_EQ(single.targets().ClassOf(std::vector<double>{0.6}), 1);
+  EXPECT_EQ(single.targets().ClassOf(std::vector<double>{0.4}), 0);
+  EXPECT_EQ(bipolar.targets().ClassOf(std::vector<double>{0.3, 0.2}), 0);
 }
 
 TEST(PreprocessorTest, SeveralRegressionTargets) {
   const Table table = Csv("a,b,x\n1.5,10,1\n2.5,30,2\n");
   const Preprocessor fitted = FitAll(table, {.targets = {"b", "a"}, .target_scaling = Scaling::kMinMax});
-  EXPECT_EQ(fitted.task(), Task::kRegression);
-  EXPECT_EQ(fitted.target_names(), (Names{"b", "a"}));
-  Dataset data = fitted.Encode(table, AllRows(table), DType::kF32);
+  EXPECT_EQ(fitted.targets().task(), Task::kRegression);
+  EXPECT_EQ(fitted.targets().names(), (Names{"b", "a"}));
+  Dataset data = BoundTable(fitted, table).Encode(AllRows(table), DType::kF32);
   EXPECT_EQ(data.targets.Row<float>(1)[0], 1);
-  fitted.UnscaleTargets(data.targets.view());
+  fitted.targets().Unscale(data.targets.view());
   EXPECT_EQ(data.targets.Row<float>(0)[0], 10);
   EXPECT_EQ(data.targets.Row<float>(1)[1], 2.5F);
 }
@@ -165,18 +166,19 @@ TEST(PreprocessorTest, MissingValues) {
   ExpectError([&] { FitAll(table); }, ErrorCode::kBadData,
               {"t.csv:3", "column 'x'", "missing value", "--missing drop", "--missing mean"});
   const Preprocessor drop = FitAll(table, {.missing = MissingPolicy::kDropRow});
-  EXPECT_EQ(drop.UsableRows(table, AllRows(table), true), (std::vector<int64_t>{0, 3}));
+  EXPECT_EQ(BoundTable(drop, table).UsableRows(AllRows(table), true), (std::vector<int64_t>{0, 3}));
   EXPECT_EQ(EncodeAll(drop, table).rows, (std::vector<int64_t>{0, 3}));
   EXPECT_EQ(Rows(EncodeAll(drop, table).features), (Values{{-1, 1, 0}, {1, 0, 1}}));
   const Preprocessor mean = FitAll(table, {.scaling = Scaling::kNone, .missing = MissingPolicy::kMean});
-  EXPECT_EQ(mean.UsableRows(table, AllRows(table), true).size(), 4U);
+  EXPECT_EQ(BoundTable(mean, table).UsableRows(AllRows(table), true).size(), 4U);
   EXPECT_EQ(Rows(EncodeAll(mean, table).features), (Values{{1, 1, 0}, {3, 0, 1}, {5, 0, 1}, {3, 0, 1}}));
   // Fitted on complete rows, then met missing ones.
   const int64_t complete[] = {0, 3};
   const Preprocessor strict = Preprocessor::Fit(table, complete, {});
   ExpectError([&] { EncodeAll(strict, table); }, ErrorCode::kBadData, {"t.csv:3", "column 'x'", "--missing"});
   const int64_t third[] = {2};
-  ExpectError([&] { strict.Encode(table, third, DType::kF32); }, ErrorCode::kBadData, {"t.csv:4", "column 'k'"});
+  ExpectError([&] { BoundTable(strict, table).Encode(third, DType::kF32); }, ErrorCode::kBadData,
+              {"t.csv:4", "column 'k'"});
 }
 
 TEST(PreprocessorTest, MissingTargetsAndEmptyColumns) {
@@ -187,9 +189,9 @@ TEST(PreprocessorTest, MissingTargetsAndEmptyColumns) {
               ErrorCode::kBadData, {"column 'z'", "no values", "--drop"});
   ExpectError([&] { FitAll(table, {.missing = MissingPolicy::kDropRow}); }, ErrorCode::kBadData, {"no training rows"});
   const Preprocessor drop = FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kDropRow});
-  EXPECT_EQ(drop.UsableRows(table, AllRows(table), true).size(), 2U);
-  EXPECT_EQ(drop.UsableRows(table, AllRows(table), false).size(), 3U);
-  EXPECT_EQ(drop.EncodeInputs(table, AllRows(table), DType::kF32).size(), 3);
+  EXPECT_EQ(BoundTable(drop, table).UsableRows(AllRows(table), true).size(), 2U);
+  EXPECT_EQ(BoundTable(drop, table).UsableRows(AllRows(table), false).size(), 3U);
+  EXPECT_EQ(BoundTable(drop, table).EncodeInputs(AllRows(table), DType::kF32).size(), 3);
 }
 
 TEST(PreprocessorTest, UnseenValues) {
@@ -198,11 +200,11 @@ TEST(PreprocessorTest, UnseenValues) {
   ExpectError([&] { EncodeAll(FitAll(train), test); }, ErrorCode::kBadData,
               {"t.csv:3", "column 'k'", "not seen in training", "'q'", "--unseen zero"});
   const int64_t third[] = {2};
-  ExpectError([&] { FitAll(train).Encode(test, third, DType::kF32); }, ErrorCode::kBadData,
+  ExpectError([&] { BoundTable(FitAll(train), test).Encode(third, DType::kF32); }, ErrorCode::kBadData,
               {"t.csv:4", "column 'y'", "class not seen", "'what'"});
   EncodeReport report;
   const Dataset data = EncodeAll(
-      FitAll(train, {.scaling = Scaling::kNone, .unseen = UnseenPolicy::kZero, .negative_target = -1}), test, &report);
+      FitAll(train, {.scaling = Scaling::kNone, .unseen = UnseenPolicy::kZero}, {.negative = -1}), test, &report);
   EXPECT_EQ(Rows(data.features), (Values{{1, 0, 1}, {0, 0, 2}, {0, 1, 3}, {0, 0, 1}}));
   EXPECT_EQ(Rows(data.targets), (Values{{-1, 1}, {1, -1}, {-1, -1}, {1, -1}}));
   EXPECT_EQ(data.labels, (std::vector<int32_t>{1, 0, -1, 0}));
@@ -218,9 +220,10 @@ TEST(PreprocessorTest, MatchesColumnsByName) {
   const Table train = Csv("a,b,y\n1,10,no\n3,30,yes\n");
   const Preprocessor fitted = FitAll(train);
   const Table other = Csv("extra,b,a\nq,30,1\nr,10,3\n", {.header = Header::kYes});
-  EXPECT_FALSE(fitted.HasTargets(other));
-  EXPECT_TRUE(fitted.HasTargets(train));
-  EXPECT_EQ(Rows(fitted.EncodeInputs(other, AllRows(other), DType::kF64).features), (Values{{-1, 1}, {1, -1}}));
+  EXPECT_FALSE(BoundTable(fitted, other).has_targets());
+  EXPECT_TRUE(BoundTable(fitted, train).has_targets());
+  EXPECT_EQ(Rows(BoundTable(fitted, other).EncodeInputs(AllRows(other), DType::kF64).features),
+            (Values{{-1, 1}, {1, -1}}));
   ExpectError([&] { EncodeAll(fitted, other); }, ErrorCode::kNotFound, {"lacks 1 target column", "'y'"});
   const Table lacking = Csv("aa,y\n1,no\n2,yes\n");
   ExpectError([&] { EncodeAll(fitted, lacking); }, ErrorCode::kNotFound,
@@ -231,23 +234,25 @@ TEST(PreprocessorTest, MatchesColumnsByPosition) {
   const Table train = Csv("y,a,b\nno,1,10\nyes,3,30\n");
   const Preprocessor fitted = FitAll(train, {.targets = {"y"}});
   const Table bare = Csv("yes,3,10\nno,1,30\n", {.header = Header::kNo});
-  EXPECT_TRUE(fitted.HasTargets(bare));
+  EXPECT_TRUE(BoundTable(fitted, bare).has_targets());
   EXPECT_EQ(Rows(EncodeAll(fitted, bare).features), (Values{{1, -1}, {-1, 1}}));
   const Table inputs = Csv("3,10\n1,30\n");
-  EXPECT_FALSE(fitted.HasTargets(inputs));
-  EXPECT_EQ(Rows(fitted.EncodeInputs(inputs, AllRows(inputs), DType::kF64).features), (Values{{1, -1}, {-1, 1}}));
+  EXPECT_FALSE(BoundTable(fitted, inputs).has_targets());
+  EXPECT_EQ(Rows(BoundTable(fitted, inputs).EncodeInputs(AllRows(inputs), DType::kF64).features),
+            (Values{{1, -1}, {-1, 1}}));
   ExpectError([&] { EncodeAll(fitted, Csv("1\n2\n")); }, ErrorCode::kBadData, {"1 columns instead of 3 (or 2"});
 
   // Both without headers: c0 is the target in training and an input in the other table.
   const Preprocessor headless = FitAll(bare, {.targets = {"c0"}});
-  EXPECT_FALSE(headless.HasTargets(inputs));
-  EXPECT_EQ(Rows(headless.EncodeInputs(inputs, AllRows(inputs), DType::kF64).features), (Values{{1, -1}, {-1, 1}}));
+  EXPECT_FALSE(BoundTable(headless, inputs).has_targets());
+  EXPECT_EQ(Rows(BoundTable(headless, inputs).EncodeInputs(AllRows(inputs), DType::kF64).features),
+            (Values{{1, -1}, {-1, 1}}));
 }
 
 TEST(PreprocessorTest, MatchesNumbersAndText) {
   const Table text = Csv("x,y\n1,7\n2,08\n", {.text_columns = {"y"}});
   const Preprocessor fitted = FitAll(text);
-  EXPECT_EQ(fitted.class_names(), (Names{"7", "08"}));
+  EXPECT_EQ(fitted.targets().class_names(), (Names{"7", "08"}));
   EXPECT_EQ(EncodeAll(fitted, Csv("x,y\n1,8\n2,7\n")).labels, (std::vector<int32_t>{1, 0}));
   ExpectError([&] { EncodeAll(fitted, Csv("x,y\n1,8.5\n")); }, ErrorCode::kBadData, {"class not seen", "8.5"});
   ExpectError([&] { EncodeAll(fitted, Csv("x,y\nz,7\nw,7\n")); }, ErrorCode::kBadData,
@@ -258,11 +263,12 @@ TEST(PreprocessorTest, RefusesNumbersTooLargeForTheType) {
   const Table table = Csv("x,y\n1,0.5\n1e300,1.5\n");
   const Preprocessor fitted = FitAll(table, {.scaling = Scaling::kNone});
   EXPECT_EQ(EncodeAll(fitted, table).features.Row<double>(1)[0], 1e300);
-  ExpectError([&] { fitted.Encode(table, AllRows(table), DType::kF32); }, ErrorCode::kBadData,
+  ExpectError([&] { BoundTable(fitted, table).Encode(AllRows(table), DType::kF32); }, ErrorCode::kBadData,
               {"t.csv:3", "column 'x'", "too large for f32"});
   ExpectError([&] { FitAll(Csv("x,y\n1e308,1\n-1e308,0\n")); }, ErrorCode::kBadData,
               {"column 'x'", "too large to scale"});
-  ExpectError([&] { fitted.Encode(table, AllRows(table), DType::kU8); }, ErrorCode::kInvalidArgument, {"u8"});
+  ExpectError([&] { BoundTable(fitted, table).Encode(AllRows(table), DType::kU8); }, ErrorCode::kInvalidArgument,
+              {"u8"});
 }
 
 TEST(PreprocessorTest, ImagesBecomeFractions) {
@@ -276,33 +282,36 @@ TEST(PreprocessorTest, ImagesBecomeFractions) {
   label.codes = {1, 0};
   table.columns.push_back(label);
   const Preprocessor fitted = FitAll(table);
-  EXPECT_TRUE(fitted.is_image());
-  EXPECT_EQ(fitted.image_width(), 2);
-  EXPECT_EQ(fitted.image_height(), 1);
+  EXPECT_TRUE(fitted.inputs().is_image());
+  EXPECT_EQ(fitted.inputs().image_width(), 2);
+  EXPECT_EQ(fitted.inputs().image_height(), 1);
   EXPECT_EQ(Rows(EncodeAll(fitted, table).features), (Values{{0, 1}, {0.2, 0.4}}));
-  EXPECT_FALSE(FitAll(table, {.drop_columns = {"p0"}}).is_image());
+  EXPECT_FALSE(FitAll(table, {.drop_columns = {"p0"}}).inputs().is_image());
   EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.scaling = Scaling::kMinMax}), table).features), (Values{{0, 1}, {1, 0}}));
 }
 
 TEST(PreprocessorTest, JsonRoundTripIsExact) {
   const Table table = Csv("x,k,o,y\n0.1,a,u,no\n0.7,b,v,yes\n123.456,b,u,no\n");
   const Table regression = Csv("x,a,b\n0.1,1,0.3\n0.7,9,0.7\n");
-  for (const auto& [source, options] :
-       {std::pair<const Table&, PreprocessOptions>{table, {.missing = MissingPolicy::kMean}},
-        {table,
-         {.encoding = Encoding::kOrdinal,
-         .unseen = UnseenPolicy::kZero,
-         .negative_target = -0.9,
-         .single_output = true}},
-        {regression, {.targets = {"a", "b"}, .target_scaling = Scaling::kStandardize}}}) {
-    const Preprocessor fitted = FitAll(source, options);
+  struct Case {
+    const Table& source;
+    PreprocessOptions options;
+    TargetForm form;
+  };
+  for (const auto& [source, options, form] :
+       {Case{table, {.missing = MissingPolicy::kMean}, {}},
+        Case{table,
+             {.encoding = Encoding::kOrdinal, .unseen = UnseenPolicy::kZero},
+             {.negative = -0.9, .single_output = true}},
+        Case{regression, {.targets = {"a", "b"}, .target_scaling = Scaling::kStandardize}, {}}}) {
+    const Preprocessor fitted = FitAll(source, options, form);
     const std::string text = fitted.ToJson().dump();
     const Preprocessor loaded = Preprocessor::FromJson(nlohmann::json::parse(text));
     EXPECT_EQ(loaded.ToJson().dump(), text);
-    EXPECT_EQ(loaded.InputNames(), fitted.InputNames());
-    EXPECT_EQ(loaded.class_names(), fitted.class_names());
-    EXPECT_EQ(loaded.target_names(), fitted.target_names());
-    EXPECT_EQ(loaded.output_count(), fitted.output_count());
+    EXPECT_EQ(loaded.inputs().Names(), fitted.inputs().Names());
+    EXPECT_EQ(loaded.targets().class_names(), fitted.targets().class_names());
+    EXPECT_EQ(loaded.targets().names(), fitted.targets().names());
+    EXPECT_EQ(loaded.targets().count(), fitted.targets().count());
     EXPECT_EQ(Rows(EncodeAll(loaded, source).features), Rows(EncodeAll(fitted, source).features));
     EXPECT_EQ(Rows(EncodeAll(loaded, source).targets), Rows(EncodeAll(fitted, source).targets));
   }
@@ -351,7 +360,7 @@ TEST(PreprocessorTest, StridedAndShuffledRowsAgreeWithTheDefinition) {
   random.Shuffle(std::span(rows));
   rows.resize(777);
   const Preprocessor fitted = Preprocessor::Fit(table, rows, {});
-  const Dataset data = fitted.Encode(table, rows, DType::kF64);
+  const Dataset data = BoundTable(fitted, table).Encode(rows, DType::kF64);
   for (size_t j = 0; j < 2; ++j) {
     double mean = 0;
     double square = 0;

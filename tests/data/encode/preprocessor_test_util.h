@@ -3,17 +3,19 @@
 
 #include <vector>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/bound_table.h"
 #include "tests/data/data_test_util.h"
 
 namespace lamina {
 
-inline Preprocessor FitAll(const Table& table, const PreprocessOptions& options = {}) {
-  return Preprocessor::Fit(table, AllRows(table), options);
+inline Preprocessor FitAll(const Table& table, const PreprocessOptions& options = {}, const TargetForm& form = {}) {
+  Preprocessor fitted = Preprocessor::Fit(table, AllRows(table), options);
+  fitted.set_form(form);
+  return fitted;
 }
 
 inline Dataset EncodeAll(const Preprocessor& fitted, const Table& table, EncodeReport* report = nullptr) {
-  return fitted.Encode(table, AllRows(table), DType::kF64, report);
+  return BoundTable(fitted, table).Encode(AllRows(table), DType::kF64, report);
 }
 
 inline std::vector<std::vector<double>> Rows(const Matrix& matrix) {

@@ -39,9 +39,8 @@ TEST(RowEncoder, HasTheBitsOfTheTable) {
         settings.scale = scale;
         settings.task = "regression";
         settings.missing = gaps ? "mean" : "error";
-        const Preprocessor fitted =
-            Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings, Activation(), false));
-        const Dataset expected = fitted.EncodeInputs(table, RowsOf(table), dtype);
+        const Preprocessor fitted = Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings));
+        const Dataset expected = BoundTable(fitted, table).EncodeInputs(RowsOf(table), dtype);
         const RowEncoder encoder(fitted);
         ASSERT_EQ(encoder.columns(), 19);
         DispatchFloat(dtype, [&]<class T>(T) {

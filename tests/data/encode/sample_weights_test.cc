@@ -1,7 +1,9 @@
 // Tests of the weights of classes and rows.
+#include "lamina/data/encode/sample_weights.h"
+
 #include <cmath>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/bound_table.h"
 #include "tests/data/data_test_util.h"
 
 namespace lamina {
@@ -12,9 +14,9 @@ const char* const kText = "x,w,y\n1,1,rare\n2,2,often\n3,3,often\n4,0,often\n";
 struct Fitted {
   Table table = Csv(kText);
   Preprocessor preprocessor = Preprocessor::Fit(table, AllRows(table), {.drop_columns = {"w"}});
-  Dataset dataset = preprocessor.Encode(table, AllRows(table), DType::kF32);
+  Dataset dataset = BoundTable(preprocessor, table).Encode(AllRows(table), DType::kF32);
   std::vector<double> Weights(const WeightOptions& options) const {
-    return SampleWeights(table, dataset, preprocessor, options);
+    return SampleWeights(table, dataset, preprocessor.targets(), options);
   }
 };
 
@@ -46,14 +48,14 @@ TEST(SampleWeightsTest, RefusesBadWeights) {
 TEST(SampleWeightsTest, RefusesBadColumnsAndRegression) {
   const Table table = Csv("x,w,y\n1,1,0.5\n2,,1.5\n3,-3,2.5\n");
   const Preprocessor preprocessor = Preprocessor::Fit(table, AllRows(table), {.drop_columns = {"w"}});
-  const Dataset dataset = preprocessor.Encode(table, AllRows(table), DType::kF32);
-  ExpectError([&] { SampleWeights(table, dataset, preprocessor, {.weight_column = "w"}); }, ErrorCode::kBadData,
-              {"t.csv:3", "missing weight"});
-  ExpectError([&] { SampleWeights(table, dataset, preprocessor, {.balanced_classes = true}); },
+  const Dataset dataset = BoundTable(preprocessor, table).Encode(AllRows(table), DType::kF32);
+  ExpectError([&] { SampleWeights(table, dataset, preprocessor.targets(), {.weight_column = "w"}); },
+              ErrorCode::kBadData, {"t.csv:3", "missing weight"});
+  ExpectError([&] { SampleWeights(table, dataset, preprocessor.targets(), {.balanced_classes = true}); },
               ErrorCode::kInvalidArgument, {"classification"});
   const int64_t last[] = {2};
-  const Dataset one = preprocessor.Encode(table, last, DType::kF32);
-  ExpectError([&] { SampleWeights(table, one, preprocessor, {.weight_column = "w"}); }, ErrorCode::kBadData,
+  const Dataset one = BoundTable(preprocessor, table).Encode(last, DType::kF32);
+  ExpectError([&] { SampleWeights(table, one, preprocessor.targets(), {.weight_column = "w"}); }, ErrorCode::kBadData,
               {"t.csv:4", "column 'w'", "'-3'"});
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/reader.h"
 #include "tests/data/data_test_util.h"
 
@@ -31,10 +31,10 @@ TEST(RealDataTest, Mnist) {
             (std::vector<int64_t>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}));
   const auto rows = AllRows(mnist.train);
   const Preprocessor fitted = Preprocessor::Fit(mnist.train, rows, {.targets = {*mnist.target}});
-  EXPECT_TRUE(fitted.is_image());
-  EXPECT_EQ(fitted.input_count(), 784);
-  EXPECT_EQ(fitted.class_names().size(), 10U);
-  const Dataset data = fitted.Encode(mnist.train, rows, DType::kF32);
+  EXPECT_TRUE(fitted.inputs().is_image());
+  EXPECT_EQ(fitted.inputs().count(), 784);
+  EXPECT_EQ(fitted.targets().class_names().size(), 10U);
+  const Dataset data = BoundTable(fitted, mnist.train).Encode(rows, DType::kF32);
   double sum = 0;
   for (int64_t i = 0; i < data.size(); ++i) {
     const float* row = data.features.Row<float>(i);
@@ -65,12 +65,12 @@ TEST(RealDataTest, KddCup) {
   EXPECT_EQ(counts["spy."], 2);
   const auto rows = AllRows(table);
   const Preprocessor fitted = Preprocessor::Fit(table, rows, {.unseen = UnseenPolicy::kZero});
-  EXPECT_EQ(fitted.input_count(), 38 + 3 + 66 + 11);
-  const Dataset data = fitted.Encode(table, rows, DType::kF32);
-  for (int64_t j = 0; j < fitted.input_count(); ++j) {
+  EXPECT_EQ(fitted.inputs().count(), 38 + 3 + 66 + 11);
+  const Dataset data = BoundTable(fitted, table).Encode(rows, DType::kF32);
+  for (int64_t j = 0; j < fitted.inputs().count(); ++j) {
     EXPECT_TRUE(std::isfinite(data.features.Row<float>(494020)[j]));
   }
-  const auto names = fitted.InputNames();
+  const auto names = fitted.inputs().Names();
   const auto constant = std::find(names.begin(), names.end(), "c19") - names.begin();  // num_outbound_cmds
   EXPECT_EQ(data.features.Row<float>(123456)[constant], 0);
 }
@@ -82,7 +82,7 @@ TEST(RealDataTest, KddCupTestSetHasUnseenClasses) {
   EXPECT_EQ(test.rows, 311029);
   const Preprocessor fitted = Preprocessor::Fit(train, AllRows(train), {.unseen = UnseenPolicy::kZero});
   EncodeReport report;
-  const Dataset data = fitted.Encode(test, AllRows(test), DType::kF32, &report);
+  const Dataset data = BoundTable(fitted, test).Encode(AllRows(test), DType::kF32, &report);
   EXPECT_EQ(report.unseen_columns, std::vector<std::string>{"c2"});
   EXPECT_EQ(report.unseen_values, 2);
   EXPECT_EQ(report.new_labels.size(), 17U);
@@ -104,8 +104,8 @@ TEST(RealDataTest, Stocks) {
   EXPECT_EQ(missing, 27);
   const Preprocessor fitted = Preprocessor::Fit(
       kaggle, AllRows(kaggle), {.targets = {"close"}, .drop_columns = {"Name"}, .missing = MissingPolicy::kDropRow});
-  EXPECT_EQ(fitted.task(), Task::kRegression);
-  EXPECT_EQ(fitted.UsableRows(kaggle, AllRows(kaggle), true).size(), 619040U - 11U);
+  EXPECT_EQ(fitted.targets().task(), Task::kRegression);
+  EXPECT_EQ(BoundTable(fitted, kaggle).UsableRows(AllRows(kaggle), true).size(), 619040U - 11U);
   const Table google = ReadTable(folder + "/sp500_daily_2010_2017.csv.gz");
   EXPECT_EQ(google.rows, 891243);
   EXPECT_EQ(google.columns[1].categories.size(), 502U);
@@ -117,14 +117,14 @@ TEST(RealDataTest, SmallTables) {
   EXPECT_EQ(housing.rows, 20640);
   EXPECT_EQ(housing.columns.back().name, "median_house_value");
   EXPECT_EQ(housing.columns.back().Number(0), 452600);
-  EXPECT_EQ(Preprocessor::Fit(housing, AllRows(housing), {}).task(), Task::kRegression);
+  EXPECT_EQ(Preprocessor::Fit(housing, AllRows(housing), {}).targets().task(), Task::kRegression);
   const Table iris = ReadTable(folder + "/iris.csv");
   EXPECT_EQ(iris.rows, 150);
   EXPECT_EQ(CodeCounts(iris.columns[4]), (std::vector<int64_t>{50, 50, 50}));
   const Table wine = ReadTable(folder + "/wine.csv");
   const Preprocessor fitted = Preprocessor::Fit(wine, AllRows(wine), {});
-  EXPECT_EQ(fitted.task(), Task::kClassification);
-  EXPECT_EQ(fitted.class_names(), (std::vector<std::string>{"1", "2", "3"}));
+  EXPECT_EQ(fitted.targets().task(), Task::kClassification);
+  EXPECT_EQ(fitted.targets().class_names(), (std::vector<std::string>{"1", "2", "3"}));
   EXPECT_EQ(ReadTable(folder + "/wdbc.csv").columns.size(), 31U);
   EXPECT_EQ(ReadTable(folder + "/optdigits_train.csv").rows, 3823);
 }

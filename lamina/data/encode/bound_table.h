@@ -1,0 +1,61 @@
+// The columns of one table that a Preprocessor uses, found once: which rows can be encoded, and encoding them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lamina/data/encode/dataset.h"
+#include "lamina/data/encode/preprocessor.h"
+
+namespace lamina {
+
+/// Views both of its arguments. Immutable: any number of threads at once.
+class BoundTable {
+ public:
+  /// The table has the fitted columns by name, in any order; one without any of the fitted names but with the right
+  /// number of columns is taken by position. It may lack the targets. Derived columns are there (Prepare()). Throws
+  /// Error for input columns that it lacks and images of another size.
+  BoundTable(const Preprocessor& preprocessor, const Table& table);
+
+  const Table& table() const { return table_; }
+
+  /// Whether the target columns are there (so that evaluation is possible). Where they are not, or the column of the
+  /// baseline is not, all below that need them throw Error(kNotFound).
+  bool has_targets() const { return lacking_targets_.empty(); }
+
+  /// Those of `rows` that can be encoded: all; under kDropRow without those with missing values; under kMean without
+  /// those whose derived target is missing, as that of the last row of a series always is.
+  std::vector<int64_t> UsableRows(std::span<const int64_t> rows, bool with_targets) const;
+  /// Those of `rows` that have their targets (and the baseline).
+  std::vector<int64_t> RowsWithTargets(std::span<const int64_t> rows) const;
+  /// The first column for whose missing value a row is left out; "": none.
+  std::string MissingColumn(int64_t row, bool with_targets) const;
+
+  /// Inputs and targets of the usable ones of `rows`, as f32 or f64. Errors name file, line, column, value.
+  Dataset Encode(std::span<const int64_t> rows, DType dtype, EncodeReport* report = nullptr) const;
+  Dataset EncodeInputs(std::span<const int64_t> rows, DType dtype, EncodeReport* report = nullptr) const;
+  /// Targets, labels and baseline only: features are rows × 0.
+  Dataset EncodeTargets(std::span<const int64_t> rows, DType dtype, EncodeReport* report = nullptr) const;
+
+ private:
+  using Columns = std::vector<const Column*>;
+
+  void BindByName();
+  void BindByPosition();
+  void RequireTargets() const;
+  Columns TargetColumns() const;                   // and the baseline's
+  Columns NeededColumns(bool with_targets) const;  // a row lacking one of them is left out
+  Dataset EncodeParts(std::span<const int64_t> rows, bool inputs, bool targets, DType dtype,
+                      EncodeReport* report) const;
+
+  const Preprocessor& preprocessor_;
+  const Table& table_;
+  Columns inputs_;                            // as preprocessor.inputs().columns()
+  Columns targets_;                           // as preprocessor.targets().columns(), where the table has them
+  const Column* baseline_ = nullptr;          // where it is a column that the table has
+  std::vector<std::string> lacking_targets_;  // names
+};
+
+}  // namespace lamina

@@ -1,0 +1,217 @@
+// Encoding of rows: tiles of rows in parallel, column after column within a tile, so that strided sources and
+// targets stay in cache. Tiles only flag what is wrong; the error is worded afterwards, for the first cell in
+// row order.
+#include "lamina/data/encode/column_encode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+#include "lamina/data/encode/category_lookup.h"
+#include "lamina/data/encode/column_access.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRowTile = 64;
+constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
+constexpr const char* kMissingRemedy = "Leave such rows out with --missing drop, or fill them in with --missing mean.";
+constexpr const char* kUnseenRemedy =
+    "Encode unseen values as zeros with --unseen zero, or train on rows that have it.";
+
+// One input column, ready to encode.
+struct Source {
+  const Column* column = nullptr;
+  const FittedColumn* fitted = nullptr;
+  double fill = kNaN;          // missing numbers; NaN: an error
+  int32_t fill_category = -1;  // missing text; -1: an error
+  bool zero_unseen = false;
+  bool lacks_mean = false;             // there is a mean to be filled in, but nobody knows it
+  std::unique_ptr<CategoryView> view;  // text
+  std::vector<int32_t> index;          // category of the table -> fitted one
+  int64_t unseen = 0;
+};
+
+// Writes the scaled numbers to out[0], out[stride], ...; false if a result is not finite.
+template <bool kLogarithm, class T, class Number>
+bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
+                     int64_t out_stride) {
+  const int64_t stride = source.column->stride;
+  ColumnScaling scaling = source.fitted->scaling;
+  scaling.logarithm = kLogarithm;  // no branch in the loop
+  const double fill = source.fill;
+  bool good = true;
+  for (const int64_t row : rows) {
+    auto value = static_cast<double>(numbers[row * stride]);
+    if constexpr (std::is_floating_point_v<Number>) {
+      value = value == value ? value : fill;
+    }
+    const T encoded = static_cast<T>(scaling.Encode(value));
+    good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
+    *out = encoded;
+    out += out_stride;
+  }
+  return good;
+}
+
+template <class T, class Number>
+bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
+                   int64_t out_stride) {
+  return source.fitted->scaling.logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
+                                          : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
+}
+
+// The fitted category of a row: -1 unseen, -2 missing.
+int32_t CategoryOf(const Source& source, int64_t row) {
+  const int32_t code = source.view->Code(row);
+  if (code < 0) {
+    return source.fill_category >= 0 ? source.fill_category : -2;
+  }
+  return source.index[static_cast<size_t>(code)];
+}
+
+// `out` is zero before; unseen categories stay zero.
+template <class T>
+bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, int64_t& unseen) {
+  const FittedColumn& fitted = *source.fitted;
+  bool good = true;
+  for (const int64_t row : rows) {
+    const int32_t category = CategoryOf(source, row);
+    if (category >= 0) {
+      if (fitted.one_hot) {
+        out[category] = T{1};
+      } else {
+        *out = static_cast<T>(fitted.scaling.Encode(category));
+      }
+    } else {
+      good &= category == -1 && source.zero_unseen;
+      ++unseen;
+    }
+    out += out_stride;
+  }
+  return good;
+}
+
+template <class T>
+bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out, int64_t out_stride) {
+  bool good = true;
+  for (Source& source : sources) {
+    T* first = out + source.fitted->place;
+    if (source.view != nullptr) {
+      int64_t unseen = 0;
+      good &= EncodeText(source, rows, first, out_stride, unseen);
+      if (unseen > 0) {
+#pragma omp atomic
+        source.unseen += unseen;
+      }
+    } else {
+      good &= DispatchNumbers(
+          *source.column, [&](const auto* numbers) { return EncodeNumbers(numbers, source, rows, first, out_stride); });
+    }
+  }
+  return good;
+}
+
+// Words the error for the first bad cell of `rows`.
+[[noreturn]] void ThrowFirstBad(const Table& table, std::span<const Source> sources, std::span<const int64_t> rows,
+                                DType dtype) {
+  for (const int64_t row : rows) {
+    for (const Source& source : sources) {
+      const Column& column = *source.column;
+      if (source.view != nullptr) {
+        const int32_t category = CategoryOf(source, row);
+        if (category == -2) {
+          ThrowCell(table, row, column, "missing value", kMissingRemedy);
+        }
+        if (category == -1 && !source.zero_unseen) {
+          ThrowCell(table, row, column, "category not seen in training", kUnseenRemedy);
+        }
+        continue;
+      }
+      if (column.IsMissing(row) && source.lacks_mean) {
+        ThrowCell(table, row, column, "missing value, and the model keeps no mean of this column to fill in",
+                  "Leave such rows out with --missing drop, or train with --missing mean.");
+      }
+      if (column.IsMissing(row) && std::isnan(source.fill)) {
+        ThrowCell(table, row, column, "missing value", kMissingRemedy);
+      }
+      const double encoded = source.fitted->scaling.Encode(column.IsMissing(row) ? source.fill : column.Number(row));
+      const double limit =
+          dtype == DType::kF32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+      if (!(std::abs(encoded) <= limit)) {
+        ThrowCell(table, row, column, fmt::format("number too large for {} after scaling", DTypeName(dtype)),
+                  "Correct the value.");
+      }
+    }
+  }
+  throw Error(ErrorCode::kBadData, "a value cannot be encoded", {.file = table.source});
+}
+
+void AddUnseen(EncodeReport& report, const std::string& column, int64_t count) {
+  report.unseen_values += count;
+  auto& names = report.unseen_columns;
+  if (count > 0 && std::find(names.begin(), names.end(), column) == names.end()) {
+    names.push_back(column);
+  }
+}
+
+Source MakeSource(const Table& table, const Column& column, const FittedColumn& fitted, std::span<const int64_t> rows,
+                  const EncodePolicies& policies) {
+  Source source{.column = &column, .fitted = &fitted};
+  source.zero_unseen = policies.unseen == UnseenPolicy::kZero;
+  if (policies.missing == MissingPolicy::kMean) {
+    source.lacks_mean = !fitted.keeps_mean;
+    source.fill = fitted.keeps_mean ? fitted.fill : kNaN;
+    source.fill_category = fitted.fill_category;
+  }
+  if (fitted.kind == ColumnKind::kText) {
+    source.view = std::make_unique<CategoryView>(column, rows);
+    source.index = MatchNames(*source.view, fitted.categories);
+  } else if (column.kind == ColumnKind::kText) {
+    const auto text = std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !column.IsMissing(row); });
+    if (text != rows.end()) {
+      ThrowCell(table, *text, column, "text in a column that held numbers in training", "Correct the value.");
+    }
+    if (!rows.empty()) {
+      ThrowCell(table, rows[0], column, "missing value", kMissingRemedy);
+    }
+  }
+  return source;
+}
+
+}  // namespace
+
+void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std::span<const Column* const> columns,
+                   std::span<const int64_t> rows, const EncodePolicies& policies, Matrix& out, EncodeReport& report) {
+  std::vector<Source> sources;
+  sources.reserve(fitted.size());
+  for (size_t i = 0; i < fitted.size(); ++i) {
+    sources.push_back(MakeSource(table, *columns[i], fitted[i], rows, policies));
+  }
+  const auto count = static_cast<int64_t>(rows.size());
+  const DType dtype = out.dtype();
+  int64_t first_bad = count;
+  DispatchFloat(dtype, [&](auto zero) {
+    using T = decltype(zero);
+#pragma omp parallel for schedule(static) reduction(min : first_bad) if (count * out.cols() > kParallelCells)
+    for (int64_t begin = 0; begin < count; begin += kRowTile) {
+      const auto tile =
+          rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, count - begin)));
+      if (!EncodeTile(std::span(sources), tile, out.Row<T>(begin), out.cols())) {
+        first_bad = std::min(first_bad, begin);
+      }
+    }
+  });
+  if (first_bad < count) {
+    ThrowFirstBad(table, sources, rows.subspan(static_cast<size_t>(first_bad)), dtype);
+  }
+  for (const Source& source : sources) {
+    AddUnseen(report, source.fitted->name, source.unseen);
+  }
+}
+
+}  // namespace lamina

@@ -1,0 +1,37 @@
+// The rows that a network is trained on and asked about, and what was met while they were encoded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// Encoded rows. Matrices are dense, rows × features.
+struct Dataset {
+  Matrix features;                     // rows × inputs
+  Matrix targets;                      // rows × outputs
+  std::vector<int32_t> labels;         // class index per row; classification only
+  std::vector<int64_t> rows;           // the table row each came from
+  std::vector<double> sample_weights;  // empty: all 1
+  std::vector<double> baseline;        // the naive guess per row in units of the target; empty: none
+  int64_t size() const { return features.rows(); }
+};
+
+/// Counted while encoding, for the caller to report.
+struct EncodeReport {
+  int64_t unseen_values = 0;  // categories not seen in training, encoded as zeros
+  std::vector<std::string> unseen_columns;
+  /// Values of a classification target that training did not have. `class_name` is empty where the model has no class
+  /// for it: such rows can only be answered wrongly.
+  struct NewLabel {
+    std::string name;
+    std::string class_name;
+    int64_t rows = 0;
+  };
+  std::vector<NewLabel> new_labels;  // most rows first
+};
+
+}  // namespace lamina

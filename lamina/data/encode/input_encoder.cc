@@ -1,0 +1,71 @@
+// Fitting inputs, their names, and their place in model files.
+#include "lamina/data/encode/input_encoder.h"
+
+#include <nlohmann/json.hpp>
+
+#include "lamina/data/encode/column_fit.h"
+#include "lamina/data/encode/encoder_json.h"
+
+namespace lamina {
+
+InputEncoder InputEncoder::Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                               const PreprocessOptions& options) {
+  InputEncoder encoder;
+  encoder.image_height_ = table.image_height;
+  encoder.image_width_ = table.image_width;
+  encoder.columns_ = FitInputs(table, rows, positions, options);
+  encoder.Finish(options.missing == MissingPolicy::kMean);
+  return encoder;
+}
+
+void InputEncoder::Finish(bool measured_means) {
+  count_ = PlaceColumns(columns_);
+  for (FittedColumn& column : columns_) {
+    column.keeps_mean = measured_means || column.fill != 0 || (!is_image() && !column.scaling.IsIdentity());
+  }
+}
+
+bool InputEncoder::is_image() const {
+  return image_height_ > 0 && image_height_ * image_width_ == std::ssize(columns_);
+}
+
+std::vector<std::string> InputEncoder::Names() const {
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(count_));
+  for (const FittedColumn& column : columns_) {
+    if (!column.one_hot) {
+      names.push_back(column.name);
+    }
+    for (size_t i = 0; column.one_hot && i < column.categories.size(); ++i) {
+      names.push_back(column.name + "=" + column.categories[i]);
+    }
+  }
+  return names;
+}
+
+void InputEncoder::AddTo(nlohmann::json& object) const {
+  object["image_height"] = image_height_;
+  object["image_width"] = image_width_;
+  object["inputs"] = encoder_json::ToJson(columns_);
+}
+
+InputEncoder InputEncoder::FromJson(const nlohmann::json& object, bool measured_means) {
+  InputEncoder encoder;
+  encoder.image_height_ = encoder_json::Get<int64_t>(object, "image_height");
+  encoder.image_width_ = encoder_json::Get<int64_t>(object, "image_width");
+  encoder.columns_ = encoder_json::ColumnsFromJson(object, "inputs");
+  if (encoder.columns_.empty()) {
+    encoder_json::ThrowField("inputs", "is empty");
+  }
+  for (const FittedColumn& column : encoder.columns_) {
+    if (column.kind == ColumnKind::kText &&
+        (column.fill_category < 0 || column.fill_category >= std::ssize(column.categories))) {
+      encoder_json::ThrowField("fill_category", "is not an index of 'categories'",
+                               std::to_string(column.fill_category));
+    }
+  }
+  encoder.Finish(measured_means);
+  return encoder;
+}
+
+}  // namespace lamina

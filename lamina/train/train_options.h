@@ -1,0 +1,43 @@
+// The options of training, with what they may be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/train/schedule.h"
+
+namespace lamina {
+
+/// Which weights remain at the end. kAuto: the best ones if early stopping is on, the last ones otherwise.
+enum class Keep { kAuto, kBest, kLast };
+
+std::string_view KeepName(Keep keep);
+std::vector<std::string> KeepNames();
+Keep ParseKeep(std::string_view name);
+
+struct TrainOptions {
+  int64_t epochs = 20;
+  int64_t batch = 32;  // larger than the data: the whole data
+  Loss loss = Loss::kCrossEntropy;
+  Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
+  UpdateRule rule;
+  Schedule schedule;
+  uint64_t seed = 0;
+  bool shuffle = true;           // a new order every epoch
+  int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
+  double min_improvement = 0.0;  // what counts as one
+  Keep keep = Keep::kAuto;
+  int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
+  double class_threshold = 0.5;   // of a single output
+  double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
+  double label_smoothing = 0;     // share of the training targets that is spread over the classes
+
+  bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
+  /// Throws Error(kInvalidArgument) naming the setting, its value and what is allowed.
+  void Validate() const;
+};
+
+}  // namespace lamina
