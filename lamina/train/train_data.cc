@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -21,27 +22,13 @@ std::vector<int64_t> AllRows(const Table& table) {
   return rows;
 }
 
-// The names of the group "Data", which decides what is read and how it is encoded.
-struct DataNames {
-  bool in_group = false;
-  std::vector<std::string> names;
-  void Group(const char* title) { in_group = std::string_view(title) == "Data"; }
-  template <class T>
-  void operator()(const char* name, const T&, const char*) {
-    if (in_group) {
-      names.emplace_back(name);
+// What is read and how it is encoded, and `more`.
+std::string KeyOf(const TrainSettings& settings, std::initializer_list<std::string_view> more) {
+  nlohmann::json key = ToJson(settings);
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    if (row.group != kDataGroup && std::find(more.begin(), more.end(), row.name) == more.end()) {
+      key.erase(row.name);
     }
-  }
-};
-
-std::string KeyOf(const TrainSettings& settings, std::initializer_list<const char*> more) {
-  DataNames data;
-  VisitTrainSettings(settings, data);
-  data.names.insert(data.names.end(), more.begin(), more.end());
-  const nlohmann::json all = ToJson(settings);
-  nlohmann::json key = nlohmann::json::object();
-  for (const std::string& name : data.names) {
-    key[name] = all[name];
   }
   return key.dump();
 }

@@ -135,8 +135,8 @@ void PartsTest::MessagesUseTheLabels() {
            QStringLiteral("Learning rate must be positive"));
   QCOMPARE(WithLabels(QStringLiteral("Use --loss mse, or --unknown-thing.")),
            QStringLiteral("Use “Loss” mse, or “unknown-thing”."));
-  for (const std::string& name : SettingNames()) {
-    QVERIFY(!PlainLabelOf(name).isEmpty());
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    QVERIFY(!PlainLabelOf(row.name).isEmpty());
   }
 }
 
