@@ -73,11 +73,9 @@ enum class InTrials {
   kOutside,  // files, threads: the search's own, results do not depend on them
 };
 
+/// What is to be known of a setting besides its name, field and help; most rows need little of it.
 template <class S>
-struct Setting {
-  std::string_view name;   // of the flag, without its dashes; the same in files
-  SettingMember<S> field;  // its default is that of S
-  std::string help;
+struct SettingFacts {
   std::optional<NumberRange> range = {};            // of the number, or of every number of a list
   std::vector<std::string> (*choices)() = nullptr;  // what a text can be
   bool more_choices = false;                        // not all of them: some take parameters
@@ -91,11 +89,21 @@ struct Setting {
   bool commas = false;                                              // an element of the list has commas of its own
   std::vector<std::string> (*reads)(const std::string&) = nullptr;  // the files that its text names
   bool writes = false;                                              // its text is a file to be written
-  std::string_view group = {};                                      // the title over it in the help
+};
+
+template <class S>
+struct Setting : SettingFacts<S> {
+  Setting(std::string_view the_name, SettingMember<S> the_field, std::string the_help, SettingFacts<S> facts = {})
+      : SettingFacts<S>(facts), name(the_name), field(the_field), help(std::move(the_help)) {}
+
+  std::string_view name;   // of the flag, without its dashes; the same in files
+  SettingMember<S> field;  // its default is that of S
+  std::string help;
+  std::string_view group;  // the title over it in the help
 
   SettingKind kind() const { return static_cast<SettingKind>(field.index()); }
-  bool HasEffect(const S& settings) const { return effect == nullptr || effect(settings); }
-  bool IsFile() const { return reads != nullptr || writes; }
+  bool HasEffect(const S& settings) const { return this->effect == nullptr || this->effect(settings); }
+  bool IsFile() const { return this->reads != nullptr || this->writes; }
 };
 
 /// The rows of S, in the order of the help. Defined for every struct of settings.

@@ -37,51 +37,36 @@ void ValidateFiles(const SearchSettings& settings) {
 template <>
 std::span<const Setting<SearchSettings>> SettingRows() {
   using S = SearchSettings;
-  static const std::vector<Setting<S>> rows = JoinGroups<S>(
+  using Row = Setting<S>;
+  static const std::vector<Row> rows = JoinGroups<S>(
       {{"Search",
-        {{.name = "vary",
-          .field = &S::vary,
-          .help = "NAME=VALUES of any setting above, once for each: a list (0.1,0.5,1; with | between values that have "
-                  "commas: 64|128,64), or a range LOW..HIGH[:log|:linear][:POINTS]; default: learning rates from 0.001 "
-                  "to 1",
-          .commas = true},
-         {.name = "random",
-          .field = &S::random,
-          .help = "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
-          .range = kNotNegative},
-         {.name = "halving",
-          .field = &S::halving,
-          .help = "Of the trials that reach a stage one in this many goes on, for so many times as many epochs; 0: all "
-                  "go to the end",
-          .range = NumberRange{.low = 1, .above_low = true, .zero = true}},
-         {.name = "first-epochs",
-          .field = &S::first_epochs,
-          .help = "Epochs of the first stage; 0: two stages come before the last",
-          .range = kNotNegative,
-          .effect = [](const S& s) { return s.halving > 1; }},
-         {.name = "metric",
-          .field = &S::metric,
-          .help = "What trials are compared by on the validation rows: accuracy, loss, or auto (accuracy for classes)",
-          .choices =
-              [] {
-                return std::vector<std::string>{"auto", "accuracy", "loss"};
-              }},
-         {.name = "at-once",
-          .field = &S::at_once,
-          .help = "Trials side by side, which share the threads; 0: as many as there are threads",
-          .range = kThreadCounts},
-         {.name = "yes-all",
-          .field = &S::yes_all,
-          .help = "Confirms a search of that many trials; needed above 1000",
-          .trials = InTrials::kOutside},
-         {.name = "state",
-          .field = &S::state,
-          .help = "Keep the search in this folder: the same command goes on from there after an interruption",
-          .trials = InTrials::kOutside},
-         {.name = "retrain",
-          .field = &S::retrain,
-          .help = "Train the best once more, on training and validation rows, and write --model",
-          .trials = InTrials::kOutside}}}});
+        {Row("vary", &S::vary,
+             "NAME=VALUES of any setting above, once for each: a list (0.1,0.5,1; with | between values that have "
+             "commas: 64|128,64), or a range LOW..HIGH[:log|:linear][:POINTS]; default: learning rates from 0.001 to 1",
+             {.commas = true}),
+         Row("random", &S::random, "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
+             {.range = kNotNegative}),
+         Row("halving", &S::halving,
+             "Of the trials that reach a stage one in this many goes on, for so many times as many epochs; 0: all go "
+             "to the end",
+             {.range = NumberRange{.low = 1, .above_low = true, .zero = true}}),
+         Row("first-epochs", &S::first_epochs, "Epochs of the first stage; 0: two stages come before the last",
+             {.range = kNotNegative, .effect = [](const S& s) { return s.halving > 1; }}),
+         Row("metric", &S::metric,
+             "What trials are compared by on the validation rows: accuracy, loss, or auto (accuracy for classes)",
+             {.choices =
+                  [] {
+                    return std::vector<std::string>{"auto", "accuracy", "loss"};
+                  }}),
+         Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
+             {.range = kThreadCounts}),
+         Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
+             {.trials = InTrials::kOutside}),
+         Row("state", &S::state,
+             "Keep the search in this folder: the same command goes on from there after an interruption",
+             {.trials = InTrials::kOutside}),
+         Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
+             {.trials = InTrials::kOutside})}}});
   return rows;
 }
 
