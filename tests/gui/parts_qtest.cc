@@ -123,8 +123,12 @@ void PartsTest::PresetsAreValid() {
   for (const Preset& preset : Presets()) {
     TrainSettings settings;
     settings.data = "kept";
+    settings.seed = 7;
     settings.gain = 5;  // of another preset
+    settings.schedule = "step";
     ApplyPreset(preset, settings);
+    QCOMPARE(settings.schedule, TrainSettings().schedule);
+    QCOMPARE(settings.seed, uint64_t{7});
     QCOMPARE(settings.data, std::string("kept"));
     QVERIFY2(CheckSettings(settings).empty(), preset.name);
   }
