@@ -226,12 +226,10 @@ Command AddBench(CLI::App& app) {
       ->delimiter(',')
       ->default_str("16,64,128,256,1024")
       ->check(CLI::PositiveNumber);
-  train_app->add_option("--backend", train->backends, "Backends; default: all that are available")->delimiter(',');
+  AddBackendsFlag(*train_app, train->backends);
   train_app->add_option("--problems", train->problems, "Take networks and batch sizes from this file")
       ->type_name("FILE");
-  train_app->add_option("--threads", train->threads, "Threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddThreadsFlag(*train_app, train->threads);
   train_app->add_option("--dtype", train->dtype, "f32 or f64")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));

@@ -111,10 +111,8 @@ std::function<int()> AddBenchLayer(CLI::App& bench) {
   layer
       ->add_option("problem", command->problems, "Written neuron:type:pass:batch x outputs x inputs, as in the example")
       ->required();
-  layer->add_option("--backend", command->options.backend, BackendNamesText())->capture_default_str();
-  layer->add_option("--threads", command->options.threads, "Threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddBackendFlag(*layer, command->options.backend);
+  AddThreadsFlag(*layer, command->options.threads);
   layer->add_option("--rounds", command->options.rounds, "Measurements of which the median counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));

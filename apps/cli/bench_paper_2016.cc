@@ -171,10 +171,8 @@ std::function<int()> AddBenchPaper2016(CLI::App& bench) {
   paper->add_option("--batch", command->batches, "Samples a step; default: 16,32,64,128,256,512,1024")
       ->delimiter(',')
       ->check(CLI::Range(1, 60000));
-  paper->add_option("--backend", command->backends, "Backends; default: all that are available")->delimiter(',');
-  paper->add_option("--threads", command->threads, "Threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddBackendsFlag(*paper, command->backends);
+  AddThreadsFlag(*paper, command->threads);
   paper->add_option("--rounds", command->rounds, "Measurements of which the median counts; default: 3, with --quick 2")
       ->check(CLI::Range(1, 1000));
   paper

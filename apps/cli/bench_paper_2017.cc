@@ -91,11 +91,8 @@ std::function<int()> AddBenchPaper2017(CLI::App& bench) {
       ->type_name("FOLDER")
       ->required();
   paper->add_flag("--quick", command->quick, "Smaller layers and shorter measurements: under a minute");
-  paper->add_option("--backend", command->backend, "In the place of the paper's GPU: " + BackendNamesText())
-      ->capture_default_str();
-  paper->add_option("--threads", command->threads, "Threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddBackendFlag(*paper, command->backend, "In the place of the paper's GPU: ");
+  AddThreadsFlag(*paper, command->threads);
   paper
       ->add_option(
           "--seconds", command->seconds,

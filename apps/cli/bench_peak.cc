@@ -161,9 +161,7 @@ int RunBenchPeak(const BenchPeakCommand& command) {
 std::function<int()> AddBenchPeak(CLI::App& bench) {
   auto command = std::make_shared<BenchPeakCommand>();
   CLI::App* peak = bench.add_subcommand("peak", "Measure the limits of this machine: arithmetic and memory");
-  peak->add_option("--threads", command->threads, "Threads beside one; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddThreadsFlag(*peak, command->threads, "Threads beside one; 0: all cores");
   command->json_output.AddTo(*peak);
   return [command] { return RunBenchPeak(*command); };
 }

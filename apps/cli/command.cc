@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
+#include "lamina/base/setting.h"
 #include "lamina/base/version.h"
 
 namespace lamina::cli {
@@ -31,6 +33,20 @@ void JsonOutput::Write(const std::string& command, nlohmann::json result) const 
   } else {
     WriteFileAtomically(path, text);
   }
+}
+
+void AddThreadsFlag(CLI::App& app, int& threads, const std::string& help) {
+  app.add_option("--threads", threads, help)
+      ->capture_default_str()
+      ->check(CLI::Range(static_cast<int>(kThreadCounts.low), static_cast<int>(kThreadCounts.high)));
+}
+
+void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help) {
+  app.add_option("--backend", backend, help + BackendNamesText())->capture_default_str();
+}
+
+void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends) {
+  app.add_option("--backend", backends, BackendNamesText() + "; default: all that are available")->delimiter(',');
 }
 
 void AddSpeed(nlohmann::json& node, double samples, double seconds) {

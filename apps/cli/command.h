@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "lamina/base/file.h"
 
@@ -43,6 +44,13 @@ struct JsonOutput {
   /// Adds "command" and "lamina_version", writes atomically.
   void Write(const std::string& command, nlohmann::json result) const;
 };
+
+/// --threads, from 0 (all cores).
+void AddThreadsFlag(CLI::App& app, int& threads, const std::string& help = "Threads; 0: all cores");
+/// --backend, whose names stand behind `help`.
+void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help = "");
+/// Several of them.
+void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends);
 
 /// Adds "samples_per_second" and "seconds_per_60000_samples"; neither where nothing was measured.
 void AddSpeed(nlohmann::json& node, double samples, double seconds);

@@ -1,4 +1,4 @@
-// Settings as flags and as TOML, from the lists of the library.
+// Settings as flags and as TOML, from their rows.
 #include "config.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
@@ -40,49 +39,44 @@ std::string CheckCount(const std::string& text) {
   return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
 }
 
-struct FlagAdder {
-  CLI::App& app;
-  std::set<std::string> files;  // the flags that name one
-  std::string group;
-  void Group(const char* title) { group = title; }
-  template <class T>
-  void operator()(const char* name, T& field, const char* help) {
-    CLI::Option* option = nullptr;
-    if constexpr (std::is_same_v<T, bool>) {
-      option = app.add_flag(fmt::format("--{},!--no-{}", name, name), field,
-                            fmt::format("{} (default: {})", help, field ? "yes" : "no"));
-    } else if constexpr (kIsVector<T>) {
-      option = app.add_option(fmt::format("--{}", name), field, help);
-      if (std::string_view(name) == "vary") {  // the values have commas of their own
-        option->type_name("NAME=VALUES")->allow_extra_args(false);
-      } else {
-        option->delimiter(',')->type_name("A,B,...");
-      }
-      if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
-        option->check(CheckInteger);
-      }
-      if (!field.empty()) {
-        option->default_str(fmt::format("{}", fmt::join(field, ",")));
-      }
+template <class S, class T>
+void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
+  const std::string name = fmt::format("--{}", row.name);
+  CLI::Option* option = nullptr;
+  if constexpr (std::is_same_v<T, bool>) {
+    option = app.add_flag(fmt::format("{},!--no-{}", name, row.name), field,
+                          fmt::format("{} (default: {})", row.help, field ? "yes" : "no"));
+  } else if constexpr (kIsVector<T>) {
+    option = app.add_option(name, field, row.help);
+    if (row.commas) {
+      option->type_name("NAME=VALUES")->allow_extra_args(false);
     } else {
-      option = app.add_option(fmt::format("--{}", name), field, help)->take_last();
-      if constexpr (std::is_integral_v<T>) {  // CLI11 takes the nearest number for what does not fit
-        option->check(std::is_unsigned_v<T> ? CheckCount : CheckInteger);
-      }
-      if constexpr (std::is_same_v<T, std::string>) {
-        option->type_name(files.contains(fmt::format("--{}", name)) ? "FILE" : "TEXT");
-        if (!field.empty()) {
-          option->default_str(field);
-        }
-      } else if constexpr (!kIsOptional<T>) {
-        option->default_str(fmt::format("{}", field));
-      } else {
-        option->check(CheckNumber);  // CLI11 takes an empty text for "not given"
-      }
+      option->delimiter(',')->type_name("A,B,...");
     }
-    option->group(group);
+    if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+      option->check(CheckInteger);
+    }
+    if (!field.empty()) {
+      option->default_str(FieldText(&field));
+    }
+  } else {
+    option = app.add_option(name, field, row.help)->take_last();
+    if constexpr (std::is_integral_v<T>) {  // CLI11 takes the nearest number for what does not fit
+      option->check(std::is_unsigned_v<T> ? CheckCount : CheckInteger);
+    }
+    if constexpr (std::is_same_v<T, std::string>) {
+      option->type_name(row.IsFile() ? "FILE" : "TEXT");
+      if (!field.empty()) {
+        option->default_str(field);
+      }
+    } else if constexpr (!kIsOptional<T>) {
+      option->default_str(FieldText(&field));
+    } else {
+      option->check(CheckNumber);  // CLI11 takes an empty text for "not given"
+    }
   }
-};
+  option->group(std::string(row.group));
+}
 
 [[noreturn]] void ThrowAt(const std::string& path, const toml::source_region& where, const std::string& key,
                           std::string message, std::string remedy = "") {
@@ -108,97 +102,40 @@ std::optional<T> ValueOf(const toml::node& node) {
   }
 }
 
-struct TomlReader {
-  const std::string& path;
-  const toml::table& table;
-  std::set<std::string> known;
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, T& field, const char*) {
-    known.insert(name);
-    const toml::node* node = table.get(name);
-    if (node == nullptr) {
-      return;
-    }
+// False where the value is of another type.
+template <class T>
+bool TakeValue(const toml::node& node, T& field) {
+  if constexpr (kIsVector<T>) {
+    field.clear();
     bool ok = true;
-    if constexpr (kIsVector<T>) {
-      field.clear();
-      const auto take = [&](const toml::node& element) {
-        const auto value = ValueOf<typename T::value_type>(element);
-        ok = ok && value.has_value();
-        if (value) {
-          field.push_back(*value);
-        }
-      };
-      if (const toml::array* array = node->as_array()) {
-        for (const toml::node& element : *array) {
-          take(element);
-        }
-      } else {
-        take(*node);
+    const auto take = [&](const toml::node& element) {
+      const auto value = ValueOf<typename T::value_type>(element);
+      ok = ok && value.has_value();
+      if (value) {
+        field.push_back(*value);
       }
-    } else if constexpr (kIsOptional<T>) {
-      field = ValueOf<typename T::value_type>(*node);
-      ok = field.has_value();
+    };
+    if (const toml::array* array = node.as_array()) {
+      for (const toml::node& element : *array) {
+        take(element);
+      }
     } else {
-      const auto value = ValueOf<T>(*node);
-      ok = value.has_value();
-      field = value.value_or(field);
+      take(node);
     }
-    if (!ok) {
-      ThrowAt(path, node->source(), name, "the value has the wrong type for this setting");
-    }
+    return ok;
+  } else if constexpr (kIsOptional<T>) {
+    field = ValueOf<typename T::value_type>(node);
+    return field.has_value();
+  } else {
+    const auto value = ValueOf<T>(node);
+    field = value.value_or(field);
+    return value.has_value();
   }
-};
-
-struct TomlWriter {
-  std::string text;
-  void Group(const char* title) { text += fmt::format("\n# {}\n", title); }
-  template <class T>
-  void operator()(const char* name, const T& field, const char* help) {
-    text += fmt::format("\n# {}\n", help);
-    if constexpr (kIsOptional<T>) {
-      text += field ? fmt::format("{} = {}\n", name, *field) : fmt::format("# {} =\n", name);
-    } else {
-      text += fmt::format("{} = {}\n", name, nlohmann::json(field).dump());  // JSON values are TOML values
-    }
-  }
-};
-
-// Every setting of a command, in the order of the help.
-template <class Visitor>
-void Visit(TrainSettings& settings, Visitor& visitor) {
-  VisitTrainSettings(settings, visitor);
-}
-template <class Visitor>
-void Visit(const TrainSettings& settings, Visitor& visitor) {
-  VisitTrainSettings(settings, visitor);
-}
-template <class Visitor>
-void Visit(FileLayerSettings& settings, Visitor& visitor) {
-  VisitFileLayerSettings(settings, visitor);
-}
-template <class Visitor>
-void Visit(const FileLayerSettings& settings, Visitor& visitor) {
-  VisitFileLayerSettings(settings, visitor);
-}
-template <class Visitor>
-void Visit(SearchSettings& settings, Visitor& visitor) {
-  VisitSearchSettings(settings, visitor);
-}
-template <class Visitor>
-void Visit(const SearchSettings& settings, Visitor& visitor) {
-  VisitSearchSettings(settings, visitor);
 }
 
 template <class Settings>
 void AddFlags(CLI::App& app, Settings& settings) {
-  const FileUse files = FilesOf(settings);
-  FlagAdder adder{app, {}, ""};
-  for (const std::vector<NamedPath>* list : {&files.read, &files.written}) {
-    std::for_each(list->begin(), list->end(), [&](const NamedPath& file) { adder.files.insert(file.name); });
-  }
-  Visit(settings, adder);
+  VisitSettings(settings, [&](const auto& row, auto& field) { AddFlag(app, row, field); });
 }
 
 template <class Settings>
@@ -211,24 +148,40 @@ void ReadToml(const std::string& path, Settings& settings) {
     throw Error(ErrorCode::kInvalidArgument, std::string(error.description()),
                 {.file = path, .line = static_cast<int64_t>(error.source().begin.line)});
   }
-  TomlReader reader{path, table, {}};
-  Visit(settings, reader);
+  std::vector<std::string> known;
+  VisitSettings(settings, [&](const auto& row, auto& field) {
+    known.emplace_back(row.name);
+    const toml::node* node = table.get(row.name);
+    if (node != nullptr && !TakeValue(*node, field)) {
+      ThrowAt(path, node->source(), known.back(), "the value has the wrong type for this setting");
+    }
+  });
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (!reader.known.contains(name)) {
-      const std::vector<std::string> names(reader.known.begin(), reader.known.end());
-      ThrowAt(path, key.source(), name, "unknown setting", DidYouMean(name, names));
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      ThrowAt(path, key.source(), name, "unknown setting", DidYouMean(name, known));
     }
   }
 }
 
 template <class Settings>
 std::string WriteToml(const char* command, const Settings& settings) {
-  TomlWriter writer;
-  writer.text =
+  std::string text =
       fmt::format("# Settings of lamina {0}; use with: lamina {0} --config FILE. Flags win over this file.\n", command);
-  Visit(settings, writer);
-  return writer.text;
+  std::string_view group;
+  VisitSettings(settings, [&]<class T>(const auto& row, const T& field) {
+    if (row.group != group) {
+      group = row.group;
+      text += fmt::format("\n# {}\n", group);
+    }
+    text += fmt::format("\n# {}\n", row.help);
+    if constexpr (kIsOptional<T>) {
+      text += field ? fmt::format("{} = {}\n", row.name, *field) : fmt::format("# {} =\n", row.name);
+    } else {
+      text += fmt::format("{} = {}\n", row.name, nlohmann::json(field).dump());  // JSON values are TOML values
+    }
+  });
+  return text;
 }
 
 }  // namespace

@@ -3,9 +3,8 @@
 
 #include "command.h"
 
-#include "lamina/backend/backends.h"
 #include "lamina/model/answer.h"
-#include "lamina/train/settings.h"
+#include "lamina/train/settings_text.h"
 #include "lamina/train/split.h"
 #include "lamina/tune/profile.h"
 
@@ -15,9 +14,8 @@ void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--model", model, "Model file written by lamina train")->required()->type_name("FILE");
   app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files")->required()->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
-  app.add_option("--header", header, "CSV: is the first line names? auto, yes or no")->capture_default_str();
-  app.add_option("--separator", separator, "CSV: auto, comma, semicolon, tab, pipe or one character")
-      ->capture_default_str();
+  app.add_option("--header", header, TrainSettingRow("header").help)->capture_default_str();
+  app.add_option("--separator", separator, TrainSettingRow("separator").help)->capture_default_str();
   app.add_option("--samples", samples, "Use only the first rows; 0: all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -29,10 +27,8 @@ void ModelInput::AddTo(CLI::App& app) {
                  "Categories that training did not see: error, or zero (all zeros, counted; such classes count as "
                  "wrong); default: as the model was trained")
       ->type_name("TEXT");
-  app.add_option("--backend", backend, BackendNamesText())->capture_default_str();
-  app.add_option("--threads", threads, "Threads to use; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddBackendFlag(app, backend);
+  AddThreadsFlag(app, threads);
 }
 
 FileUse ModelInput::Files() const {

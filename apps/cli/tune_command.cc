@@ -242,10 +242,8 @@ Command AddTune(CLI::App& app) {
   tune->add_option("--milliseconds", command->milliseconds, "Time for a plan")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 60000.0));
-  tune->add_option("--backend", command->backend, "Backend whose plans are searched")->capture_default_str();
-  tune->add_option("--threads", command->threads, "Threads; 0: all cores. Plans are kept by number of threads")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  AddBackendFlag(*tune, command->backend, "Whose plans are searched: ");
+  AddThreadsFlag(*tune, command->threads, "Threads; 0: all cores. Plans are kept by number of threads");
   std::vector<CLI::Option*> actions{
       tune->add_flag("--list", command->list, "Show the stored plans"),
       tune->add_flag("--forget", command->forget, "Remove the stored plans"),

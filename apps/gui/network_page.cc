@@ -112,11 +112,9 @@ QWidget* NetworkPage::MakeEditors() {
   layout->addWidget(MakeSizes());
   auto* neuron = new QGroupBox(tr("Neurons"));
   auto* grid = new QGridLayout(neuron);
-  AddField(*grid, document_, "output-activation");
-  gain_ = AddField(*grid, document_, "gain");
-  threshold_ = AddField(*grid, document_, "threshold");
-  AddField(*grid, document_, "init");
-  AddField(*grid, document_, "bias");
+  for (const char* name : {"output-activation", "gain", "threshold", "init", "bias"}) {
+    AddField(*grid, document_, name);
+  }
   layout->addWidget(neuron);
   layout->addStretch();
   return box;
@@ -148,13 +146,6 @@ void NetworkPage::ShowSettings() {
   const bool said =
       std::any_of(rows.begin(), rows.end(), [](const LayerRow& row) { return !ProblemOfRow(row).empty(); });
   layers_problem_->SetProblem(said ? QString() : !hidden.isEmpty() ? hidden : !layers.isEmpty() ? layers : activation);
-  const bool bipolar = settings.layers.empty() &&
-                       (settings.activation == "bipolar_sigmoid" || settings.output_activation == "bipolar_sigmoid");
-  for (SettingField* field : {gain_, threshold_}) {
-    field->SetUsable(bipolar || !document_.ProblemOf(field->name()).isEmpty(),
-                     tr("For the activation bipolar_sigmoid of all hidden layers. With layers that differ, write it "
-                        "into the activation: bipolar_sigmoid(gain=2,threshold=0)"));
-  }
 }
 
 void NetworkPage::ShowPicture() {

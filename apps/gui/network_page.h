@@ -34,8 +34,6 @@ class NetworkPage : public QWidget {
   LayerEditor* layers_ = nullptr;
   NetworkPicture* picture_ = nullptr;
   ProblemLabel* layers_problem_ = nullptr;
-  SettingField* gain_ = nullptr;
-  SettingField* threshold_ = nullptr;
   QLabel* input_neurons_ = nullptr;
   QLabel* output_neurons_ = nullptr;
   QLabel* summary_ = nullptr;

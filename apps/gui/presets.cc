@@ -52,21 +52,9 @@ constexpr Preset kPresets[] = {
 std::span<const Preset> Presets() { return kPresets; }
 
 void ApplyPreset(const Preset& preset, TrainSettings& settings) {
-  const TrainSettings defaults;
-  settings.hidden = defaults.hidden;
-  settings.activation = defaults.activation;
-  settings.output_activation = defaults.output_activation;
-  settings.layers = defaults.layers;
-  settings.bias = defaults.bias;
-  settings.gain = defaults.gain;
-  settings.threshold = defaults.threshold;
-  settings.init = defaults.init;
-  settings.loss = defaults.loss;
-  settings.optimizer = defaults.optimizer;
-  settings.learning_rate = defaults.learning_rate;
-  settings.momentum = defaults.momentum;
-  settings.weight_decay = defaults.weight_decay;
-  settings.epochs = defaults.epochs;
+  ResetSettings(settings, [](const auto& row) {
+    return (row.group == kNetworkGroup || row.group == kTrainingGroup) && row.name != "seed";
+  });
   preset.apply(settings);
 }
 

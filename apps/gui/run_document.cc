@@ -10,12 +10,10 @@ namespace {
 constexpr int kTypingPause_ms = 120;
 constexpr int kLoadPause_ms = 600;
 
-constexpr const char* kReadingSettings[] = {"header", "separator", "text-columns"};
-
 std::string ReadingOf(const TrainSettings& settings) {
   std::string text;
-  for (const char* name : kReadingSettings) {
-    text += SettingText(settings, name) + '\n';
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    text += row.reads_file ? SettingText(settings, row.name) + '\n' : "";
   }
   return text;
 }
@@ -35,12 +33,7 @@ QString WithoutOwnName(QString text, const std::string& name) {
 }  // namespace
 
 void ForgetColumns(TrainSettings& settings) {
-  const TrainSettings defaults;
-  for (const char* name :
-       {"target", "drop", "split", "samples", "split-by", "text-columns", "weight-column", "class-weights", "class-map",
-        "derive", "series-by", "order-by", "baseline", "cost-matrix"}) {
-    SetSetting(settings, name, SettingText(defaults, name));
-  }
+  ResetSettings(settings, [](const auto& row) { return row.of_columns; });
 }
 
 RunDocument::RunDocument(Background& background, QObject* parent) : QObject(parent), background_(background) {

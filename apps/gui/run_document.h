@@ -18,10 +18,10 @@
 
 namespace lamina::gui {
 
-/// A data file as read: shared with the threads that use it, never changed.
 /// Takes out what belongs to the columns and rows of one data set.
 void ForgetColumns(TrainSettings& settings);
 
+/// A data file as read: shared with the threads that use it, never changed.
 struct LoadedData {
   QString path;
   RawData raw;

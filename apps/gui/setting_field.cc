@@ -19,11 +19,6 @@ namespace {
 
 constexpr int kLabelWidth = 150;
 
-bool IsFlag(const std::string& name) {
-  const std::string text = SettingText(TrainSettings(), name);
-  return SettingChoices(name).empty() && (text == "yes" || text == "no");
-}
-
 // Backends that cannot be used stay in the list, greyed, with the reason.
 void AddBackends(QComboBox& list) {
   list.addItem(QStringLiteral("auto"));
@@ -72,7 +67,11 @@ void ProblemLabel::SetProblem(const QString& text) {
 }
 
 SettingField::SettingField(RunDocument& document, std::string name, QWidget* parent)
-    : QWidget(parent), document_(document), name_(std::move(name)), problem_(new ProblemLabel(this)) {
+    : QWidget(parent),
+      document_(document),
+      name_(std::move(name)),
+      row_(TrainSettingRow(name_)),
+      problem_(new ProblemLabel(this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(2);
@@ -81,7 +80,6 @@ SettingField::SettingField(RunDocument& document, std::string name, QWidget* par
   layout->addWidget(problem_);
   editor()->setObjectName(QStringLiteral("field.") + FromText(name_));
   editor()->setAccessibleName(PlainLabelOf(name_));
-  editor()->setToolTip(FromText(SettingHelp(name_)));
   problem_->setObjectName(QStringLiteral("problem.") + FromText(name_));
   problem_->setAccessibleName(tr("Problem of %1").arg(PlainLabelOf(name_)));
   setFocusProxy(editor());
@@ -91,7 +89,7 @@ SettingField::SettingField(RunDocument& document, std::string name, QWidget* par
 
 void SettingField::MakeEditor() {
   const auto changed = [this] { document_.SetText(name_, Text()); };
-  if (IsFlag(name_)) {
+  if (row_.kind() == SettingKind::kYesNo) {
     check_ = new QCheckBox(LabelOf(name_), this);
     connect(check_, &QCheckBox::toggled, this, changed);
     return;
@@ -113,7 +111,7 @@ void SettingField::MakeEditor() {
       list_->addItem(FromText(choice), FromText(choice));
     }
   }
-  list_->setEditable(name_ == "output-activation" || name_ == "separator");
+  list_->setEditable(row_.more_choices);
   list_->setInsertPolicy(QComboBox::NoInsert);
   if (list_->isEditable()) {
     connect(list_, &QComboBox::editTextChanged, this, changed);
@@ -124,11 +122,6 @@ void SettingField::MakeEditor() {
 
 QWidget* SettingField::editor() const {
   return check_ != nullptr ? static_cast<QWidget*>(check_) : list_ != nullptr ? static_cast<QWidget*>(list_) : line_;
-}
-
-void SettingField::SetUsable(bool usable, const QString& reason) {
-  editor()->setEnabled(usable);
-  editor()->setToolTip(usable || reason.isEmpty() ? FromText(SettingHelp(name_)) : reason);
 }
 
 QString SettingField::Text() const {
@@ -143,7 +136,12 @@ QString SettingField::Text() const {
 
 void SettingField::Show() {
   const QSignalBlocker blocker(editor());
-  problem_->SetProblem(document_.ProblemOf(name_));
+  const QString problem = document_.ProblemOf(name_);
+  problem_->SetProblem(problem);
+  const bool effect = row_.HasEffect(document_.settings());
+  editor()->setEnabled(effect || !problem.isEmpty());
+  editor()->setToolTip(effect || row_.effect_text.empty() ? FromText(row_.help)
+                                                          : WithLabels(FromText(row_.effect_text)));
   const QString text = FromText(SettingText(document_.settings(), name_));
   if (check_ != nullptr) {
     check_->setChecked(text == QStringLiteral("yes"));
@@ -153,12 +151,12 @@ void SettingField::Show() {
     }
   } else if (list_ != nullptr) {
     list_->setCurrentIndex(list_->findData(text));
-  } else if (!line_->hasFocus() || document_.ProblemOf(name_).isEmpty()) {
+  } else if (!line_->hasFocus() || problem.isEmpty()) {
     // What is being typed is left as it is while it means the same ("0." and "0").
     TrainSettings typed = document_.settings();
     const bool same = !Attempt([&] { SetSetting(typed, name_, line_->text().toStdString()); }) &&
                       FromText(SettingText(typed, name_)) == text;
-    const bool wrong = !document_.ProblemOf(name_).isEmpty() && line_->isModified();
+    const bool wrong = !problem.isEmpty() && line_->isModified();
     if (!same && !wrong) {
       line_->setText(text);
     }

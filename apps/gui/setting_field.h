@@ -23,7 +23,9 @@ class ProblemLabel : public QLabel {
   void SetProblem(const QString& text);
 };
 
-/// The editor follows from the library: a check box for yes and no, a list for choices, else a line of text.
+/// The editor follows from the setting's row: a check box for yes and no, a list for choices, else a line of text. It
+/// is out of use, with the reason as its tool tip, while the setting has no effect; a wrong one can always be put
+/// right.
 class SettingField : public QWidget {
   Q_OBJECT
  public:
@@ -31,8 +33,6 @@ class SettingField : public QWidget {
 
   const std::string& name() const { return name_; }
   QWidget* editor() const;
-  /// Takes the editor out of use, with the reason as its tool tip.
-  void SetUsable(bool usable, const QString& reason = {});
 
  private:
   void MakeEditor();
@@ -41,6 +41,7 @@ class SettingField : public QWidget {
 
   RunDocument& document_;
   std::string name_;
+  const Setting<TrainSettings>& row_;
   QLineEdit* line_ = nullptr;
   QComboBox* list_ = nullptr;
   QCheckBox* check_ = nullptr;

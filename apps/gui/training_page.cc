@@ -87,8 +87,6 @@ TrainingPage::TrainingPage(RunDocument& document, TrainWorker& worker, QWidget* 
       Pull();
     }
   });
-  connect(&document_, &RunDocument::SettingsChanged, this, &TrainingPage::ShowUsable);
-  ShowUsable();
 }
 
 QWidget* TrainingPage::MakeSettings() {
@@ -107,7 +105,7 @@ QWidget* TrainingPage::MakeSettings() {
     auto* grid = new QGridLayout(group);
     grid->setVerticalSpacing(6);
     for (const std::string& name : names) {
-      fields_.push_back(AddField(*grid, document_, name));
+      AddField(*grid, document_, name);
     }
     if (names.front() == "backend") {
       backend_ = new QLabel(BackendText());
@@ -129,26 +127,6 @@ QWidget* TrainingPage::MakeSettings() {
   scroll->setFixedWidth(380);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   return scroll;
-}
-
-// Settings without effect are out of use; a wrong one can always be put right.
-void TrainingPage::ShowUsable() {
-  const TrainSettings& settings = document_.settings();
-  const auto use = [&](const char* name, bool usable, const QString& reason) {
-    for (SettingField* field : fields_) {
-      if (field->name() == name) {
-        field->SetUsable(usable || !document_.ProblemOf(name).isEmpty(), reason);
-      }
-    }
-  };
-  const auto optimisers = UpdateKindNames();
-  if (std::find(optimisers.begin(), optimisers.end(), settings.optimizer) != optimisers.end()) {
-    use("momentum", UpdateReads(ParseUpdateKind(settings.optimizer), "momentum"),
-        tr("The optimiser %1 takes no momentum factor (choose sgd or nesterov)").arg(FromText(settings.optimizer)));
-  }
-  use("schedule-factor", settings.schedule != "constant", tr("For the schedules step, cosine and plateau"));
-  use("schedule-epochs", settings.schedule == "step", tr("For the schedule step"));
-  use("schedule-patience", settings.schedule == "plateau", tr("For the schedule plateau"));
 }
 
 void TrainingPage::Clear() {

@@ -30,7 +30,6 @@ class TrainingPage : public QWidget {
 
  private:
   QWidget* MakeSettings();
-  void ShowUsable();
   void LogEpochs(const std::vector<EpochRecord>& epochs);
 
   RunDocument& document_;
@@ -40,7 +39,6 @@ class TrainingPage : public QWidget {
   QLabel* status_;
   QLabel* backend_;
   QTimer timer_;
-  std::vector<SettingField*> fields_;
 };
 
 /// "1,234,567 samples/s".

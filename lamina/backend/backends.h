@@ -17,7 +17,12 @@ struct BackendRow {
   std::string_view summary;
   /// Whether it can be used in this build on this machine; the reason otherwise.
   Verdict (*available)();
+  /// Whether its products of f32 can have bf16 operands; null: it has no such.
+  Verdict (*rounds)();
   std::unique_ptr<Backend> (*make)(const BackendOptions&);
+
+  /// Whether dot layers of `dtype` can be trained so: what its Supports() says, without a backend made to be asked.
+  Verdict TrainsIn(DType dtype, Precision precision) const;
 };
 
 std::span<const BackendRow> BackendTable();
@@ -42,6 +47,9 @@ std::vector<GpuInfo> UsableGpus();
 /// a GPU takes to start one kernel, and otherwise the first available row; other names are themselves.
 std::string_view BackendForTraining(std::string_view name, std::span<const LayerSpec> layers, int64_t batch,
                                     DType dtype, int state_count);
+
+/// The row called `name`; "auto" is the first available one. Throws as MakeBackend.
+const BackendRow& FindBackend(std::string_view name);
 
 /// The backend called `name`; "auto" is the first available row. Throws Error(kInvalidArgument) for an unknown name,
 /// Error(kUnsupported) with the reason for one that is not available.

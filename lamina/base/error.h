@@ -29,7 +29,8 @@ struct ErrorContext {
   int64_t line = 0;  // 1-based
   std::string column;
   std::string value;
-  std::string remedy;  // a full sentence
+  std::string remedy;   // a full sentence
+  std::string setting;  // the one to change, by the name of its flag; not part of the text, which says it in words
 };
 
 /// what() reads "file:line: column 'c': message: 'value'. Remedy".

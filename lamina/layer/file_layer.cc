@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lamina/backend/backends.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
@@ -19,23 +20,22 @@
 namespace lamina {
 namespace {
 
-[[noreturn]] void ThrowBadLayer(std::string what, std::string value = "", std::string remedy = "") {
-  throw Error(ErrorCode::kInvalidArgument, std::move(what), {.value = std::move(value), .remedy = std::move(remedy)});
-}
+// A file and a path like any other.
+std::vector<std::string> OneFile(const std::string& path) { return {path}; }
+
+bool DrawsWeights(const FileLayerSettings& s) { return s.w.empty(); }
 
 void CheckSettings(const FileLayerSettings& s) {
+  CheckSettingRows(s);
   if (s.x.empty() || s.out.empty()) {
-    ThrowBadLayer(s.x.empty() ? "no samples: give --x FILE" : "no output: give --out FILE");
+    RefuseSetting(s.x.empty() ? "x" : "out", s.x.empty() ? "no samples: give --x FILE" : "no output: give --out FILE");
   }
   if (s.w.empty() == (s.neurons == 0)) {
-    ThrowBadLayer(s.w.empty() ? "no weights: give --w FILE, or --neurons COUNT for random ones"
-                              : "--neurons is for random weights, but --w gives them");
-  }
-  if (s.neurons < 0) {
-    ThrowBadLayer("--neurons must be 1 or more", std::to_string(s.neurons));
+    RefuseSetting("neurons", s.w.empty() ? "no weights: give --w FILE, or --neurons COUNT for random ones"
+                                         : "--neurons is for random weights, but --w gives them");
   }
   if (!s.w.empty() && !s.w_out.empty()) {
-    ThrowBadLayer("--w-out keeps random weights, but --w gives them");
+    RefuseSetting("w-out", "--w-out keeps random weights, but --w gives them");
   }
   CheckFiles(FilesOf(s));
 }
@@ -46,18 +46,16 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
   const std::string& name = layer.activation.name();
   const bool has_radius = layer.activation.radius() > 0;
   if (s.radius && !has_radius) {
-    ThrowBadLayer(fmt::format("--radius is for triangle and gaussian, {} has none", name));
+    RefuseSetting("radius", fmt::format("--radius is for triangle and gaussian, {} has none", name));
   }
   if (s.radius) {
-    if (!(*s.radius > 0) || !(*s.radius <= std::numeric_limits<double>::max())) {
-      ThrowBadLayer("--radius must be a positive number", fmt::format("{}", *s.radius));
-    }
     layer.activation = layer.activation.WithRadius(*s.radius);
   } else if (has_radius && s.neuron.find("radius") == std::string::npos) {
-    ThrowBadLayer(fmt::format("{} needs a radius", name), s.neuron, "Give --radius R, in the units of the distances.");
+    RefuseSetting("radius", fmt::format("{} needs a radius", name), s.neuron,
+                  "Give --radius R, in the units of the distances.");
   }
   if (IsDistance(layer.synapse) && layer.bias && s.bias.empty()) {
-    ThrowBadLayer("the neuron has a bias, but none is given", s.neuron, "Give --bias FILE.");
+    RefuseSetting("bias", "the neuron has a bias, but none is given", s.neuron, "Give --bias FILE.");
   }
   layer.bias = !s.bias.empty();
   return layer;
@@ -66,7 +64,8 @@ LayerSpec NeuronOf(const FileLayerSettings& s) {
 Precision PrecisionOf(const std::string& text) {
   const Precision precision = ParseName(text, kPrecisions, "--precision: unknown choice");
   if (precision == Precision::kBFloat16) {
-    ThrowBadLayer("--precision bf16 is for training", "", "Use exact or fast; files of f2 are read as they are.");
+    RefuseSetting("precision", "--precision bf16 is for training", "",
+                  "Use exact or fast; files of f2 are read as they are.");
   }
   return precision;
 }
@@ -76,7 +75,7 @@ void ReadSlice(const std::string& text, SliceOptions& options) {
   options.samples = ParseInteger(sizes[0]).value_or(0);
   options.neurons = sizes.size() == 2 ? ParseInteger(sizes[1]).value_or(0) : 0;
   if (options.samples < 1 || options.neurons < 1) {
-    ThrowBadLayer("a slice is samples x neurons", text, "Write for example 4096x1024.");
+    RefuseSetting("slice", "a slice is samples x neurons", text, "Write for example 4096x1024.");
   }
 }
 
@@ -101,26 +100,51 @@ double LargestOf(RowSource& rows) {
 
 }  // namespace
 
-FileUse FilesOf(const FileLayerSettings& settings) {
-  return {{{"--x", settings.x}, {"--w", settings.w}, {"--bias", settings.bias}},
-          {{"--out", settings.out}, {"--w-out", settings.w_out}}};
+template <>
+std::span<const Setting<FileLayerSettings>> SettingRows() {
+  using S = FileLayerSettings;
+  using Row = Setting<S>;
+  static const std::vector<Row> rows = JoinGroups<S>(
+      {{"Layer",
+        {Row("x", &S::x, "Samples: a .npy matrix, samples x inputs; f8, f4, f2, i8, i4, i2, i1 or u1",
+             {.reads = &OneFile}),
+         Row("w", &S::w, "Weights: a .npy matrix, neurons x inputs, of the type of the samples", {.reads = &OneFile}),
+         Row("bias", &S::bias, "Bias: a .npy array of one number a neuron", {.reads = &OneFile}),
+         Row("out", &S::out, "Write the outputs here: a .npy matrix, samples x neurons", {.writes = true}),
+         Row("neuron", &S::neuron,
+             "Synapse and activation: rbf (l1-triangle), mul (dot-tanh), l2-gaussian, dot-sigmoid, ..."),
+         Row("radius", &S::radius, "Radius of a triangle or gaussian activation", {.range = kPositive}),
+         Row("neurons", &S::neurons,
+             "Without --w: this many neurons; distances take random rows of the samples as centres, dot random weights",
+             {.range = kNotNegative, .effect = &DrawsWeights}),
+         Row("seed", &S::seed, "Seed of those", {.effect = &DrawsWeights}),
+         Row("w-out", &S::w_out, "Keep those weights in this .npy file", {.effect = &DrawsWeights, .writes = true})}},
+       {"Slices and machine",
+        {Row("memory", &S::memory, "Budget like 600M or 2GiB; default: three quarters of what is free"),
+         Row("asymmetry", &S::asymmetry, "As: a slice for a size M has M*As samples and M/As neurons",
+             {.range = kPositive, .effect = [](const S& s) { return s.slice.empty(); }}),
+         Row("slice", &S::slice, "Samples x neurons of a slice, such as 4096x1024, instead of the budget's choice"),
+         Row("precision", &S::precision,
+             "exact, or fast: l1 at the speed of a matrix product, with larger rounding errors",
+             {.choices = [] { return NamesIn(kPrecisions); }}),
+         Row("backend", &S::backend, BackendNamesText() + "; not blas, which gives no fixed order of sums",
+             {.choices = &BackendNames}),
+         Row("threads", &S::threads, "Threads; 0: all cores", {.range = kThreadCounts})}}});
+  return rows;
 }
 
 FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
   CheckSettings(settings_);
   layer_ = NeuronOf(settings_);
   PrecisionOf(settings_.precision);
-  if (settings_.threads < 0 || settings_.threads > 4096) {
-    ThrowBadLayer("--threads must be between 0 and 4096", std::to_string(settings_.threads));
-  }
   backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   x_ = std::make_unique<NpyMatrix>(settings_.x);
   if (!settings_.w.empty()) {
     w_ = std::make_unique<NpyMatrix>(settings_.w);
     if (w_->cols() != x_->cols() || w_->dtype() != x_->dtype()) {
-      ThrowBadLayer(fmt::format("{} is {} x {} {} and {} is {} x {} {}: the columns and types must be the same",
-                                x_->path(), x_->rows(), x_->cols(), DTypeName(x_->dtype()), w_->path(), w_->rows(),
-                                w_->cols(), DTypeName(w_->dtype())));
+      RefuseSetting("w", fmt::format("{} is {} x {} {} and {} is {} x {} {}: the columns and types must be the same",
+                                     x_->path(), x_->rows(), x_->cols(), DTypeName(x_->dtype()), w_->path(), w_->rows(),
+                                     w_->cols(), DTypeName(w_->dtype())));
     }
   }
   layer_.inputs = x_->cols();
@@ -141,8 +165,8 @@ void FileLayer::ReadBias() {
   NpyMatrix file(settings_.bias, /*vectors=*/true);
   const bool column = file.cols() == 1 && file.rows() == layer_.outputs;
   if (!column && (file.rows() != 1 || file.cols() != layer_.outputs)) {
-    ThrowBadLayer(fmt::format("{} is {} x {}, but the layer has {} neurons", file.path(), file.rows(), file.cols(),
-                              layer_.outputs));
+    RefuseSetting("bias", fmt::format("{} is {} x {}, but the layer has {} neurons", file.path(), file.rows(),
+                                      file.cols(), layer_.outputs));
   }
   bias_ = Matrix(file.rows(), file.cols(), OutputType(x_->dtype()));
   ConvertMatrix(file.Rows(0, file.rows()), bias_.view());
@@ -156,7 +180,7 @@ void FileLayer::PlanLayer() {
     ReadSlice(settings_.slice, options);
   }
   if (SliceBytes(layer_, dtype(), batch(), layer_.outputs) == std::numeric_limits<int64_t>::max()) {
-    ThrowBadLayer(fmt::format("an output of {} x {} is larger than any file", batch(), layer_.outputs));
+    RefuseSetting("x", fmt::format("an output of {} x {} is larger than any file", batch(), layer_.outputs));
   }
   budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() : ParseBytes(settings_.memory);
   if (const int64_t free_bytes = backend_->FreeMemory_bytes(); free_bytes > 0) {

@@ -9,13 +9,13 @@
 #include "lamina/backend/backend.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/file.h"
+#include "lamina/base/setting.h"
 #include "lamina/layer/sliced_layer.h"
 
 namespace lamina {
 
 class NpyMatrix;
 
-/// Every setting by the name of its flag; see VisitFileLayerSettings.
 struct FileLayerSettings {
   std::string x;
   std::string w;
@@ -34,31 +34,11 @@ struct FileLayerSettings {
   int64_t threads = 0;
 };
 
-/// Calls visit.Group(title) and visit(name, field, help) for every setting, in the order of the help.
-template <class S, class Visitor>
-void VisitFileLayerSettings(S& s, Visitor&& visit) {
-  visit.Group("Layer");
-  visit("x", s.x, "Samples: a .npy matrix, samples x inputs; f8, f4, f2, i8, i4, i2, i1 or u1");
-  visit("w", s.w, "Weights: a .npy matrix, neurons x inputs, of the type of the samples");
-  visit("bias", s.bias, "Bias: a .npy array of one number a neuron");
-  visit("out", s.out, "Write the outputs here: a .npy matrix, samples x neurons");
-  visit("neuron", s.neuron, "Synapse and activation: rbf (l1-triangle), mul (dot-tanh), l2-gaussian, dot-sigmoid, ...");
-  visit("radius", s.radius, "Radius of a triangle or gaussian activation");
-  visit("neurons", s.neurons,
-        "Without --w: this many neurons; distances take random rows of the samples as centres, dot random weights");
-  visit("seed", s.seed, "Seed of those");
-  visit("w-out", s.w_out, "Keep those weights in this .npy file");
-  visit.Group("Slices and machine");
-  visit("memory", s.memory, "Budget like 600M or 2GiB; default: three quarters of what is free");
-  visit("asymmetry", s.asymmetry, "As: a slice for a size M has M*As samples and M/As neurons");
-  visit("slice", s.slice, "Samples x neurons of a slice, such as 4096x1024, instead of the budget's choice");
-  visit("precision", s.precision, "exact, or fast: l1 at the speed of a matrix product, with larger rounding errors");
-  visit("backend", s.backend, "auto, cuda, cpu, threads or serial (blas gives no fixed order of sums)");
-  visit("threads", s.threads, "Threads; 0: all cores");
-}
+template <>
+std::span<const Setting<FileLayerSettings>> SettingRows();
 
 /// Every file that it reads and writes, by its flag; those not given with an empty path.
-FileUse FilesOf(const FileLayerSettings& settings);
+inline FileUse FilesOf(const FileLayerSettings& settings) { return FilesOfSettings(settings); }
 
 struct FileLayerResult {
   bool complete = false;     // false: stopped, and no file was written

@@ -158,9 +158,11 @@ void Search::LoadFirst() {
 
 void Search::ReadState() {
   nlohmann::json definition = ToJson(settings_);
-  for (const char* free : {"state", "yes-all", "threads", "model", "history", "history-json", "retrain"}) {
-    definition.erase(free);
-  }
+  VisitSettings(settings_, [&](const auto& row, const auto&) {
+    if (row.trials == InTrials::kOutside) {
+      definition.erase(row.name);
+    }
+  });
   definition["at-once"] = at_once_;
   definition["threads_per_trial"] = threads_per_trial_;
   definition["trials"] = trials_.size();
@@ -179,18 +181,17 @@ void Search::ReadState() {
 TrainSettings Search::SettingsOf(const Trial& trial) const {
   TrainSettings settings = space_.Apply(settings_.train, trial.values);
   settings.threads = threads_per_trial_;
-  settings.model.clear();
-  settings.history.clear();
-  settings.history_json.clear();
+  ResetSettings(settings, [](const auto& row) { return row.writes; });
   return settings;
 }
 
 TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
   TrainSettings settings = SettingsOf(trial);
-  settings.threads = settings_.train.threads;
-  settings.model = settings_.train.model;
-  settings.history = settings_.train.history;
-  settings.history_json = settings_.train.history_json;
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    if (row.trials == InTrials::kOutside) {
+      std::visit([&](auto member) { settings.*member = settings_.train.*member; }, row.field);
+    }
+  }
   SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
   settings.split = {split.train + split.validation, 0.0, split.test};
   settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);

@@ -3,91 +3,101 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
-#include "lamina/base/names.h"
 #include "lamina/search/search_space.h"
+#include "lamina/train/settings_text.h"
 
 namespace lamina {
 namespace {
 
-struct OwnWriter {
-  nlohmann::json& node;
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, const T& field, const char*) {
-    if (!node.contains(name)) {  // those of training are there
-      if constexpr (requires { field.has_value(); }) {
-        return;
-      } else {
-        node[name] = field;
-      }
-    }
-  }
-};
-
-[[noreturn]] void Refuse(std::string message, std::string value, std::string remedy = "") {
-  throw Error(ErrorCode::kInvalidArgument, std::move(message),
-              {.value = std::move(value), .remedy = std::move(remedy)});
-}
-
 void ValidateFiles(const SearchSettings& settings) {
   const TrainSettings& train = settings.train;
   if (!train.checkpoint.empty() || train.checkpoint_epochs > 0) {
-    Refuse("--checkpoint is of one training; a search keeps its state with --state FOLDER", train.checkpoint);
+    RefuseSetting("checkpoint", "--checkpoint is of one training; a search keeps its state with --state FOLDER",
+                  train.checkpoint);
   }
   if (!settings.retrain && (!train.model.empty() || !train.history.empty() || !train.history_json.empty())) {
-    Refuse("--model and --history are written by --retrain", train.model,
-           "Add --retrain, or train with the line that is printed at the end.");
+    RefuseSetting("model", "--model and --history are written by --retrain", train.model,
+                  "Add --retrain, or train with the line that is printed at the end.");
   }
   if (settings.retrain && train.model.empty()) {
-    Refuse("--retrain needs --model FILE", "");
+    RefuseSetting("retrain", "--retrain needs --model FILE");
   }
   if (settings.retrain && !train.validation.empty()) {
-    Refuse("--retrain joins training and validation rows of one file, and --validation is another one",
-           train.validation, "Leave --retrain out, or use --split.");
+    RefuseSetting("retrain",
+                  "--retrain joins training and validation rows of one file, and --validation is another one",
+                  train.validation, "Leave --retrain out, or use --split.");
   }
 }
 
 }  // namespace
 
+template <>
+std::span<const Setting<SearchSettings>> SettingRows() {
+  using S = SearchSettings;
+  using Row = Setting<S>;
+  static const std::vector<Row> rows = JoinGroups<S>(
+      {{"Search",
+        {Row("vary", &S::vary,
+             "NAME=VALUES of any setting above, once for each: a list (0.1,0.5,1; with | between values that have "
+             "commas: 64|128,64), or a range LOW..HIGH[:log|:linear][:POINTS]; default: learning rates from 0.001 to 1",
+             {.commas = true}),
+         Row("random", &S::random, "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
+             {.range = kNotNegative}),
+         Row("halving", &S::halving,
+             "Of the trials that reach a stage one in this many goes on, for so many times as many epochs; 0: all go "
+             "to the end",
+             {.range = NumberRange{.low = 1, .above_low = true, .zero = true}}),
+         Row("first-epochs", &S::first_epochs, "Epochs of the first stage; 0: two stages come before the last",
+             {.range = kNotNegative, .effect = [](const S& s) { return s.halving > 1; }}),
+         Row("metric", &S::metric,
+             "What trials are compared by on the validation rows: accuracy, loss, or auto (accuracy for classes)",
+             {.choices =
+                  [] {
+                    return std::vector<std::string>{"auto", "accuracy", "loss"};
+                  }}),
+         Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
+             {.range = kThreadCounts}),
+         Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
+             {.trials = InTrials::kOutside}),
+         Row("state", &S::state,
+             "Keep the search in this folder: the same command goes on from there after an interruption",
+             {.trials = InTrials::kOutside}),
+         Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
+             {.trials = InTrials::kOutside})}}});
+  return rows;
+}
+
 nlohmann::json ToJson(const SearchSettings& settings) {
   nlohmann::json node = ToJson(settings.train);
-  OwnWriter writer{node};
-  VisitSearchSettings(settings, writer);
+  for (const auto& row : SettingRows<SearchSettings>()) {
+    WithField(settings, row, [&](const auto& field) {
+      if constexpr (!requires { field.has_value(); }) {
+        node[row.name] = field;
+      }
+    });
+  }
   return node;
 }
 
 void ValidateSearch(const SearchSettings& settings) {
   if (settings.train.data.empty()) {
-    Refuse("no training data", "", "Give --data FILE.");
+    RefuseSetting("data", "no training data", "", "Give --data FILE.");
   }
-  if (settings.random < 0) {
-    Refuse("--random must be 0 (the whole grid) or positive", fmt::format("{}", settings.random));
-  }
-  if (!(settings.halving == 0 || (settings.halving > 1 && std::isfinite(settings.halving)))) {
-    Refuse("--halving must be 0 (off) or above 1", fmt::format("{}", settings.halving));
-  }
-  if (settings.first_epochs < 0) {
-    Refuse("--first-epochs must be 0 or positive", fmt::format("{}", settings.first_epochs));
-  }
-  if (settings.at_once < 0 || settings.at_once > 4096) {
-    Refuse("--at-once must be from 0 to 4096", fmt::format("{}", settings.at_once));
-  }
-  IndexOfName(settings.metric, std::vector<std::string>{"auto", "accuracy", "loss"}, "--metric: unknown choice");
+  CheckSettingRows(settings);
   const SearchSpace space(settings.vary);
-  for (const char* name : {"loss", "target-scale", "target-values"}) {
-    if (settings.metric == "loss" && space.Varies(name)) {
-      Refuse(fmt::format("--metric loss cannot compare trials of different {}", name), settings.metric,
-             "Use --metric accuracy, or search one of them at a time.");
+  for (const SearchParameter& parameter : space.parameters()) {
+    if (settings.metric == "loss" && TrainSettingRow(parameter.name).shapes_loss) {
+      RefuseSetting("metric", fmt::format("--metric loss cannot compare trials of different {}", parameter.name),
+                    settings.metric, "Use --metric accuracy, or search one of them at a time.");
     }
   }
   const std::vector<double>& split = settings.train.split;
   if (split.size() == 3 && split[1] == 0 && settings.train.validation.empty()) {
-    Refuse("a search compares trials on validation rows, and --split leaves none",
-           fmt::format("{}", fmt::join(split, ",")), "For example --split 0.8,0.2,0.");
+    RefuseSetting("split", "a search compares trials on validation rows, and --split leaves none", FieldText(&split),
+                  "For example --split 0.8,0.2,0.");
   }
   ValidateFiles(settings);
 }

@@ -22,17 +22,8 @@ constexpr uint64_t kSearchStream = 0x5EA2C4;
 constexpr int64_t kMaxPoints = 100'000;
 constexpr int kTriesForNewPoint = 100;
 
-// Trials must answer the same question on the same rows, and files and threads are the search's own.
-constexpr std::string_view kFixed[] = {
-    "data",     "test",        "validation",       "target",   "task",  "samples", "random-samples", "split",
-    "stratify", "split-by",    "class-map",        "baseline", "model", "history", "history-json",   "checkpoint",
-    "threads",  "cost-matrix", "checkpoint-epochs"};
-// Ranges of these are logarithmic unless they say otherwise.
-constexpr std::string_view kRates[] = {"learning-rate", "weight-decay", "epsilon", "clip-norm", "min-improvement"};
-
-[[noreturn]] void RefuseEntry(const std::string& entry, std::string message, std::string remedy = "") {
-  throw Error(ErrorCode::kInvalidArgument, "--vary: " + std::move(message),
-              {.value = entry, .remedy = std::move(remedy)});
+[[noreturn]] void RefuseEntry(const std::string& entry, const std::string& message, std::string remedy = "") {
+  RefuseSetting("vary", "--vary: " + message, entry, std::move(remedy));
 }
 
 std::string NumberText(double value, bool whole) {
@@ -60,10 +51,12 @@ void AddPoints(const std::string& entry, int64_t points, SearchParameter& parame
   }
 }
 
-void ParseRange(const std::string& entry, std::string_view text, SettingKind kind, SearchParameter& parameter) {
+void ParseRange(const std::string& entry, std::string_view text, const Setting<TrainSettings>& row,
+                SearchParameter& parameter) {
+  const SettingKind kind = row.kind();
   parameter.is_range = true;
-  parameter.whole = kind == SettingKind::kInteger || kind == SettingKind::kIntegerList;
-  if (!parameter.whole && kind != SettingKind::kNumber) {
+  parameter.whole = kind == SettingKind::kInteger || kind == SettingKind::kCount || kind == SettingKind::kIntegerList;
+  if (!parameter.whole && kind != SettingKind::kNumber && kind != SettingKind::kMaybeNumber) {
     RefuseEntry(entry, fmt::format("{} is not a number, so that it has no ranges", parameter.name),
                 "Give a list of values.");
   }
@@ -77,8 +70,7 @@ void ParseRange(const std::string& entry, std::string_view text, SettingKind kin
   if (!(parameter.low < parameter.high)) {
     RefuseEntry(entry, "the range is empty: its first number must be below its second");
   }
-  const bool rate = std::find(std::begin(kRates), std::end(kRates), parameter.name) != std::end(kRates);
-  parameter.logarithmic = rate && parameter.low > 0;
+  parameter.logarithmic = row.logarithmic && parameter.low > 0;
   std::optional<int64_t> points;
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::string_view word = Trim(parts[i]);
@@ -105,8 +97,9 @@ SearchParameter ParseParameter(const std::string& entry) {
   }
   SearchParameter parameter;
   parameter.name = Trim(std::string_view(entry).substr(0, equals));
-  const SettingKind kind = SettingKindOf(parameter.name);
-  if (std::find(std::begin(kFixed), std::end(kFixed), parameter.name) != std::end(kFixed)) {
+  const Setting<TrainSettings>& row = TrainSettingRow(parameter.name);
+  const SettingKind kind = row.kind();
+  if (row.trials != InTrials::kMayDiffer) {
     RefuseEntry(entry, fmt::format("trials cannot differ in {}", parameter.name),
                 "Trials answer the same question on the same rows; give it once, as a flag of its own.");
   }
@@ -116,7 +109,7 @@ SearchParameter ParseParameter(const std::string& entry) {
   }
   const std::string_view first = SplitText(text, ':')[0];
   if (kind != SettingKind::kText && kind != SettingKind::kTextList && first.find("..") != std::string_view::npos) {
-    ParseRange(entry, text, kind, parameter);
+    ParseRange(entry, text, row, parameter);
     return parameter;
   }
   const char separator = text.find('|') == std::string_view::npos ? ',' : '|';

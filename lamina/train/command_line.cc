@@ -24,27 +24,6 @@ std::string ValueText(const json& value) {
   return text;
 }
 
-// Flags in the order in which the settings are listed; json objects are sorted by name.
-struct FlagWriter {
-  const json& values;
-  const json& defaults;
-  std::string text = "lamina train";
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, const T&, const char*) {
-    const json& value = values[name];
-    if (value == defaults[name]) {
-      return;
-    }
-    if (value.is_boolean()) {
-      text += fmt::format(" --{}{}", value.get<bool>() ? "" : "no-", name);
-      return;
-    }
-    const std::string word = ValueText(value);  // "=" keeps a leading minus from looking like a flag
-    text += fmt::format(" --{}{}{}", name, word.starts_with('-') ? "=" : " ", ShellWord(word));
-  }
-};
-
 }  // namespace
 
 std::string ShellWord(std::string_view text) {
@@ -62,9 +41,20 @@ std::string ShellWord(std::string_view text) {
 std::string TrainCommandLine(const TrainSettings& settings) {
   const json values = ToJson(settings);
   const json defaults = ToJson(TrainSettings());
-  FlagWriter writer{values, defaults};
-  VisitTrainSettings(settings, writer);
-  return writer.text;
+  std::string text = "lamina train";
+  for (const auto& row : SettingRows<TrainSettings>()) {  // in this order; json objects are sorted by name
+    const json& value = values[row.name];
+    if (value == defaults[row.name]) {
+      continue;
+    }
+    if (value.is_boolean()) {
+      text += fmt::format(" --{}{}", value.get<bool>() ? "" : "no-", row.name);
+      continue;
+    }
+    const std::string word = ValueText(value);  // "=" keeps a leading minus from looking like a flag
+    text += fmt::format(" --{}{}{}", row.name, word.starts_with('-') ? "=" : " ", ShellWord(word));
+  }
+  return text;
 }
 
 }  // namespace lamina

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "lamina/backend/backends.h"
@@ -13,31 +12,18 @@
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/setting_names.h"
 
 namespace lamina {
 namespace {
 
+using namespace setting_names;  // NOLINT(google-build-using-namespace): its own lists
+
 // The value called `text`, or an error that names the flag and the choices.
 template <class E, size_t N>
 E Choose(std::string_view flag, const std::string& text, const Named<E> (&choices)[N]) {
-  return ParseName(text, choices, fmt::format("--{}: unknown choice", flag));
+  return WithSetting(flag, [&] { return ParseName(text, choices, fmt::format("--{}: unknown choice", flag)); });
 }
-
-constexpr Named<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
-constexpr Named<MissingPolicy> kMissing[] = {
-    {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
-constexpr Named<UnseenPolicy> kUnseen[] = {
-    {"auto", UnseenPolicy::kError}, {"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
-constexpr Named<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
-constexpr Named<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
-                                        {"none", Scaling::kNone},
-                                        {"standardize", Scaling::kStandardize},
-                                        {"minmax", Scaling::kMinMax},
-                                        {"log", Scaling::kLog}};
-constexpr Named<Task> kTasks[] = {
-    {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
-constexpr Named<char> kSeparators[] = {
-    {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
 
 // The gradients of losses of probabilities hold for such targets only.
 void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64_t classes) {
@@ -45,9 +31,9 @@ void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64
     return;
   }
   if (classes == 0 && settings.target_scale != "none" && settings.target_scale != "minmax") {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} needs targets from 0 to 1, and standardised ones are not", loss.name()),
-                {.remedy = "Use --target-scale minmax (or none, for probabilities), or --loss mse."});
+    RefuseSetting("target-scale",
+                  fmt::format("{} needs targets from 0 to 1, and standardised ones are not", loss.name()), "",
+                  "Use --target-scale minmax (or none, for probabilities), or --loss mse.");
   }
   if (classes == 0 || settings.target_values.size() != 2) {
     return;
@@ -57,10 +43,10 @@ void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64
   const double sum = high + static_cast<double>(classes - 1) * low;
   const bool distribution = loss.targets() == LossTargets::kDistribution;
   if (low < 0 || high > 1 || (distribution && std::abs(sum - 1) > 1e-6)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} needs --target-values from 0 to 1{}", loss.name(),
-                            distribution ? " that sum to 1 over the classes" : ""),
-                {.value = fmt::format("{},{}", low, high), .remedy = "Leave them out, or use --loss mse."});
+    RefuseSetting("target-values",
+                  fmt::format("{} needs --target-values from 0 to 1{}", loss.name(),
+                              distribution ? " that sum to 1 over the classes" : ""),
+                  FieldText(&settings.target_values), "Leave them out, or use --loss mse.");
   }
 }
 
@@ -104,7 +90,7 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   options.unseen = ParseUnseen(settings.unseen);
   options.task = Choose("task", settings.task, kTasks);
   options.derive = {settings.derive, settings.series_by, settings.order_by};
-  options.class_map = ClassMap::Parse(settings.class_map);
+  options.class_map = WithSetting("class-map", [&] { return ClassMap::Parse(settings.class_map); });
   options.baseline = settings.baseline;
   return options;
 }
@@ -117,8 +103,7 @@ TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& outpu
     form.negative = settings.target_values[0];
     form.positive = settings.target_values[1];
   } else if (!settings.target_values.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--target-values takes two ascending numbers",
-                {.value = fmt::format("{}", fmt::join(settings.target_values, ","))});
+    RefuseSetting("target-values", "--target-values takes two ascending numbers", FieldText(&settings.target_values));
   } else if (output.bipolar()) {
     form.negative = -1.0;
   }
@@ -137,8 +122,8 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
     }
   }
   if (shares.size() != 3) {
-    throw Error(ErrorCode::kInvalidArgument, "--split takes three shares: training, validation, test",
-                {.value = fmt::format("{}", fmt::join(shares, ",")), .remedy = "For example 0.8,0.2,0."});
+    RefuseSetting("split", "--split takes three shares: training, validation, test", FieldText(&shares),
+                  "For example 0.8,0.2,0.");
   }
   options.train = shares[0];
   options.validation = shares[1];
@@ -171,13 +156,6 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
   options.checkpoint_epochs = settings.checkpoint_epochs;
-  try {
-    options.Validate();
-  } catch (const Error& error) {  // begins with a field, whose flag is called the same
-    std::string message = "--" + error.message();
-    std::replace(message.begin(), message.begin() + static_cast<ptrdiff_t>(message.find(' ')), '_', '-');
-    throw Error(error.code(), message, error.context());
-  }
   return options;
 }
 
@@ -194,7 +172,7 @@ WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
     const size_t equals = entry.rfind('=');
     const double weight = equals == std::string::npos ? std::nan("") : ParseNumber(entry.substr(equals + 1));
     if (!std::isfinite(weight) || weight < 0) {
-      throw Error(ErrorCode::kInvalidArgument, "--class-weights takes balanced or name=weight", {.value = entry});
+      RefuseSetting("class-weights", "--class-weights takes balanced or name=weight", entry);
     }
     options.class_weights.emplace_back(entry.substr(0, equals), weight);
   }
@@ -206,13 +184,9 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
     return Activation::Parse(text, custom);
   }
   const formulas::BipolarSigmoid defaults;
-  const double gain = settings.gain.value_or(defaults.gain);
-  const double threshold = settings.threshold.value_or(defaults.threshold);
-  if (!std::isfinite(gain) || gain == 0 || !std::isfinite(threshold)) {
-    throw Error(ErrorCode::kInvalidArgument, "--gain and --threshold must be finite, and the gain not 0",
-                {.value = fmt::format("{}, {}", gain, threshold)});
-  }
-  return Activation::Parse(fmt::format("{}(gain={},threshold={})", text, gain, threshold), custom);
+  return Activation::Parse(fmt::format("{}(gain={},threshold={})", text, settings.gain.value_or(defaults.gain),
+                                       settings.threshold.value_or(defaults.threshold)),
+                           custom);
 }
 
 OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom) {
@@ -230,9 +204,8 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     plan.loss = LossForClasses(IsAuto(given) ? Loss(Loss::kCrossEntropy).output() : given);
   }
   if (classes == 0 && plan.loss.targets() == LossTargets::kDistribution) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} needs classes, and the target is a number to predict", plan.loss.name()),
-                {.remedy = "Use --loss mse, or --task classification."});
+    RefuseSetting("loss", fmt::format("{} needs classes, and the target is a number to predict", plan.loss.name()), "",
+                  "Use --loss mse, or --task classification.");
   }
   if (!IsAuto(given)) {
     plan.activation = ActivationFrom(settings, given, custom);
@@ -242,16 +215,16 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     plan.activation = classes > 0 ? ActivationFrom(settings, settings.activation, custom) : Activation();
   }
   if (const Verdict verdict = LossAccepts(plan.loss, plan.activation); !verdict) {
-    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+    RefuseSetting("loss", verdict.reason);
   }
   RequireProbabilities(settings, plan.loss, classes);
   if (settings.label_smoothing > 0 && classes == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "--label-smoothing needs classes, and the target is a number to predict",
-                {.remedy = "Leave it out, or use --task classification."});
+    RefuseSetting("label-smoothing", "--label-smoothing needs classes, and the target is a number to predict", "",
+                  "Leave it out, or use --task classification.");
   }
   if (const Verdict verdict = LossSmooths(plan.loss); settings.label_smoothing > 0 && !verdict) {
-    throw Error(ErrorCode::kInvalidArgument, "--label-smoothing: " + verdict.reason,
-                {.remedy = "Use --loss cross_entropy or binary_cross_entropy."});
+    RefuseSetting("label-smoothing", "--label-smoothing: " + verdict.reason, "",
+                  "Use --loss cross_entropy or binary_cross_entropy.");
   }
   plan.single_output = classes == 2 && (plan.loss.targets() == LossTargets::kProbabilities || given_outputs == 1);
   return plan;
@@ -272,9 +245,9 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
   if (!settings.layers.empty()) {
     layers = ParseLayers(settings.layers, inputs, settings.bias, custom);
     if (layers.back().outputs != outputs) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the output layer has {} neurons, the target needs {}", layers.back().outputs, outputs),
-                  {.value = settings.layers});
+      RefuseSetting("layers",
+                    fmt::format("the output layer has {} neurons, the target needs {}", layers.back().outputs, outputs),
+                    settings.layers);
     }
     return layers;
   }
@@ -295,47 +268,6 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
     return ParseInitialization(settings.init);
   }
   return layers.front().activation.relu_like() ? Initialization::kHeUniform : Initialization::kGlorotUniform;
-}
-
-namespace {
-
-std::vector<std::string> AutoAnd(std::vector<std::string> names) {
-  names.insert(names.begin(), "auto");
-  return names;
-}
-
-}  // namespace
-
-std::vector<std::string> SettingChoices(std::string_view name) {
-  using List = std::vector<std::string>;
-  static const std::pair<std::string_view, List (*)()> kLists[] = {
-      {"task", [] { return NamesIn(kTasks); }},
-      {"header", [] { return NamesIn(kHeaders); }},
-      {"separator", [] { return NamesIn(kSeparators); }},
-      {"missing", [] { return NamesIn(kMissing); }},
-      {"unseen", [] { return NamesIn(kUnseen); }},
-      {"encode", [] { return NamesIn(kEncodings); }},
-      {"scale", [] { return NamesIn(kScalings); }},
-      {"target-scale", [] { return NamesIn(kScalings); }},
-      {"activation", ActivationNames},
-      {"output-activation", [] { return AutoAnd(ActivationNames()); }},
-      {"init", [] { return AutoAnd(InitializationNames()); }},
-      {"dtype",
-       [] {
-         return List{"f32", "f64"};
-       }},
-      {"precision", [] { return NamesIn(kPrecisions); }},
-      {"loss", [] { return AutoAnd(LossNames()); }},
-      {"optimizer", UpdateKindNames},
-      {"schedule", ScheduleKindNames},
-      {"keep", KeepNames},
-      {"backend", BackendNames}};
-  for (const auto& [each, list] : kLists) {
-    if (each == name) {
-      return list();
-    }
-  }
-  return {};
 }
 
 }  // namespace lamina

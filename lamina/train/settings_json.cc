@@ -13,19 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-struct JsonWriter {
-  json node = json::object();
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, const T& field, const char*) {
-    node[name] = field;
-  }
-  template <class T>
-  void operator()(const char* name, const std::optional<T>& field, const char*) {
-    node[name] = field ? json(*field) : json(nullptr);
-  }
-};
-
 // Strict: no fractions, signs or booleans lost on the way into a field.
 template <class T>
 bool ReadStrictly(const json& value, T& field) {
@@ -60,33 +47,23 @@ bool ReadStrictly(const json& value, T& field) {
   return true;
 }
 
-struct JsonReader {
-  const json& node;
-  void Group(const char*) {}
-  template <class T>
-  void operator()(const char* name, T& field, const char*) {
-    const auto it = node.find(name);
-    if (it == node.end() || it->is_null()) {
-      return;
-    }
-    bool ok = false;
-    if constexpr (requires { field.reset(); }) {
-      ok = ReadStrictly(*it, field.emplace());
-    } else {
-      ok = ReadStrictly(*it, field);
-    }
-    if (!ok) {
-      throw Error(ErrorCode::kBadModel, fmt::format("setting {} has the wrong type", name), {.value = it->dump()});
-    }
-  }
-};
+template <class T>
+bool ReadStrictly(const json& value, std::optional<T>& field) {
+  return ReadStrictly(value, field.emplace());
+}
 
 }  // namespace
 
 json ToJson(const TrainSettings& settings) {
-  JsonWriter writer;
-  VisitTrainSettings(settings, writer);
-  return writer.node;
+  json node = json::object();
+  VisitSettings(settings, [&]<class T>(const auto& row, const T& field) {
+    if constexpr (requires { field.has_value(); }) {
+      node[row.name] = field ? json(*field) : json(nullptr);
+    } else {
+      node[row.name] = field;
+    }
+  });
+  return node;
 }
 
 TrainSettings TrainSettingsFromJson(const json& node) {
@@ -94,8 +71,13 @@ TrainSettings TrainSettingsFromJson(const json& node) {
     throw Error(ErrorCode::kBadModel, "the settings are not a JSON object");
   }
   TrainSettings settings;
-  JsonReader reader{node};
-  VisitTrainSettings(settings, reader);
+  VisitSettings(settings, [&](const auto& row, auto& field) {
+    const auto it = node.find(row.name);
+    if (it != node.end() && !it->is_null() && !ReadStrictly(*it, field)) {
+      throw Error(ErrorCode::kBadModel, fmt::format("setting {} has the wrong type", row.name),
+                  {.value = it->dump(), .setting = std::string(row.name)});
+    }
+  });
   return settings;
 }
 

@@ -10,15 +10,10 @@
 
 namespace lamina {
 
-/// All names, in the order of VisitTrainSettings.
-std::vector<std::string> SettingNames();
-/// The help text of a setting.
-std::string SettingHelp(std::string_view name);
-
-/// How the value of a setting is written.
-enum class SettingKind { kText, kTextList, kInteger, kIntegerList, kNumber, kNumberList, kYesNo };
-/// Throws Error(kInvalidArgument) offering the nearest name.
-SettingKind SettingKindOf(std::string_view name);
+/// The row of a setting. Throws Error(kInvalidArgument) offering the nearest name.
+const Setting<TrainSettings>& TrainSettingRow(std::string_view name);
+/// What can be chosen for it; empty for those without a list.
+std::vector<std::string> SettingChoices(std::string_view name);
 
 /// Sets one setting from text: a number, "yes" or "no", a text, or a list separated by commas. An empty text is "not
 /// given" for settings that may be left out, and an empty list. Throws Error(kInvalidArgument) for an unknown name and
@@ -33,8 +28,8 @@ struct SettingProblem {
   Error error;
 };
 
-/// Every problem that ValidateSettings would find one after the other, each with the setting to change: the one that
-/// the error names, or the one without which the error goes away. At most one for a setting.
+/// Every problem that ValidateSettings would find one after the other, each with the setting to change, which the error
+/// names. At most one for a setting.
 std::vector<SettingProblem> CheckSettings(TrainSettings settings, std::span<const Activation> custom = {});
 
 }  // namespace lamina

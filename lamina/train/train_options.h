@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/setting.h"
 #include "lamina/train/schedule.h"
 
 namespace lamina {
@@ -36,8 +37,28 @@ struct TrainOptions {
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
 
   bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
-  /// Throws Error(kInvalidArgument) naming the setting, its value and what is allowed.
+  /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
   void Validate() const;
+};
+
+/// What the numbers of TrainOptions may be.
+struct TrainRanges {
+  static constexpr NumberRange epochs = kAtLeastOne;
+  static constexpr NumberRange batch = kAtLeastOne;
+  static constexpr NumberRange learning_rate = kPositive;
+  static constexpr NumberRange momentum = kShareBelowOne;
+  static constexpr NumberRange weight_decay = kNotNegative;
+  static constexpr NumberRange beta1 = kShareBelowOne;
+  static constexpr NumberRange beta2 = kShareBelowOne;
+  static constexpr NumberRange epsilon = kPositive;
+  static constexpr NumberRange clip_norm = kNotNegative;
+  static constexpr NumberRange label_smoothing = kShareBelowOne;
+  static constexpr NumberRange schedule_factor = kPositive;
+  static constexpr NumberRange schedule_epochs = kAtLeastOne;
+  static constexpr NumberRange schedule_patience = kAtLeastOne;
+  static constexpr NumberRange patience = kNotNegative;
+  static constexpr NumberRange min_improvement = kNotNegative;
+  static constexpr NumberRange checkpoint_epochs = kNotNegative;
 };
 
 }  // namespace lamina

@@ -123,8 +123,12 @@ void PartsTest::PresetsAreValid() {
   for (const Preset& preset : Presets()) {
     TrainSettings settings;
     settings.data = "kept";
+    settings.seed = 7;
     settings.gain = 5;  // of another preset
+    settings.schedule = "step";
     ApplyPreset(preset, settings);
+    QCOMPARE(settings.schedule, TrainSettings().schedule);
+    QCOMPARE(settings.seed, uint64_t{7});
     QCOMPARE(settings.data, std::string("kept"));
     QVERIFY2(CheckSettings(settings).empty(), preset.name);
   }
@@ -135,8 +139,8 @@ void PartsTest::MessagesUseTheLabels() {
            QStringLiteral("Learning rate must be positive"));
   QCOMPARE(WithLabels(QStringLiteral("Use --loss mse, or --unknown-thing.")),
            QStringLiteral("Use “Loss” mse, or “unknown-thing”."));
-  for (const std::string& name : SettingNames()) {
-    QVERIFY(!PlainLabelOf(name).isEmpty());
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    QVERIFY(!PlainLabelOf(row.name).isEmpty());
   }
 }
 

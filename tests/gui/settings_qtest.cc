@@ -20,6 +20,7 @@ class SettingsTest : public WindowTest {
  private Q_SLOTS:
   void EveryWrongFieldSaysSo_data();
   void EveryWrongFieldSaysSo();
+  void FieldsWithoutEffectAreOutOfUse();
   void NothingCanStartWithoutData();
   void SplitFieldsAreLinked();
   void ColumnsAreUsedAsChosen();
@@ -88,6 +89,30 @@ void SettingsTest::EveryWrongFieldSaysSo() {
   QVERIFY2(problem->isHidden(), qPrintable(problem->text()));
   QVERIFY(Settled());
   QVERIFY2(Start()->isEnabled(), qPrintable(window().document().StartBlocker()));
+}
+
+void SettingsTest::FieldsWithoutEffectAreOutOfUse() {
+  int in_use = 0;
+  int out_of_use = 0;
+  for (const char* schedule : {"constant", "step", "cosine", "plateau"}) {
+    for (const char* task : {"auto", "classification", "regression"}) {
+      window().document().Edit([&](TrainSettings& settings) {
+        settings.schedule = schedule;
+        settings.task = task;
+        settings.optimizer = settings.optimizer == "sgd" ? "adam" : "sgd";
+      });
+      for (const auto& row : SettingRows<TrainSettings>()) {
+        const auto* field = window().findChild<QWidget*>(QStringLiteral("field.") + FromText(row.name));
+        if (field != nullptr && row.effect != nullptr) {
+          const bool effect = row.HasEffect(window().document().settings());
+          QVERIFY2(field->isEnabledTo(field->parentWidget()) == effect, row.help.c_str());
+          QVERIFY(!field->toolTip().isEmpty());
+          ++(effect ? in_use : out_of_use);
+        }
+      }
+    }
+  }
+  QVERIFY(in_use > 20 && out_of_use > 20);
 }
 
 void SettingsTest::NothingCanStartWithoutData() {

@@ -102,10 +102,10 @@ TEST(SearchSpace, WhatCannotBeTriedIsNamed) {
 }
 
 TEST(SettingsText, EverySettingIsSetFromTheTextOfItsDefault) {
-  EXPECT_EQ(SettingKindOf("learning-rate"), SettingKind::kNumber);
-  EXPECT_EQ(SettingKindOf("hidden"), SettingKind::kIntegerList);
-  EXPECT_EQ(SettingKindOf("split"), SettingKind::kNumberList);
-  EXPECT_EQ(SettingKindOf("bias"), SettingKind::kYesNo);
+  EXPECT_EQ(TrainSettingRow("learning-rate").kind(), SettingKind::kMaybeNumber);
+  EXPECT_EQ(TrainSettingRow("hidden").kind(), SettingKind::kIntegerList);
+  EXPECT_EQ(TrainSettingRow("split").kind(), SettingKind::kNumberList);
+  EXPECT_EQ(TrainSettingRow("bias").kind(), SettingKind::kYesNo);
   TrainSettings settings;
   SetSetting(settings, "drop", "a, b");
   SetSetting(settings, "seed", "12");

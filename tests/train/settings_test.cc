@@ -18,28 +18,38 @@ namespace {
 using nlohmann::json;
 
 // Gives every field another value than its default.
-struct Changer {
+void ChangeAll(TrainSettings& settings) {
   int count = 0;
-  void Group(const char*) {}
-  void operator()(const char*, std::string& field, const char*) { field += fmt::format("x{}", ++count); }
-  void operator()(const char*, std::vector<std::string>& field, const char*) {
-    field = {"a,b", fmt::format("{}", ++count)};
-  }
-  void operator()(const char*, std::vector<double>& field, const char*) { field = {0.1, ++count / 3.0}; }
-  void operator()(const char*, std::vector<int64_t>& field, const char*) { field = {++count, int64_t{1} << 40}; }
-  void operator()(const char*, bool& field, const char*) { field = !field; }
-  void operator()(const char*, int64_t& field, const char*) { field += (int64_t{1} << 53) + ++count; }
-  void operator()(const char*, uint64_t& field, const char*) { field = ~uint64_t{0} - static_cast<uint64_t>(++count); }
-  void operator()(const char*, double& field, const char*) { field += ++count / 7.0; }
-  void operator()(const char*, std::optional<double>& field, const char*) { field = ++count / 9.0; }
-};
+  VisitSettings(settings, [&]<class T>(const auto&, T& field) {
+    ++count;
+    if constexpr (std::is_same_v<T, std::string>) {
+      field += fmt::format("x{}", count);
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      field = {"a,b", fmt::format("{}", count)};
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      field = {0.1, count / 3.0};
+    } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+      field = {count, int64_t{1} << 40};
+    } else if constexpr (std::is_same_v<T, bool>) {
+      field = !field;
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      field += (int64_t{1} << 53) + count;
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      field = ~uint64_t{0} - static_cast<uint64_t>(count);
+    } else if constexpr (std::is_same_v<T, double>) {
+      field += count / 7.0;
+    } else {
+      field = count / 9.0;
+    }
+  });
+}
 
 TEST(Settings, EveryFieldGoesThroughJson) {
   TrainSettings settings;
   const json defaults = ToJson(settings);
   EXPECT_EQ(ToJson(TrainSettingsFromJson(defaults)), defaults);
   EXPECT_EQ(ToJson(TrainSettingsFromJson(json::object())), defaults);
-  VisitTrainSettings(settings, Changer());
+  ChangeAll(settings);
   const json changed = ToJson(settings);
   ASSERT_EQ(changed.size(), defaults.size());
   for (const auto& [name, value] : changed.items()) {
@@ -60,7 +70,7 @@ TEST(Settings, WrongTypesNameTheSetting) {
                          json(1e300),
                          json(UINT64_MAX)};
   TrainSettings changed;
-  VisitTrainSettings(changed, Changer());
+  ChangeAll(changed);
   const json good = ToJson(changed);
   int refused = 0;
   for (const auto& [name, sample] : good.items()) {
@@ -347,7 +357,7 @@ const BadRow kBadRows[] = {
     {[](TrainSettings& s) { s.layers = "dot-tanh"; }, "dot-tanh"},
     {[](TrainSettings& s) { s.activation = "bipolar_sigmoid", s.gain = 0; }, "gain"},
     {[](TrainSettings& s) { s.activation = "bipolar_sigmoid", s.threshold = NAN; }, "threshold"},
-    {[](TrainSettings& s) { s.init = "glorot"; }, "initialisation"},
+    {[](TrainSettings& s) { s.init = "glorot"; }, "--init"},
     {[](TrainSettings& s) { s.dtype = "f16"; }, "--dtype"},
     {[](TrainSettings& s) { s.dtype = "float"; }, "f32"},
     {[](TrainSettings& s) { s.loss = "mce"; }, "Did you mean 'mse'?"},

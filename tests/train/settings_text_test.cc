@@ -38,7 +38,8 @@ TEST(SettingsText, EveryFieldThereAndBack) {
                                                     {"bias", "no"},
                                                     {"momentum", "0.9"},
                                                     {"epsilon", "1e-07"}};
-  for (const std::string& name : SettingNames()) {
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    const std::string name(row.name);
     TrainSettings settings;
     const std::string before = SettingText(settings, name);
     const auto json = ToJson(settings);
@@ -49,7 +50,7 @@ TEST(SettingsText, EveryFieldThereAndBack) {
       EXPECT_EQ(SettingText(settings, name), it->second);
       EXPECT_NE(ToJson(settings).at(name), json.at(name)) << name;
     }
-    EXPECT_FALSE(SettingHelp(name).empty()) << name;
+    EXPECT_FALSE(row.help.empty()) << name;
   }
 }
 
@@ -125,7 +126,8 @@ TEST(SettingsText, MissingDataIsOneProblemAmongOthers) {
 
 TEST(SettingsText, EveryChoiceIsAccepted) {
   int lists = 0;
-  for (const std::string& name : SettingNames()) {
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    const std::string name(row.name);
     const std::vector<std::string> choices = SettingChoices(name);
     lists += choices.empty() ? 0 : 1;
     for (const std::string& choice : choices) {

@@ -1,0 +1,318 @@
+// The rows of TrainSettings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lamina/backend/backends.h"
+#include "lamina/model/metrics.h"
+#include "lamina/train/layers_text.h"
+#include "lamina/train/setting_names.h"
+#include "lamina/train/settings.h"
+
+namespace lamina {
+namespace {
+
+using namespace setting_names;  // NOLINT(google-build-using-namespace): its own lists
+using S = TrainSettings;
+using Row = Setting<S>;
+
+template <const auto& kTable>
+std::vector<std::string> Names() {
+  return NamesIn(kTable);
+}
+
+template <std::vector<std::string> (*kNames)()>
+std::vector<std::string> AutoAnd() {
+  std::vector<std::string> names = kNames();
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
+// Help texts that follow the library's lists of formulas.
+
+// "a", "a and b", "a, b and c".
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return text;
+}
+
+// "0.05 for sgd and nesterov, 0.001 for adam".
+std::string NumbersOfRules(double (*number)(UpdateKind), bool (*reads)(UpdateKind)) {
+  std::vector<std::pair<double, std::vector<std::string>>> groups;
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    if (!reads(kind)) {
+      continue;
+    }
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == number(kind); });
+    if (same == groups.end()) {
+      groups.push_back({number(kind), {name}});
+    } else {
+      same->second.push_back(name);
+    }
+  }
+  std::string text;
+  for (const auto& [value, names] : groups) {
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", value, Listed(names));
+  }
+  return text;
+}
+
+std::string ActivationHelp() {
+  std::string text;
+  for (const std::string& name : ActivationNames()) {
+    if (const Activation activation(name); !activation.is_softmax()) {
+      text += (text.empty() ? "" : ", ") + activation.Text();
+    }
+  }
+  return text;
+}
+
+std::string LossHelp() {
+  std::string text = "auto";
+  for (const std::string& name : LossNames()) {
+    text += ", " + Loss::Parse(name).Text();
+  }
+  return text;
+}
+
+std::string UpdateHelp() { return fmt::format("{}", fmt::join(UpdateKindNames(), ", ")); }
+
+std::string UpdateNumberHelp(std::string_view number) {
+  std::vector<std::string> names;
+  for (const std::string& name : UpdateKindNames()) {
+    if (UpdateReads(ParseUpdateKind(name), number)) {
+      names.push_back(name);
+    }
+  }
+  return "For " + Listed(names);
+}
+
+std::string LearningRateHelp() {
+  return "Default: " + NumbersOfRules(&DefaultLearningRate, [](UpdateKind) { return true; });
+}
+
+std::string Beta2Help() {
+  return "Default: " + NumbersOfRules(&DefaultBeta2, [](UpdateKind kind) { return UpdateReads(kind, "beta2"); });
+}
+
+bool MayBeClasses(const S& s) { return s.task != "regression"; }
+bool MayBeNumbers(const S& s) { return s.task != "classification"; }
+bool HasDerived(const S& s) { return !s.derive.empty(); }
+bool OutputIsOpen(const S& s) { return s.layers.empty() || EndsInAuto(s.layers); }
+// With --layers it is written into the activation.
+bool HasBipolar(const S& s) {
+  const std::string_view bipolar = formulas::BipolarSigmoid::kName;
+  return s.layers.empty() && (s.activation == bipolar || s.output_activation == bipolar);
+}
+constexpr std::string_view kBipolarText =
+    "For the activation bipolar_sigmoid of all hidden layers or of the output. With --layers, write it into the "
+    "activation: bipolar_sigmoid(gain=2,threshold=0)";
+
+// Whether the update rule reads a number; an unknown rule may.
+bool Reads(const S& s, std::string_view number) {
+  const std::vector<std::string> known = UpdateKindNames();
+  return std::find(known.begin(), known.end(), s.optimizer) == known.end() ||
+         UpdateReads(ParseUpdateKind(s.optimizer), number);
+}
+
+std::vector<Row> DataRows() {
+  constexpr InTrials kSame = InTrials::kSame;
+  return {
+      Row("data", &S::data,
+          "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is",
+          {.trials = kSame, .reads = &DataFiles}),
+      Row("test", &S::test, "Test data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
+      Row("validation", &S::validation, "Validation data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
+      Row("target", &S::target, "Target column(s) by name or number (-1: the last one); default: the last one",
+          {.trials = kSame, .of_columns = true}),
+      Row("drop", &S::drop, "Columns to leave out, by name or number", {.of_columns = true}),
+      Row("task", &S::task, "auto, classification or regression; auto: by the values of the target",
+          {.choices = &Names<kTasks>, .trials = kSame}),
+      Row("header", &S::header, "CSV: is the first line names? auto, yes or no",
+          {.choices = &Names<kHeaders>, .reads_file = true}),
+      Row("separator", &S::separator, "CSV: auto, comma, semicolon, tab, pipe or one character",
+          {.choices = &Names<kSeparators>, .more_choices = true, .reads_file = true}),
+      Row("text-columns", &S::text_columns, "CSV: columns to read as text although they look like numbers",
+          {.reads_file = true, .of_columns = true}),
+      Row("missing", &S::missing, "Missing values: error, drop (the row) or mean (of the training rows)",
+          {.choices = &Names<kMissing>}),
+      Row("unseen", &S::unseen,
+          "Categories that training did not see: error, or zero (all zeros, counted; such classes count as wrong); "
+          "auto: error, zero for kddcup99",
+          {.choices = &Names<kUnseen>}),
+      Row("samples", &S::samples, "Use only this many rows; 0: all",
+          {.range = kNotNegative, .trials = kSame, .of_columns = true}),
+      Row("random-samples", &S::random_samples, "Choose those rows at random instead of the first ones",
+          {.effect = [](const S& s) { return s.samples != 0; },
+           .effect_text = "For fewer samples than all",
+           .trials = kSame}),
+      Row("derive", &S::derive,
+          "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a "
+          "series, argument: rows), ratio, difference (argument: a column), log, weekday, month, year",
+          {.of_columns = true}),
+      Row("series-by", &S::series_by, "--derive: rows with the same value in this column are one series",
+          {.effect = &HasDerived, .of_columns = true}),
+      Row("order-by", &S::order_by, "--derive: the order within a series; default: that of the rows",
+          {.effect = &HasDerived, .of_columns = true}),
+      Row("class-map", &S::class_map,
+          "Classes made of the target's values: VALUE=CLASS, *=CLASS for all others, or a known map: kddcup99-binary, "
+          "kddcup99-categories",
+          {.effect = &MayBeClasses, .trials = kSame, .of_columns = true}),
+      Row("split", &S::split,
+          "Shares of training, validation and test rows, summing to 1; default: 5:1:0 where the test data is given "
+          "apart, 0.6,0.2,0.2 otherwise",
+          {.range = kShare, .trials = kSame, .of_columns = true}),
+      Row("stratify", &S::stratify, "Split every class by those shares",
+          {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
+      Row("split-by", &S::split_by,
+          "Split by this column instead of at random: numbers and dates in their order, the last ones are the test; "
+          "text with whole categories together",
+          {.trials = kSame, .of_columns = true}),
+      Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
+      Row("scale", &S::scale,
+          "Number columns: auto (images /255, others standardize), none, standardize, minmax or log (sign(x) "
+          "ln(1+|x|), standardized)",
+          {.choices = &Names<kScalings>}),
+      Row("target-scale", &S::target_scale, "Regression targets: auto (standardize), none, standardize, minmax or log",
+          {.choices = &Names<kScalings>, .effect = &MayBeNumbers, .shapes_loss = true}),
+      Row("target-values", &S::target_values,
+          "Classification targets: value of the other classes and of the true one; default 0,1, and -1,1 for tanh and "
+          "bipolar_sigmoid outputs",
+          {.range = kAnyNumber, .effect = &MayBeClasses, .shapes_loss = true}),
+      Row("class-weights", &S::class_weights, "balanced, or name=weight,...",
+          {.effect = &MayBeClasses, .effect_text = "For classes", .of_columns = true}),
+      Row("weight-column", &S::weight_column, "Column with a weight per row", {.of_columns = true}),
+      Row("baseline", &S::baseline,
+          "Regression: the naive guess that the test is compared with, a column (yesterday's price) or a number",
+          {.effect = &MayBeNumbers, .trials = kSame, .of_columns = true}),
+      Row("cost-matrix", &S::cost_matrix,
+          "Classification: what each mistake costs on the test rows, a CSV file (a class and its costs a line, the "
+          "header names the predicted classes) or kddcup99",
+          {.effect = &MayBeClasses, .trials = kSame, .of_columns = true, .reads = [](const std::string& text) {
+             return std::vector<std::string>{CostMatrix::FileOf(text)};
+           }})};
+}
+
+std::vector<Row> NetworkRows() {
+  return {
+      Row("hidden", &S::hidden, "Neurons of the hidden layers, input side first; 0 alone: none",
+          {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }}),
+      Row("activation", &S::activation,
+          "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp(),
+          {.choices = &ActivationNames, .more_choices = true, .effect = &OutputIsOpen}),
+      Row("output-activation", &S::output_activation,
+          "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for "
+          "values)",
+          {.choices = &AutoAnd<&ActivationNames>,
+           .more_choices = true,
+           .effect = &OutputIsOpen,
+           .effect_text = "Where --layers does not say the output layer"}),
+      Row("layers", &S::layers,
+          "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances l1, "
+          "l2, l2sq with activations such as triangle(radius=12), -radius behind it trains a radius for every neuron; "
+          "rbf is l1-triangle, mul is dot-tanh; a first layer of distances starts at training rows, without a radius "
+          "it takes one from their distances; auto as the last layer: the output layer that the target needs"),
+      Row("bias", &S::bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)"),
+      Row("gain", &S::gain, "Gain of bipolar_sigmoid (2018 paper)",
+          {.range = kNotZero, .effect = &HasBipolar, .effect_text = kBipolarText}),
+      Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
+          {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText}),
+      Row("init", &S::init,
+          "Weights at the start: auto, glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the "
+          "relu family, else glorot_uniform",
+          {.choices = &AutoAnd<&InitializationNames>}),
+      Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
+      Row("precision", &S::precision,
+          "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
+          "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, "
+          "exact elsewhere",
+          {.choices = &Names<kPrecisions>})};
+}
+
+std::vector<Row> TrainingRows() {
+  return {Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
+              {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
+          Row("label-smoothing", &S::label_smoothing,
+              "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1",
+              {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),
+          Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &UpdateKindNames}),
+          Row("learning-rate", &S::learning_rate, LearningRateHelp(),
+              {.range = TrainRanges::learning_rate, .logarithmic = true}),
+          Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
+              {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
+          Row("weight-decay", &S::weight_decay, "The 2018 paper's regularisation factor",
+              {.range = TrainRanges::weight_decay, .logarithmic = true}),
+          Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
+              {.range = TrainRanges::beta1, .effect = [](const S& s) { return Reads(s, "beta1"); }}),
+          Row("beta2", &S::beta2, Beta2Help(),
+              {.range = TrainRanges::beta2, .effect = [](const S& s) { return Reads(s, "beta2"); }}),
+          Row("epsilon", &S::epsilon, UpdateNumberHelp("epsilon"),
+              {.range = TrainRanges::epsilon,
+               .effect = [](const S& s) { return Reads(s, "epsilon"); },
+               .logarithmic = true}),
+          Row("clip-norm", &S::clip_norm,
+              "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
+              {.range = TrainRanges::clip_norm, .logarithmic = true}),
+          Row("epochs", &S::epochs, "Passes over the training rows", {.range = TrainRanges::epochs}),
+          Row("batch", &S::batch, "Samples a step", {.range = TrainRanges::batch}),
+          Row("schedule", &S::schedule, "Learning rate over time: constant, step, cosine or plateau",
+              {.choices = &ScheduleKindNames}),
+          Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",
+              {.range = TrainRanges::schedule_factor,
+               .effect = [](const S& s) { return s.schedule != ScheduleKindName(ScheduleKind::kConstant); },
+               .effect_text = "For the schedules step, cosine and plateau"}),
+          Row("schedule-epochs", &S::schedule_epochs, "step: epochs between multiplications",
+              {.range = TrainRanges::schedule_epochs,
+               .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kStep); },
+               .effect_text = "For the schedule step"}),
+          Row("schedule-patience", &S::schedule_patience, "plateau: epochs without improvement before a multiplication",
+              {.range = TrainRanges::schedule_patience,
+               .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
+               .effect_text = "For the schedule plateau"}),
+          Row("patience", &S::patience, "Stop after this many epochs without a better validation loss; 0: never",
+              {.range = TrainRanges::patience}),
+          Row("min-improvement", &S::min_improvement, "What counts as a better loss",
+              {.range = TrainRanges::min_improvement, .logarithmic = true}),
+          Row("keep", &S::keep, "Weights kept at the end: auto (best with --patience, else last), best or last",
+              {.choices = &KeepNames}),
+          Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
+          Row("seed", &S::seed, "Of the weights, the split and the order of rows")};
+}
+
+std::vector<Row> MachineRows() {
+  constexpr InTrials kOutside = InTrials::kOutside;
+  return {Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames}),
+          Row("threads", &S::threads, "Threads to use; 0: all cores", {.range = kThreadCounts, .trials = kOutside}),
+          Row("model", &S::model, "Write the trained model to this file", {.trials = kOutside, .writes = true}),
+          Row("history", &S::history, "Write the history to this file as CSV", {.trials = kOutside, .writes = true}),
+          Row("history-json", &S::history_json, "Write the history to this file as JSON",
+              {.trials = kOutside, .writes = true}),
+          Row("checkpoint", &S::checkpoint,
+              "Keep a checkpoint in this file, written at Ctrl-C and as --checkpoint-epochs says",
+              {.trials = kOutside, .writes = true}),
+          Row("checkpoint-epochs", &S::checkpoint_epochs, "Epochs from one checkpoint to the next; 0: only at Ctrl-C",
+              {.range = TrainRanges::checkpoint_epochs,
+               .effect = [](const S& s) { return !CheckpointPathOf(s).empty(); },
+               .trials = kOutside})};
+}
+
+}  // namespace
+
+template <>
+std::span<const Setting<TrainSettings>> SettingRows() {
+  static const std::vector<Row> rows = JoinGroups<S>({{kDataGroup, DataRows()},
+                                                      {kNetworkGroup, NetworkRows()},
+                                                      {kTrainingGroup, TrainingRows()},
+                                                      {kMachineGroup, MachineRows()}});
+  return rows;
+}
+
+}  // namespace lamina
