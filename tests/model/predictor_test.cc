@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/nn/executor.h"
-#include "lamina/train/settings.h"
+#include "lamina/train/settings_text.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
 #include "tests/nn/small_data.h"

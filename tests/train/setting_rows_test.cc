@@ -46,7 +46,6 @@ TYPED_TEST(SettingRowsOf, NamesHelpAndGroupsAreGiven) {
   for (const auto& row : SettingRows<TypeParam>()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_FALSE(row.help.empty() || row.group.empty()) << row.name;
-    EXPECT_FALSE(row.writes && row.trials == InTrials::kMayDiffer) << row.name;
     EXPECT_FALSE(row.IsFile() && row.kind() != SettingKind::kText) << row.name;
   }
   EXPECT_GE(names.size(), 9U);
@@ -129,6 +128,12 @@ TYPED_TEST(SettingRowsOf, EveryEffectComesAndGoes) {
     EXPECT_TRUE(std::any_of(configurations.begin(), configurations.end(), has_effect)) << row.name;
     EXPECT_TRUE(row.effect == nullptr || !std::all_of(configurations.begin(), configurations.end(), has_effect))
         << row.name;
+  }
+}
+
+TEST(SettingRows, TrialsOfASearchShareNoFiles) {
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    EXPECT_TRUE(!row.IsFile() || row.trials == (row.writes ? InTrials::kOutside : InTrials::kSame)) << row.name;
   }
 }
 

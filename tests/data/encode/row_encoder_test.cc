@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "lamina/base/random.h"
-#include "lamina/train/settings.h"
+#include "lamina/train/settings_text.h"
 #include "tests/nn/small_data.h"
 
 namespace lamina {
