@@ -14,6 +14,7 @@
 struct lamina_model {
   explicit lamina_model(lamina::Model loaded)
       : model(std::move(loaded)), predictor(model), input_names(model.preprocessor.inputs().Names()) {
+    model.network = lamina::Network();  // the predictor has it
     for (int64_t i = static_cast<int64_t>(input_names.size()); i < predictor.columns(); ++i) {
       input_names.push_back("x" + std::to_string(i));  // a network that is not fed from raw rows
     }
@@ -63,14 +64,21 @@ R Guarded(R failed, const Fn& fn) noexcept {
 
 }  // namespace
 
-lamina_model* lamina_load(const char* path) {
+lamina_model* lamina_load(const char* path) { return lamina_load_weights(path, nullptr); }
+
+lamina_model* lamina_load_weights(const char* path, const char* weights) {
   return Guarded(static_cast<lamina_model*>(nullptr), [&] {
     if (path == nullptr) {
       throw lamina::Error(lamina::ErrorCode::kInvalidArgument, "the path of the model is NULL");
     }
-    return new lamina_model(lamina::LoadModel(path));
+    lamina::Model model = lamina::LoadModel(path);
+    return new lamina_model(weights == nullptr
+                                ? std::move(model)
+                                : lamina::WithWeights(std::move(model), lamina::ParseWeightStorage(weights)));
   });
 }
+
+const char* lamina_weights(const lamina_model* model) { return lamina::WeightStorageName(model->model.weights).data(); }
 
 void lamina_free(lamina_model* model) { delete model; }
 

@@ -16,6 +16,12 @@ typedef struct lamina_model lamina_model;
  * text, which rows of plain numbers do not have; lamina_error() then says why. */
 lamina_model* lamina_load(const char* path);
 
+/* The same with weights kept in fewer bits, which one row reads sooner: "exact", "bf16", "f16" or "i8" (8 bits and a
+ * scale for each neuron), rounded while loading; NULL is as the file keeps them. NULL also where they do not fit. */
+lamina_model* lamina_load_weights(const char* path, const char* weights);
+/* How a model keeps them: one of those names. */
+const char* lamina_weights(const lamina_model* model);
+
 /* Ends the use of a model; NULL is allowed. No other call may be using it. */
 void lamina_free(lamina_model* model);
 

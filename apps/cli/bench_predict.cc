@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/data/files/npy_matrix.h"
 #include "lamina/measure/predict_benchmark.h"
 
 namespace lamina::cli {
@@ -24,6 +26,9 @@ struct BenchPredictCommand {
   std::vector<int> threads{1};
   std::string dtype = "f32";
   std::string activation = "sigmoid";
+  std::vector<std::string> weights{"exact"};
+  double zeros = 0;
+  std::string rows;
   PredictBenchmarkOptions options;
   JsonOutput json_output;
 };
@@ -43,6 +48,8 @@ std::vector<int64_t> ShapeOf(const std::string& net) {
 nlohmann::json ToJson(const PredictBenchmarkCase& work, const PredictBenchmarkResult& result) {
   return {{"network", work.ShapeText()},
           {"dtype", DTypeName(work.dtype)},
+          {"weights", WeightStorageName(work.weights)},
+          {"zeros", work.zeros},
           {"activation", work.activation.Text()},
           {"threads", work.threads},
           {"verified", result.verified},
@@ -55,21 +62,39 @@ nlohmann::json ToJson(const PredictBenchmarkCase& work, const PredictBenchmarkRe
           {"rows_per_second", result.rows_per_second}};
 }
 
+std::string DataText(const BenchPredictCommand& command) {
+  if (!command.rows.empty()) {
+    return "of " + command.rows;
+  }
+  return command.zeros > 0 ? fmt::format("of random data, {:.0f} % zeros,", 100 * command.zeros) : "of random data";
+}
+
 int RunBenchPredict(const BenchPredictCommand& command) {
-  command.json_output.Check();
+  FileUse files;
+  files.AddRead("--rows", {command.rows});
+  command.json_output.Check(std::move(files));
+  PredictBenchmarkOptions options = command.options;
+  std::optional<NpyMatrix> asked;
+  if (!command.rows.empty()) {
+    asked.emplace(command.rows);
+    options.rows = asked->Rows(0, asked->rows());
+  }
   const bool text = !command.json_output.to_stdout();
   const std::string hardware = QueryHardware().OneLine();
   std::vector<PredictBenchmarkCase> cases;
   for (const std::string& net : command.nets) {
-    for (const int threads : command.threads) {
-      cases.push_back({ShapeOf(net), ParseDType(command.dtype), Activation(command.activation), threads});
+    for (const std::string& weights : command.weights) {
+      for (const int threads : command.threads) {
+        cases.push_back({ShapeOf(net), ParseDType(command.dtype), Activation(command.activation), threads,
+                         ParseWeightStorage(weights), command.zeros});
+      }
     }
   }
   if (text) {
-    fmt::print("{}\nOne row of random data a call, {}, {} in every layer; every call is timed.\n\n", hardware,
+    fmt::print("{}\nOne row {} a call, {}, {} in every layer; every call is timed.\n\n", hardware, DataText(command),
                command.dtype, command.activation);
-    fmt::print("{:<18} {:>7} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9}\n", "network", "threads", "median us", "p99 us",
-               "least us", "rows/s", "calls", "verified");
+    fmt::print("{:<18} {:>7} {:>7} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9}\n", "network", "weights", "threads",
+               "median us", "p99 us", "least us", "rows/s", "calls", "verified");
   }
   CatchInterrupts();
   nlohmann::json rows = nlohmann::json::array();
@@ -79,14 +104,14 @@ int RunBenchPredict(const BenchPredictCommand& command) {
       fmt::print(stderr, "lamina: interrupted\n");
       return kExitInterrupted;
     }
-    const PredictBenchmarkResult result = BenchmarkPrediction(work, command.options);
+    const PredictBenchmarkResult result = BenchmarkPrediction(work, options);
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(work, result));
     if (text) {
-      fmt::print("{:<18} {:>7} {:>10.2f} {:>10.2f} {:>10.2f} {:>11} {:>10} {:>9}\n", work.ShapeText(), work.threads,
-                 1e6 * result.median_seconds, 1e6 * result.p99_seconds, 1e6 * result.least_seconds,
-                 WithThousands(static_cast<int64_t>(result.rows_per_second)), WithThousands(result.calls),
-                 result.verified ? "yes" : "WRONG");
+      fmt::print("{:<18} {:>7} {:>7} {:>10.2f} {:>10.2f} {:>10.2f} {:>11} {:>10} {:>9}\n", work.ShapeText(),
+                 WeightStorageName(work.weights), work.threads, 1e6 * result.median_seconds, 1e6 * result.p99_seconds,
+                 1e6 * result.least_seconds, WithThousands(static_cast<int64_t>(result.rows_per_second)),
+                 WithThousands(result.calls), result.verified ? "yes" : "WRONG");
       std::fflush(stdout);
     }
   }
@@ -114,12 +139,26 @@ std::function<int()> AddBenchPredict(CLI::App& bench) {
   predict->add_option("--dtype", command->dtype, "f32 or f64")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));
+  predict
+      ->add_option(
+          "--weights", command->weights,
+          "How weights are kept: " + fmt::format("{}", fmt::join(WeightStorageNames(), ", ")) + "; several in turn")
+      ->delimiter(',')
+      ->default_str("exact");
+  predict->add_option("--zeros", command->zeros, "Share of the random inputs that are zero")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  predict->add_option("--rows", command->rows, "Ask these rows (.npy, rows x inputs) instead of random ones")
+      ->type_name("FILE")
+      ->excludes("--zeros");
   predict->add_option("--activation", command->activation, "Of every layer")->capture_default_str();
   predict->add_option("--seconds", command->options.seconds, "Length of a measurement")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 3600.0));
   command->json_output.AddTo(*predict);
-  predict->footer("Example: lamina bench predict --net 784-1024-10,8-4-2-1 --threads 1,2");
+  predict->footer(
+      "Example: lamina bench predict --net 784-1024-10,8-4-2-1 --threads 1,2\n"
+      "         lamina bench predict --weights exact,bf16,i8 --zeros 0.8");
   return [command] { return RunBenchPredict(*command); };
 }
 

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
 #include "lamina/backend/backends.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/weight_effect.h"
 #include "lamina/train/command_line.h"
 #include "model_input.h"
 #include "pictures.h"
@@ -21,6 +23,17 @@ struct EvaluateCommand {
   PictureOutput pictures;
   JsonOutput json_output;
 };
+
+// Where --weights rounds: the answers beside those of the weights in the file.
+std::optional<WeightEffect> EffectOfWeights(const EvaluateCommand& command, const Model& model, const Backend& backend,
+                                            Table& table, const Answers& answers) {
+  if (command.input.weights.empty() || model.weights == WeightStorage::kExact) {
+    return std::nullopt;
+  }
+  const Model of_file = command.input.ReadModelOfFile();
+  const Answers before = AnswerTable(of_file, backend, table, answers.rows, {Truth::kRequired, {}});
+  return CompareWeights(of_file, before, model, answers);
+}
 
 int RunEvaluate(const EvaluateCommand& command) {
   FileUse files = command.input.Files();
@@ -38,11 +51,15 @@ int RunEvaluate(const EvaluateCommand& command) {
   const Answers answers =
       AnswerTable(model, *backend, table, command.input.RowsOf(table), {Truth::kRequired, std::move(costs)});
   const Evaluation& evaluation = *answers.evaluation;
+  const std::optional<WeightEffect> effect = EffectOfWeights(command, model, *backend, table, answers);
   if (!command.json_output.to_stdout()) {
     PrintUnseen(answers.report);
     PrintNewLabels(answers.report);
     PrintNote(LeftOutText(answers.not_evaluated, std::ssize(answers.rows), "were left out"));
     PrintEvaluation(command.input.data, evaluation, /*details=*/true);
+    if (effect) {
+      fmt::print("{}\n", effect->Text());
+    }
   }
   nlohmann::json result = ToJson(evaluation);
   result["model"] = command.input.model;
@@ -52,6 +69,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["left_out"] = answers.not_evaluated.rows;
   result["unseen_values"] = answers.report.unseen_values;
   result["new_labels"] = NewLabelsJson(answers.report);
+  result["weights"] = effect ? ToJson(*effect) : nlohmann::json{{"storage", WeightStorageName(model.weights)}};
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   if (command.pictures.wanted()) {
     const EvaluationReportInput input{command.input.model, command.input.data,
@@ -79,6 +97,7 @@ Command AddEvaluate(CLI::App& app) {
   command->json_output.AddTo(*evaluate);
   evaluate->footer(
       "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"
+      "With --weights also what rounding the weights changes.\n"
       "Example: lamina evaluate --model digits.safetensors --data data/digits.csv.gz");
   return {evaluate, [command] { return RunEvaluate(*command); }};
 }

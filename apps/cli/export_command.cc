@@ -11,6 +11,7 @@
 #include "lamina/model/model.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/report/gnuplot.h"
+#include "model_input.h"
 
 namespace lamina::cli {
 namespace {
@@ -21,20 +22,29 @@ struct ExportCommand {
   bool onnx = false;
   bool csv = false;
   bool npy = false;
+  std::string weights;  // empty: as the file keeps them
   JsonOutput json_output;
 };
 
 int RunExport(const ExportCommand& command) {
-  if (command.onnx + command.csv + command.npy != 1) {
-    throw Error(ErrorCode::kInvalidArgument, "say what to write: --onnx, --csv or --npy");
+  const int others = command.onnx + command.csv + command.npy;
+  const bool model_file = others == 0 && !command.weights.empty();
+  if (others != 1 && !model_file) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "say what to write: --onnx, --csv or --npy, or --weights for a model file of other weights");
   }
   FileUse files;
   files.AddRead("MODEL", {command.model});
-  files.written.push_back({"--out", command.onnx ? command.out : ""});
+  files.written.push_back({"--out", command.onnx || model_file ? command.out : ""});
   command.json_output.Check(std::move(files));
   std::vector<std::string> paths{command.out};
-  const Model model = LoadModel(command.model);
-  if (command.onnx) {
+  Model model = LoadModel(command.model);
+  if (!command.weights.empty()) {
+    model = WithWeights(std::move(model), ParseWeightStorage(command.weights));
+  }
+  if (model_file) {
+    SaveModel(command.out, model);
+  } else if (command.onnx) {
     WriteFileAtomically(command.out, ToOnnx(model));
   } else {
     RequireOutputFolder(command.out);
@@ -44,7 +54,8 @@ int RunExport(const ExportCommand& command) {
   if (!command.json_output.to_stdout()) {
     fmt::print("wrote {}\n", fmt::join(paths, ", "));
   }
-  command.json_output.Write("export", {{"model", command.model}, {"files", paths}});
+  command.json_output.Write(
+      "export", {{"model", command.model}, {"files", paths}, {"weights", WeightStorageName(model.weights)}});
   return kExitOk;
 }
 
@@ -52,19 +63,22 @@ int RunExport(const ExportCommand& command) {
 
 Command AddExport(CLI::App& app) {
   auto command = std::make_shared<ExportCommand>();
-  CLI::App* sub = app.add_subcommand("export", "Write a model for other programs: ONNX, or its weights as arrays");
+  CLI::App* sub = app.add_subcommand(
+      "export", "Write a model for other programs (ONNX, or its weights as arrays), or with weights in fewer bits");
   sub->add_option("model", command->model, "Model file written by lamina train")->required()->type_name("MODEL");
-  sub->add_option("-o,--out", command->out, "The ONNX file; the folder for --csv and --npy")
+  sub->add_option("-o,--out", command->out, "The ONNX or model file; the folder for --csv and --npy")
       ->required()
       ->type_name("PATH");
   sub->add_flag("--onnx", command->onnx, "Network, preprocessing and class names as one ONNX file");
   sub->add_flag("--csv", command->csv, "Weights, biases and radii as CSV, a file each");
   sub->add_flag("--npy", command->npy, "The same as .npy");
+  AddWeightsTo(*sub, command->weights, "as the file keeps them. Alone: write a model file of such weights");
   command->json_output.AddTo(*sub);
   sub->footer(
       "Examples:\n"
       "  lamina export --onnx digits.safetensors -o digits.onnx\n"
-      "  lamina export --npy digits.safetensors -o weights");
+      "  lamina export --npy digits.safetensors -o weights\n"
+      "  lamina export --weights i8 digits.safetensors -o digits.i8.safetensors");
   return {sub, [command] { return RunExport(*command); }};
 }
 

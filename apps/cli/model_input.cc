@@ -1,6 +1,8 @@
 // The flags and the reading that evaluate and predict share.
 #include "model_input.h"
 
+#include <fmt/format.h>
+
 #include "command.h"
 
 #include "lamina/model/answer.h"
@@ -9,6 +11,13 @@
 #include "lamina/tune/profile.h"
 
 namespace lamina::cli {
+
+void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_default) {
+  app.add_option("--weights", weights,
+                 "Round the weights of products to " + fmt::format("{}", fmt::join(WeightStorageNames(), ", ")) +
+                     " (8 bits with a scale a neuron); default: " + by_default)
+      ->type_name("TEXT");
+}
 
 void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--model", model, "Model file written by lamina train")->required()->type_name("FILE");
@@ -27,6 +36,7 @@ void ModelInput::AddTo(CLI::App& app) {
                  "Categories that training did not see: error, or zero (all zeros, counted; such classes count as "
                  "wrong); default: as the model was trained")
       ->type_name("TEXT");
+  AddWeightsTo(app, weights, "as the file keeps them");
   AddBackendFlag(app, backend);
   AddThreadsFlag(app, threads);
 }
@@ -46,6 +56,11 @@ std::unique_ptr<Backend> ModelInput::MakeBackend() const {
 }
 
 Model ModelInput::ReadModel() const {
+  Model read = ReadModelOfFile();
+  return weights.empty() ? read : WithWeights(std::move(read), ParseWeightStorage(weights));
+}
+
+Model ModelInput::ReadModelOfFile() const {
   Model read = LoadModel(model);
   if (!missing.empty()) {
     read.preprocessor.set_missing(ParseMissing(missing));

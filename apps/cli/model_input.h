@@ -24,17 +24,23 @@ struct ModelInput {
   int threads = 0;
   std::string missing;  // empty: as the model says
   std::string unseen;
+  std::string weights;  // empty: as the file keeps them
 
   void AddTo(CLI::App& app);
   /// The files of --model and --data.
   FileUse Files() const;
-  /// The model of the file, with the policies that the flags say.
+  /// The model of the file, with the policies that the flags say; its weights as --weights says.
   Model ReadModel() const;
+  /// The same with weights as the file has them.
+  Model ReadModelOfFile() const;
   std::unique_ptr<Backend> MakeBackend() const;
   /// The rows of `data`, as ReadTableFor().
   Table ReadTable(const Model& model) const;
   /// The first `samples` rows, or all.
   std::vector<int64_t> RowsOf(const Table& table) const;
 };
+
+/// --weights: the name of a WeightStorage, empty where it is not given.
+void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_default);
 
 }  // namespace lamina::cli

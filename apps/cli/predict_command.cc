@@ -68,6 +68,7 @@ int RunPredict(const PredictCommand& command) {
                            {"without_answer", answers.without_answer.rows},
                            {"seconds", answers.seconds},
                            {"unseen_values", answers.report.unseen_values},
+                           {"weights", WeightStorageName(model.weights)},
                            {"backend", backend->name()},
                            {"threads", backend->threads()}};
   AddSpeed(result, static_cast<double>(outputs.rows()), answers.seconds);

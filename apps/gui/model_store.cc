@@ -116,6 +116,9 @@ QString ModelStore::Description() const {
   text += tr("Network %1, %2 parameters in %3, loss %4\n")
               .arg(FromText(network.ShapeText()), FromText(WithThousands(network.parameter_count())),
                    FromText(DTypeName(network.dtype())), FromText(model_->loss.Text()));
+  if (model_->weights != WeightStorage::kExact) {
+    text += tr("Weights of products kept in %1\n").arg(FromText(WeightStorageName(model_->weights)));
+  }
   text += LayersText(network);
   if (model_->preprocessor.inputs().count() > 0) {
     text += DataText(model_->preprocessor);

@@ -9,10 +9,12 @@
 #include <limits>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/convert.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 #include "lamina/model/predictor.h"
 #include "lamina/nn/executor.h"
+#include "lamina/nn/rounded_network.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
@@ -30,15 +32,27 @@ Network MakeNetwork(const PredictBenchmarkCase& work, DType dtype) {
   return network;
 }
 
-// The same values in every type.
-Matrix RandomRows(int64_t inputs, DType dtype) {
-  Matrix rows(kRows, inputs, dtype);
-  Random random(2);
-  DispatchFloat(dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < kRows * inputs; ++i) {
-      static_cast<T*>(rows.data())[i] = static_cast<T>(static_cast<float>(random.Uniform()));
-    }
-  });
+// The same values in every type: f32 numbers.
+Matrix RowsFor(const PredictBenchmarkCase& work, ConstMatrixView given, DType dtype) {
+  const int64_t inputs = work.shape.front();
+  if (!given.empty() && given.cols != inputs) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the rows have {} numbers, the network {} inputs", given.cols, inputs),
+                {.value = work.ShapeText()});
+  }
+  Matrix narrow(given.empty() ? kRows : given.rows, inputs, DType::kF32);
+  if (given.empty()) {
+    Random random(2);
+    Random which(3);
+    std::generate_n(static_cast<float*>(narrow.data()), kRows * inputs, [&] {
+      const auto number = static_cast<float>(random.Uniform());
+      return which.Uniform() < work.zeros ? 0.0F : number;
+    });
+  } else {
+    ConvertMatrix(given, narrow.view());
+  }
+  Matrix rows(narrow.rows(), inputs, dtype);
+  ConvertMatrix(narrow.view(), rows.view());
   return rows;
 }
 
@@ -49,6 +63,7 @@ std::vector<double> AsDoubles(const Matrix& matrix) {
   });
 }
 
+// The first kRows of `x`.
 void Verify(const PredictBenchmarkCase& work, const Predictor& predictor, const Matrix& x,
             PredictBenchmarkResult& result) {
   // The f32 start, exactly, where f32 is what is verified.
@@ -56,24 +71,33 @@ void Verify(const PredictBenchmarkCase& work, const Predictor& predictor, const 
   if (work.dtype == DType::kF32) {
     const Network narrow = MakeNetwork(work, DType::kF32);
     for (size_t l = 0; l < narrow.layers().size(); ++l) {
-      std::copy_n(narrow.Weights(l).Row<float>(0), narrow.layers()[l].weight_count(),
-                  network.Weights(l).Row<double>(0));
+      ConvertMatrix(narrow.Weights(l), network.Weights(l));
     }
   }
+  if (work.weights != WeightStorage::kExact) {
+    RoundWeights(network, work.weights);
+  }
+  const int64_t rows = std::min(kRows, x.rows());
   const std::unique_ptr<Backend> serial = MakeBackend("serial");
-  Executor executor(network, *serial, {.max_batch = kRows});
-  Matrix expected(kRows, predictor.outputs(), DType::kF64);
-  executor.Predict(RandomRows(predictor.inputs(), DType::kF64).view(), expected.view());
-  Matrix got(kRows, predictor.outputs(), work.dtype);
+  Executor executor(network, *serial, {.max_batch = rows});
+  Matrix expected(rows, predictor.outputs(), DType::kF64);
+  Matrix wide(rows, predictor.inputs(), DType::kF64);
+  ConvertMatrix(x.view().Rows(0, rows), wide.view());
+  executor.Predict(wide.view(), expected.view());
+  Matrix got(rows, predictor.outputs(), work.dtype);
   PredictorScratch scratch = predictor.MakeScratch();
   DispatchFloat(work.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t i = 0; i < rows; ++i) {
       predictor.Predict(x.Row<T>(i), got.Row<T>(i), scratch);
     }
   });
   result.largest_error = LargestRelativeError(AsDoubles(expected), AsDoubles(got));
-  const double epsilon =
-      work.dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  double epsilon = std::numeric_limits<float>::epsilon();
+  if (work.weights == WeightStorage::kI8) {
+    epsilon = 0x1p-16;  // of x in 16 bits
+  } else if (work.weights == WeightStorage::kExact && work.dtype == DType::kF64) {
+    epsilon = std::numeric_limits<double>::epsilon();
+  }
   const auto widest = static_cast<double>(*std::max_element(work.shape.begin(), work.shape.end()));
   result.error_bound = 8.0 * std::sqrt(widest) * epsilon;
   result.verified = result.largest_error <= result.error_bound;  // false for NaN
@@ -89,7 +113,7 @@ std::vector<double> TimeCalls(const Predictor& predictor, const Matrix& x, const
   int64_t i = 0;
   const auto ask = [&] {
     predictor.Predict(rows.Rows(i, 1).data, y.data(), scratch);
-    i = i + 1 == kRows ? 0 : i + 1;
+    i = i + 1 == rows.rows ? 0 : i + 1;
   };
   for (int64_t n = 0; n < options.warm_calls; ++n) {
     ask();
@@ -108,8 +132,8 @@ std::vector<double> TimeCalls(const Predictor& predictor, const Matrix& x, const
 std::string PredictBenchmarkCase::ShapeText() const { return fmt::format("{}", fmt::join(shape, "-")); }
 
 PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, const PredictBenchmarkOptions& options) {
-  const Predictor predictor(MakeNetwork(work, work.dtype));
-  const Matrix x = RandomRows(predictor.inputs(), work.dtype);
+  const Predictor predictor(MakeNetwork(work, work.dtype), work.weights);
+  const Matrix x = RowsFor(work, options.rows, work.dtype);
   PredictBenchmarkResult result;
   Verify(work, predictor, x, result);
   std::vector<std::vector<double>> by_thread(static_cast<size_t>(work.threads));

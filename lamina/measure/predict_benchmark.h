@@ -7,6 +7,7 @@
 
 #include "lamina/base/matrix_view.h"
 #include "lamina/neuron/activation.h"
+#include "lamina/neuron/weight_storage.h"
 
 namespace lamina {
 
@@ -15,6 +16,8 @@ struct PredictBenchmarkCase {
   DType dtype = DType::kF32;
   Activation activation{"sigmoid"};  // of every layer
   int threads = 1;                   // that ask at the same time
+  WeightStorage weights = WeightStorage::kExact;
+  double zeros = 0;  // the share of the random inputs that are zero
 
   std::string ShapeText() const;
 };
@@ -33,9 +36,11 @@ struct PredictBenchmarkResult {
 struct PredictBenchmarkOptions {
   double seconds = 1;        // of measuring
   int64_t warm_calls = 200;  // before, by each thread
+  ConstMatrixView rows;      // rows × inputs to ask, of any type; empty: random ones
 };
 
-/// Rows of random data through Predictor (model/predictor.h). Throws Error as building the network would.
+/// Rows of data through Predictor (model/predictor.h). Throws Error as building the network would, and
+/// kInvalidArgument where the rows have another width.
 PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, const PredictBenchmarkOptions& options);
 
 }  // namespace lamina

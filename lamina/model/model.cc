@@ -10,6 +10,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
+#include "lamina/nn/rounded_network.h"
 
 namespace lamina {
 namespace {
@@ -18,21 +19,30 @@ using nlohmann::json;
 
 constexpr const char* kMetadataKey = "lamina";
 constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
+constexpr const char* kWeights = "weights";               // absent: exact
 
 bool HasTrainedRadius(const json& layer) {
   const auto it = layer.find(kTrainedRadius);
   return it != layer.end() && it->get<bool>();
 }
 
-int64_t FormatVersionOf(const Network& network) {
-  const auto& layers = network.layers();
+int64_t FormatVersionOf(const Model& model) {
+  if (model.weights != WeightStorage::kExact) {
+    return 3;
+  }
+  const auto& layers = model.network.layers();
   return std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) { return layer.trained_radius; }) ? 2 : 1;
 }
 
 // A network without raw data behind it (a library user's own) has none.
 bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.inputs().count() > 0; }
 
-json ToJson(const Network& network) {
+WeightStorage StorageIn(const json& network) {
+  const auto it = network.find(kWeights);
+  return it == network.end() ? WeightStorage::kExact : ParseWeightStorage(it->get<std::string>());
+}
+
+json ToJson(const Network& network, WeightStorage storage) {
   json layers = json::array();
   for (const LayerSpec& layer : network.layers()) {
     layers.push_back({{"inputs", layer.inputs},
@@ -44,7 +54,11 @@ json ToJson(const Network& network) {
       layers.back()[kTrainedRadius] = true;
     }
   }
-  return {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
+  json node = {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
+  if (storage != WeightStorage::kExact) {
+    node[kWeights] = WeightStorageName(storage);
+  }
+  return node;
 }
 
 Network NetworkFrom(const json& node, std::span<const Activation> custom) {
@@ -62,6 +76,8 @@ Network NetworkFrom(const json& node, std::span<const Activation> custom) {
   return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()));
 }
 
+constexpr const char* kScale = "weight_scale";
+
 std::string TensorName(size_t layer, const char* what) { return fmt::format("layer.{}.{}", layer + 1, what); }
 
 TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
@@ -75,10 +91,16 @@ TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape
 // The file must hold as much as the layers claim before any memory is taken for them.
 void RequireTensors(const SafetensorsFile& file, const json& node) {
   const DType dtype = ParseDType(node.at("dtype").get<std::string>());
+  const WeightStorage storage = StorageIn(node);
   size_t l = 0;
   for (const json& entry : node.at("layers")) {
     const int64_t outputs = IntegerAt(entry, "outputs");
-    file.Require(TensorName(l, "weight"), dtype, {outputs, IntegerAt(entry, "inputs")});
+    const bool exact = IsDistance(ParseSynapse(entry.at("synapse").get<std::string>()));
+    file.Require(TensorName(l, "weight"), exact ? dtype : StoredType(storage, dtype),
+                 {outputs, IntegerAt(entry, "inputs")});
+    if (!exact && storage == WeightStorage::kI8) {
+      file.Require(TensorName(l, kScale), DType::kF32, {outputs});
+    }
     if (entry.at("bias").get<bool>()) {
       file.Require(TensorName(l, "bias"), dtype, {outputs});
     }
@@ -107,13 +129,43 @@ void RequireFinite(const std::string& name, const void* data, DType dtype, int64
   });
 }
 
-void CopyTensors(const SafetensorsFile& file, Network& network) {
+// Weights in few bits to numbers. They are what lamina writes if rounding them again finds the same.
+void WidenTensors(const SafetensorsFile& file, size_t l, WeightStorage storage, Network& network) {
+  const MatrixView weights = network.Weights(l);
+  const auto require = [&](const char* what, DType dtype, const std::vector<int64_t>& shape) {
+    return file.Require(TensorName(l, what), dtype, shape).bytes;
+  };
+  const DType dtype = StoredType(storage, network.dtype());
+  const std::string_view numbers = require("weight", dtype, {weights.rows, weights.cols});
+  const std::string_view scales =
+      storage == WeightStorage::kI8 ? require(kScale, DType::kF32, {weights.rows}) : std::string_view();
+  StoredWeights stored;
+  stored.numbers = Matrix(weights.rows, weights.cols, dtype);
+  stored.scales.resize(scales.size() / sizeof(float));
+  std::memcpy(stored.numbers.data(), numbers.data(), numbers.size());
+  std::memcpy(stored.scales.data(), scales.data(), scales.size());
+  stored.Widen(weights);
+  RequireFinite(TensorName(l, "weight"), weights.data, network.dtype(), weights.rows, weights.cols, false);
+  const StoredWeights again = StoreWeights(weights, storage);
+  if (std::memcmp(again.numbers.data(), numbers.data(), numbers.size()) != 0 || again.scales != stored.scales) {
+    throw Error(ErrorCode::kBadModel,
+                fmt::format("tensors {} and {} are not weights as lamina rounds them", TensorName(l, "weight"),
+                            TensorName(l, kScale)),
+                {.remedy = "The file is damaged: export it again (lamina export --weights)."});
+  }
+}
+
+void CopyTensors(const SafetensorsFile& file, WeightStorage storage, Network& network) {
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
-    const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
-    std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
-    RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), layer.outputs, layer.inputs,
-                  false);
+    if (StoresWeights(layer, storage)) {
+      WidenTensors(file, l, storage, network);
+    } else {
+      const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
+      std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
+      RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), layer.outputs, layer.inputs,
+                    false);
+    }
     if (layer.bias) {
       const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
       std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
@@ -130,8 +182,8 @@ void CopyTensors(const SafetensorsFile& file, Network& network) {
 }  // namespace
 
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
-  const json node = {{"format_version", FormatVersionOf(model.network)},
-                     {"network", ToJson(model.network)},
+  const json node = {{"format_version", FormatVersionOf(model)},
+                     {"network", ToJson(model.network, model.weights)},
                      {"loss", model.loss.Text()},
                      {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
                      {"training", model.training}};
@@ -139,10 +191,18 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
   std::map<std::string, TensorView> tensors = extras.tensors;
   const Network& network = model.network;
+  std::vector<StoredWeights> stored(network.layers().size());
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
-    tensors[TensorName(l, "weight")] =
-        ViewOfArray(network.Weights(l).data, network.dtype(), {layer.outputs, layer.inputs});
+    ConstMatrixView weights = network.Weights(l);
+    if (StoresWeights(layer, model.weights)) {
+      stored[l] = StoreLayer(network, l, model.weights);
+      weights = stored[l].numbers.view();
+      if (!stored[l].scales.empty()) {
+        tensors[TensorName(l, kScale)] = ViewOfArray(stored[l].scales.data(), DType::kF32, {layer.outputs});
+      }
+    }
+    tensors[TensorName(l, "weight")] = ViewOfArray(weights.data, weights.dtype, {layer.outputs, layer.inputs});
     if (layer.bias) {
       tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {layer.outputs});
     }
@@ -151,6 +211,14 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
     }
   }
   WriteSafetensors(path, metadata, tensors);
+}
+
+Model WithWeights(Model model, WeightStorage storage) {
+  if (storage != WeightStorage::kExact) {
+    RoundWeights(model.network, storage);
+  }
+  model.weights = storage;
+  return model;
 }
 
 Model LoadModel(const std::string& path, std::span<const Activation> custom) {
@@ -177,7 +245,8 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     Model model;
     RequireTensors(file, node.at("network"));
     model.network = NetworkFrom(node.at("network"), custom);
-    CopyTensors(file, model.network);
+    model.weights = StorageIn(node.at("network"));
+    CopyTensors(file, model.weights, model.network);
     model.loss = Loss::Parse(node.at("loss").get<std::string>());
     if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
       model.preprocessor = Preprocessor::FromJson(preprocessor);

@@ -9,18 +9,22 @@
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/model/safetensors.h"
 #include "lamina/neuron/loss.h"
+#include "lamina/neuron/weight_storage.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
-/// version 1 would leave out of the computation; files without them are still written as 1.
-inline constexpr int kModelFormatVersion = 2;
+/// version 1 would leave out of the computation, 3 has weights in few bits; files without them are still written as 1.
+inline constexpr int kModelFormatVersion = 3;
 
 struct Model {
   Network network;
   Preprocessor preprocessor;  // left as it is made for a network that is not fed from raw rows
   Loss loss = Loss::kMse;
+  /// How its file keeps the weights of products, and single answers read them. The network has them as numbers of its
+  /// own type again, rounded (RoundWeights in nn/rounded_network.h).
+  WeightStorage weights = WeightStorage::kExact;
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
   nlohmann::json training;
 };
@@ -35,8 +39,13 @@ struct ModelExtras {
 };
 
 /// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius"; metadata "lamina" holds
-/// JSON with the network, preprocessing, class names and training settings, kinds by name. All or nothing.
+/// JSON with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
+/// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
+
+/// The weights of `model` rounded to `storage`, its file to be. kExact takes a model as it is, also one of weights that
+/// were rounded. Throws Error(kUnsupported) as RoundWeights().
+Model WithWeights(Model model, WeightStorage storage);
 
 /// Throws Error(kNotFound | kIo | kBadModel). `custom`: the user's own activations that the network may name.
 Model LoadModel(const std::string& path, std::span<const Activation> custom = {});

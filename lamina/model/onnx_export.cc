@@ -11,6 +11,8 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/model/onnx_graph.h"
 #include "lamina/model/onnx_scaling.h"
+#include "lamina/model/onnx_weights.h"
+#include "lamina/nn/rounded_network.h"
 
 namespace lamina {
 namespace {
@@ -196,7 +198,7 @@ class Exporter {
                            Bytes(network_.Bias(l), layer.outputs, dtype_));
   }
 
-  std::string WeightsOf(size_t l, int64_t first, int64_t count) {
+  std::string CentresOf(size_t l, int64_t first, int64_t count) {
     const ConstMatrixView weights = network_.Weights(l);
     return graph_.Constant(
         fmt::format("layer.{}.weight", l + 1), OnnxTypeOf(dtype_), {count, weights.cols},
@@ -205,7 +207,7 @@ class Exporter {
 
   std::string Products(size_t l, const std::string& x) {
     const LayerSpec& layer = network_.layers()[l];
-    std::vector<std::string> inputs{x, WeightsOf(l, 0, layer.outputs)};
+    std::vector<std::string> inputs{x, WeightsInGraph(graph_, model_, l)};
     if (layer.bias) {
       inputs.push_back(BiasOf(l));
     }
@@ -223,7 +225,7 @@ class Exporter {
     std::vector<std::string> parts;
     for (int64_t first = 0; first < layer.outputs; first += step) {
       const std::string difference =
-          graph_.Node("Sub", {rows, WeightsOf(l, first, std::min(step, layer.outputs - first))});
+          graph_.Node("Sub", {rows, CentresOf(l, first, std::min(step, layer.outputs - first))});
       parts.push_back(graph_.Node("ReduceSum", {TermOf(layer.synapse, difference), axis}, {{"keepdims", int64_t{0}}}));
     }
     std::string z = parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
@@ -378,7 +380,7 @@ class Exporter {
 }  // namespace
 
 std::string ToOnnx(const Model& model) {
-  if (model.network.parameter_bytes() > kLargestFile_bytes) {
+  if (StoredBytes(model.network, model.weights) > kLargestFile_bytes) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters",
                             model.network.parameter_count()),

@@ -14,6 +14,7 @@ namespace lamina {
 ///   input of a network without preprocessing is "input".
 ///  outputs: "outputs" (rows × outputs) and for classes "label" (rows); "prediction" (rows × targets) in the units of
 ///   the targets for regression. A name that a text column has, too, gets an underscore.
+/// Weights are as the model keeps them (Model::weights; WeightsInGraph).
 /// Missing numbers are NaN, missing texts what the CSV reader takes for missing. A category not seen in training is an
 /// error of the runtime or zeros, as the model says. Throws Error(kUnsupported) with the reason for what ONNX cannot
 /// express: a user's own activation, files of 2 GiB and more.

@@ -31,7 +31,16 @@ class ProtoMessage {
 };
 
 /// Element types, numbered as in TensorProto.DataType.
-enum class OnnxType { kFloat = 1, kInt64 = 7, kString = 8, kBool = 9, kDouble = 11 };
+enum class OnnxType {
+  kFloat = 1,
+  kInt8 = 3,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kBFloat16 = 16
+};
 
 OnnxType OnnxTypeOf(DType dtype);  // of f32 and f64
 
@@ -58,7 +67,7 @@ class OnnxGraph {
   void NamedNode(const std::string& output, const std::string& operation, const std::vector<std::string>& inputs,
                  const Attributes& attributes = {}, const std::string& domain = {});
 
-  /// Constants. Elements of f32 or f64; `shape` {} is a scalar.
+  /// Constants, of any type but strings; `shape` {} is a scalar.
   std::string Constant(const std::string& name, OnnxType type, std::vector<int64_t> shape, std::string_view bytes);
   std::string Scalar(DType dtype, double value);
   std::string Vector(DType dtype, std::span<const double> values);

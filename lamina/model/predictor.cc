@@ -6,9 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "lamina/backend/cpu/instruction_sets.h"
-#include "lamina/backend/cpu/row_forward.h"
 #include "lamina/backend/host_backend.h"
+#include "lamina/nn/rounded_network.h"
 
 namespace lamina {
 namespace {
@@ -18,50 +17,45 @@ int64_t PaddedBytes(int64_t elements, DType dtype) { return (elements * DTypeSiz
 
 }  // namespace
 
-Predictor::Predictor(const Network& network)
-    : layers_(network.layers()),
-      offsets_(network.offsets()),
-      dtype_(network.dtype()),
-      parameters_(network.parameter_bytes()) {
-  cpu::ApplyInstructionSets();
-  std::memcpy(parameters_.data(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
-  for (LayerSpec& layer : layers_) {
-    radius_activations_.emplace_back();
+Predictor::Predictor(const Network& network, WeightStorage weights)
+    : inputs_(network.inputs()), outputs_(network.outputs()), dtype_(network.dtype()) {
+  RequireStorage(network, weights);
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    LayerSpec layer = network.layers()[l];
+    radii_.emplace_back();
     if (layer.trained_radius) {
-      radius_activations_.back() = layer.activation.WithRadius(1);
+      AlignedBuffer values(layer.outputs * DTypeSize_bytes(dtype_));
+      std::memcpy(values.data(), network.Radii(l), static_cast<size_t>(values.size_bytes()));
+      radii_.back() = Radii{layer.activation.WithRadius(1), std::move(values)};
       layer.activation = Activation();
       layer.trained_radius = false;
     }
+    layers_.emplace_back(layer, dtype_, StoreLayer(network, l, weights), network.Bias(l));
+    widths_.push_back(layer.outputs);
     widest_ = std::max(widest_, layer.outputs);
+    layer_bytes_ = std::max(layer_bytes_, layers_.back().scratch_bytes());
   }
-  scratch_bytes_ = 2 * PaddedBytes(widest_, dtype_);
+  scratch_bytes_ = 2 * PaddedBytes(widest_, dtype_) + layer_bytes_;
 }
 
 void Predictor::PredictAt(const void* x, void* y, void* scratch) const noexcept {
-  const auto at = [&](int64_t offset) {
-    return static_cast<char*>(parameters_.data()) + offset * DTypeSize_bytes(dtype_);
-  };
-  auto* to = static_cast<char*>(scratch);
+  auto* const for_layer = static_cast<char*>(scratch);
+  auto* to = for_layer + layer_bytes_;
   auto* other = to + PaddedBytes(widest_, dtype_);
   for (size_t l = 0; l < layers_.size(); ++l) {
-    const LayerSpec& layer = layers_[l];
     void* const a = l + 1 == layers_.size() ? y : to;
-    ForwardArgs args;
-    args.x = {x, 1, layer.inputs, layer.inputs, dtype_};
-    args.weights = {at(offsets_[l].weights), layer.outputs, layer.inputs, layer.inputs, dtype_};
-    args.bias = layer.bias ? at(offsets_[l].bias) : nullptr;
-    args.a = {a, 1, layer.outputs, layer.outputs, dtype_};
-    cpu::ForwardRows(layer, args);
-    if (radius_activations_[l]) {
-      RadiusForwardOnHost({args.a, at(offsets_[l].radius), &*radius_activations_[l], {}, args.a});
+    layers_[l].Forward(x, a, for_layer);
+    if (radii_[l]) {
+      const MatrixView view{a, 1, widths_[l], widths_[l], dtype_};
+      RadiusForwardOnHost({view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});
     }
     x = a;
     std::swap(to, other);
   }
 }
 
-RowPredictor::RowPredictor(const Model& model)
-    : predictor_(model.network),
+RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
+    : predictor_(model.network, weights),
       columns_(model.network.inputs()),
       targets_(static_cast<size_t>(model.network.outputs())) {
   const Preprocessor& preprocessor = model.preprocessor;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "lamina/backend/cpu/row_forward.h"
 #include "lamina/base/buffer.h"
 #include "lamina/data/encode/row_encoder.h"
 #include "lamina/model/model.h"
@@ -26,13 +27,17 @@ class PredictorScratch {
 
 /// Rows of numbers as the network takes them. Always computes on the CPU, on the calling thread, by the kernels of
 /// backend cpu: for one row no other backend is faster, and handing it to a second thread costs more than it brings.
-/// Immutable, with parameters of its own.
+/// Immutable, with parameters of its own. One row reads every weight once and waits for the memory that holds them:
+/// where many inputs are zero, their weights are not read (RowLayer::Forward), and fewer bits are read sooner.
 class Predictor {
  public:
-  explicit Predictor(const Network& network);
+  /// `weights`: those of products; sums and everything else stay in the network's type, f32 where weights are in few
+  /// bits. In 8 bits x may be rounded to 16 (where the processor has products of bytes), and must be finite. Throws
+  /// Error(kUnsupported) where a weight is not finite or too large for them, or the network has distances only.
+  explicit Predictor(const Network& network, WeightStorage weights = WeightStorage::kExact);
 
-  int64_t inputs() const { return layers_.front().inputs; }
-  int64_t outputs() const { return layers_.back().outputs; }
+  int64_t inputs() const { return inputs_; }
+  int64_t outputs() const { return outputs_; }
   DType dtype() const { return dtype_; }
   PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes_); }
   int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -44,20 +49,30 @@ class Predictor {
   void PredictAt(const void* x, void* y, void* scratch) const noexcept;
 
  private:
-  std::vector<LayerSpec> layers_;  // as planned: with trained radii, of identity activation
-  std::vector<LayerOffsets> offsets_;
-  std::vector<std::optional<Activation>> radius_activations_;  // of radius 1, where radii are trained
+  // Trained radii stand beside a layer of identity activation.
+  struct Radii {
+    Activation activation;  // of radius 1
+    AlignedBuffer values;
+  };
+
+  std::vector<cpu::RowLayer> layers_;
+  std::vector<std::optional<Radii>> radii_;
+  std::vector<int64_t> widths_;  // outputs of each layer
+  int64_t inputs_ = 0;
+  int64_t outputs_ = 0;
   DType dtype_;
-  AlignedBuffer parameters_;
-  int64_t widest_ = 0;  // elements of the widest layer's output
+  int64_t widest_ = 0;       // elements of the widest layer's output
+  int64_t layer_bytes_ = 0;  // of scratch, for one layer
   int64_t scratch_bytes_ = 0;
 };
 
 /// Raw rows, as in the training data: a model with its preprocessing of number columns.
 class RowPredictor {
  public:
-  /// Throws Error(kUnsupported) for a model with columns of text (RowEncoder::Accepts).
-  explicit RowPredictor(const Model& model);
+  /// Weights as the model's file keeps them. Throws Error(kUnsupported) for a model with columns of text
+  /// (RowEncoder::Accepts), and as Predictor.
+  explicit RowPredictor(const Model& model) : RowPredictor(model, model.weights) {}
+  RowPredictor(const Model& model, WeightStorage weights);
 
   /// Numbers in a row: the input columns in the order of training, targets and dropped columns left out.
   int64_t columns() const { return columns_; }

@@ -79,18 +79,18 @@ class ReadersTest(CliTest):
         return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
 
     # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
-    def by_program(self, _):
-        self.succeed("predict", "--model", "m", "--data", "raw.csv", "--backend", "serial", "--out", "p.npy")
+    def by_program(self, _, model="m"):
+        self.succeed("predict", "--model", model, "--data", "raw.csv", "--backend", "serial", "--out", "p.npy")
         return list(read_npy(self.read("p.npy", "rb"))[2])
 
-    def by_c(self, rows):
+    def by_c(self, rows, model="m"):
         numbers = ["nan" if number is None else repr(number) for row in rows for number in row]
-        done = subprocess.run([EXAMPLE, self.path("m"), *numbers], capture_output=True, text=True, check=False)
+        done = subprocess.run([EXAMPLE, self.path(model), *numbers], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [float(line) for line in done.stdout.split()]
 
-    def by_onnx(self, rows):
-        self.succeed("export", "--onnx", "m", "-o", "m.onnx")
+    def by_onnx(self, rows, model="m"):
+        self.succeed("export", "--onnx", model, "-o", "m.onnx")
         done = subprocess.run([PYTHON, RUNNER, self.path("m.onnx")], input=json.dumps({"input": rows}),
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -103,12 +103,25 @@ class ReadersTest(CliTest):
             for target_scale in scalings:
                 with self.subTest(scale=scale, target_scale=target_scale):
                     rows = self.model_of(scale, target_scale, "mean")
-                    expected = self.by_program(rows)
-                    self.assertGreater(max(expected) - min(expected), 1e-6, "the test tells nothing: one answer only")
-                    answers = read(rows)
-                    self.assertEqual(len(answers), len(expected))
-                    for got, want in zip(answers, expected):
-                        self.assertAlmostEqual(got, want, delta=1e-7 * max(1, abs(want)))
+                    self.assertReaderAgrees(read, rows, "m", 1e-7)
+                    if scale == target_scale:  # how weights are kept and how columns are scaled do not meet
+                        for weights in self.known_weights():
+                            with self.subTest(weights=weights):
+                                self.succeed("export", "--weights", weights, "m", "-o", "w")
+                                # Sums over weights in few bits are in f32.
+                                self.assertReaderAgrees(read, rows, "w", 1e-7 if weights == "exact" else 1e-4)
+
+    def assertReaderAgrees(self, read, rows, model, tolerance):
+        expected = self.by_program(rows, model)
+        self.assertGreater(max(expected) - min(expected), 1e-6, "the test tells nothing: one answer only")
+        answers = read(rows, model)
+        self.assertEqual(len(answers), len(expected))
+        for got, want in zip(answers, expected):
+            self.assertAlmostEqual(got, want, delta=tolerance * max(1, abs(want)))
+
+    def known_weights(self):
+        said = self.refuse("predict", "--model", "m", "--data", "raw.csv", "--weights", "?", "--out", "p.npy").err
+        return re.search(r"Known: ([^.]*)\.", said).group(1).split(", ")
 
     def test_rows_without_a_value_have_no_answer(self):
         """Each function where it has no value (the first row has no previous one): those rows, and no others."""

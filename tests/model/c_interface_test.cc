@@ -8,6 +8,7 @@
 #include "lamina/base/version.h"
 #include "lamina/lamina.h"
 #include "lamina/model/evaluate.h"
+#include "lamina/model/predictor.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
 #include "tests/temporary_folder.h"
@@ -58,6 +59,32 @@ TEST_F(CInterface, AnswersAsTheLibrary) {
   lamina_free(loaded);
   lamina_free(nullptr);
   EXPECT_EQ(lamina_version(), Version());
+}
+
+TEST_F(CInterface, KeepsWeightsAsAskedOrAsTheFileDoes) {
+  const Model model = SmallModel(table_, DType::kF32);
+  const double row[3] = {0.3, -0.2, 0.7};
+  SaveModel(folder_.Path("exact"), model);
+  for (const std::string& name : WeightStorageNames()) {
+    const Model rounded = WithWeights(model, ParseWeightStorage(name));
+    SaveModel(folder_.Path(name), rounded);
+    double expected[2], outputs[2];
+    const RowPredictor predictor(rounded);
+    PredictorScratch scratch = predictor.MakeScratch();
+    ASSERT_EQ(predictor.Predict(row, expected, scratch), -1);
+    for (lamina_model* loaded :
+         {lamina_load_weights(folder_.Path("exact").c_str(), name.c_str()),
+          lamina_load_weights(folder_.Path(name).c_str(), nullptr), lamina_load(folder_.Path(name).c_str())}) {
+      ASSERT_NE(loaded, nullptr) << lamina_error();
+      EXPECT_EQ(lamina_weights(loaded), name);
+      ASSERT_EQ(lamina_predict(loaded, row, 1, outputs), 0);
+      EXPECT_EQ(outputs[0], expected[0]) << name;
+      lamina_free(loaded);
+    }
+  }
+  EXPECT_EQ(lamina_load_weights(folder_.Path("exact").c_str(), "i9"), nullptr);
+  EXPECT_TRUE(Mentions(lamina_error(), "i9"));
+  EXPECT_TRUE(Mentions(lamina_error(), "bf16"));
 }
 
 TEST_F(CInterface, RegressionHasNoClasses) {

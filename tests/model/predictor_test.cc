@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/base/convert.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/nn/executor.h"
+#include "lamina/nn/rounded_network.h"
 #include "lamina/train/settings_text.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
@@ -63,11 +66,172 @@ TEST(Predictor, AnswersAsTheExecutor) {
   }
 }
 
-TEST(Predictor, ServesManyThreadsAtOnce) {
-  Network network({{40, 300, Synapse::kDot, "tanh", true}, {300, 5, Synapse::kDot, "softmax", true}}, DType::kF32);
+// Random rows with a share of zeros.
+Matrix SparseRows(int64_t rows, int64_t cols, DType dtype, double zeros) {
+  Matrix x = RandomMatrix(rows, cols, dtype, 1);
+  const Matrix which = RandomMatrix(rows, cols, DType::kF64, 2, 0, 1);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t k = 0; k < cols; ++k) {
+        x.Row<T>(i)[k] = which.Row<double>(i)[k] < zeros ? T(0) : x.Row<T>(i)[k];
+      }
+    }
+  });
+  return x;
+}
+
+// sum of |w x| of a neuron, in double precision: what rounding is relative to.
+double SumOfSizes(const Network& network, const double* x) {
+  double largest = 0;
+  for (int64_t j = 0; j < network.outputs(); ++j) {
+    double sum = 1;
+    for (int64_t k = 0; k < network.inputs(); ++k) {
+      sum += std::abs(network.Weights(0).Row<double>(j)[k] * x[k]);
+    }
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+// Rows of many zeros and of none through one layer of products, against plain loops over the rounded weights.
+void ExpectAsRoundedWeights(int64_t inputs, int64_t outputs, DType dtype, WeightStorage storage, double zeros) {
+  SCOPED_TRACE(fmt::format("{}-{} in {}, weights {}, {} zeros", inputs, outputs, DTypeName(dtype),
+                           WeightStorageName(storage), zeros));
+  Network network({{inputs, outputs, Synapse::kDot, "identity", true}}, dtype);
   network.Initialize(Initialization::kGlorotUniform, 3);
-  const Predictor predictor(network);
-  const Matrix x = RandomMatrix(64, 40, DType::kF32, 1);
+  const Predictor predictor(network, storage);
+  RoundWeights(network, storage);
+  Network wide(network.layers(), DType::kF64);
+  ConvertMatrix(network.Weights(0), wide.Weights(0));
+  const Matrix x = SparseRows(4, inputs, dtype, zeros);
+  Matrix wide_x(4, inputs, DType::kF64);
+  ConvertMatrix(x.view(), wide_x.view());
+  const std::unique_ptr<Backend> serial = MakeBackend("serial");
+  Executor executor(wide, *serial, {.max_batch = 4});
+  Matrix expected(4, outputs, DType::kF64);
+  executor.Predict(wide_x.view(), expected.view());
+  PredictorScratch scratch = predictor.MakeScratch();
+  const bool f64 = dtype == DType::kF64 && storage == WeightStorage::kExact;
+  const double epsilon = f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  DispatchFloat(dtype, [&]<class T>(T) {
+    std::vector<T> y(static_cast<size_t>(outputs));
+    for (int64_t i = 0; i < 4; ++i) {
+      predictor.Predict(x.Row<T>(i), y.data(), scratch);
+      double bound = 16 * epsilon * SumOfSizes(wide, wide_x.Row<double>(i));
+      if (storage == WeightStorage::kI8) {  // x in 16 bits: each is off by at most the largest, 1, over 2 * 32639
+        const double largest_weight = std::sqrt(6.0 / static_cast<double>(inputs + outputs)) * 1.01;
+        bound += static_cast<double>(inputs) * largest_weight / 65278;
+      }
+      for (size_t j = 0; j < y.size(); ++j) {
+        ASSERT_NEAR(y[j], expected.Row<double>(i)[j], bound) << i << ", " << j;
+      }
+    }
+  });
+}
+
+TEST(Predictor, AnswersByTheRoundedWeights) {
+  for (const std::string& name : WeightStorageNames()) {
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      for (const double zeros : {0.0, 0.3, 0.8, 1.0}) {
+        // Panels of every width, ends that fill no vector, neuron by neuron, and groups of inputs that are not whole.
+        for (const int64_t outputs : {1, 7, 64, 65, 97, 130, 300}) {
+          for (const int64_t inputs : {1, 63, 130}) {
+            ExpectAsRoundedWeights(inputs, outputs, dtype, ParseWeightStorage(name), zeros);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Predictor, KeepsCentresExactAndRefusesANetworkOfThemAlone) {
+  for (const std::string& name : WeightStorageNames()) {
+    const WeightStorage storage = ParseWeightStorage(name);
+    Network network(ParseLayers("rbf(radius=9)-radius:70,dot-tanh:90,dot-softmax:2", 13, true), DType::kF32);
+    network.Initialize(Initialization::kGlorotUniform, 3);
+    const Predictor predictor(network, storage);
+    RoundWeights(network, storage);
+    const Matrix x = RandomMatrix(1, 13, DType::kF32, 1);
+    float y[2], expected[2];
+    PredictorScratch scratch = predictor.MakeScratch();
+    predictor.Predict(x.Row<float>(0), y, scratch);
+    const Predictor exact(network);
+    PredictorScratch exact_scratch = exact.MakeScratch();
+    exact.Predict(x.Row<float>(0), expected, exact_scratch);
+    EXPECT_NEAR(y[0], expected[0], storage == WeightStorage::kI8 ? 1e-4 : 1e-6) << name;
+    const Network distances(ParseLayers("rbf:4", 13, true), DType::kF32);
+    if (storage != WeightStorage::kExact) {
+      EXPECT_TRUE(Mentions(CaughtError([&] { const Predictor none(distances, storage); }).what(), "distances only"));
+    }
+  }
+}
+
+// The sum is over the inputs in their order, whether zeros are left out or are not there.
+TEST(Predictor, ZerosChangeNoBit) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    Network network({{200, 150, Synapse::kDot, "sigmoid", true}}, dtype);
+    network.Initialize(Initialization::kGlorotUniform, 3);
+    const Predictor predictor(network);
+    PredictorScratch scratch = predictor.MakeScratch();
+    const Matrix rows = SparseRows(6, 200, dtype, 0.8);
+    DispatchFloat(dtype, [&]<class T>(T) {
+      for (int64_t i = 0; i < 6; ++i) {
+        const T* x = rows.Row<T>(i);
+        const int64_t some = 200 - std::count(x, x + 200, T(0));
+        ASSERT_LT(some, 80);
+        Network narrow({{some, 150, Synapse::kDot, "sigmoid", true}}, dtype);
+        std::vector<T> inputs;
+        for (int64_t k = 0; k < 200; ++k) {
+          if (x[k] != 0) {
+            for (int64_t j = 0; j < 150; ++j) {
+              narrow.Weights(0).Row<T>(j)[inputs.size()] = network.Weights(0).Row<T>(j)[k];
+            }
+            inputs.push_back(x[k]);
+          }
+        }
+        const Predictor without(narrow);
+        PredictorScratch other = without.MakeScratch();
+        std::vector<T> y(150), expected(150);
+        predictor.Predict(x, y.data(), scratch);
+        without.Predict(inputs.data(), expected.data(), other);
+        EXPECT_EQ(y, expected);
+      }
+    });
+  }
+}
+
+// What the header says of numbers that are not finite.
+TEST(Predictor, NumbersThatAreNotFinite) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  Network network({{100, 80, Synapse::kDot, "identity", true}}, DType::kF32);
+  network.Initialize(Initialization::kGlorotUniform, 3);
+  network.Weights(0).Row<float>(5)[7] = infinity;
+  std::vector<float> x(100, 0.0F), y(80);
+  x[3] = 1;
+  const Predictor exact(network);
+  PredictorScratch scratch = exact.MakeScratch();
+  exact.Predict(x.data(), y.data(), scratch);
+  EXPECT_EQ(y[5], network.Weights(0).Row<float>(5)[3]) << "infinite times a zero that is left out";
+  x.assign(100, 1);
+  x[7] = 0;
+  exact.Predict(x.data(), y.data(), scratch);
+  EXPECT_TRUE(std::isnan(y[5])) << "infinite times a zero among others";
+  network.Weights(0).Row<float>(5)[7] = 0;
+  for (const std::string& name : WeightStorageNames()) {
+    const Predictor predictor(network, ParseWeightStorage(name));
+    PredictorScratch own = predictor.MakeScratch();
+    x.assign(100, 0);
+    x[60] = std::nanf("");
+    predictor.Predict(x.data(), y.data(), own);
+    EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[79])) << name << ": a NaN is no zero";
+    x[60] = infinity;
+    predictor.Predict(x.data(), y.data(), own);
+    EXPECT_FALSE(std::isfinite(y[0])) << name;
+  }
+}
+
+// 64 rows of 40 inputs, 5 outputs.
+void ExpectSameOnManyThreads(const Predictor& predictor, const Matrix& x) {
   Matrix alone(64, 5, DType::kF32);
   PredictorScratch scratch = predictor.MakeScratch();
   for (int64_t i = 0; i < 64; ++i) {
@@ -79,7 +243,7 @@ TEST(Predictor, ServesManyThreadsAtOnce) {
     threads.emplace_back([&, t] {
       PredictorScratch own = predictor.MakeScratch();
       float y[5];
-      for (int64_t n = 0; n < 2000; ++n) {
+      for (int64_t n = 0; n < 1000; ++n) {
         const int64_t row = (n * 7 + static_cast<int64_t>(t)) % 64;
         predictor.Predict(x.Row<float>(row), y, own);
         wrong[t] += std::memcmp(y, alone.Row<float>(row), sizeof(y)) == 0 ? 0 : 1;
@@ -90,6 +254,15 @@ TEST(Predictor, ServesManyThreadsAtOnce) {
     thread.join();
   }
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST(Predictor, ServesManyThreadsAtOnce) {
+  Network network({{40, 300, Synapse::kDot, "tanh", true}, {300, 5, Synapse::kDot, "softmax", true}}, DType::kF32);
+  network.Initialize(Initialization::kGlorotUniform, 3);
+  ExpectSameOnManyThreads(Predictor(network), RandomMatrix(64, 40, DType::kF32, 1));
+  for (const std::string& name : WeightStorageNames()) {
+    ExpectSameOnManyThreads(Predictor(network, ParseWeightStorage(name)), SparseRows(64, 40, DType::kF32, 0.5));
+  }
 }
 
 // Every row of `table`, asked alone, against the table asked as a whole.

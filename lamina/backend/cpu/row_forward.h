@@ -1,12 +1,54 @@
-// Forward pass of one row on the calling thread, for single answers.
+// A layer prepared for one row at a time, for single answers.
 #pragma once
 
+#include <cstdint>
+
 #include "lamina/backend/backend.h"
+#include "lamina/backend/cpu/row_kernels.h"
+#include "lamina/base/buffer.h"
+#include "lamina/neuron/weight_storage.h"
 
 namespace lamina::cpu {
 
-/// As PreparedLayer::Forward of an f32 or f64 layer, with nothing prepared: it allocates nothing, takes no lock and
-/// keeps no state, so any number of threads may call it at once. Few rows: nothing is packed.
-void ForwardRows(const LayerSpec& layer, const ForwardArgs& args) noexcept;
+/// A layer of f32 or f64 with weights and bias of its own, kept as single rows read them fastest. Immutable: any number
+/// of threads may use it at once.
+class RowLayer {
+ public:
+  /// `dtype`: of x, a and bias (outputs, or null). `weights`: outputs × inputs; exact (of `dtype`) for distances.
+  RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias);
+
+  /// For Forward(), 64-byte aligned.
+  int64_t scratch_bytes() const { return scratch_.all; }
+  /// a (outputs) = activation(synapse(x) + bias) of x (inputs), on the calling thread. Allocates nothing and takes no
+  /// lock. Weights of inputs that are zero are not read where they are many: the same sum but for terms of 0, and an
+  /// infinite weight times such a 0 is left out instead of making the sum NaN.
+  void Forward(const void* x, void* a, void* scratch) const noexcept;
+
+ private:
+  // Bytes from the scratch's begin.
+  struct ScratchLayout {
+    int64_t x = 0;  // in f32, padded to whole groups
+    int64_t sums = 0;
+    int64_t bits = 0;    // of the inputs that are not zero
+    int64_t groups = 0;  // those that are read
+    int64_t kernel = 0;
+    int64_t all = 0;
+  };
+
+  void KeepInPanels(const Matrix& numbers);
+  void LayOutScratch();
+  int64_t SelectGroups(const void* x, char* scratch) const noexcept;
+  const void* ConvertedInput(const void* x, char* scratch) const noexcept;
+
+  LayerSpec layer_;
+  DType dtype_;
+  bool narrow_sums_;  // in f32, of a layer of f64
+  AlignedBuffer weights_;
+  AlignedBuffer bias_;    // empty: none
+  AlignedBuffer scales_;  // f32, a vector longer; empty: none
+  const RowKernel* panels_ = nullptr;
+  void (*neurons_)(const RowTask&) noexcept = nullptr;  // both null: exact, outputs × inputs
+  ScratchLayout scratch_;
+};
 
 }  // namespace lamina::cpu

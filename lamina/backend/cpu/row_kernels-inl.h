@@ -1,0 +1,393 @@
+// z = W x of one row: weights read once, widened in registers. Such a row waits for the memory that holds the weights.
+#if defined(LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_
+#undef LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "lamina/backend/cpu/row_kernels.h"
+#include "lamina/backend/cpu/vec-inl.h"
+#include "lamina/base/half.h"
+#include "lamina/base/nan.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+// Weights of a type in panels: sums of T, and how a group of inputs is added to kVectors of them.
+template <class T>
+struct RowWeightsAsTheyAre {
+  using Number = T;
+  using Element = T;
+  static constexpr int64_t kGroup = 1;
+
+  template <int kVectors>
+  static HWY_INLINE void Add(const Element* w, const T* x, VecOf<T>* sums) {
+    const Tag<T> d;
+    const auto xs = hn::Set(d, x[0]);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] = hn::MulAdd(xs, hn::LoadU(d, w + v * kLanes<T>), sums[v]);
+    }
+  }
+};
+
+// bf16 of two inputs in a lane: each half is the upper half of an f32.
+struct RowWeightsBF16 {
+  using Number = float;
+  using Element = uint16_t;
+  static constexpr int64_t kGroup = 2;
+
+  template <int kVectors>
+  static HWY_INLINE void Add(const Element* w, const float* x, VecOf<float>* sums) {
+    const Tag<float> d;
+    const Tag<uint32_t> bits;
+    const auto first = hn::Set(d, x[0]);
+    const auto second = hn::Set(d, x[1]);
+    const auto upper = hn::Set(bits, 0xFFFF0000U);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto both = hn::LoadU(bits, reinterpret_cast<const uint32_t*>(w) + v * kLanes<float>);
+      sums[v] = hn::MulAdd(first, hn::BitCast(d, hn::ShiftLeft<16>(both)), sums[v]);
+      sums[v] = hn::MulAdd(second, hn::BitCast(d, hn::And(both, upper)), sums[v]);
+    }
+  }
+};
+
+struct WidenBF16 {
+  using Element = uint16_t;
+  static HWY_INLINE VecOf<float> Load(const Element* w) {
+    const Tag<float> d;
+    const hn::Rebind<uint16_t, Tag<float>> half;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(Tag<uint32_t>(), hn::LoadU(half, w))));
+  }
+};
+
+struct WidenF16 {
+  using Element = uint16_t;
+  static HWY_INLINE VecOf<float> Load(const Element* w) {
+    const hn::Rebind<hwy::float16_t, Tag<float>> half;
+    return hn::PromoteTo(Tag<float>(), hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(w)));
+  }
+};
+
+struct WidenI8 {
+  using Element = int8_t;
+  static HWY_INLINE VecOf<float> Load(const Element* w) {
+    const hn::Rebind<int8_t, Tag<float>> byte;
+    return hn::ConvertTo(Tag<float>(), hn::PromoteTo(Tag<int32_t>(), hn::LoadU(byte, w)));
+  }
+};
+
+template <class Widen>
+struct RowWeightsWidened {
+  using Number = float;
+  using Element = typename Widen::Element;
+  static constexpr int64_t kGroup = 1;
+
+  template <int kVectors>
+  static HWY_INLINE void Add(const Element* w, const float* x, VecOf<float>* sums) {
+    const auto xs = hn::Set(Tag<float>(), x[0]);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] = hn::MulAdd(xs, Widen::Load(w + v * kLanes<float>), sums[v]);
+    }
+  }
+};
+
+// Asks for the cache lines of a group's weights.
+template <int64_t kBytes>
+HWY_INLINE void PrefetchGroup(const void* at) {
+  const auto* const bytes = static_cast<const char*>(at);
+  HWY_UNROLL(8)
+  for (int64_t i = 0; i < kBytes; i += 64) {
+    __builtin_prefetch(bytes + i, 0, 3);
+  }
+}
+
+// Calls add(group, its weights) for the groups of a panel that are read. `width`: elements of a group.
+template <int64_t kBytes, class Element, class Add>
+HWY_INLINE void ForGroups(const RowTask& task, const Element* w, int64_t width, const Add& add) {
+  if (task.groups == nullptr) {
+    for (int64_t g = 0; g < task.count; ++g, w += width) {
+      PrefetchGroup<kBytes>(w + kGroupsAhead * width);
+      add(g, w);
+    }
+  } else {
+    for (int64_t i = 0; i < task.count; ++i) {
+      PrefetchGroup<kBytes>(w + task.groups[i + kGroupsAhead] * width);
+      add(task.groups[i], w + task.groups[i] * width);
+    }
+  }
+}
+
+// The sums of a panel to their places: `count` neurons from `begin` on.
+template <int kVectors, class T>
+HWY_INLINE void StoreRowSums(const RowTask& task, int64_t begin, int64_t count, const VecOf<T>* sums, T scale) {
+  const Tag<T> d;
+  T* const to = static_cast<T*>(task.sums) + begin;
+  HWY_UNROLL(8)
+  for (int v = 0; v < kVectors; ++v) {
+    auto sum = sums[v];
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (task.scales != nullptr) {
+        sum = hn::Mul(sum, hn::Mul(hn::Set(d, scale), hn::LoadU(d, task.scales + begin + v * kLanes<T>)));
+      }
+    }
+    const int64_t left = count - v * kLanes<T>;
+    if (left >= kLanes<T>) {
+      hn::StoreU(sum, d, to + v * kLanes<T>);
+    } else if (left > 0) {
+      StoreTail<T>(sum, to + v * kLanes<T>, left);
+    }
+  }
+}
+
+template <class Weights, int kVectors>
+HWY_NOINLINE void RowPanelSums(const RowTask& task, const typename Weights::Element* w, int64_t begin, int64_t count) {
+  using T = typename Weights::Number;
+  constexpr int64_t kBytes = kVectors * kLanes<T> * Weights::kGroup * static_cast<int64_t>(sizeof(*w));
+  const T* const x = static_cast<const T*>(task.x);
+  VecOf<T> sums[kVectors];
+  HWY_UNROLL(8)
+  for (int v = 0; v < kVectors; ++v) {
+    sums[v] = hn::Zero(Tag<T>());
+  }
+  ForGroups<kBytes>(task, w, count * Weights::kGroup, [&](int64_t g, const typename Weights::Element* at) HWY_ATTR {
+    Weights::template Add<kVectors>(at, x + g * Weights::kGroup, sums);
+  });
+  StoreRowSums<kVectors, T>(task, begin, count, sums, T(1));
+}
+
+// Calls panel(std::integral_constant vectors, first weight, first neuron, neurons) for every panel. `elements`: of a
+// neuron in a panel.
+template <class Element, class Fn>
+HWY_INLINE void ForRowPanels(const RowTask& task, int64_t lanes, int64_t elements, const Fn& panel) {
+  const auto* w = static_cast<const Element*>(task.weights);
+  for (int64_t p = 0; p < RowPanels(task.outputs, lanes); ++p) {
+    const auto [begin, end] = RowPanelAt(p, task.outputs, lanes);
+    const int64_t count = end - begin;
+    switch ((count + lanes - 1) / lanes) {
+      case 4: panel(std::integral_constant<int, 4>(), w, begin, count); break;
+      case 5: panel(std::integral_constant<int, 5>(), w, begin, count); break;
+      case 6: panel(std::integral_constant<int, 6>(), w, begin, count); break;
+      case 7: panel(std::integral_constant<int, 7>(), w, begin, count); break;
+      default: panel(std::integral_constant<int, 8>(), w, begin, count); break;
+    }
+    w += elements * count;
+  }
+}
+
+template <class Weights>
+void RowInPanels(const RowTask& task) noexcept {
+  using Element = typename Weights::Element;
+  constexpr int64_t kGroup = Weights::kGroup;
+  const int64_t elements = (task.inputs + kGroup - 1) / kGroup * kGroup;
+  ForRowPanels<Element>(task, kLanes<typename Weights::Number>, elements,
+                        [&](auto vectors, const Element* w, int64_t begin, int64_t count)
+                            HWY_ATTR { RowPanelSums<Weights, vectors.value>(task, w, begin, count); });
+}
+
+// Sums along the inputs of kOutputs neurons.
+template <class Widen, int kOutputs>
+HWY_NOINLINE void RowNeuronSums(const RowTask& task, const typename Widen::Element* w, float* to) {
+  using Element = typename Widen::Element;
+  const Tag<float> d;
+  const auto* const x = static_cast<const float*>(task.x);
+  VecOf<float> sums[kOutputs];
+  HWY_UNROLL(8)
+  for (int o = 0; o < kOutputs; ++o) {
+    sums[o] = hn::Zero(d);
+  }
+  int64_t k = 0;
+  for (; k + kLanes<float> <= task.inputs; k += kLanes<float>) {
+    const auto xs = hn::LoadU(d, x + k);
+    HWY_UNROLL(8)
+    for (int o = 0; o < kOutputs; ++o) {
+      sums[o] = hn::MulAdd(xs, Widen::Load(w + o * task.inputs + k), sums[o]);
+    }
+  }
+  if (k < task.inputs) {
+    const int64_t left = task.inputs - k;
+    const auto xs = LoadTail<float>(x + k, left);
+    HWY_UNROLL(8)
+    for (int o = 0; o < kOutputs; ++o) {
+      HWY_ALIGN Element tail[kLanes<float>] = {};
+      std::memcpy(tail, w + o * task.inputs + k, static_cast<size_t>(left) * sizeof(Element));
+      sums[o] = hn::MulAdd(xs, Widen::Load(tail), sums[o]);
+    }
+  }
+  HWY_UNROLL(8)
+  for (int o = 0; o < kOutputs; ++o) {
+    to[o] = hn::GetLane(hn::SumOfLanes(d, sums[o]));
+  }
+}
+
+template <class Widen>
+void RowByNeurons(const RowTask& task) noexcept {
+  constexpr int kAtOnce = 5;
+  const auto* w = static_cast<const typename Widen::Element*>(task.weights);
+  auto* const sums = static_cast<float*>(task.sums);
+  for (int64_t o = 0; o < task.outputs;) {
+    const bool several = o + kAtOnce <= task.outputs;
+    (several ? &RowNeuronSums<Widen, kAtOnce> : &RowNeuronSums<Widen, 1>)(task, w + o * task.inputs, sums + o);
+    o += several ? kAtOnce : 1;
+  }
+  for (int64_t o = 0; o < task.outputs && task.scales != nullptr; ++o) {
+    sums[o] *= task.scales[o];
+  }
+}
+
+#if HWY_TARGET == HWY_AVX3
+// Products of bytes, four a lane. x becomes a whole number of 16 bits, 256 high + low with signed bytes, and each part
+// a sum of its own; the weights are bytes + 128, for one operand is unsigned, and 128 times the sum of x is where the
+// sums begin. Both are exact, in numbers modulo 2^32: the sums themselves fit (kMostByteInputs).
+inline constexpr float kLargestRowNumber = 32639;  // 127 * 256 + 127
+
+struct RowBytes {
+  const uint32_t* high;  // a group of 4 a lane
+  const uint32_t* low;
+  int32_t high_start;
+  int32_t low_start;
+  float scale;  // x = scale * number; NaN where x is not finite
+};
+
+HWY_INLINE RowBytes RoundRow(const float* x, int64_t count, void* scratch) {
+  const Tag<float> d;
+  const Tag<int32_t> whole;
+  const hn::Rebind<int8_t, Tag<float>> byte;
+  auto largest = hn::Zero(d);
+  auto finite = hn::Eq(largest, largest);
+  const auto end = hn::Set(d, std::numeric_limits<float>::max());
+  const auto load = [&](int64_t i) HWY_ATTR {
+    return i + kLanes<float> <= count ? hn::LoadU(d, x + i) : LoadTail<float>(x + i, count - i);
+  };
+  for (int64_t i = 0; i < count; i += kLanes<float>) {
+    const auto size = hn::Abs(load(i));
+    finite = hn::And(finite, hn::Le(size, end));
+    largest = hn::Max(largest, size);
+  }
+  auto* const high = static_cast<int8_t*>(scratch);
+  const int64_t padded = (count + kLanes<float> - 1) / kLanes<float> * kLanes<float>;
+  int8_t* const low = high + padded;
+  const float most = hn::GetLane(hn::MaxOfLanes(d, largest));
+  const float step = std::max(most / kLargestRowNumber, std::numeric_limits<float>::min());
+  const auto per_step = hn::Set(d, 1 / step);
+  auto high_sum = hn::Zero(whole);
+  auto low_sum = hn::Zero(whole);
+  for (int64_t i = 0; i < count; i += kLanes<float>) {
+    const auto number = hn::NearestInt(hn::Mul(load(i), per_step));
+    const auto lower = hn::ShiftRight<24>(hn::ShiftLeft<24>(number));
+    const auto upper = hn::ShiftRight<8>(hn::Sub(number, lower));
+    high_sum = hn::Add(high_sum, upper);
+    low_sum = hn::Add(low_sum, lower);
+    hn::StoreU(hn::DemoteTo(byte, upper), byte, high + i);
+    hn::StoreU(hn::DemoteTo(byte, lower), byte, low + i);
+  }
+  const auto start = [](int32_t sum) { return static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(sum)); };
+  return {reinterpret_cast<const uint32_t*>(high), reinterpret_cast<const uint32_t*>(low),
+          start(hn::GetLane(hn::SumOfLanes(whole, high_sum))), start(hn::GetLane(hn::SumOfLanes(whole, low_sum))),
+          hn::AllTrue(d, finite) ? step : static_cast<float>(kNaN)};
+}
+
+HWY_INLINE VecOf<int32_t> AddByteProducts(VecOf<int32_t> sum, VecOf<uint32_t> weights, VecOf<uint32_t> x) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(weights.raw), "v"(x.raw));
+  return sum;
+}
+
+template <int kVectors>
+HWY_NOINLINE void RowByteSums(const RowTask& task, const RowBytes& x, const uint32_t* w, int64_t begin, int64_t count) {
+  const Tag<float> d;
+  const Tag<int32_t> whole;
+  const Tag<uint32_t> group;
+  VecOf<int32_t> high[kVectors], low[kVectors];
+  HWY_UNROLL(8)
+  for (int v = 0; v < kVectors; ++v) {
+    high[v] = hn::Set(whole, x.high_start);
+    low[v] = hn::Set(whole, x.low_start);
+  }
+  ForGroups<kVectors * 64>(task, w, count, [&](int64_t g, const uint32_t* at) HWY_ATTR {
+    const auto upper = hn::Set(group, x.high[g]);
+    const auto lower = hn::Set(group, x.low[g]);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto ws = hn::LoadU(group, at + v * kLanes<uint32_t>);
+      high[v] = AddByteProducts(high[v], ws, upper);
+      low[v] = AddByteProducts(low[v], ws, lower);
+    }
+  });
+  VecOf<float> sums[kVectors];
+  HWY_UNROLL(8)
+  for (int v = 0; v < kVectors; ++v) {
+    sums[v] = hn::MulAdd(hn::ConvertTo(d, high[v]), hn::Set(d, 256.0F), hn::ConvertTo(d, low[v]));
+  }
+  StoreRowSums<kVectors, float>(task, begin, count, sums, x.scale);
+}
+
+inline void RowByByteProducts(const RowTask& task) noexcept {
+  const RowBytes x = RoundRow(static_cast<const float*>(task.x), task.inputs, task.scratch);
+  ForRowPanels<uint32_t>(task, kLanes<float>, (task.inputs + 3) / 4,
+                         [&](auto vectors, const uint32_t* w, int64_t begin, int64_t count)
+                             HWY_ATTR { RowByteSums<vectors.value>(task, x, w, begin, count); });
+}
+#endif
+
+template <class T>
+int64_t MarkNumbers(const T* x, int64_t n, uint64_t* bits) noexcept {
+  const Tag<T> d;
+  const auto zero = hn::Zero(d);
+  int64_t count = 0;
+  for (int64_t begin = 0; begin < n; begin += 64) {
+    uint64_t word = 0;
+    const int64_t end = std::min<int64_t>(64, n - begin);
+    for (int64_t i = 0; i < end; i += kLanes<T>) {
+      const T* const at = x + begin + i;
+      const auto numbers = i + kLanes<T> <= end ? hn::LoadU(d, at) : LoadTail<T>(at, end - i);
+      uint8_t mask[8] = {};
+      hn::StoreMaskBits(d, hn::Not(hn::Eq(numbers, zero)), mask);  // a NaN is a number that counts
+      uint64_t some = 0;
+      std::memcpy(&some, mask, sizeof(some));
+      word |= some << i;
+    }
+    bits[begin / 64] = word;
+    count += std::popcount(word);
+  }
+  return count;
+}
+
+template <class Weights>
+RowKernel RowKernelOf() {
+  return {Weights::kGroup, kLanes<typename Weights::Number>, 0, &RowInPanels<Weights>, 0};
+}
+
+inline const RowTable& RowTableOfTarget() {
+  static const RowTable kTable = [] {
+    RowTable table{};
+    table.target = hwy::TargetName(HWY_TARGET);
+    table.f64 = RowKernelOf<RowWeightsAsTheyAre<double>>();
+    table.f32 = RowKernelOf<RowWeightsAsTheyAre<float>>();
+    table.bf16 = RowKernelOf<RowWeightsBF16>();
+    table.f16 = RowKernelOf<RowWeightsWidened<WidenF16>>();
+    table.i8 = RowKernelOf<RowWeightsWidened<WidenI8>>();
+#if HWY_TARGET == HWY_AVX3
+    table.i8_products = {4, kLanes<float>, 0x80, &RowByByteProducts, 2};
+#endif
+    table.bf16_neurons = &RowByNeurons<WidenBF16>;
+    table.f16_neurons = &RowByNeurons<WidenF16>;
+    table.i8_neurons = &RowByNeurons<WidenI8>;
+    table.mark_f64 = &MarkNumbers<double>;
+    table.mark_f32 = &MarkNumbers<float>;
+    return table;
+  }();
+  return kTable;
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
