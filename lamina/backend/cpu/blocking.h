@@ -11,6 +11,7 @@ struct TileShape {
   int64_t rows = 0;
   int64_t vectors = 0;
   int64_t lanes = 0;
+  int64_t depth = 1;  // terms of the sum that are taken at once: blocks are multiples of them
 
   int64_t columns() const { return vectors * lanes; }
 };
@@ -53,7 +54,7 @@ constexpr int64_t EqualParts(int64_t count, int64_t limit, int64_t unit) {
 
 inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
   Blocking block;
-  block.depth = EqualParts(depth, budget.depth, 1);
+  block.depth = EqualParts(depth, budget.depth, shape.depth);
   block.cache_columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
   block.rows = EqualParts(rows, kMaxBlockRows, kMaxRowTiles * shape.rows);
   // A divided sum also holds the partial sums of its block.
@@ -73,7 +74,7 @@ struct ScratchSizes {
 inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
   const int64_t tile_columns = shape.columns();
   const int64_t block_rows = RoundUp(std::min(rows, kMaxBlockRows), kMaxRowTiles * shape.rows);
-  const int64_t block_depth = std::min(depth, budget.depth);
+  const int64_t block_depth = RoundUp(std::min(depth, budget.depth), shape.depth);
   ScratchSizes sizes;
   sizes.rows = block_rows * block_depth;
   sizes.columns =
