@@ -8,6 +8,7 @@
 
 #include "lamina/backend/cpu/amx_product-inl.h"
 #include "lamina/backend/cpu/bf16_pairs-inl.h"
+#include "lamina/backend/cpu/group_finish-inl.h"
 #include "lamina/backend/cpu/kernels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,10 +38,7 @@ void ForwardTiles(const ForwardTask<float>& task, Team team) noexcept {
       task.budget};
   const ForwardFinish<formulas::DotSynapse, float> finish{&args, task.activation, ValueFor<float>(*task.activation)};
   AmxProduct<Tiles>(input, finish, team);
-  if (task.activation->is_softmax()) {
-    team.Barrier();
-    SoftmaxRows<float>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
-  }
+  FinishSoftmax<float>(task, team);
 }
 
 template <class Tiles>
@@ -81,12 +79,45 @@ AmxPasses AmxPassesOf() {
   return {&ForwardTiles<Tiles>, &InputGradientTiles<Tiles>, &WeightGradientTiles<Tiles>, kParts<Tiles>};
 }
 
+// A forward pass on operands stored as the instruction takes them, kBytes an element.
+template <class Tiles, int kBytes, class Finish, class T = typename Tiles::Lane>
+void ForwardStored(const ForwardTask<T>& task, const Finish& finish, Team team) {
+  const ForwardArgs& args = *task.args;
+  constexpr int64_t kGroup = static_cast<int64_t>(sizeof(T)) / kBytes;
+  const Encoding<T> encoding{&EncodeBits<T, kBytes>, kBytes, kGroup, true, args.x.cols};
+  const AmxProductInput<T> input{
+      {{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1}, &encoding},
+      {{static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1}, &encoding},
+      CeilDivide(args.x.cols, kGroup),
+      task.scratch,
+      task.budget};
+  AmxProduct<Tiles>(input, finish, team);
+  FinishSoftmax<float>(task, team);
+}
+
+inline void ForwardBFloat16(const ForwardTask<float>& task, Team team) noexcept {
+  const ForwardFinish<formulas::DotSynapse, float> finish{task.args, task.activation,
+                                                          ValueFor<float>(*task.activation)};
+  ForwardStored<RoundedTiles, 2>(task, finish, team);
+}
+
+template <bool kSigned>
+void ForwardBytes(const ForwardTask<int32_t>& task, Team team) noexcept {
+  const IntegerFinish<formulas::DotSynapse, int32_t, float> finish{
+      {task.args, task.activation, ValueFor<float>(*task.activation)}, nullptr};
+  ForwardStored<ByteTiles<kSigned>, 1>(task, finish, team);
+}
+
 #endif
 
 inline AmxTable MakeAmxTable() {
   AmxTable table;
 #if HWY_TARGET == HWY_AVX3
   table.rounded = AmxPassesOf<RoundedTiles>();
+  table.split = AmxPassesOf<SplitTiles>();
+  table.forward_bf16 = &ForwardBFloat16;
+  table.forward_i8 = &ForwardBytes<true>;
+  table.forward_u8 = &ForwardBytes<false>;
 #endif
   return table;
 }

@@ -7,8 +7,8 @@ namespace lamina::cpu {
 
 /// A tile has 16 rows of 16 lanes of 32 bits.
 inline constexpr int64_t kAmxSide = 16;
-/// For ScratchFor(); a block of sums is 2 x 2 tiles.
-inline constexpr TileShape kAmxShape{.rows = kAmxSide, .vectors = 2, .lanes = kAmxSide, .depth = kAmxSide};
+/// A block of sums is 2 x 2 tiles; kAmxSide lanes of the sum are taken at once.
+inline constexpr TileShape kAmxShape{.rows = kAmxSide, .vectors = 2, .lanes = kAmxSide};
 
 /// The passes in f32. Whole-team calls.
 struct AmxPasses {

@@ -167,7 +167,8 @@ template <class Tiles, class T, class Finish>
 void AmxProduct(const AmxProductInput<T>& in, const Finish& finish, Team team) {
   CacheBudget budget = in.budget;
   budget.column_block /= kParts<Tiles>;
-  const Blocking size = MakeBlocking(in.rows.operand.count, in.columns.operand.count, in.depth, kAmxShape, budget);
+  const Blocking size =
+      MakeBlocking(in.rows.operand.count, in.columns.operand.count, in.depth, kAmxShape, budget, kAmxSide);
   const TilesInUse tiles;
   bool packed_before = false;
   for (int64_t r = 0; r < in.rows.operand.count; r += size.rows) {
