@@ -64,7 +64,9 @@ std::string AskForTiles() {
   if (syscall(SYS_arch_prctl, kRequestPermission, kTileContents) == 0) {
     return "";
   }
-  return "the system refuses AMX registers: " + std::generic_category().message(errno);
+  return errno == ENOSPC
+             ? "the system refuses AMX registers: the alternate signal stack of a thread is too small for them"
+             : "the system refuses AMX registers: " + std::generic_category().message(errno);
 }
 
 #else
