@@ -1,4 +1,6 @@
-// Forward and backward over the planned layers.
+// Forward and backward over the planned layers. The constructor plans each layer and allocates; Step() is forward,
+// loss, backward. Steps() takes the first way there is: the network as a whole (PreparedNetwork), steps recorded by the
+// device (RecordedSteps), else step after step, each gathered if rows are shuffled and read in place if not.
 #include "lamina/nn/executor.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ Matrix RowOf(std::vector<double> values) {
   return matrix;
 }
 
-Model ModelOf(const std::string& csv, const PreprocessOptions& options) {
+Model ModelFor(const std::string& csv, const PreprocessOptions& options) {
   const Table table = ReadCsv(csv, "t.csv", {});
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), int64_t{0});
@@ -32,25 +32,25 @@ Model ModelOf(const std::string& csv, const PreprocessOptions& options) {
 constexpr const char* kFruit = "weight,colour,kind\n1,red,\"apple, big\"\n2,green,pear\n3,red,pear\n4,green,plum\n";
 
 TEST(Predictions, ClassesAndProbabilities) {
-  const Model model = ModelOf(kFruit, {});
+  const Model model = ModelFor(kFruit, {});
   EXPECT_EQ(PredictionsCsv(model, RowOf({0.5, 0.25, 0.25}), false), "kind\n\"apple, big\"\n");
   EXPECT_EQ(PredictionsCsv(model, RowOf({0.125, 0.25, 0.625}), true),
             "kind,\"p_apple, big\",p_pear,p_plum\nplum,0.125,0.25,0.625\n");
 }
 
 TEST(Predictions, ASingleOutputIsTheSecondClass) {
-  const Model model = ModelOf("x,y\n1,no\n2,yes\n3,no\n4,yes\n", {.single_output = true});
+  const Model model = ModelFor("x,y\n1,no\n2,yes\n3,no\n4,yes\n", {.single_output = true});
   EXPECT_EQ(ClassOutputs(model, RowOf({0.75}).Row<double>(0)), (std::vector<double>{0.25, 0.75}));
   EXPECT_EQ(PredictionsCsv(model, RowOf({0.75}), true), "y,p_no,p_yes\nyes,0.25,0.75\n");
 }
 
 TEST(Predictions, NumbersInUnitsOfTheTarget) {
-  const Model model = ModelOf("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
+  const Model model = ModelFor("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
   EXPECT_EQ(PredictionsCsv(model, RowOf({1234.5678901}), true), "price\n1234.56789\n");
 }
 
 TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
-  const Model model = ModelOf(kFruit, {});
+  const Model model = ModelFor(kFruit, {});
   const auto columns = model.preprocessor.inputs();
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].name, "weight");
@@ -60,14 +60,14 @@ TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
 }
 
 TEST(Predictions, RowsWithoutAnAnswerKeepTheirPlace) {
-  const Model fruit = ModelOf(kFruit, {});
+  const Model fruit = ModelFor(kFruit, {});
   Matrix outputs(3, 3, DType::kF64);
   outputs.Row<double>(0)[1] = 1;
   std::fill_n(outputs.Row<double>(1), 3, std::nan(""));
   outputs.Row<double>(2)[2] = 1;
   EXPECT_EQ(PredictionsCsv(fruit, outputs, false), "kind\npear\n\"\"\nplum\n");
   EXPECT_EQ(PredictionsCsv(fruit, outputs, true), "kind,\"p_apple, big\",p_pear,p_plum\npear,0,1,0\n,,,\nplum,0,0,1\n");
-  const Model price = ModelOf("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
+  const Model price = ModelFor("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
   EXPECT_EQ(PredictionsCsv(price, RowOf({std::nan("")}), false), "price\n\"\"\n");
 }
 

@@ -95,15 +95,15 @@ void WeightGradientMixed(const WeightGradientTask<float>& task, Team team) noexc
 }
 
 template <class Operands>
-MixedKernels MixedKernelsOf() {
+BFloat16Passes BFloat16PassesOf() {
   return {&ForwardMixed<Operands>, &InputGradientMixed<Operands>, &WeightGradientMixed<Operands>};
 }
 
-inline MixedTable MakeMixedTable() {
-  MixedTable table;
-  table.widened = MixedKernelsOf<WidenedOperands>();
+inline BFloat16Table MakeBFloat16Table() {
+  BFloat16Table table;
+  table.widened = BFloat16PassesOf<WidenedOperands>();
 #if HWY_TARGET == HWY_AVX3
-  table.pairs = MixedKernelsOf<PairedOperands>();
+  table.pairs = BFloat16PassesOf<PairedOperands>();
 #endif
   return table;
 }

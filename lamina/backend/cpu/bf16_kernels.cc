@@ -8,8 +8,8 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-const MixedTable& MixedTableHere() {
-  static const MixedTable kTable = MakeMixedTable();
+const BFloat16Table& BFloat16TableHere() {
+  static const BFloat16Table kTable = MakeBFloat16Table();
   return kTable;
 }
 }  // namespace lamina::cpu::HWY_NAMESPACE
@@ -17,7 +17,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
-HWY_EXPORT(MixedTableHere);
-const MixedTable& BFloat16Kernels() { return HWY_DYNAMIC_DISPATCH(MixedTableHere)(); }
+HWY_EXPORT(BFloat16TableHere);
+const BFloat16Table& BFloat16Kernels() { return HWY_DYNAMIC_DISPATCH(BFloat16TableHere)(); }
 }  // namespace lamina::cpu
 #endif

@@ -2,8 +2,8 @@
 #include "lamina/backend/cpu/candidates.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/team.h"
 
 namespace lamina::cpu {
@@ -43,21 +43,21 @@ double CacheCost(const Extent& extent, int64_t depth, double cache_share) {
 
 }  // namespace
 
-std::vector<Plan> CandidatePlans(const Problem& problem, TileShape shape, int threads, bool onednn) {
+std::vector<int64_t> CandidateTeams(const Problem& problem, int threads) {
+  if (threads > 1 && problem.batch * problem.layer.weight_count() < 32 * kWorkPerThread) {
+    return {1, threads};
+  }
+  return {0};
+}
+
+std::vector<Candidate> TileCandidates(const Problem& problem, int threads) {
+  const TileShape shape = problem.dtype == DType::kF64 ? Kernels<double>().shape : Kernels<float>().shape;
   const Extent extent = ExtentOf(problem);
   const CacheBudget budget = MachineBudget(1);
-  const int64_t work = problem.batch * problem.layer.weight_count();
-  std::vector<int64_t> teams{0};  // as the backend decides
-  if (threads > 1 && work < 32 * kWorkPerThread) {
-    teams = {1, threads};
-  }
-  std::vector<std::pair<double, Plan>> scored;
-  for (const int64_t team : teams) {
-    if (onednn) {
-      scored.push_back({0.4, {.kernel = "onednn", .threads = team}});
-    }
+  std::vector<Candidate> candidates;
+  for (const int64_t team : CandidateTeams(problem, threads)) {
     if (problem.pass == Pass::kForward && (problem.batch <= 48 || problem.layer.outputs <= 48)) {
-      scored.push_back({0.45, {.kernel = "dots", .threads = team}});
+      candidates.push_back({0.45, {.kernel = "dots", .threads = team}});
     }
     for (int64_t rows = shape.rows; rows >= std::max<int64_t>(2, shape.rows - 4); --rows) {
       for (int64_t vectors = shape.vectors; vectors >= 1; --vectors) {
@@ -67,25 +67,20 @@ std::vector<Plan> CandidatePlans(const Problem& problem, TileShape shape, int th
               continue;  // the same as the one before
             }
             const double cost = TileCost(extent, rows, vectors, shape.lanes) * CacheCost(extent, depth, share / 2);
-            scored.push_back({cost,
-                              {.kernel = problem.pass == Pass::kForward ? "tile" : "",
-                               .tile_rows = rows,
-                               .tile_vectors = vectors,
-                               .depth = depth,
-                               .cache_bytes = static_cast<int64_t>(share * static_cast<double>(budget.column_block)),
-                               .threads = team}});
+            candidates.push_back(
+                {cost,
+                 {.kernel = problem.pass == Pass::kForward ? "tile" : "",
+                  .tile_rows = rows,
+                  .tile_vectors = vectors,
+                  .depth = depth,
+                  .cache_bytes = static_cast<int64_t>(share * static_cast<double>(budget.column_block)),
+                  .threads = team}});
           }
         }
       }
     }
   }
-  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Plan> plans;
-  plans.reserve(scored.size());
-  for (auto& [cost, plan] : scored) {
-    plans.push_back(std::move(plan));
-  }
-  return plans;
+  return candidates;
 }
 
 }  // namespace lamina::cpu

@@ -3,13 +3,20 @@
 
 #include <vector>
 
-#include "lamina/backend/cpu/blocking.h"
 #include "lamina/backend/plan.h"
 
 namespace lamina::cpu {
 
-/// Sorted by a model of the register tile and the caches, best first. `shape` is the largest tile of the instruction
-/// set; `onednn`: whether oneDNN can take the problem.
-std::vector<Plan> CandidatePlans(const Problem& problem, TileShape shape, int threads, bool onednn);
+/// A plan and the cost that a rough model gives it: about the cycles of a vector operation.
+struct Candidate {
+  double cost;
+  Plan plan;
+};
+
+/// Of the blocked product, by a model of the register tile and the caches; and of dot products without packing.
+std::vector<Candidate> TileCandidates(const Problem& problem, int threads);
+
+/// Thread counts worth trying; 0: as the backend decides.
+std::vector<int64_t> CandidateTeams(const Problem& problem, int threads);
 
 }  // namespace lamina::cpu

@@ -96,7 +96,7 @@ enum class Method {
 
 /// A forward pass by some method; `forward` is null where an instruction set does not have it.
 template <class T>
-struct TypedKernel {
+struct GroupKernel {
   void (*forward)(const ForwardTask<T>&, Team) noexcept = nullptr;
   T (*registers)(int64_t rounds, T start) = nullptr;  // the arithmetic of forward in registers
   Encoding<T> weights;
@@ -105,34 +105,34 @@ struct TypedKernel {
 
 /// Forward passes over lanes of T (float, double, int32_t, int64_t) for the other storage types.
 template <class T>
-struct TypedTable {
+struct GroupTable {
   const char* target;
   TileShape shape;
-  TypedKernel<T> (*find)(Synapse, DType, Method);
+  GroupKernel<T> (*find)(Synapse, DType, Method);
 };
 
 template <class T>
-const TypedTable<T>& TypedKernels();
+const GroupTable<T>& GroupKernels();
 template <>
-const TypedTable<float>& TypedKernels<float>();
+const GroupTable<float>& GroupKernels<float>();
 template <>
-const TypedTable<double>& TypedKernels<double>();
+const GroupTable<double>& GroupKernels<double>();
 template <>
-const TypedTable<int32_t>& TypedKernels<int32_t>();
+const GroupTable<int32_t>& GroupKernels<int32_t>();
 template <>
-const TypedTable<int64_t>& TypedKernels<int64_t>();
+const GroupTable<int64_t>& GroupKernels<int64_t>();
 
 /// The passes of dot layers in f32 whose operands are rounded to bf16. Whole-team calls.
-struct MixedKernels {
+struct BFloat16Passes {
   void (*forward)(const ForwardTask<float>&, Team) noexcept = nullptr;
   void (*input_gradient)(const InputGradientTask<float>&, Team) noexcept = nullptr;
   void (*weight_gradient)(const WeightGradientTask<float>&, Team) noexcept = nullptr;
 };
-struct MixedTable {
-  MixedKernels pairs;    // two products by one instruction; null where an instruction set does not have it
-  MixedKernels widened;  // rounded, then as f32
+struct BFloat16Table {
+  BFloat16Passes pairs;    // two products by one instruction; null where an instruction set does not have it
+  BFloat16Passes widened;  // rounded, then as f32
 };
-const MixedTable& BFloat16Kernels();
+const BFloat16Table& BFloat16Kernels();
 
 /// The kernels of one instruction set.
 template <class T>

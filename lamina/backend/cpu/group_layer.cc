@@ -1,16 +1,17 @@
-// Picks how the sums of a storage type are computed, and runs it.
-#include "lamina/backend/cpu/typed_layer.h"
-
+// Forward layers on halves and integers, and with Precision::kFast: picks how the sums of a storage type are computed,
+// one widened element or a group of neighbours a lane, and runs it.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <string_view>
 
+#include "lamina/backend/cpu/implementations.h"
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cpu/scratch.h"
 #include "lamina/backend/requirements.h"
+#include "lamina/base/names.h"
 
 namespace lamina::cpu {
 namespace {
@@ -39,17 +40,17 @@ struct NarrowSums {
 
 // T: the lanes.
 template <class T>
-class TypedLayer final : public PreparedLayer {
+class GroupLayer final : public PreparedLayer {
  public:
-  TypedLayer(const LayerPlanRequest& request, Method method, const PassPlan& plan)
+  GroupLayer(const LayerPlanRequest& request, Method method, const PassPlan& plan)
       : request_(request),
         method_(method),
         plan_(plan),
-        kernel_(TypedKernels<T>().find(request.layer.synapse, request.dtype, method)),
+        kernel_(GroupKernels<T>().find(request.layer.synapse, request.dtype, method)),
         lanes_(CeilDivide(request.layer.inputs, kernel_.x.group)),
-        scratch_(ScratchFor(request.layer.outputs, request.max_batch, lanes_, TypedKernels<T>().shape, plan.budget),
-                 request.layer.outputs + request.max_batch + TypedKernels<T>().shape.columns()) {
-    Check(kernel_.forward != nullptr, "TypedLayer: no such kernel");
+        scratch_(ScratchFor(request.layer.outputs, request.max_batch, lanes_, GroupKernels<T>().shape, plan.budget),
+                 request.layer.outputs + request.max_batch + GroupKernels<T>().shape.columns()) {
+    Check(kernel_.forward != nullptr, "GroupLayer: no such kernel");
   }
 
   void Forward(const ForwardArgs& args) noexcept override {
@@ -59,14 +60,14 @@ class TypedLayer final : public PreparedLayer {
     RunTeam(plan_.ThreadsFor(args.x.rows, request_.layer), [&](Team team) { kernel_.forward(task, team); });
   }
   // Supports() has declined them.
-  void InputGradient(const InputGradientArgs&) noexcept override { Check(false, "TypedLayer: no gradients"); }
-  void WeightGradient(const WeightGradientArgs&) noexcept override { Check(false, "TypedLayer: no gradients"); }
+  void InputGradient(const InputGradientArgs&) noexcept override { Check(false, "GroupLayer: no gradients"); }
+  void WeightGradient(const WeightGradientArgs&) noexcept override { Check(false, "GroupLayer: no gradients"); }
 
   std::string Describe() const override {
-    const TileShape& shape = TypedKernels<T>().shape;
+    const TileShape& shape = GroupKernels<T>().shape;
     return fmt::format("cpu: {} {} {}, {}x{} tile, {}, {} threads", SynapseName(request_.layer.synapse),
                        DTypeName(request_.dtype), MethodName(method_), shape.rows, shape.columns(),
-                       TypedKernels<T>().target, plan_.ThreadsFor(request_.max_batch, request_.layer));
+                       GroupKernels<T>().target, plan_.ThreadsFor(request_.max_batch, request_.layer));
   }
 
  private:
@@ -82,14 +83,14 @@ class TypedLayer final : public PreparedLayer {
   LayerPlanRequest request_;
   Method method_;
   PassPlan plan_;
-  TypedKernel<T> kernel_;
+  GroupKernel<T> kernel_;
   int64_t lanes_;
   ScratchBuffer<T> scratch_;
 };
 
 template <class T>
 bool Has(const LayerPlanRequest& request, Method method) {
-  return TypedKernels<T>().find(request.layer.synapse, request.dtype, method).forward != nullptr;
+  return GroupKernels<T>().find(request.layer.synapse, request.dtype, method).forward != nullptr;
 }
 
 bool IsFast(const LayerPlanRequest& request) {
@@ -143,29 +144,38 @@ RegisterWork WorkOf(T (*registers)(int64_t, T), int64_t synapses_per_lane, int64
           kRegisterSums * lanes * synapses_per_lane};
 }
 
-}  // namespace
-
-bool NeedsTypedLayer(const LayerPlanRequest& request) {
-  return (request.dtype != DType::kF32 && request.dtype != DType::kF64) || IsFast(request);
+Verdict GroupsAccept(const LayerPlanRequest& request) {
+  const bool whole = request.dtype == DType::kF32 || request.dtype == DType::kF64;
+  if (request.precision == Precision::kBFloat16 || (whole && !IsFast(request))) {
+    return Verdict::No(fmt::format("groups are of narrower types and for fast sums, not for {} {}",
+                                   NameOf(request.precision, kPrecisions), DTypeName(request.dtype)));
+  }
+  return Verdict::Yes();
 }
 
-std::unique_ptr<PreparedLayer> MakeTypedLayer(const LayerPlanRequest& request, const PassPlan& plan) {
+std::unique_ptr<PreparedLayer> MakeGroupLayer(const LayerPlanRequest& request, const PassPlans& plans) {
   return WithMethod(request, [&]<class T>(T, Method method) -> std::unique_ptr<PreparedLayer> {
-    return std::make_unique<TypedLayer<T>>(request, method, plan);
+    return std::make_unique<GroupLayer<T>>(request, method, plans[static_cast<size_t>(Pass::kForward)]);
   });
+}
+
+}  // namespace
+
+CpuImplementation GroupImplementation() {
+  return {"group", "own", false, &GroupsAccept, &MakeGroupLayer, &TileCandidates};
 }
 
 RegisterWork RegisterWorkOf(const LayerPlanRequest& request) {
   ApplyInstructionSets();
   const auto synapse = static_cast<size_t>(request.layer.synapse);
-  if (!NeedsTypedLayer(request)) {
+  if (!GroupsAccept(request)) {
     return DispatchFloat(request.dtype, [&]<class T>(T) {
       return WorkOf(Kernels<T>().synapses[synapse].registers, 1, Kernels<T>().shape.lanes);
     });
   }
   return WithMethod(request, [&]<class T>(T, Method method) {
-    const TypedTable<T>& table = TypedKernels<T>();
-    const TypedKernel<T> kernel = table.find(request.layer.synapse, request.dtype, method);
+    const GroupTable<T>& table = GroupKernels<T>();
+    const GroupKernel<T> kernel = table.find(request.layer.synapse, request.dtype, method);
     return WorkOf(kernel.registers, kernel.x.group, table.shape.lanes);
   });
 }

@@ -1,15 +1,15 @@
 // The forward passes of integers summed in i64, compiled once per instruction set.
 #include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "lamina/backend/cpu/typed_kernels_i64.cc"
+#define HWY_TARGET_INCLUDE "lamina/backend/cpu/group_kernels_i64.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
-#include "lamina/backend/cpu/typed_forward-inl.h"
+#include "lamina/backend/cpu/group_forward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-const TypedTable<int64_t>& TypedTableI64() {
-  static const TypedTable<int64_t> kTable = TypedTableOf<int64_t>(&FindI64);
+const GroupTable<int64_t>& GroupTableI64() {
+  static const GroupTable<int64_t> kTable = GroupTableOf<int64_t>(&FindI64);
   return kTable;
 }
 }  // namespace lamina::cpu::HWY_NAMESPACE
@@ -17,10 +17,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lamina::cpu {
-HWY_EXPORT(TypedTableI64);
+HWY_EXPORT(GroupTableI64);
 template <>
-const TypedTable<int64_t>& TypedKernels<int64_t>() {
-  return HWY_DYNAMIC_DISPATCH(TypedTableI64)();
+const GroupTable<int64_t>& GroupKernels<int64_t>() {
+  return HWY_DYNAMIC_DISPATCH(GroupTableI64)();
 }
 }  // namespace lamina::cpu
 #endif

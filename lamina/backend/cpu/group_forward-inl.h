@@ -1,10 +1,10 @@
 // Forward passes on operands in a storage type of their own, and with Precision::kFast: the blocked product over
 // encoded lanes, finished in the type of the outputs.
-#if defined(LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_
-#undef LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_
+#if defined(LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_
+#undef LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_
 #else
-#define LAMINA_BACKEND_CPU_TYPED_FORWARD_INL_H_
+#define LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_
 #endif
 
 #include "lamina/backend/cpu/encode-inl.h"
@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
 template <class T>
-ProductInput<T> TypedInput(const ForwardTask<T>& task) {
+ProductInput<T> GroupInput(const ForwardTask<T>& task) {
   const ForwardArgs& args = *task.args;
   const EncodedOperands<T>& e = *task.encoded;
   const bool in_place = e.weights_in_place;
@@ -57,7 +57,7 @@ void ForwardIntegers(const ForwardTask<T>& task, Team team) noexcept {
   }
   const IntegerFinish<Synapse, T, Out> finish{{&args, task.activation, ValueFor<Out>(*task.activation)},
                                               Correction::kShift != 0 ? task.scratch.rest : nullptr};
-  Product<Sum>(TypedInput(task), finish, team);
+  Product<Sum>(GroupInput(task), finish, team);
   FinishSoftmax<Out>(task, team);
 }
 
@@ -65,7 +65,7 @@ template <class Sum, class Synapse, class T>
 void ForwardHalves(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
   const ForwardFinish<Synapse, T> finish{&args, task.activation, ValueFor<T>(*task.activation)};
-  Product<Sum>(TypedInput(task), finish, team);
+  Product<Sum>(GroupInput(task), finish, team);
   FinishSoftmax<T>(task, team);
 }
 
@@ -123,7 +123,7 @@ void RowSums(const Operand<T>& operand, int64_t lanes, int64_t begin, int64_t en
 template <class T>
 void ForwardFast(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const ProductInput<T> input = TypedInput(task);
+  const ProductInput<T> input = GroupInput(task);
   T* const weight_sums = task.scratch.rest;
   T* const x_sums = weight_sums + args.weights.rows;
   RowSums(input.rows, input.depth, team.Begin(args.weights.rows), team.End(args.weights.rows), weight_sums);
@@ -134,7 +134,7 @@ void ForwardFast(const ForwardTask<T>& task, Team team) noexcept {
 }
 
 template <class T>
-TypedTable<T> TypedTableOf(TypedKernel<T> (*find)(Synapse, DType, Method)) {
+GroupTable<T> GroupTableOf(GroupKernel<T> (*find)(Synapse, DType, Method)) {
   return {hwy::TargetName(HWY_TARGET), {kTileRows, kTileVectors, kLanes<T>}, find};
 }
 
@@ -151,7 +151,7 @@ Encoding<T> WideEncoding() {
 
 // Sets what a Sum decides.
 template <class Sum, class Synapse, class T, class Out, class Correction = NoCorrection>
-void UseIntegers(TypedKernel<T>& kernel) {
+void UseIntegers(GroupKernel<T>& kernel) {
   kernel.forward = &ForwardIntegers<Sum, Synapse, T, Out, Correction>;
   kernel.registers = &RegisterSums<Sum, T>;
 }
@@ -160,7 +160,7 @@ static_assert(std::tuple_size_v<formulas::Synapses> == 4, "say below how a new s
 
 // The finishing synapse of integer sums: only l2 does something there.
 template <class Sum, class T, class Out>
-void UseSquares(Synapse synapse, TypedKernel<T>& kernel) {
+void UseSquares(Synapse synapse, GroupKernel<T>& kernel) {
   if (synapse == Synapse::kL2) {
     UseIntegers<Sum, formulas::L2Synapse, T, Out>(kernel);
   } else {
@@ -169,14 +169,14 @@ void UseSquares(Synapse synapse, TypedKernel<T>& kernel) {
 }
 
 template <class T>
-void UseBoth(const Encoding<T>& encoding, TypedKernel<T>& kernel) {
+void UseBoth(const Encoding<T>& encoding, GroupKernel<T>& kernel) {
   kernel.weights = kernel.x = encoding;
 }
 
 /// Storage types computed in f32 (f64 in itself, for kFast).
 template <class T>
-TypedKernel<T> FindFloat(Synapse synapse, DType dtype, Method method) {
-  TypedKernel<T> kernel;
+GroupKernel<T> FindFloat(Synapse synapse, DType dtype, Method method) {
+  GroupKernel<T> kernel;
   if (dtype == DTypeOf<T>()) {
     UseBoth(WideEncoding<T, T>(), kernel);
   }
@@ -211,10 +211,10 @@ TypedKernel<T> FindFloat(Synapse synapse, DType dtype, Method method) {
 }
 
 /// i16, and 8-bit types in pairs and quads, summed in i32.
-inline TypedKernel<int32_t> FindI32(Synapse synapse, DType dtype, Method method) {
+inline GroupKernel<int32_t> FindI32(Synapse synapse, DType dtype, Method method) {
   using T = int32_t;
   using formulas::DotSynapse;
-  TypedKernel<T> kernel;
+  GroupKernel<T> kernel;
   if (method == Method::kWide) {  // l1 of i16
     UseBoth(WideEncoding<T, int16_t>(), kernel);
     UseIntegers<WideAbsoluteSum, DotSynapse, T, float>(kernel);
@@ -245,7 +245,7 @@ inline TypedKernel<int32_t> FindI32(Synapse synapse, DType dtype, Method method)
 
 // kHalf: both factors of a product fit into 32 bits; kHalfDifference: so do differences.
 template <class Out, bool kHalf, bool kHalfDifference>
-void UseWide(Synapse synapse, TypedKernel<int64_t>& kernel) {
+void UseWide(Synapse synapse, GroupKernel<int64_t>& kernel) {
   using T = int64_t;
   switch (synapse) {
     case Synapse::kDot: UseIntegers<WideProductSum<kHalf>, formulas::DotSynapse, T, Out>(kernel); break;
@@ -255,9 +255,9 @@ void UseWide(Synapse synapse, TypedKernel<int64_t>& kernel) {
 }
 
 /// i16, i32 and i64 summed in i64, and absolute differences of bytes.
-inline TypedKernel<int64_t> FindI64(Synapse synapse, DType dtype, Method method) {
+inline GroupKernel<int64_t> FindI64(Synapse synapse, DType dtype, Method method) {
   using T = int64_t;
-  TypedKernel<T> kernel;
+  GroupKernel<T> kernel;
   if (method == Method::kSad) {
     UseBoth(dtype == DType::kU8 ? Encoding<T>{&EncodeBits<T, 1>, 1, 8, true} : Encoding<T>{&EncodeShifted<T>, 1, 8},
             kernel);

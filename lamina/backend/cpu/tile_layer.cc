@@ -1,0 +1,104 @@
+// Passes onto the kernels of kernels.h, with the scratch that they need.
+#include "lamina/backend/cpu/tile_layer.h"
+
+#include <fmt/format.h>
+
+#include "lamina/backend/cpu/implementations.h"
+
+namespace lamina::cpu {
+namespace {
+
+template <class T>
+ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& plans, TileShape shape) {
+  const int64_t batch = request.max_batch;
+  const int64_t inputs = request.layer.inputs;
+  const int64_t outputs = request.layer.outputs;
+  ScratchSizes sizes = ScratchFor(outputs, batch, inputs, shape, plans[0].budget);
+  if (request.training) {
+    sizes = LargestOf(sizes, ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
+    sizes = LargestOf(sizes, ScratchFor(outputs, inputs, batch, shape, plans[2].budget));
+  }
+  const bool scales = request.training && SynapseScalesDelta(request.layer.synapse);
+  return ScratchBuffer<T>(sizes, scales ? batch * outputs : 0);
+}
+
+Verdict TilesAccept(const LayerPlanRequest& request) {
+  if (request.precision == Precision::kBFloat16) {
+    return Verdict::No("tiles are computed from whole operands, not bf16");
+  }
+  return request.dtype == DType::kF32 || request.dtype == DType::kF64
+             ? Verdict::Yes()
+             : Verdict::No(fmt::format("tiles are computed in f32 and f64, not {}", DTypeName(request.dtype)));
+}
+
+std::unique_ptr<PreparedLayer> MakeTileLayer(const LayerPlanRequest& request, const PassPlans& plans) {
+  return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
+    return std::make_unique<TileLayer<T>>(request, plans);
+  });
+}
+
+}  // namespace
+
+template <class T>
+TileLayer<T>::TileLayer(const LayerPlanRequest& request, const PassPlans& plans)
+    : request_(request),
+      plans_(plans),
+      kernels_(Kernels<T>()),
+      passes_(kernels_.synapses[static_cast<size_t>(request.layer.synapse)]),
+      scratch_(ScratchOf<T>(request, plans, kernels_.shape)) {}
+
+template <class T>
+void TileLayer<T>::Forward(const ForwardArgs& args) noexcept {
+  const ForwardTask<T> task = TaskOf(args);
+  const auto kernel = UsesDots(args.x.rows) ? passes_.forward_dots : passes_.forward;
+  RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](Team team) { kernel(task, team); });
+}
+
+template <class T>
+void TileLayer<T>::InputGradient(const InputGradientArgs& args) noexcept {
+  const InputGradientTask<T> task = TaskOf(args);
+  RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows), [&](Team team) { passes_.input_gradient(task, team); });
+}
+
+template <class T>
+void TileLayer<T>::WeightGradient(const WeightGradientArgs& args) noexcept {
+  const WeightGradientTask<T> task = TaskOf(args);
+  RunTeam(ThreadsFor(Pass::kWeightGradient, args.x.rows), [&](Team team) { passes_.weight_gradient(task, team); });
+}
+
+template <class T>
+std::string TileLayer<T>::Describe() const {
+  return fmt::format("cpu: {} {}x{} tile, {}, {}{} threads", SynapseName(request_.layer.synapse), kernels_.shape.rows,
+                     kernels_.shape.columns(), kernels_.target,
+                     UsesDots(request_.max_batch) ? "unpacked forward, " : "",
+                     ThreadsFor(Pass::kForward, request_.max_batch));
+}
+
+template <class T>
+bool TileLayer<T>::UsesDots(int64_t batch) const {
+  const std::string& kernel = PlanOf(Pass::kForward).kernel;
+  return kernel == "dots" || (kernel != "tile" && (batch < 12 || request_.layer.outputs < 24));
+}
+
+template <class T>
+ForwardTask<T> TileLayer<T>::TaskOf(const ForwardArgs& args) const {
+  return {&args, &request_.layer.activation, scratch_.get(), PlanOf(Pass::kForward).budget};
+}
+
+template <class T>
+InputGradientTask<T> TileLayer<T>::TaskOf(const InputGradientArgs& args) const {
+  return {&args, scratch_.get(), PlanOf(Pass::kInputGradient).budget};
+}
+
+template <class T>
+WeightGradientTask<T> TileLayer<T>::TaskOf(const WeightGradientArgs& args) const {
+  return {&args, NumbersOf<T>(args.rule, true), NumbersOf<T>(args.rule, false), scratch_.get(),
+          PlanOf(Pass::kWeightGradient).budget};
+}
+
+template class TileLayer<float>;
+template class TileLayer<double>;
+
+CpuImplementation TileImplementation() { return {"tile", "own", false, &TilesAccept, &MakeTileLayer, &TileCandidates}; }
+
+}  // namespace lamina::cpu

@@ -1,0 +1,134 @@
+// The list of implementations of backend cpu: who takes which request, and that everybody else says why not.
+#include "lamina/backend/cpu/implementations.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/onednn_matmul.h"
+
+namespace lamina {
+namespace {
+
+std::vector<LayerPlanRequest> AllRequests() {
+  std::vector<LayerPlanRequest> requests;
+  for (const std::string& synapse : SynapseNames()) {
+    for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kU8, DType::kI16,
+                              DType::kI32, DType::kI64}) {
+      for (const Precision precision : {Precision::kExact, Precision::kFast, Precision::kBFloat16}) {
+        for (const bool training : {false, true}) {
+          for (const bool any_slicing : {false, true}) {
+            LayerPlanRequest request;
+            request.layer.inputs = 24;
+            request.layer.outputs = 32;
+            request.layer.synapse = ParseSynapse(synapse);
+            request.dtype = dtype;
+            request.max_batch = 40;
+            request.training = training;
+            request.precision = precision;
+            request.any_slicing = any_slicing;
+            request.largest_x = request.largest_w = 100;
+            requests.push_back(request);
+          }
+        }
+      }
+    }
+  }
+  return requests;
+}
+
+// By whom a request is served, said a second time; "" by nobody.
+std::string Expected(const LayerPlanRequest& request) {
+  const bool full = request.dtype == DType::kF32 || request.dtype == DType::kF64;
+  const bool dot = request.layer.synapse == Synapse::kDot;
+  if (!full && request.training) {
+    return "";
+  }
+  if (request.precision == Precision::kBFloat16) {
+    return dot && request.dtype == DType::kF32 ? "bf16 product" : "";
+  }
+  const bool fast = request.precision == Precision::kFast && request.layer.synapse == Synapse::kL1 && !request.training;
+  return full && !fast ? "tile" : "group";
+}
+
+Problem ProblemOf(const LayerPlanRequest& request) {
+  return {request.layer, request.training ? Pass::kWeightGradient : Pass::kForward, request.max_batch, request.dtype,
+          request.precision};
+}
+
+TEST(CpuImplementations, EveryRequestGoesToOneThatNeedsNoPlan) {
+  const std::unique_ptr<Backend> backend = MakeBackend("cpu");
+  std::set<std::string> taken;
+  for (const LayerPlanRequest& request : AllRequests()) {
+    SCOPED_TRACE(ProblemOf(request).Text());
+    const Verdict supports = backend->Supports(ProblemOf(request));
+    const std::string expected = Expected(request);
+    EXPECT_EQ(supports.ok, !expected.empty()) << supports.reason;
+    EXPECT_EQ(supports.ok, !backend->Candidates(ProblemOf(request)).empty());
+    if (!supports) {
+      EXPECT_FALSE(supports.reason.empty());
+      continue;
+    }
+    const cpu::ServingImplementations serving = cpu::ImplementationsFor(request, "auto");
+    ASSERT_FALSE(serving.list.empty());
+    EXPECT_EQ(serving.list.back()->name, expected);
+    for (const cpu::CpuImplementation* each : serving.list) {
+      EXPECT_EQ(each->only_by_plan, each != serving.list.back()) << each->name;
+      EXPECT_NE(each->make(request, {}), nullptr) << each->name;
+      taken.emplace(each->name);
+    }
+  }
+  for (const cpu::CpuImplementation& each : cpu::CpuImplementations()) {
+    EXPECT_TRUE(taken.contains(std::string(each.name)) || (each.only_by_plan && !cpu::OnednnMatmul::Available()))
+        << each.name << " takes nothing";
+  }
+}
+
+TEST(CpuImplementations, WhoDeclinesSaysWhy) {
+  for (const LayerPlanRequest& request : AllRequests()) {
+    for (const cpu::CpuImplementation& each : cpu::CpuImplementations()) {
+      const Verdict verdict = each.accepts(request);
+      EXPECT_TRUE(verdict.ok || !verdict.reason.empty()) << each.name << " for " << ProblemOf(request).Text();
+    }
+  }
+}
+
+TEST(CpuImplementations, PlansAreOfThoseThatTakeThem) {
+  const Problem problem = Problem::Parse("dot-tanh:f32:forward:40x24x32");
+  for (const cpu::CpuImplementation& each : cpu::CpuImplementations()) {
+    for (const cpu::Candidate& candidate : each.candidates(problem, 2)) {
+      EXPECT_EQ(candidate.plan.kernel == each.kernel, each.only_by_plan) << each.name;
+    }
+  }
+}
+
+// A profile of another build or a hand-written one: whoever does not know a plan's kernel goes by its own rule.
+class OnednnPlans final : public PlanSource {
+ public:
+  Plan PlanFor(const Problem&) const override { return {.kernel = "onednn"}; }
+};
+
+TEST(CpuImplementations, APlanForOnednnChangesNothingElse) {
+  const std::unique_ptr<Backend> plain = MakeBackend("cpu", {.kernel = "own", .plans = nullptr});
+  const std::unique_ptr<Backend> planned =
+      MakeBackend("cpu", {.kernel = "own", .plans = std::make_shared<OnednnPlans>()});
+  const std::unique_ptr<Backend> open = MakeBackend("cpu", {.plans = std::make_shared<OnednnPlans>()});
+  for (LayerPlanRequest request : AllRequests()) {
+    if (Expected(request).empty()) {
+      continue;
+    }
+    for (const int64_t batch : {4, 40}) {  // dot products, tiles
+      request.max_batch = batch;
+      const std::string description = plain->Prepare(request)->Describe();
+      EXPECT_EQ(planned->Prepare(request)->Describe(), description) << ProblemOf(request).Text();
+      const bool onednn = cpu::OnednnMatmul::Available() && request.dtype == DType::kF32 &&
+                          request.layer.synapse == Synapse::kDot && request.precision != Precision::kBFloat16 &&
+                          !request.any_slicing;
+      EXPECT_EQ(open->Prepare(request)->Describe() != description, onednn) << ProblemOf(request).Text();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lamina
