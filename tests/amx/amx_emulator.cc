@@ -55,6 +55,7 @@ struct Tiles {
 
 thread_local Tiles tiles{};
 std::atomic<int64_t> executed{0};
+std::atomic<int> living{0};
 struct sigaction before;
 
 // Denormals are 0 and results to nearest even, whatever the thread has set. The handler's own setting ends with it.
@@ -198,7 +199,7 @@ float Widened(uint16_t half) {
 }
 
 // TDPBF16PS: sums over the first and the second of each pair apart, both from 0; they and then the tile are added.
-__attribute__((target("fma"), optimize("no-math-errno"))) bool MultiplyBFloat16(const Instruction& at) {
+__attribute__((target("fma"))) bool MultiplyBFloat16(const Instruction& at) {
   if (at.prefix != 2 || !ShapesFit(at)) {
     return false;
   }
@@ -271,16 +272,34 @@ void OnIllegalInstruction(int, siginfo_t*, void* context) {
 }  // namespace
 
 EmulatedAmx::EmulatedAmx() {
+  if (living++ > 0) {
+    return;
+  }
   struct sigaction action {};
   action.sa_sigaction = OnIllegalInstruction;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGILL, &action, &before);
 }
 
-EmulatedAmx::~EmulatedAmx() { sigaction(SIGILL, &before, nullptr); }
+EmulatedAmx::~EmulatedAmx() {
+  if (--living == 0) {
+    sigaction(SIGILL, &before, nullptr);
+  }
+}
 
 int64_t ExecutedInstructions() { return executed.load(std::memory_order_relaxed); }
 bool TilesInUse() { return tiles.config.palette != 0; }
+
+}  // namespace lamina::amx_emulated
+
+#else
+
+namespace lamina::amx_emulated {
+
+EmulatedAmx::EmulatedAmx() = default;
+EmulatedAmx::~EmulatedAmx() = default;
+int64_t ExecutedInstructions() { return 0; }
+bool TilesInUse() { return false; }
 
 }  // namespace lamina::amx_emulated
 

@@ -7,7 +7,8 @@ namespace lamina::amx_emulated {
 
 /// While one lives, threads of this process may execute the instructions of AMX-TILE, AMX-BF16 and AMX-INT8; every one
 /// traps and takes some 30 us. Each thread has its own tiles. What the processor would refuse (shapes that do not fit,
-/// tiles that are not configured) ends the process with SIGILL as there. x86-64 on Linux. Not nested.
+/// tiles that are not configured) ends the process with SIGILL as there. Several may live; on other systems than Linux
+/// on x86-64 they do nothing.
 class EmulatedAmx {
  public:
   EmulatedAmx();
