@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "lamina/backend/cpu/amx_support.h"
+
 namespace lamina::amx_emulated {
 namespace {
 
@@ -272,7 +274,7 @@ void OnIllegalInstruction(int, siginfo_t*, void* context) {
 }  // namespace
 
 EmulatedAmx::EmulatedAmx() {
-  if (living++ > 0) {
+  if (!Emulates() || living++ > 0) {
     return;
   }
   struct sigaction action {};
@@ -282,9 +284,14 @@ EmulatedAmx::EmulatedAmx() {
 }
 
 EmulatedAmx::~EmulatedAmx() {
-  if (--living == 0) {
+  if (Emulates() && --living == 0) {
     sigaction(SIGILL, &before, nullptr);
   }
+}
+
+bool Emulates() {
+  static const bool emulates = !cpu::AskForTiles().empty();
+  return emulates;
 }
 
 int64_t ExecutedInstructions() { return executed.load(std::memory_order_relaxed); }
@@ -298,6 +305,7 @@ namespace lamina::amx_emulated {
 
 EmulatedAmx::EmulatedAmx() = default;
 EmulatedAmx::~EmulatedAmx() = default;
+bool Emulates() { return false; }
 int64_t ExecutedInstructions() { return 0; }
 bool TilesInUse() { return false; }
 

@@ -17,6 +17,8 @@ class EmulatedAmx {
   EmulatedAmx& operator=(const EmulatedAmx&) = delete;
 };
 
+/// False where the processor has AMX and the system permits it: then it executes them, which these two do not see.
+bool Emulates();
 /// Instructions executed so far by all threads.
 int64_t ExecutedInstructions();
 /// Whether the calling thread has tiles configured, which costs whatever runs after it.
