@@ -4,9 +4,9 @@
 
 #if defined(__x86_64__) && defined(__linux__)
 
-#include <signal.h>
 #include <ucontext.h>
 #include <xmmintrin.h>
+#include <csignal>
 
 #include <atomic>
 #include <cmath>
@@ -66,6 +66,12 @@ void SetArithmetic() {
   _mm_setcsr(kFlush | kDenormalsAreZero | kNoTraps);
 }
 
+uint8_t* AddressIn(int64_t number) {
+  uint8_t* address;
+  std::memcpy(&address, &number, sizeof(address));
+  return address;
+}
+
 // An instruction: VEX prefix of three bytes, opcode, ModRM, SIB, displacement.
 struct Instruction {
   int opcode, prefix, tile, other_tile, third_tile, length;
@@ -108,13 +114,13 @@ struct Instruction {
       if (index_register != 4) {
         index = registers[kRegisters[index_register]] << (sib >> 6);
       }
-      base = (sib & 7) == 5 && mode == 0 ? reinterpret_cast<uint8_t*>(static_cast<intptr_t>(displacement()))
-                                         : reinterpret_cast<uint8_t*>(registers[kRegisters[(sib & 7) | extend_base]]);
+      base = (sib & 7) == 5 && mode == 0 ? AddressIn(displacement())
+                                         : AddressIn(registers[kRegisters[(sib & 7) | extend_base]]);
     } else if (low == 5 && mode == 0) {
       const int32_t relative = displacement();
       base = const_cast<uint8_t*>(at) + length + relative;
     } else {
-      base = reinterpret_cast<uint8_t*>(registers[kRegisters[low | extend_base]]);
+      base = AddressIn(registers[kRegisters[low | extend_base]]);
     }
     if (mode == 1) {
       base += static_cast<int8_t>(at[length++]);
@@ -263,7 +269,7 @@ void OnIllegalInstruction(int, siginfo_t*, void* context) {
   SetArithmetic();
   greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   Instruction at{};
-  if (at.Decode(reinterpret_cast<const uint8_t*>(registers[REG_RIP]), registers) && Execute(at)) {
+  if (at.Decode(AddressIn(registers[REG_RIP]), registers) && Execute(at)) {
     registers[REG_RIP] += at.length;
     executed.fetch_add(1, std::memory_order_relaxed);
   } else {

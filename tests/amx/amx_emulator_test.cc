@@ -4,7 +4,7 @@
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <gtest/gtest.h>
-#include <signal.h>
+#include <csignal>
 
 #include <cmath>
 #include <cstring>

@@ -187,8 +187,7 @@ std::vector<Candidate> AmxCandidates(const Problem& problem, int threads) {
 }  // namespace
 
 Verdict AmxServes(const LayerPlanRequest& request, const InstructionSets& sets) {
-  const Verdict without = WithoutTiles(request).accepts(request);
-  if (!without) {
+  if (Verdict without = WithoutTiles(request).accepts(request); !without) {
     return without;
   }
   const bool bytes = IsByte(request.dtype);
