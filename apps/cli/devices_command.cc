@@ -62,6 +62,21 @@ std::string UseText(bool used, std::string_view needs) {
   return used ? "yes" : fmt::format("no (they need {})", needs);
 }
 
+// What is used of AMX, or why nothing.
+std::string TilesText(const cpu::InstructionSetUse& use) {
+  std::vector<std::string_view> kinds;
+  if (use.used.bf16_tiles) {
+    kinds.emplace_back("bf16");
+  }
+  if (use.used.byte_tiles) {
+    kinds.emplace_back("bytes");
+  }
+  if (!kinds.empty()) {
+    return fmt::format("of {} (AMX)", fmt::join(kinds, " and "));
+  }
+  return fmt::format("none: {}", use.why_no_tiles.empty() ? "LAMINA_ISA leaves AMX out" : use.why_no_tiles);
+}
+
 void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   fmt::print("CPU        {}\n", info.cpu_name.empty() ? "unknown" : info.cpu_name);
   fmt::print("cores      {} usable\n", info.logical_cores);
@@ -72,6 +87,7 @@ void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   fmt::print("kernels    {} (of {}), byte products {}, bf16 products {}\n", CpuTargets().front(),
              fmt::join(CpuTargets(), ", "), UseText(use.used.byte_products, "AVX-512 VNNI"),
              UseText(use.used.bf16_products, "AVX-512 BF16"));
+  fmt::print("tiles      {}\n", TilesText(use));
   if (use.level != nullptr) {
     const std::vector<std::string> left_out = use.LeftOut();
     fmt::print("LAMINA_ISA {}: {}\n", use.level->name,
@@ -116,6 +132,9 @@ nlohmann::json ToJson(const HardwareInfo& info, const std::vector<GpuInfo>& gpus
           {"kernel_targets", CpuTargets()},
           {"byte_products", use.used.byte_products},
           {"bf16_products", use.used.bf16_products},
+          {"bf16_tiles", use.used.bf16_tiles},
+          {"byte_tiles", use.used.byte_tiles},
+          {"why_no_tiles", use.why_no_tiles},
           {"isa", use.level == nullptr ? nlohmann::json() : nlohmann::json(use.level->name)},
           {"isa_levels", levels},
           {"isa_left_out", use.LeftOut()},

@@ -13,7 +13,7 @@
 namespace lamina {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKernels{"tile", "dots", "onednn"};
+constexpr std::array<std::string_view, 4> kKernels{"tile", "dots", "amx", "onednn"};
 constexpr int64_t kMost = int64_t{1} << 40;
 
 [[noreturn]] void ThrowBad(std::string_view word) {

@@ -148,10 +148,13 @@ class ThreadPool {
     if (threads <= size_) {
       return threads;
     }
-    sigset_t all;
+    sigset_t blocked;
     sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the threads that the host knows
+    sigfillset(&blocked);  // signals are for the threads that the host knows,
+    for (const int own_fault : {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV}) {
+      sigdelset(&blocked, own_fault);  // but for those that end a process, past any handler, where they are blocked
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     for (; size_ < threads; ++size_) {
       Member& member = members_[static_cast<size_t>(size_)];
       member.pool = this;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -99,6 +100,23 @@ TEST(Team, EveryCallingThreadHasItsOwn) {
   for (int64_t sum : sums) {
     EXPECT_GT(sum, 0);
   }
+}
+
+std::atomic<int> faults_handled{0};
+
+// Of a crash reporter, say: blocked, such a signal ends the process past it.
+TEST(Team, FaultsOfItsThreadsReachTheHandlerOfTheHost) {
+  struct sigaction before {};
+  struct sigaction handle {};
+  handle.sa_handler = [](int) { ++faults_handled; };
+  sigaction(SIGILL, &handle, &before);
+  std::atomic<int> raised{0};
+  RunTeam(3, [&](Team) {
+    ++raised;
+    raise(SIGILL);
+  });
+  sigaction(SIGILL, &before, nullptr);
+  EXPECT_EQ(faults_handled, raised);
 }
 
 TEST(Team, AChildAfterForkStartsItsOwn) {

@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import json
 import os
+import re
 import shutil
 import threading
 import unittest
@@ -58,6 +59,11 @@ class InstructionLevelTest(CliTest):
                 self.assertIn(f"{name} products {'yes' if result[key] else 'no'}", text)
                 self.assertLessEqual(result[key], everything[key])
                 left_out += [f"{name} products"] if result[key] < everything[key] else []
+            tiles = [name for name in ("bf16", "byte") if result[f"{name}_tiles"]]
+            left_out += [f"{name} tiles" for name in ("bf16", "byte") if result[f"{name}_tiles"] < everything[f"{name}_tiles"]]
+            line = re.search(r"(?m)^tiles +(.*)$", text).group(1)
+            self.assertEqual(line.startswith("of " + tiles[0] if tiles else "none: "), True, line)
+            self.assertIn(result["why_no_tiles"], line)
             self.assertEqual(result["isa_left_out"], left_out)
             self.assertTrue(set(result["kernel_targets"]) <= set(everything["kernel_targets"]), "restricts only")
             for part in left_out:

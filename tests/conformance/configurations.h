@@ -15,6 +15,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/backend/staged_layer.h"
+#include "tests/amx/emulated_backend.h"
 #include "tests/compare.h"
 #include "tests/cuda/emulated_backend.h"
 #include "tests/cuda/softsign.h"
@@ -25,6 +26,7 @@ namespace lamina::conformance {
 using oracle::Dense;
 
 inline constexpr std::string_view kEmulatedCuda = "cuda_emulated";
+inline constexpr std::string_view kEmulatedAmx = "cpu_amx_emulated";
 
 /// The GPU where there is one, else its emulation.
 inline std::string_view CudaUnderTest() {
@@ -101,6 +103,19 @@ inline std::vector<Configuration> AllConfigurations() {
   return all;
 }
 
+/// Those of AllConfigurations() that `keep` says, and backend cpu with AMX: for the suites of what its tiles compute.
+template <class Keep>
+std::vector<Configuration> ConfigurationsWithAmx(const Keep& keep) {
+  std::vector<Configuration> all = AllConfigurations();
+  std::erase_if(all, [&](const Configuration& each) { return !keep(each); });
+  for (const int threads : {1, 3}) {
+    if (amx_emulated::Available()) {
+      all.push_back({std::string(kEmulatedAmx), "own", "AVX3", threads});
+    }
+  }
+  return all;
+}
+
 /// The backend of a configuration; its instruction set is forced while this lives.
 class Chosen {
  public:
@@ -116,8 +131,9 @@ class Chosen {
 
   static std::unique_ptr<Backend> Make(const Configuration& configuration) {
     const BackendOptions options{.threads = configuration.threads, .kernel = configuration.kernel};
-    return configuration.backend == kEmulatedCuda ? cuda_emulated::MakeBackend(options)
-                                                  : MakeBackend(configuration.backend, options);
+    return configuration.backend == kEmulatedCuda  ? cuda_emulated::MakeBackend(options)
+           : configuration.backend == kEmulatedAmx ? amx_emulated::MakeBackend(options)
+                                                   : MakeBackend(configuration.backend, options);
   }
 
   const Chosen* operator->() const { return this; }

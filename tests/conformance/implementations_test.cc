@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 
 namespace lamina {
@@ -38,6 +39,19 @@ std::vector<LayerPlanRequest> AllRequests() {
   return requests;
 }
 
+// Of requests of 40 samples and 32 outputs that somebody serves, on this machine.
+bool TakenByAmx(const LayerPlanRequest& request) {
+  const cpu::InstructionSets& sets = cpu::ApplyInstructionSets().used;
+  if (request.layer.synapse != Synapse::kDot || request.max_batch < 16) {
+    return false;
+  }
+  if (request.dtype == DType::kI8 || request.dtype == DType::kU8) {
+    return sets.byte_tiles;
+  }
+  const bool parts = request.dtype == DType::kF32 && request.precision != Precision::kExact;
+  return sets.bf16_tiles && (parts || request.dtype == DType::kBF16) && !request.any_slicing;
+}
+
 // By whom a request is served, said a second time; "" by nobody.
 std::string Expected(const LayerPlanRequest& request) {
   const bool full = request.dtype == DType::kF32 || request.dtype == DType::kF64;
@@ -45,8 +59,14 @@ std::string Expected(const LayerPlanRequest& request) {
   if (!full && request.training) {
     return "";
   }
+  if (request.precision == Precision::kBFloat16 && !(dot && request.dtype == DType::kF32)) {
+    return "";
+  }
+  if (TakenByAmx(request)) {
+    return "AMX tiles";
+  }
   if (request.precision == Precision::kBFloat16) {
-    return dot && request.dtype == DType::kF32 ? "bf16 product" : "";
+    return "bf16 product";
   }
   const bool fast = request.precision == Precision::kFast && request.layer.synapse == Synapse::kL1 && !request.training;
   return full && !fast ? "tile" : "group";
@@ -79,9 +99,11 @@ TEST(CpuImplementations, EveryRequestGoesToOneThatNeedsNoPlan) {
       taken.emplace(each->name);
     }
   }
+  const cpu::InstructionSets& sets = cpu::ApplyInstructionSets().used;
   for (const cpu::CpuImplementation& each : cpu::CpuImplementations()) {
-    EXPECT_TRUE(taken.contains(std::string(each.name)) || (each.only_by_plan && !cpu::OnednnMatmul::Available()))
-        << each.name << " takes nothing";
+    const bool absent = each.name == "AMX tiles" ? !sets.bf16_tiles && !sets.byte_tiles
+                                                 : each.only_by_plan && !cpu::OnednnMatmul::Available();
+    EXPECT_NE(taken.contains(std::string(each.name)), absent) << each.name;
   }
 }
 
@@ -124,7 +146,7 @@ TEST(CpuImplementations, APlanForOnednnChangesNothingElse) {
       EXPECT_EQ(planned->Prepare(request)->Describe(), description) << ProblemOf(request).Text();
       const bool onednn = cpu::OnednnMatmul::Available() && request.dtype == DType::kF32 &&
                           request.layer.synapse == Synapse::kDot && request.precision != Precision::kBFloat16 &&
-                          !request.any_slicing;
+                          !request.any_slicing && !TakenByAmx(request);
       EXPECT_EQ(open->Prepare(request)->Describe() != description, onednn) << ProblemOf(request).Text();
     }
   }

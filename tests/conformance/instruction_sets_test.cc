@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "lamina/backend/cpu/amx_support.h"
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
 
@@ -36,7 +37,7 @@ TEST(InstructionLevels, UnknownNamesAreRefusedWithTheKnownOnes) {
 
 TEST(InstructionLevels, EveryOneAllowsTheLeastAndThoseOfX86WhatComesBefore) {
   const std::span<const InstructionLevel> levels = InstructionLevels();
-  EXPECT_FALSE(levels.front().allowed.byte_products || levels.front().allowed.bf16_products);
+  EXPECT_EQ(levels.front().allowed, InstructionSets{.targets = levels.front().allowed.targets});
   for (size_t i = 1; i < levels.size(); ++i) {
     const InstructionSets& before = levels[levels[i].name == "neon" ? 0 : i - 1].allowed;
     EXPECT_EQ(levels[i].allowed & before, before) << levels[i].name;
@@ -44,7 +45,7 @@ TEST(InstructionLevels, EveryOneAllowsTheLeastAndThoseOfX86WhatComesBefore) {
 }
 
 TEST(InstructionLevels, OnlyTakeAway) {
-  const InstructionSets all{~int64_t{0}, true, true};
+  const InstructionSets all{~int64_t{0}, true, true, true, true};
   const InstructionSets least = InstructionLevels().front().allowed;
   for (const InstructionLevel& level : InstructionLevels()) {
     EXPECT_EQ(all & level.allowed, level.allowed) << level.name;
@@ -61,6 +62,8 @@ TEST(InstructionLevels, OnlyTakeAway) {
     EXPECT_EQ(leaves_out("AVX2"), (level.allowed.targets & conformance::TargetBit("AVX2")) == 0);
     EXPECT_EQ(leaves_out("byte products"), !level.allowed.byte_products);
     EXPECT_EQ(leaves_out("bf16 products"), !level.allowed.bf16_products);
+    EXPECT_EQ(leaves_out("bf16 tiles"), !level.allowed.bf16_tiles);
+    EXPECT_EQ(leaves_out("byte tiles"), !level.allowed.byte_tiles);
     use.machine = use.used = least;
     EXPECT_EQ(use.Restriction(), "") << level.name;
     EXPECT_TRUE(use.LeftOut().empty()) << level.name;
@@ -79,6 +82,42 @@ TEST(InstructionSets, AreThoseOfTheMachineThatTheLevelAllows) {
   EXPECT_EQ(targets, use.used.targets);
   EXPECT_NE(targets, 0);
   EXPECT_TRUE(Mentions(MakeBackend("cpu")->Describe(), "cpu: " + CpuTargets().front())) << "not the kernels in use";
+}
+
+TEST(Amx, IsFoundByProcessorAndSystem) {
+  constexpr uint32_t kBf16 = 1U << 22U, kTile = 1U << 24U, kInt8 = 1U << 25U;
+  constexpr uint64_t kSaved = 0x600E7;  // of Sapphire Rapids on Linux: x87, SSE, AVX, AVX-512, tiles
+  struct Case {
+    uint32_t edx;
+    uint64_t saved;
+    bool bf16, bytes;
+  };
+  for (const Case& c : {Case{kBf16 | kTile | kInt8, kSaved, true, true}, Case{kBf16 | kTile, kSaved, true, false},
+                        Case{kTile | kInt8, kSaved, false, true}, Case{kTile, kSaved, false, false},
+                        Case{kBf16 | kInt8, kSaved, false, false}, Case{0, 0, false, false},
+                        Case{kBf16 | kTile | kInt8, 0xE7, false, false},
+                        Case{kBf16 | kTile | kInt8, kSaved & ~0x20000ULL, false, false},
+                        Case{kBf16 | kTile | kInt8, 0, false, false}}) {
+    const AmxSupport found = AmxSupportOf(c.edx, c.saved);
+    EXPECT_EQ(found.bf16, c.bf16) << c.edx << " " << c.saved;
+    EXPECT_EQ(found.bytes, c.bytes) << c.edx << " " << c.saved;
+    EXPECT_EQ(found.why_not.empty(), c.bf16 || c.bytes);
+  }
+  EXPECT_TRUE(Mentions(AmxSupportOf(0, kSaved).why_not, "processor"));
+  EXPECT_TRUE(Mentions(AmxSupportOf(kBf16 | kTile, 0xE7).why_not, "system"));
+}
+
+TEST(Amx, IsUsedOnlyWhereTheProcessorHasItAndElseSaysWhy) {
+  const InstructionSetUse& use = ApplyInstructionSets();
+  const bool tiles = use.machine.bf16_tiles || use.machine.byte_tiles;
+  EXPECT_EQ(use.why_no_tiles.empty(), tiles);
+  const AmxSupport found = FindAmx();
+  EXPECT_LE(use.machine.bf16_tiles, found.bf16);
+  EXPECT_LE(use.machine.byte_tiles, found.bytes);
+  if (!found.bf16 && !found.bytes) {
+    EXPECT_EQ(use.why_no_tiles, found.why_not);
+    EXPECT_NE(AskForTiles(), "") << "granted without tiles";
+  }
 }
 
 // This program again, as LAMINA_ISA is read once; levels that are the same on this machine are run once, too.

@@ -20,11 +20,9 @@ Dense RoundedToBFloat16(Dense m) {
   return m;
 }
 
-// Own kernels of backend cpu: every instruction set and thread count.
+// Own kernels of backend cpu: every instruction set and thread count, and AMX.
 std::vector<Configuration> OwnConfigurations() {
-  std::vector<Configuration> own = AllConfigurations();
-  std::erase_if(own, [](const Configuration& each) { return each.backend != "cpu" || each.kernel != "own"; });
-  return own;
+  return ConfigurationsWithAmx([](const Configuration& each) { return each.backend == "cpu" && each.kernel == "own"; });
 }
 
 class MixedConformance : public testing::TestWithParam<Configuration> {

@@ -22,7 +22,7 @@ ProfileEntry Entry(const char* problem, const char* plan, double gain = 1.5) {
 TEST(Plan, TextThereAndBack) {
   for (const char* text :
        {"estimate", "kernel=dots threads=1", "kernel=tile tile=8x3 depth=1024 cache=524288 threads=2", "tile=6x2",
-        "kernel=onednn", "depth=256 asymmetry=0.25"}) {
+        "kernel=onednn", "kernel=amx depth=512", "depth=256 asymmetry=0.25"}) {
     EXPECT_EQ(Plan::Parse(text).Text(), text);
   }
 }

@@ -7,7 +7,7 @@
 #define LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_
 #endif
 
-#include "lamina/backend/cpu/encode-inl.h"
+#include "lamina/backend/cpu/bf16_pairs-inl.h"
 #include "lamina/backend/cpu/kernels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -42,56 +42,6 @@ struct WidenedOperands {
     return {&EncodeRounded, sizeof(float), 1, false, length, &InterleaveRounded};
   }
 };
-
-#if HWY_TARGET == HWY_AVX3
-// 16 floats to bf16, to nearest even; denormals to 0, as in the products.
-HWY_INLINE __m256i ToBFloat16(VecOf<float> v) {
-  __m256i half;
-  asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(v.raw));
-  return half;
-}
-
-/// Neighbours along a row to the halves of a lane.
-inline void EncodeFloatPairs(const void* from, int64_t count, float* to, int64_t lanes) {
-  const auto* source = static_cast<const float*>(from);
-  const Tag<float> d;
-  auto* halves = reinterpret_cast<uint16_t*>(to);
-  int64_t i = 0;
-  for (; i + kLanes<float> <= count; i += kLanes<float>) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(halves + i), ToBFloat16(hn::LoadU(d, source + i)));
-  }
-  if (i < count) {
-    HWY_ALIGN uint16_t tail[kLanes<float>];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(tail), ToBFloat16(LoadTail<float>(source + i, count - i)));
-    std::memcpy(halves + i, tail, static_cast<size_t>(count - i) * sizeof(uint16_t));
-  }
-  std::fill(halves + count, halves + 2 * lanes, uint16_t{0});
-}
-
-/// The same of two rows one above the other.
-inline void InterleaveFloatPairs(const void* first, const void* second, int64_t count, float* to) {
-  const Tag<float> d;
-  const auto* upper = static_cast<const float*>(second);
-  const auto both = [&](VecOf<float> a, VecOf<float> b) HWY_ATTR {
-    const __m512i low = _mm512_cvtepu16_epi32(ToBFloat16(a));
-    const __m512i high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(ToBFloat16(b)), 16);
-    return VecOf<float>{_mm512_castsi512_ps(_mm512_or_si512(low, high))};
-  };
-  if (upper == nullptr) {
-    Transform<float>(
-        count, to, [&](VecOf<float> a) HWY_ATTR { return both(a, hn::Zero(d)); }, static_cast<const float*>(first));
-  } else {
-    Transform<float>(count, to, both, static_cast<const float*>(first), upper);
-  }
-}
-
-struct PairedOperands {
-  using Sum = BFloat16PairSum;
-  static Encoding<float> Encode(int64_t length) {
-    return {&EncodeFloatPairs, sizeof(float), 2, false, length, &InterleaveFloatPairs};
-  }
-};
-#endif
 
 template <class Operands>
 void ForwardMixed(const ForwardTask<float>& task, Team team) noexcept {

@@ -51,9 +51,11 @@ constexpr int64_t EqualParts(int64_t count, int64_t limit, int64_t unit) {
   return RoundUp(std::max<int64_t>(1, CeilDivide(count, parts)), unit);
 }
 
-inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
+/// depth_unit: terms of the sum that are taken at once, a block's depth is a multiple of it.
+inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget,
+                             int64_t depth_unit = 1) {
   Blocking block;
-  block.depth = EqualParts(depth, budget.depth, 1);
+  block.depth = EqualParts(depth, budget.depth, depth_unit);
   block.cache_columns = EqualParts(columns, budget.column_block / block.depth, shape.columns());
   block.rows = EqualParts(rows, kMaxBlockRows, kMaxRowTiles * shape.rows);
   // A divided sum also holds the partial sums of its block.
@@ -70,10 +72,11 @@ struct ScratchSizes {
   int64_t partial = 0;
 };
 
-inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget) {
+inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget,
+                               int64_t depth_unit = 1) {
   const int64_t tile_columns = shape.columns();
   const int64_t block_rows = RoundUp(std::min(rows, kMaxBlockRows), kMaxRowTiles * shape.rows);
-  const int64_t block_depth = std::min(depth, budget.depth);
+  const int64_t block_depth = RoundUp(std::min(depth, budget.depth), depth_unit);
   ScratchSizes sizes;
   sizes.rows = block_rows * block_depth;
   sizes.columns =

@@ -7,9 +7,10 @@
 namespace lamina::cpu {
 
 std::span<const CpuImplementation> CpuImplementations() {
-  // Requests for bf16 operands and for groups of neighbours are taken by nobody else; tiles take what is left.
-  static const std::array kList{BFloat16Implementation(), GroupImplementation(), OnednnImplementation(),
-                                TileImplementation()};
+  // AMX takes its part of what others take, too. Requests for bf16 operands and for groups of neighbours are else taken
+  // by one each; tiles take what is left.
+  static const std::array kList{AmxImplementation(), BFloat16Implementation(), GroupImplementation(),
+                                OnednnImplementation(), TileImplementation()};
   return kList;
 }
 

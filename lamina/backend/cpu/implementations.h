@@ -43,6 +43,7 @@ ServingImplementations ImplementationsFor(const LayerPlanRequest& request, std::
 std::vector<std::string> CpuKernelNames();
 
 // The entries of the list.
+CpuImplementation AmxImplementation();
 CpuImplementation BFloat16Implementation();
 CpuImplementation GroupImplementation();
 CpuImplementation OnednnImplementation();

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "lamina/backend/cpu/amx_support.h"
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/base/error.h"
@@ -23,13 +24,13 @@ constexpr int64_t kAvx2 = kLeast | HWY_SSSE3 | HWY_SSE4 | HWY_AVX2;
 constexpr int64_t kAvx512 = kAvx2 | HWY_AVX3 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR;
 
 constexpr std::array kLevels{
-    InstructionLevel{"scalar", {kLeast, false, false}},
-    InstructionLevel{"avx2", {kAvx2, false, false}},
-    InstructionLevel{"avx512", {kAvx512, false, false}},
-    InstructionLevel{"avx512_vnni", {kAvx512, true, false}},
-    InstructionLevel{"avx512_bf16", {kAvx512, true, true}},
-    InstructionLevel{"amx", {kAvx512, true, true}},
-    InstructionLevel{"neon", {kLeast | HWY_NEON, false, false}},
+    InstructionLevel{"scalar", {.targets = kLeast}},
+    InstructionLevel{"avx2", {.targets = kAvx2}},
+    InstructionLevel{"avx512", {.targets = kAvx512}},
+    InstructionLevel{"avx512_vnni", {.targets = kAvx512, .byte_products = true}},
+    InstructionLevel{"avx512_bf16", {.targets = kAvx512, .byte_products = true, .bf16_products = true}},
+    InstructionLevel{"amx", {kAvx512, true, true, true, true}},
+    InstructionLevel{"neon", {.targets = kLeast | HWY_NEON}},
 };
 
 // Best first.
@@ -41,19 +42,27 @@ std::vector<std::string> TargetNames(int64_t targets) {
   return names;
 }
 
-InstructionSets OfMachine() {
+// Tiles as the processor has them: the system is asked only where a level allows them.
+InstructionSets OfMachine(std::string* why_no_tiles) {
   InstructionSets machine;
   machine.targets = hwy::SupportedTargets() & HWY_TARGETS;
 #if defined(__x86_64__)
   machine.byte_products = __builtin_cpu_supports("avx512vnni") != 0;
   machine.bf16_products = __builtin_cpu_supports("avx512bf16") != 0;
 #endif
+  const AmxSupport amx = FindAmx();
+  *why_no_tiles = amx.why_not;
+  if (amx.why_not.empty() && !machine.bf16_products) {  // a virtual machine, perhaps: no processor is like that
+    *why_no_tiles = "AMX without AVX-512 BF16, by which its kernels round";
+  }
+  machine.bf16_tiles = amx.bf16 && machine.bf16_products;
+  machine.byte_tiles = amx.bytes && machine.bf16_products;
   return machine;
 }
 
 InstructionSetUse Apply() {
   InstructionSetUse use;
-  use.machine = use.used = OfMachine();
+  use.machine = use.used = OfMachine(&use.why_no_tiles);
   if (const char* name = std::getenv("LAMINA_ISA"); name != nullptr && *name != '\0') {
     use.level = &InstructionLevelOf(name);
     use.used = use.machine & use.level->allowed;
@@ -62,13 +71,21 @@ InstructionSetUse Apply() {
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     OnednnMatmul::KeepTo(use.level->name);
   }
+  if (use.used.bf16_tiles || use.used.byte_tiles) {
+    use.why_no_tiles = AskForTiles();
+    for (InstructionSets* sets : {&use.machine, &use.used}) {
+      sets->bf16_tiles = sets->bf16_tiles && use.why_no_tiles.empty();
+      sets->byte_tiles = sets->byte_tiles && use.why_no_tiles.empty();
+    }
+  }
   return use;
 }
 
 }  // namespace
 
 InstructionSets operator&(const InstructionSets& a, const InstructionSets& b) {
-  return {a.targets & b.targets, a.byte_products && b.byte_products, a.bf16_products && b.bf16_products};
+  return {a.targets & b.targets, a.byte_products && b.byte_products, a.bf16_products && b.bf16_products,
+          a.bf16_tiles && b.bf16_tiles, a.byte_tiles && b.byte_tiles};
 }
 
 std::span<const InstructionLevel> InstructionLevels() { return kLevels; }
@@ -93,6 +110,12 @@ std::vector<std::string> InstructionSetUse::LeftOut() const {
   }
   if (machine.bf16_products && !used.bf16_products) {
     names.emplace_back("bf16 products");
+  }
+  if (machine.bf16_tiles && !used.bf16_tiles) {
+    names.emplace_back("bf16 tiles");
+  }
+  if (machine.byte_tiles && !used.byte_tiles) {
+    names.emplace_back("byte tiles");
   }
   return names;
 }

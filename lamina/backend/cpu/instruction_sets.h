@@ -14,6 +14,8 @@ struct InstructionSets {
   int64_t targets = 0;         // Highway's vector instruction sets, a bit each
   bool byte_products = false;  // four products of bytes a lane: AVX-512 VNNI
   bool bf16_products = false;  // two products of bf16 a lane: AVX-512 BF16
+  bool bf16_tiles = false;     // products of 16 x 32 by 32 x 16 bf16: AMX-BF16
+  bool byte_tiles = false;     // products of 16 x 64 by 64 x 16 bytes: AMX-INT8
 
   friend bool operator==(const InstructionSets&, const InstructionSets&) = default;
 };
@@ -37,6 +39,7 @@ struct InstructionSetUse {
   const InstructionLevel* level = nullptr;  // of LAMINA_ISA; null: it is not set
   InstructionSets machine;                  // compiled in, and of this processor
   InstructionSets used;
+  std::string why_no_tiles;  // where the machine has neither
 
   /// What the level leaves out of what the machine has: "AVX3", "byte products".
   std::vector<std::string> LeftOut() const;

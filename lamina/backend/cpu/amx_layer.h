@@ -1,0 +1,18 @@
+// Dot layers on AMX tiles: bf16 operands, f32 as two bf16 each (Precision::kFast), and bf16, i8 and u8 as stored.
+#pragma once
+
+#include <memory>
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cpu/instruction_sets.h"
+#include "lamina/backend/cpu/pass_plan.h"
+
+namespace lamina::cpu {
+
+/// Whether MakeAmxLayer() computes the request with these instruction sets; the reason why not.
+Verdict AmxServes(const LayerPlanRequest& request, const InstructionSets& sets);
+/// Calls of few samples, and passes whose plans name another kernel, are computed as without tiles. The threads that
+/// call it must be allowed tiles (instruction_sets.h).
+std::unique_ptr<PreparedLayer> MakeAmxLayer(const LayerPlanRequest& request, const PassPlans& plans);
+
+}  // namespace lamina::cpu

@@ -1,0 +1,78 @@
+// CPUID, XCR0 and arch_prctl().
+#include "lamina/backend/cpu/amx_support.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#endif
+#endif
+
+namespace lamina::cpu {
+
+AmxSupport AmxSupportOf(uint32_t leaf_7_edx, uint64_t saved_registers) {
+  constexpr uint32_t kBf16 = 1U << 22U;
+  constexpr uint32_t kTile = 1U << 24U;
+  constexpr uint32_t kInt8 = 1U << 25U;
+  constexpr uint64_t kTileRegisters = (uint64_t{1} << 17U) | (uint64_t{1} << 18U);  // their shapes and their contents
+  if ((leaf_7_edx & kTile) == 0 || (leaf_7_edx & (kBf16 | kInt8)) == 0) {
+    return {false, false, "the processor has no AMX"};
+  }
+  if ((saved_registers & kTileRegisters) != kTileRegisters) {
+    return {false, false, "the system does not save AMX registers"};
+  }
+  return {(leaf_7_edx & kBf16) != 0, (leaf_7_edx & kInt8) != 0, ""};
+}
+
+#if defined(__x86_64__)
+
+AmxSupport FindAmx() {
+  constexpr unsigned kSystemSaves = 1U << 27U;  // XGETBV may be used
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  uint64_t saved = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kSystemSaves) != 0) {
+    uint32_t low = 0;
+    uint32_t high = 0;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    saved = (uint64_t{high} << 32U) | low;
+  }
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
+    edx = 0;
+  }
+  return AmxSupportOf(edx, saved);
+}
+
+#else
+
+AmxSupport FindAmx() { return AmxSupportOf(0, 0); }
+
+#endif
+
+#if defined(__x86_64__) && defined(__linux__)
+
+std::string AskForTiles() {
+  // From asm/prctl.h, which headers older than Linux 5.16 lack.
+  constexpr int kRequestPermission = 0x1023;
+  constexpr int kTileContents = 18;
+  if (syscall(SYS_arch_prctl, kRequestPermission, kTileContents) == 0) {
+    return "";
+  }
+  return errno == ENOSPC
+             ? "the system refuses AMX registers: the alternate signal stack of a thread is too small for them"
+             : "the system refuses AMX registers: " + std::generic_category().message(errno);
+}
+
+#else
+
+std::string AskForTiles() { return "AMX registers are asked for on Linux only"; }
+
+#endif
+
+}  // namespace lamina::cpu
