@@ -20,13 +20,6 @@ Dense RoundedToBFloat16(Dense m) {
   return m;
 }
 
-// Own kernels of backend cpu: every instruction set and thread count.
-std::vector<Configuration> OwnConfigurations() {
-  std::vector<Configuration> own = AllConfigurations();
-  std::erase_if(own, [](const Configuration& each) { return each.backend != "cpu" || each.kernel != "own"; });
-  return own;
-}
-
 class MixedConformance : public testing::TestWithParam<Configuration> {
  protected:
   Chosen chosen_{GetParam()};
