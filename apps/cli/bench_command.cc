@@ -23,6 +23,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/train_benchmark.h"
 
@@ -34,6 +35,7 @@ struct BenchTrainCommand {
   std::vector<int64_t> batches{16, 64, 128, 256, 1024};
   std::vector<std::string> backends;
   std::string problems;
+  std::string data;
   int threads = 0;
   std::string dtype = "f32";
   std::string activation = "sigmoid";
@@ -144,7 +146,11 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
 }
 
 int RunBenchTrain(const BenchTrainCommand& command) {
-  command.json_output.Check({{{"--problems", command.problems}}, {}});
+  FileUse files{{{"--problems", command.problems}}, {}};
+  if (!command.data.empty()) {
+    files.AddRead("--data", DataFiles(command.data));
+  }
+  command.json_output.Check(std::move(files));
   const bool text = !command.json_output.to_stdout();
   const DType dtype = ParseDType(command.dtype);
   const Precision precision = ParseName(command.precision, kPrecisions, "--precision: unknown choice");
@@ -154,17 +160,20 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   for (const std::string& backend : backends) {
     MakeBackend(backend, {.threads = command.threads});  // throws where it cannot be had
   }
-  for (const NetAndBatch& problem : problems) {
-    WholeSteps({.shape = problem.shape, .batch = problem.batch}, kBenchmarkRows);  // throws
+  const std::shared_ptr<const Matrix> inputs = command.data.empty() ? nullptr : BenchmarkInputs(command.data);
+  for (const NetAndBatch& problem : problems) {  // throws
+    const TrainBenchmarkCase work{.shape = problem.shape, .batch = problem.batch, .inputs = inputs};
+    WholeSteps(work, kBenchmarkRows);
+    CheckInputs(work);
   }
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
     fmt::print(
-        "{}\nTraining step on random data, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
+        "{}\nTraining step on {}, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
         "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
-        hardware, command.dtype + (command.precision == "exact" ? "" : ", precision " + command.precision),
-        command.activation, command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "",
-        command.options.rounds);
+        hardware, command.data.empty() ? "random data" : command.data,
+        command.dtype + (command.precision == "exact" ? "" : ", precision " + command.precision), command.activation,
+        command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
     fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
                "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
   }
@@ -187,6 +196,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       work.activation = activation;
       work.momentum = command.momentum;
       work.precision = precision;
+      work.inputs = inputs;
       const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
       // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
       double& peak = peaks[result.threads];
@@ -203,7 +213,10 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       }
     }
   }
-  command.json_output.Write("bench train", {{"hardware", hardware}, {"results", std::move(rows)}});
+  command.json_output.Write("bench train",
+                            {{"hardware", hardware},
+                             {"data", command.data.empty() ? nlohmann::json() : nlohmann::json(command.data)},
+                             {"results", std::move(rows)}});
   if (!all_verified) {
     fmt::print(stderr,
                "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
@@ -228,6 +241,10 @@ Command AddBench(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   AddBackendsFlag(*train_app, train->backends);
   train_app->add_option("--problems", train->problems, "Take networks and batch sizes from this file")
+      ->type_name("FILE");
+  train_app
+      ->add_option("--data", train->data,
+                   "Inputs of this data set, as train encodes them, instead of random ones (none of which is zero)")
       ->type_name("FILE");
   AddThreadsFlag(*train_app, train->threads);
   train_app->add_option("--dtype", train->dtype, "f32 or f64")

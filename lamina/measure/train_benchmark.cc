@@ -19,17 +19,22 @@ namespace {
 
 constexpr double kVerifiedRate = 0.1;
 
-// Random inputs in [0, 1), one-hot targets. Two types hold the same values (f32 rounded first).
-Dataset RandomRows(const std::vector<int64_t>& shape, int64_t rows, DType dtype, uint64_t seed) {
+// The inputs of `work`, or random ones in [0, 1); one-hot targets. Two types hold the same values (f32 rounded first).
+Dataset RowsOf(const TrainBenchmarkCase& work, int64_t rows, DType dtype, uint64_t seed) {
+  const int64_t inputs = work.shape.front();
   Dataset data;
-  data.features = Matrix(rows, shape.front(), dtype);
-  data.targets = Matrix(rows, shape.back(), dtype);
+  data.features = Matrix(rows, inputs, dtype);
+  data.targets = Matrix(rows, work.shape.back(), dtype);
   Random random(seed);
   DispatchFloat(dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < rows; ++i) {
-      std::generate_n(data.features.Row<T>(i), shape.front(),
-                      [&] { return static_cast<T>(static_cast<float>(random.Uniform())); });
-      data.targets.Row<T>(i)[random.Below(static_cast<uint64_t>(shape.back()))] = T(1);
+      if (work.inputs != nullptr) {
+        std::copy_n(work.inputs->Row<float>(i % work.inputs->rows()), inputs, data.features.Row<T>(i));
+      } else {
+        std::generate_n(data.features.Row<T>(i), inputs,
+                        [&] { return static_cast<T>(static_cast<float>(random.Uniform())); });
+      }
+      data.targets.Row<T>(i)[random.Below(static_cast<uint64_t>(work.shape.back()))] = T(1);
     }
   });
   return data;
@@ -61,7 +66,7 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
     }
   }
   Executor executor(cast, *backend, work.Plan());
-  const Dataset rows = RandomRows(work.shape, work.batch, dtype, 2);
+  const Dataset rows = RowsOf(work, work.batch, dtype, 2);
   const ResidentDataset data(rows, *backend);
   const std::unique_ptr<Buffer> sums = backend->Allocate(sizeof(LossSums));
   TrainingSteps step;
@@ -76,7 +81,7 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
 }
 
 void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, TrainBenchmarkResult& result) {
-  const Dataset data = RandomRows(work.shape, kBenchmarkRows, work.dtype, 3);
+  const Dataset data = RowsOf(work, kBenchmarkRows, work.dtype, 3);
   TrainTimer timer(work, data);
   for (int round = 0; round < options.rounds; ++round) {
     timer.Round(options.round_seconds);
@@ -127,6 +132,7 @@ void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& r
 
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {
   WholeSteps(work, kBenchmarkRows);  // throws
+  CheckInputs(work);
   TrainBenchmarkResult result;
   VerifyTraining(work, TrainReference(work), result);
   Time(work, options, result);

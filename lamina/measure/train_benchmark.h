@@ -30,14 +30,15 @@ struct TrainBenchmarkOptions {
 };
 
 /// The parameters after one step of the plain loops in double precision, from the weights and the random batch that
-/// every verification of `work` starts from. Backend, threads and type of `work` do not matter.
+/// every verification of `work` starts from (its inputs are the first rows of work.inputs, where there are such).
+/// Backend, threads and type of `work` do not matter.
 std::vector<double> TrainReference(const TrainBenchmarkCase& work);
 
 /// Compares one step by the backend and in the type of `work` with that; fills in the first fields of `result`.
 void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference, TrainBenchmarkResult& result);
 
-/// Rows of random data are gathered for every step, as in training. Throws Error as TrainTimer does, before it
-/// computes.
+/// Rows of random data, or of work.inputs, are gathered for every step, as in training. Throws Error as TrainTimer
+/// does, before it computes.
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options);
 
 }  // namespace lamina

@@ -7,6 +7,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/train/train_data.h"
 
 namespace lamina {
 
@@ -43,6 +44,20 @@ ExecutorOptions TrainBenchmarkCase::Plan() const {
   plan.state_count = Rule(0).StateCount();
   plan.precision = precision;
   return plan;
+}
+
+std::shared_ptr<const Matrix> BenchmarkInputs(const std::string& data) {
+  TrainSettings settings;
+  settings.data = data;
+  return std::make_shared<const Matrix>(std::move(EncodeData(ReadRawData(settings), settings).train.features));
+}
+
+void CheckInputs(const TrainBenchmarkCase& work) {
+  if (work.inputs != nullptr && work.inputs->cols() != work.shape.front()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the data have {} inputs, the network {}", work.inputs->cols(), work.shape.front()),
+                {.value = work.ShapeText(), .remedy = fmt::format("Begin the network with {}.", work.inputs->cols())});
+  }
 }
 
 int64_t WholeSteps(const TrainBenchmarkCase& work, int64_t rows) {

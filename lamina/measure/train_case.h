@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/base/buffer.h"
 #include "lamina/neuron/activation.h"
 #include "lamina/neuron/problem.h"
 #include "lamina/nn/executor.h"
@@ -25,6 +26,8 @@ struct TrainBenchmarkCase {
   Activation activation{"sigmoid"};  // of every layer, as in the 2016 paper
   double momentum = 0;
   Precision precision = Precision::kExact;
+  /// Rows to train on, over and over (f32, rows × shape.front()); null: random numbers in [0, 1).
+  std::shared_ptr<const Matrix> inputs;
 
   std::string ShapeText() const;
   /// Dot layers with bias and Glorot weights of a fixed seed, in `type`.
@@ -34,6 +37,12 @@ struct TrainBenchmarkCase {
   /// `backend`; for "auto" the one that training this takes.
   std::unique_ptr<Backend> MakeBackend() const;
 };
+
+/// The inputs of the rows that `lamina train --data FILE` would train on, encoded as it does by default. Throws Error.
+std::shared_ptr<const Matrix> BenchmarkInputs(const std::string& data);
+
+/// Throws Error(kInvalidArgument) where the inputs of `work` are not as many as those of its network.
+void CheckInputs(const TrainBenchmarkCase& work);
 
 /// Full minibatches of `rows` rows. Throws Error(kInvalidArgument) where there is none.
 int64_t WholeSteps(const TrainBenchmarkCase& work, int64_t rows);

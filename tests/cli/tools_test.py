@@ -229,7 +229,19 @@ class BenchTest(CliTest):
         self.refuse("bench", "train", "--problems", "p.txt", says="p.txt")
         self.refuse("bench", "train", "--problems", "absent.txt", says="absent.txt")
 
-
+    def test_inputs_of_a_data_set(self):
+        digits = ["bench", "train", "--data", DIGITS, "--batch", "32", "--rounds", "1", "--round-seconds", "0.01"]
+        text = self.succeed(*digits, "--net", "64-70-10", "--json", "r.json").out
+        self.assertIn(f"Training step on {DIGITS}", text)
+        result = json.loads(self.read("r.json"))
+        self.assertEqual(result["data"], DIGITS)
+        self.assertTrue(result["results"] and all(row["verified"] for row in result["results"]))
+        self.assertIsNone(json.loads(self.succeed(*BENCH, "--backend", "serial", "--json", "-").out)["data"])
+        before = self.refuse(*digits, "--net", "63-70-10", code=2, says=("64 inputs", "63-70-10", "Begin the network"))
+        self.assertEqual(before.out, "")
+        shutil.copy(DIGITS, self.path("d.csv.gz"))
+        self.refuse("bench", "train", "--data", "d.csv.gz", "--json", "d.csv.gz", says=("--data", "d.csv.gz"))
+        self.refuse("bench", "train", "--data", "absent.csv", says="absent.csv")
 
 
 class BenchLayerTest(CliTest):

@@ -116,6 +116,13 @@ std::vector<Configuration> ConfigurationsWithAmx(const Keep& keep) {
   return all;
 }
 
+/// Own kernels of backend cpu: every instruction set and thread count.
+inline std::vector<Configuration> OwnConfigurations() {
+  std::vector<Configuration> own = AllConfigurations();
+  std::erase_if(own, [](const Configuration& each) { return each.backend != "cpu" || each.kernel != "own"; });
+  return own;
+}
+
 /// The backend of a configuration; its instruction set is forced while this lives.
 class Chosen {
  public:

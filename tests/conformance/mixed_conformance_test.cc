@@ -21,7 +21,7 @@ Dense RoundedToBFloat16(Dense m) {
 }
 
 // Own kernels of backend cpu: every instruction set and thread count, and AMX.
-std::vector<Configuration> OwnConfigurations() {
+std::vector<Configuration> OwnAndAmxConfigurations() {
   return ConfigurationsWithAmx([](const Configuration& each) { return each.backend == "cpu" && each.kernel == "own"; });
 }
 
@@ -153,7 +153,7 @@ TEST_P(MixedConformance, IsSupportedEverywhereAndSaysWhereItIsNoFaster) {
   EXPECT_TRUE(described.ends_with(pairs ? ", bf16 operands" : ", bf16 operands widened")) << described;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MixedConformance, testing::ValuesIn(OwnConfigurations()),
+INSTANTIATE_TEST_SUITE_P(All, MixedConformance, testing::ValuesIn(OwnAndAmxConfigurations()),
                          [](const auto& info) { return info.param.Name(); });
 
 TEST(MixedPrecision, IsRefusedWithAReason) {

@@ -73,6 +73,51 @@ TEST(BenchmarkTraining, EveryBackendIsVerified) {
   }
 }
 
+// Inputs of which whole panels are zero, in a layer wide enough that backend cpu leaves them out.
+TEST(BenchmarkTraining, GivenInputsAreVerified) {
+  auto inputs = std::make_shared<Matrix>(50, 130, DType::kF32);
+  for (int64_t i = 0; i < inputs->rows(); ++i) {
+    for (int64_t k = 40; k < 80; ++k) {
+      inputs->Row<float>(i)[k] = static_cast<float>((i * 31 + k * 17) % 64) / 64;
+    }
+  }
+  for (const BackendRow& row : BackendTable()) {
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      if (!row.available()) {
+        continue;
+      }
+      TrainBenchmarkCase work;
+      work.shape = {130, 96, 5};
+      work.batch = 60;  // the rows are taken again after the last
+      work.backend = row.name;
+      work.dtype = dtype;
+      work.inputs = inputs;
+      const TrainBenchmarkResult result = BenchmarkTraining(work, {.rounds = 1, .round_seconds = 0});
+      EXPECT_TRUE(result.verified) << row.name << ": " << result.largest_error;
+      work.inputs = nullptr;
+      TrainBenchmarkResult other;
+      VerifyTraining(work, TrainReference({.shape = work.shape, .batch = work.batch, .inputs = inputs}), other);
+      EXPECT_FALSE(other.verified) << "other inputs make other parameters";
+    }
+  }
+}
+
+TEST(BenchmarkTraining, RefusesInputsThatDoNotFit) {
+  TrainBenchmarkCase work;
+  work.shape = {8, 4};
+  work.inputs = std::make_shared<const Matrix>(10, 7, DType::kF32);
+  const Error error = CaughtError([&] { BenchmarkTraining(work, {}); });
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(Mentions(error.what(), "the data have 7 inputs, the network 8"));
+}
+
+TEST(BenchmarkInputs, AreThoseThatTrainWouldTakeInF32) {
+  const std::shared_ptr<const Matrix> inputs = BenchmarkInputs(LAMINA_SOURCE_DIR "/data/digits.csv.gz");
+  EXPECT_EQ(inputs->cols(), 64);
+  EXPECT_EQ(inputs->dtype(), DType::kF32);
+  EXPECT_GT(inputs->rows(), 1000);
+}
+
 // A result in f32 must not pass for one in f64.
 TEST(BenchmarkTraining, TheBoundTellsTypesApart) {
   TrainBenchmarkCase work;

@@ -70,6 +70,7 @@ struct ScratchSizes {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t partial = 0;
+  int64_t picks = 0;  // numbers of 32 bits: for each vector of columns a count and a list of places in the sum
 };
 
 inline ScratchSizes ScratchFor(int64_t rows, int64_t columns, int64_t depth, TileShape shape, CacheBudget budget,

@@ -154,6 +154,7 @@ HWY_INLINE VecOf<int32_t> SubtractPairs(VecOf<int32_t> a, VecOf<int32_t> b) {
 struct ForwardSum {
   static constexpr bool kReadsOwn = false;
   static constexpr bool kOneOrder = true;
+  static constexpr bool kSkipsZeros = false;
   static constexpr int kRows = kTileRows;
 };
 

@@ -18,13 +18,15 @@ namespace lamina::cpu::HWY_NAMESPACE {
 template <class Synapse, class T>
 void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
-                              {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
-                              args.x.cols,
-                              task.scratch,
-                              task.budget};
+  using Sum = TermSum<typename Synapse::Term>;
+  ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
+                        {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
+                        args.x.cols,
+                        task.scratch,
+                        task.budget};
+  input.skips_zeros = Sum::kSkipsZeros && SkipsZeros(input);
   const ForwardFinish<Synapse, T> finish{&args, task.activation, ValueFor<T>(*task.activation)};
-  Product<TermSum<typename Synapse::Term>>(input, finish, team);
+  Product<Sum>(input, finish, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
     SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
@@ -158,17 +160,18 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
   const int64_t outputs = args.delta.cols;
   const int64_t inputs = args.x.cols;
   const ConstMatrixView delta = ScaledDelta<Synapse>(args.delta, args.distance, task.scratch.rest, team);
-  const ProductInput<T> input{{static_cast<const T*>(delta.data), outputs, 1, delta.stride},
-                              {static_cast<const T*>(args.x.data), inputs, 1, args.x.stride},
-                              args.x.rows,
-                              task.scratch,
-                              task.budget,
-                              static_cast<const T*>(args.weights.value),
-                              inputs};
+  ProductInput<T> input{{static_cast<const T*>(delta.data), outputs, 1, delta.stride},
+                        {static_cast<const T*>(args.x.data), inputs, 1, args.x.stride},
+                        args.x.rows,
+                        task.scratch,
+                        task.budget,
+                        static_cast<const T*>(args.weights.value),
+                        inputs};
   const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule), inputs};
   if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
     WeightGradientByRows<Term>(task, delta, team.Begin(outputs), team.End(outputs));
   } else {
+    input.skips_zeros = SlopeSum<Term>::kSkipsZeros && SkipsZeros(input);
     Product<SlopeSum<Term>>(input, finish, team);
   }
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
@@ -222,6 +225,7 @@ const KernelTable<T>& Table() {
   }(static_cast<formulas::Synapses*>(nullptr));
   static const KernelTable<T> kTable{hwy::TargetName(HWY_TARGET),
                                      {kTileRows, kTileVectors, kLanes<T>},
+                                     {kPickingRows, kTileVectors, kLanes<T>},
                                      kSynapses,
                                      &Activate<T>,
                                      &MultiplySlope<T>,

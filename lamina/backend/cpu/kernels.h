@@ -20,6 +20,7 @@ struct Scratch {
   T* columns = nullptr;
   T* partial = nullptr;
   T* rest = nullptr;
+  int32_t* picks = nullptr;  // null: zeros are not looked for
 };
 
 /// How a row of a storage type becomes lanes of T in a panel.
@@ -138,7 +139,8 @@ const BFloat16Table& BFloat16Kernels();
 template <class T>
 struct KernelTable {
   const char* target;
-  TileShape shape;  // of forward; gradients of distances have fewer rows
+  TileShape shape;          // of forward; gradients of distances have fewer rows
+  TileShape picking_shape;  // where zeros are left out
   std::array<SynapseKernels<T>, std::tuple_size_v<formulas::Synapses>> synapses;
   // The parts around a dot product that somebody else computed; whole-team calls, too.
   /// z += bias (null: none), then a = activation(z); an empty z stands for a itself.

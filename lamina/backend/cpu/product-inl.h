@@ -11,6 +11,7 @@
 #include "lamina/backend/cpu/epilogue-inl.h"
 #include "lamina/backend/cpu/pack-inl.h"
 #include "lamina/backend/cpu/tile-inl.h"
+#include "lamina/backend/cpu/zeros-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
@@ -26,6 +27,7 @@ struct ProductInput {
   CacheBudget budget;
   const T* own = nullptr;  // own(r, c) at own[r * own_stride + c], where the Sum reads it
   int64_t own_stride = 0;
+  bool skips_zeros = false;  // of the columns; see SkipsZeros()
 };
 
 // Boundaries of equal parts of `count`, without a division per part: tiles of a small batch take 200 cycles.
@@ -59,16 +61,17 @@ struct Block {
         k(k_begin),
         depth(std::min(size.depth, in.depth - k_begin)),
         cache_columns(size.cache_columns),
-        row_groups(rows, TileRows(in.budget)),
-        panels(CeilDivide(columns, kLanes<T>), TileVectors(in.budget)),
+        row_groups(rows, ShapeOf(in).rows),
+        panels(CeilDivide(columns, kLanes<T>), ShapeOf(in).vectors),
         pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
         direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= 2 * Sum::kRows) {}
 
-  static int64_t TileRows(const CacheBudget& budget) {
-    return budget.tile_rows > 0 ? std::min<int64_t>(budget.tile_rows, Sum::kRows) : Sum::kRows;
-  }
-  static int64_t TileVectors(const CacheBudget& budget) {
-    return budget.tile_vectors > 0 ? std::min<int64_t>(budget.tile_vectors, kTileVectors) : kTileVectors;
+  static TileShape ShapeOf(const ProductInput<T>& in) {
+    if (in.skips_zeros) {
+      return {PickingRows(in.rows), kTileVectors, kLanes<T>};
+    }
+    const auto chosen = [](int64_t size, int64_t most) { return size > 0 ? std::min(size, most) : most; };
+    return {chosen(in.budget.tile_rows, Sum::kRows), chosen(in.budget.tile_vectors, kTileVectors), kLanes<T>};
   }
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
@@ -79,6 +82,8 @@ struct Block {
             std::min(width, columns - PanelBegin(p)), width};
   }
   bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
+  /// Where zeros are left out: of vector v of the columns how many k are not, then which.
+  int32_t* PicksOf(const ProductInput<T>& in, int64_t v) const { return in.scratch.picks + v * (depth + 1); }
 };
 
 // Packs k in [begin, end) of the rows. Groups of rows are narrower than a cache line of the source, so four
@@ -111,11 +116,23 @@ void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t beg
   }
 }
 
-// Each thread packs its part of k.
+// Vectors of columns one by one, each by one thread, as what is not zero moves together along k.
 template <class Sum, class T>
-void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
-  const int64_t begin = team.Begin(block.depth);
-  const int64_t end = team.End(block.depth);
+void PackNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+  const int64_t vectors = CeilDivide(block.columns, kLanes<T>);
+  for (int64_t v = team.Begin(vectors); v < team.End(vectors); ++v) {
+    const int64_t first = v * kLanes<T>;
+    T* const panel = in.scratch.columns + first * block.depth;
+    PackPanel(in.columns, block.column + first, std::min(kLanes<T>, block.columns - first), kLanes<T>, block.k,
+              block.k + block.depth, panel);
+    int32_t* const picks = block.PicksOf(in, v);
+    picks[0] = static_cast<int32_t>(PickNonzeros(panel, block.depth, picks + 1));
+  }
+}
+
+// Packs k in [begin, end) of the columns.
+template <class Sum, class T>
+void PackPanels(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
   for (int64_t p = 0; p < block.panels.parts; ++p) {
     if (block.IsDirect(p)) {
       continue;
@@ -124,6 +141,18 @@ void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team)
     const int64_t width = block.PanelVectors(p) * kLanes<T>;
     PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width, block.k + begin,
               block.k + end, in.scratch.columns + first * block.depth + begin * width);
+  }
+}
+
+// Each thread packs its part of k.
+template <class Sum, class T>
+void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+  const int64_t begin = team.Begin(block.depth);
+  const int64_t end = team.End(block.depth);
+  if (in.skips_zeros) {
+    PackNonzeros(in, block, team);
+  } else {
+    PackPanels(in, block, begin, end);
   }
   // Rows of an undivided sum stay packed for all blocks of columns.
   if (block.pack_rows && (block.column == 0 || block.depth < in.depth)) {
@@ -159,6 +188,19 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
     input.rows = in.rows.At(block.row + first_row, block.k);
     input.row_stride = in.rows.stride;
     input.row_k_stride = in.rows.k_stride;
+  }
+  if constexpr (Sum::kSkipsZeros) {
+    if (in.skips_zeros) {
+      for (int64_t v = 0; v < vectors; ++v) {
+        const int64_t column = block.PanelBegin(p) + v * kLanes<T>;
+        const int32_t* const picks = block.PicksOf(in, column / kLanes<T>);
+        input.columns = in.scratch.columns + column * block.depth;
+        input.depth = picks[0];
+        input.picks = picks + 1;
+        PickingTileFor<Sum, T>(rows)(input, tile + v * kLanes<T>, vectors * kLanes<T>, add);
+      }
+      return;
+    }
   }
   if (block.IsDirect(p)) {
     input.columns = in.columns.At(block.column + block.PanelBegin(p), block.k);
@@ -198,9 +240,11 @@ struct Walk {
 // Tiles of this thread.
 template <class Sum, class T, class Finish>
 void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, Team team) {
-  HWY_ALIGN T local[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
-  const int64_t tile_columns = Block<Sum, T>::TileVectors(in.budget) * kLanes<T>;
-  const int64_t strip_size = Finish::kRowTiles * Block<Sum, T>::TileRows(in.budget) * tile_columns;
+  constexpr int64_t kRows = Sum::kSkipsZeros ? std::max<int64_t>(Sum::kRows, kPickingRows) : Sum::kRows;
+  HWY_ALIGN T local[Finish::kRowTiles * kRows * kTileColumns<T>];
+  const TileShape shape = Block<Sum, T>::ShapeOf(in);
+  const int64_t tile_columns = shape.columns();
+  const int64_t strip_size = Finish::kRowTiles * shape.rows * tile_columns;
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
   const int64_t groups = block.row_groups.parts;
@@ -240,13 +284,18 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   }
 }
 
+/// Whether a product of factors leaves out zeros of the columns: decided for every call from the data. The sums keep
+/// their order and so their bits, but where a zero meets what is not finite.
+template <class T>
+bool SkipsZeros(const ProductInput<T>& in) {
+  return in.scratch.picks != nullptr && in.rows.count >= kLeastRowsToPick && HasManyZeros(in.columns, in.depth);
+}
+
 /// Whole-team call. The sum of an element does not depend on the threads: each is one thread's work, in order
 /// of k.
 template <class Sum, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
-  const Blocking size =
-      MakeBlocking(in.rows.count, in.columns.count, in.depth,
-                   {Block<Sum, T>::TileRows(in.budget), Block<Sum, T>::TileVectors(in.budget), kLanes<T>}, in.budget);
+  const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth, Block<Sum, T>::ShapeOf(in), in.budget);
   bool packed_before = false;
   for (int64_t r = 0; r < in.rows.count; r += size.rows) {
     for (int64_t c = 0; c < in.columns.count; c += size.columns) {

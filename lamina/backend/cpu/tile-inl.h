@@ -34,6 +34,7 @@ template <class Term>
 struct TermSum {
   static constexpr bool kReadsOwn = false;
   static constexpr bool kOneOrder = true;
+  static constexpr bool kSkipsZeros = !Term::kIsDistance;  // of the columns: a zero factor adds nothing
   static constexpr int kRows = kTileRows;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
@@ -47,6 +48,7 @@ template <class Term>
 struct SlopeSum {
   static constexpr bool kReadsOwn = Term::kIsDistance;
   static constexpr bool kOneOrder = false;
+  static constexpr bool kSkipsZeros = !Term::kIsDistance;
   static constexpr int kRows = kReadsOwn ? kTileRows / 2 : kTileRows;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T> own, VecOf<T> sum) {
@@ -65,6 +67,7 @@ struct TileInput {
   int64_t column_k_stride;
   int64_t depth;
   const T* own;
+  const int32_t* picks;  // of a PickingTile
 };
 
 // One step of the sum for every element of the tile.

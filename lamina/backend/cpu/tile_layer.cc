@@ -8,8 +8,14 @@
 namespace lamina::cpu {
 namespace {
 
+// Picks of vectors of `columns` columns: of each as many as the depth of a block, and their count.
+int64_t PicksFor(const ScratchSizes& sizes, int64_t columns, int64_t lanes) {
+  return sizes.columns / lanes + CeilDivide(columns, lanes);
+}
+
 template <class T>
-ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& plans, TileShape shape) {
+ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& plans, const KernelTable<T>& kernels) {
+  const TileShape shape = kernels.shape;
   const int64_t batch = request.max_batch;
   const int64_t inputs = request.layer.inputs;
   const int64_t outputs = request.layer.outputs;
@@ -17,6 +23,15 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
   if (request.training) {
     sizes = LargestOf(sizes, ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
     sizes = LargestOf(sizes, ScratchFor(outputs, inputs, batch, shape, plans[2].budget));
+  }
+  // A weight that is not finite would make the result depend on whether its zero input was left out.
+  if (request.layer.synapse == Synapse::kDot && !request.any_slicing) {
+    const TileShape picking = kernels.picking_shape;
+    sizes = LargestOf(sizes, ScratchFor(outputs, batch, inputs, picking, plans[0].budget));
+    if (request.training) {
+      sizes = LargestOf(sizes, ScratchFor(outputs, inputs, batch, picking, plans[2].budget));
+    }
+    sizes.picks = PicksFor(sizes, request.training ? std::max(batch, inputs) : batch, picking.lanes);
   }
   const bool scales = request.training && SynapseScalesDelta(request.layer.synapse);
   return ScratchBuffer<T>(sizes, scales ? batch * outputs : 0);
@@ -45,7 +60,7 @@ TileLayer<T>::TileLayer(const LayerPlanRequest& request, const PassPlans& plans)
       plans_(plans),
       kernels_(Kernels<T>()),
       passes_(kernels_.synapses[static_cast<size_t>(request.layer.synapse)]),
-      scratch_(ScratchOf<T>(request, plans, kernels_.shape)) {}
+      scratch_(ScratchOf<T>(request, plans, kernels_)) {}
 
 template <class T>
 void TileLayer<T>::Forward(const ForwardArgs& args) noexcept {
