@@ -160,6 +160,28 @@ void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team)
   }
 }
 
+// Computes tile (g, p) into `tile` where zeros are left out: vector by vector, each by its list. Apart from
+// ComputeTile, so that dense tiles pay nothing.
+template <class Sum, class T>
+HWY_NOINLINE void ComputeTileOfNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p,
+                                        T* tile, bool add) {
+  const int64_t first_row = block.row_groups.Begin(g);
+  const int64_t rows = block.row_groups.Begin(g + 1) - first_row;
+  const int64_t vectors = block.PanelVectors(p);
+  TileInput<T> input{};
+  input.rows = block.pack_rows ? in.scratch.rows + first_row * block.depth : in.rows.At(block.row + first_row, block.k);
+  input.row_stride = block.pack_rows ? 1 : in.rows.stride;
+  input.row_k_stride = block.pack_rows ? rows : 1;
+  for (int64_t v = 0; v < vectors; ++v) {
+    const int64_t column = block.PanelBegin(p) + v * kLanes<T>;
+    const int32_t* const picks = block.PicksOf(in, column / kLanes<T>);
+    input.columns = in.scratch.columns + column * block.depth;
+    input.depth = picks[0];
+    input.picks = picks + 1;
+    PickingTileFor<Sum, T>(rows)(input, tile + v * kLanes<T>, vectors * kLanes<T>, add);
+  }
+}
+
 // Computes tile (g, p) into `tile`.
 template <class Sum, class T>
 void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p, T* tile, bool add) {
@@ -188,19 +210,6 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
     input.rows = in.rows.At(block.row + first_row, block.k);
     input.row_stride = in.rows.stride;
     input.row_k_stride = in.rows.k_stride;
-  }
-  if constexpr (Sum::kSkipsZeros) {
-    if (in.skips_zeros) {
-      for (int64_t v = 0; v < vectors; ++v) {
-        const int64_t column = block.PanelBegin(p) + v * kLanes<T>;
-        const int32_t* const picks = block.PicksOf(in, column / kLanes<T>);
-        input.columns = in.scratch.columns + column * block.depth;
-        input.depth = picks[0];
-        input.picks = picks + 1;
-        PickingTileFor<Sum, T>(rows)(input, tile + v * kLanes<T>, vectors * kLanes<T>, add);
-      }
-      return;
-    }
   }
   if (block.IsDirect(p)) {
     input.columns = in.columns.At(block.column + block.PanelBegin(p), block.k);
@@ -273,6 +282,12 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
       T* tile = split_sum ? in.scratch.partial + tile_index * strip_size : local;
       for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
         T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
+        if constexpr (Sum::kSkipsZeros) {
+          if (in.skips_zeros) {
+            ComputeTileOfNonzeros(in, block, g, walk.panel, to, block.k > 0);
+            continue;
+          }
+        }
         ComputeTile(in, block, g, walk.panel, to, block.k > 0);
       }
       if (last) {
