@@ -240,6 +240,21 @@ TEST_F(AmxLayer, FastSumsAreWithinTheirBound) {
   }
 }
 
+// What is left of such a number beside its first part is no number; other samples are as they were.
+TEST_F(AmxLayer, FastSumsOfInfinitiesAreNotANumber) {
+  const Shape shape{16, 24, 40};
+  for (const double bad : {static_cast<double>(INFINITY), static_cast<double>(std::numeric_limits<float>::max())}) {
+    Dense x(shape.batch, shape.inputs, 1);
+    x.at(3, 39) = bad;
+    Guarded<float> xs(x, 0), ws(Dense(shape.outputs, shape.inputs, 1), 0), a(Dense(shape.batch, shape.outputs), 0);
+    amx_emulated::MakeBackend({.threads = 1})
+        ->Prepare(RequestOf(shape, Precision::kFast))
+        ->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
+    EXPECT_TRUE(std::isnan(a.view().Row<float>(3)[23]));
+    EXPECT_EQ(a.view().Row<float>(2)[23], 40);
+  }
+}
+
 // A rest below the least normal number is 0 for the instructions: an error of 2^-126 of each factor, not of the sum.
 TEST_F(AmxLayer, FastSumsOfTinyNumbersLoseTheirRests) {
   const Shape shape{16, 24, 40};
