@@ -11,6 +11,7 @@
 
 #include "bench_data.h"
 #include "bench_layer.h"
+#include "bench_matrix.h"
 #include "bench_paper_2016.h"
 #include "bench_paper_2017.h"
 #include "bench_peak.h"
@@ -270,6 +271,7 @@ Command AddBench(CLI::App& app) {
   const std::map<std::string, std::function<int()>> runs = {{"train", [=] { return RunBenchTrain(*train); }},  //
                                                             {"data", AddBenchData(*bench)},
                                                             {"layer", AddBenchLayer(*bench)},
+                                                            {"matrix", AddBenchMatrix(*bench)},
                                                             {"peak", AddBenchPeak(*bench)},
                                                             {"predict", AddBenchPredict(*bench)},
                                                             {"paper-2016", AddBenchPaper2016(*bench)},

@@ -305,7 +305,7 @@ void Search::RunStage(int stage, const SearchCallbacks& callbacks) {
       }
     }
   };
-  // Each thread leads a team of OpenMP of its own; with one thread a trial that is itself.
+  // Each thread leads a team of its own; with one thread a trial that is itself.
   std::vector<std::thread> threads;
   for (int i = 1; i < at_once_ && i < static_cast<int>(waiting.size()); ++i) {
     threads.emplace_back(work);

@@ -18,6 +18,7 @@ LESS = {
     ("bench", "layer"): {"--rounds": "1", "--round-seconds": "0.001"},
     ("bench", "data"): {"--rounds": "1"},
     ("bench", "predict"): {"--seconds": "0.01"},
+    ("bench", "matrix"): {"--rounds": "1"},
     ("bench", "paper-2016"): {"--quick": None, "--rounds": "1", "--seconds": "0.001", "--batch": "256", "--backend": "cpu"},
     ("bench", "paper-2017"): {"--seconds": "0.001"},
     ("tune",): {"--milliseconds": "1", "--level": "estimate"},

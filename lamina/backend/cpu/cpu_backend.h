@@ -1,4 +1,4 @@
-// Backend "cpu": the fast one. Blocked Highway kernels chosen at run time, oneDNN as a rival candidate, OpenMP.
+// Backend "cpu": the fast one. Blocked Highway kernels chosen at run time, oneDNN as a rival candidate.
 #pragma once
 
 #include <memory>

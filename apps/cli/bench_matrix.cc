@@ -1,0 +1,86 @@
+// lamina bench matrix: layers, training and single answers on this machine in one report.
+#include "bench_matrix.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "interrupt.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/report/gnuplot.h"
+#include "lamina/study/matrix.h"
+#include "progress.h"
+
+namespace lamina::cli {
+namespace {
+
+struct BenchMatrixCommand {
+  std::string folder;
+  std::string data;
+  bool quick = false;
+  bool peers = false;
+  int threads = 0;
+  int rounds = 0;
+};
+
+int RunBenchMatrix(const BenchMatrixCommand& command) {
+  MatrixOptions options = command.quick ? MatrixOptions::Quick() : MatrixOptions::Usual();
+  options.data = command.data;
+  options.peers = command.peers;
+  options.threads = command.threads;
+  options.rounds = command.rounds > 0 ? command.rounds : options.rounds;
+  RequireOutputFolder(command.folder);
+  CatchInterrupts();
+  const Stopwatch watch;
+  options.measured = [&](const std::string& line) {
+    fmt::print("{:>7}  {}\n", DurationText(watch.Elapsed_seconds()), line);
+    std::fflush(stdout);
+  };
+  options.stop_requested = Interrupted;
+  const MatrixResult result = MeasureMatrix(options);
+  if (result.interrupted) {
+    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
+    return kExitInterrupted;
+  }
+  WriteReport(result.report, command.folder);
+  fmt::print("\n{}\nin {}; {}\n", result.report.hardware, DurationText(watch.Elapsed_seconds()),
+             (std::filesystem::path(command.folder) / "report.md").string());
+  if (!result.all_verified) {
+    fmt::print(
+        stderr,
+        "lamina: error: a result differs from the plain loops in double precision by more than rounding (WRONG in the "
+        "report)\n");
+    return kExitFailure;
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> AddBenchMatrix(CLI::App& bench) {
+  auto command = std::make_shared<BenchMatrixCommand>();
+  CLI::App* matrix =
+      bench.add_subcommand("matrix", "Layers, training and single answers on this machine in one report");
+  matrix->add_option("--out", command->folder, "Folder for report.md, report.json and the tables as CSV")
+      ->type_name("FOLDER")
+      ->required();
+  matrix
+      ->add_option("--data", command->data,
+                   "Train on the inputs of this data set, too, as train encodes them (mnist: 81 % of them are zero)")
+      ->type_name("FILE");
+  matrix->add_flag("--peers", command->peers,
+                   "Race the PyTorch and scikit-learn that are installed (bench/peers/train_cpu)");
+  matrix->add_flag("--quick", command->quick, "Small layers and networks: a few seconds");
+  AddThreadsFlag(*matrix, command->threads);
+  matrix->add_option("--rounds", command->rounds, "Measurements of which the median counts; default: 5, with --quick 3")
+      ->check(CLI::Range(1, 1000));
+  matrix->footer("Example: lamina bench matrix --out matrix --quick");
+  return [command] { return RunBenchMatrix(*command); };
+}
+
+}  // namespace lamina::cli
