@@ -20,6 +20,9 @@ constexpr Named<TuneLevel> kLevels[] = {
 constexpr int kRounds = 5;
 constexpr size_t kMeasured = 12;  // at TuneLevel::kMeasure
 constexpr double kLeastGain = 1.02;
+// A candidate that took so many times as long as the fastest one so far is not measured again: the speed of a shared
+// machine changes by less within a round.
+constexpr double kHopeless = 1.6;
 constexpr int64_t kRotation_bytes = 8 << 20;
 
 bool Stopped(const TuneOptions& options) { return options.stop_requested && options.stop_requested(); }
@@ -101,6 +104,11 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
       result.wrong.push_back(plan);
     }
   }
+  result.measured = static_cast<int>(contenders.size()) - 1;
+  const auto fastest = [&]() -> Contender& {
+    return *std::min_element(contenders.begin(), contenders.end(),
+                             [](const Contender& a, const Contender& b) { return a.seconds < b.seconds; });
+  };
   for (int round = 0; round < kRounds; ++round) {
     for (Contender& contender : contenders) {
       if (Stopped(options)) {
@@ -108,11 +116,13 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
       }
       Measure(run, contender, options.seconds / kRounds);
     }
+    const double limit = kHopeless * fastest().seconds;
+    contenders.erase(std::remove_if(contenders.begin() + 1, contenders.end(),  // the estimate stays
+                                    [&](const Contender& contender) { return contender.seconds > limit; }),
+                     contenders.end());
   }
-  result.measured = static_cast<int>(contenders.size()) - 1;
   Contender& estimate = contenders[0];
-  Contender& best = *std::min_element(contenders.begin(), contenders.end(),
-                                      [](const Contender& a, const Contender& b) { return a.seconds < b.seconds; });
+  Contender& best = fastest();
   result.estimate_seconds = result.best_seconds = estimate.seconds;
   if (estimate.seconds > kLeastGain * best.seconds && Confirm(run, best, estimate, options.seconds)) {
     result.plan = best.plan;

@@ -36,8 +36,9 @@ struct TuneResult {
 };
 
 /// Candidates take turns with the estimate, in rounds, on operands that rotate through more memory than the
-/// second-level cache holds; each is compared with the plain loops first. The fastest one must beat the estimate by 2 %
-/// twice, else the estimate stays. Throws Error where the backend cannot do the problem.
+/// second-level cache holds; each is compared with the plain loops first, and left out of further rounds where it is
+/// far behind. The fastest one must beat the estimate by 2 % twice, else the estimate stays. Throws Error where the
+/// backend cannot do the problem.
 TuneResult TuneProblem(const Problem& problem, const TuneOptions& options);
 
 /// The asymmetry As of slices for which a layer of `problem`'s samples and neurons takes the least time a synapse: 1
