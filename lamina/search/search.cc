@@ -1,4 +1,7 @@
-// The trials of a search, stage by stage.
+// The trials of a search, stage by stage. The constructor lists the trials, takes up what the state folder holds of
+// them, and plans the stages; Run() trains what waits, several at once (RunStage, RunTrial), stops the hopeless half
+// after a stage (StopHopeless), and ranks. Everything that threads share is under mutex_; after every trial the state
+// folder is whole.
 #include "lamina/search/search.h"
 
 #include <fmt/format.h>
