@@ -121,7 +121,7 @@ class ThreadPool {
   }
 
  private:
-  // The word that starts a region holds its number and its size.
+  // The word that starts a worker on a region counts its regions and holds the size of this one.
   static constexpr uint32_t kSizeMask = 0x3FF;
   static constexpr uint32_t kNextRegion = kSizeMask + 1;
   static constexpr uint32_t kEnd = 0;  // a size that no region has: the workers end
@@ -192,11 +192,11 @@ class ThreadPool {
 
   // Tells workers [1, members) that a region of `size` threads begins.
   void Start(int members, uint32_t size) {
-    number_ += kNextRegion;
     for (int i = 1; i < members; ++i) {
       Member& member = members_[static_cast<size_t>(i)];
       member.waiting.store(false, std::memory_order_relaxed);
-      member.region.store(number_ + size, std::memory_order_seq_cst);
+      const uint32_t last = member.region.load(std::memory_order_relaxed) & ~kSizeMask;
+      member.region.store(last + kNextRegion + size, std::memory_order_seq_cst);
       if (member.sleepers.load(std::memory_order_seq_cst) > 0) {
         FutexWake(member.region);
       }
@@ -300,7 +300,6 @@ class ThreadPool {
   int64_t region_ns_ = 0;  // time of threads in regions since the last judgement
   void (*function_)(void*, Team) = nullptr;
   void* context_ = nullptr;
-  uint32_t number_ = 0;  // of the last region
   alignas(64) std::atomic<uint32_t> phase_{0};
   alignas(64) std::atomic<uint32_t> arrived_{0};
   alignas(64) std::atomic<uint32_t> left_{0};
