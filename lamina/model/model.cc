@@ -143,7 +143,9 @@ void WidenTensors(const SafetensorsFile& file, size_t l, WeightStorage storage, 
   stored.numbers = Matrix(weights.rows, weights.cols, dtype);
   stored.scales.resize(scales.size() / sizeof(float));
   std::memcpy(stored.numbers.data(), numbers.data(), numbers.size());
-  std::memcpy(stored.scales.data(), scales.data(), scales.size());
+  if (!scales.empty()) {
+    std::memcpy(stored.scales.data(), scales.data(), scales.size());
+  }
   stored.Widen(weights);
   RequireFinite(TensorName(l, "weight"), weights.data, network.dtype(), weights.rows, weights.cols, false);
   const StoredWeights again = StoreWeights(weights, storage);
