@@ -259,9 +259,9 @@ class ThreadPool {
       }
       const int64_t after = WorkersTime_ns(waiter.self, waiter.size, &after_count);
       const int64_t now = Now_ns();
-      // Whoever came to wait meanwhile is not counted any more: then another slice tells.
-      running = before < 0 || before_count != after_count || after_count == 0 ||
-                2 * (after - before) > (now - slice) * after_count;
+      // Whoever came to wait meanwhile is not counted any more: then another slice tells. Where nobody tells, as under
+      // an emulator, waits are short.
+      running = before_count != after_count || after_count == 0 || 2 * (after - before) > (now - slice) * after_count;
       slice = now;
     }
     waiter.sleepers->fetch_add(1, std::memory_order_seq_cst);
