@@ -28,8 +28,10 @@ constexpr double kSparse = 0.8;  // of the inputs of the sparse rows are zero, a
 class MatrixRun {
  public:
   explicit MatrixRun(const MatrixOptions& options)
-      : options_(options), threads_(options.threads > 0 ? options.threads : UsableCores()) {
-    team_ = threads_ > 1 ? std::vector<int>{1, threads_} : std::vector<int>{1};
+      : options_(options),
+        inputs_(options.data.empty() ? nullptr : BenchmarkInputs(options.data)),
+        threads_(options.threads > 0 ? options.threads : UsableCores()) {
+    thread_counts_ = threads_ > 1 ? std::vector<int>{1, threads_} : std::vector<int>{1};
   }
 
   MatrixResult Measure() {
@@ -89,17 +91,17 @@ class MatrixRun {
       double seconds[2] = {};
       bool verified = true;
       double share = 0;
-      for (size_t i = 0; i < team_.size(); ++i) {
+      for (size_t i = 0; i < thread_counts_.size(); ++i) {
         const LayerBenchmarkResult found = BenchmarkLayer(problem, {.backend = "cpu",
-                                                                    .threads = team_[i],
+                                                                    .threads = thread_counts_[i],
                                                                     .rounds = options_.rounds,
                                                                     .round_seconds = options_.round_seconds});
         seconds[i] = found.median_seconds;
         verified = verified && found.verified;
         share = found.synapses_per_second /
-                SynapseLimit({problem.layer.synapse, problem.dtype, problem.precision}, team_[i]);
+                SynapseLimit({problem.layer.synapse, problem.dtype, problem.precision}, thread_counts_[i]);
       }
-      const double all = seconds[team_.size() - 1];
+      const double all = seconds[thread_counts_.size() - 1];
       table.rows.push_back(
           {problem.Text(), 1e3 * seconds[0], 1e3 * all, seconds[0] / all, 100 * share, Verified(verified)});
       Say(fmt::format("{}: {:.4g} ms, {:.0f} % of the limit", problem.Text(), 1e3 * all, 100 * share));
@@ -130,28 +132,27 @@ class MatrixRun {
                                   {"settings", "Settings"},
                                   {"s_all", "s, all threads"},
                                   {"times_lamina", "Times as long as lamina"}}};
-    const std::shared_ptr<const Matrix> inputs = options_.data.empty() ? nullptr : BenchmarkInputs(options_.data);
     for (const std::vector<int64_t>& net : options_.nets) {
-      const bool fits = inputs != nullptr && inputs->cols() == net.front();
-      if (inputs != nullptr && !fits) {
-        Say(fmt::format("{} has {} inputs: left out for networks of {}", options_.data, inputs->cols(), net.front()));
+      const bool fits = inputs_ != nullptr && inputs_->cols() == net.front();
+      if (inputs_ != nullptr && !fits) {
+        Say(fmt::format("{} has {} inputs: left out for networks of {}", options_.data, inputs_->cols(), net.front()));
       }
       for (const int64_t batch : options_.batches) {
         double random_seconds = 0;
         for (int source = 0; source < (fits ? 2 : 1) && !Stopped(); ++source) {
-          TrainBenchmarkCase work{.shape = net, .batch = batch, .inputs = source == 0 ? nullptr : inputs};
+          TrainBenchmarkCase work{.shape = net, .batch = batch, .inputs = source == 0 ? nullptr : inputs_};
           double seconds[2] = {};
           double share = 0;
           bool verified = true;
-          for (size_t i = 0; i < team_.size(); ++i) {
-            work.threads = team_[i];
+          for (size_t i = 0; i < thread_counts_.size(); ++i) {
+            work.threads = thread_counts_[i];
             const TrainBenchmarkResult found =
                 BenchmarkTraining(work, {.rounds = options_.rounds, .round_seconds = options_.round_seconds});
             seconds[i] = found.median_seconds;
             verified = verified && found.verified;
-            share = found.gflops * 1e9 / 2 / SynapseLimit({}, team_[i]);
+            share = found.gflops * 1e9 / 2 / SynapseLimit({}, thread_counts_[i]);
           }
-          const double all = seconds[team_.size() - 1];
+          const double all = seconds[thread_counts_.size() - 1];
           const std::string from = source == 0 ? "random" : options_.data;
           table.rows.push_back({work.ShapeText(), ReportCell::Whole(batch), from, seconds[0], all, seconds[0] / all,
                                 100 * share, Verified(verified)});
@@ -254,8 +255,9 @@ class MatrixRun {
   }
 
   const MatrixOptions& options_;
+  std::shared_ptr<const Matrix> inputs_;  // of the data, read before anything is measured; null: none
   int threads_;
-  std::vector<int> team_;
+  std::vector<int> thread_counts_;
   MatrixResult result_;
   std::map<std::pair<SynapseKind, int>, double> limits_;
   std::unique_ptr<PeerData> peer_data_;
