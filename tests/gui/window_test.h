@@ -34,7 +34,7 @@ class WindowTest : public QObject {
   MainWindow& NewWindow() {
     window_.reset();
     window_ = std::make_unique<MainWindow>();
-    window_->ask_before_close = [](const QString&) { return CloseChoice::kDiscard; };
+    window_->ask_to_save = [](const QString&) { return SaveChoice::kDiscard; };
     window_->show();
     return *window_;
   }
