@@ -100,7 +100,10 @@ std::unique_ptr<QObject> MakePartsTest();
 std::unique_ptr<QObject> MakeFilesTest();
 std::unique_ptr<QObject> MakeSettingsTest();
 std::unique_ptr<QObject> MakeTrainingTest();
+std::unique_ptr<QObject> MakeLostTest();
+std::unique_ptr<QObject> MakeShownTest();
 std::unique_ptr<QObject> MakeProgramTest();
+std::unique_ptr<QObject> MakePicturesTest();
 std::unique_ptr<QObject> MakeMonkeyTest();
 
 }  // namespace lamina::gui
