@@ -98,7 +98,6 @@ void MainWindow::MakePages() {
   navigation_->setFixedWidth(kNavigationWidth);
   navigation_->setObjectName(QStringLiteral("navigation"));
   navigation_->setAccessibleName(tr("Pages"));
-  navigation_->setStyleSheet(QStringLiteral("QListWidget::item { padding: 7px 6px; }"));
   pages_ = new QStackedWidget;
   pages_->setObjectName(QStringLiteral("pages"));
   data_ = new DataPage(document_);
@@ -112,6 +111,7 @@ void MainWindow::MakePages() {
       {tr("5  Results"), results_},   {tr("6  Model"), model_page_}};
   for (const auto& [name, page] : pages) {
     navigation_->addItem(name);
+    navigation_->item(navigation_->count() - 1)->setSizeHint({0, fontMetrics().height() + 14});
     page->layout()->setContentsMargins(6, 0, 0, 0);
     pages_->addWidget(page);
   }

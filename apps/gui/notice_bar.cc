@@ -2,6 +2,7 @@
 #include "notice_bar.h"
 
 #include <QEvent>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
@@ -46,7 +47,8 @@ void NoticeBar::Show(const QString& text, Mood mood) {
 }
 
 void NoticeBar::Colour() {
-  const bool dark = palette().color(QPalette::Window).lightness() < 128;
+  const QPalette colours_of_all = QGuiApplication::palette();  // its own has what the sheet made of it
+  const bool dark = colours_of_all.color(QPalette::Window).lightness() < 128;
   const auto colours = [&]() -> const char* {
     switch (mood_) {
       case Mood::kHint: return "background: transparent; border: 1px solid transparent;";
@@ -66,7 +68,7 @@ void NoticeBar::Colour() {
       QStringLiteral(
           "#notice { %1 border-radius: 4px; } #notice QScrollArea, #notice QLabel { background: transparent; color: "
           "%2; }")
-          .arg(QLatin1String(colours), mood_ == Mood::kHint ? QStringLiteral("palette(placeholder-text)")
+          .arg(QLatin1String(colours), mood_ == Mood::kHint ? colours_of_all.color(QPalette::WindowText).name()
                                        : dark               ? QStringLiteral("#f0f0f0")
                                                             : QStringLiteral("#1b1b1b"));
   if (sheet != styleSheet()) {
@@ -75,7 +77,8 @@ void NoticeBar::Colour() {
 }
 
 void NoticeBar::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::PaletteChange) {
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::ApplicationPaletteChange ||
+      event->type() == QEvent::StyleChange) {
     Colour();
   }
   QFrame::changeEvent(event);

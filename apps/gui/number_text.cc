@@ -1,6 +1,8 @@
 // Rounding and thousands.
 #include "number_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +46,7 @@ QString NumberText(double value) {
 }
 
 QString PercentText(double share) {
-  return std::isnan(share) ? QStringLiteral("–") : QString::number(100 * share, 'f', 2) + QStringLiteral(" %");
+  return std::isnan(share) ? QStringLiteral("–") : FromText(fmt::format("{:.2f} %", 100 * share));
 }
 
 QString CountText(int64_t count, const QString& one, const QString& many) {

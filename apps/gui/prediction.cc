@@ -64,7 +64,7 @@ std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& mode
 
 // How far from the middle of the training rows a number lies, as it is scaled: beyond this, training saw none or hardly
 // any such. Numbers that are not scaled say nothing of it.
-constexpr double kFar = 6;
+constexpr double kFar = 10;
 
 bool IsFar(const FittedColumn& fitted, double value) {
   return fitted.kind == ColumnKind::kNumber && !fitted.scaling.IsIdentity() && !std::isnan(value) &&
@@ -93,7 +93,7 @@ bool FilePrediction::IsWrong(int64_t row) const {
 
 QStringList FilePrediction::FarInputs(int64_t row) const {
   QStringList far;
-  for (size_t i = 0; i < input_columns.size(); ++i) {
+  for (size_t i = 0; i < input_columns.size() && !pictures; ++i) {  // the edges of pictures are seldom lit
     const FittedColumn& fitted = model->preprocessor.inputs().columns()[i];
     const Column& column = table.columns[static_cast<size_t>(input_columns[i])];
     if (column.kind == ColumnKind::kNumber && IsFar(fitted, column.Number(row))) {
@@ -107,7 +107,7 @@ QStringList FilePrediction::FarInputs(int64_t row) const {
 FilePrediction::Far FilePrediction::FarRows() const {
   Far far;
   for (int64_t row = 0; row < table.rows; ++row) {
-    for (size_t i = 0; i < input_columns.size(); ++i) {
+    for (size_t i = 0; i < input_columns.size() && !pictures; ++i) {
       const Column& column = table.columns[static_cast<size_t>(input_columns[i])];
       if (column.kind == ColumnKind::kNumber && IsFar(model->preprocessor.inputs().columns()[i], column.Number(row))) {
         far.first = far.rows++ == 0 ? row : far.first;

@@ -145,6 +145,7 @@ QWidget* SearchPage::MakeResults() {
   table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table_->setAlternatingRowColors(true);
   table_->setTabKeyNavigation(false);
+  table_->horizontalHeader()->setHighlightSections(false);
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
   curves_ = new CurvesView;
   auto* splitter = new QSplitter(Qt::Vertical);

@@ -10,6 +10,7 @@
 #include <QGroupBox>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
@@ -54,6 +55,19 @@ void AddBackends(QComboBox& list) {
     }
   }
   list.setItemData(0, QStringLiteral("auto"));
+}
+
+// The arrow that lists have.
+QIcon ListIcon() {
+  QPixmap pixmap(32, 32);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(Qt::gray);
+  painter.drawPolygon(QPolygonF({{8, 12}, {24, 12}, {16, 21}}));
+  painter.end();
+  return QIcon(pixmap);
 }
 
 QString PlaceholderOf(const std::string& name) {
@@ -153,8 +167,8 @@ void SettingField::MakeLine() {
   line_->setPlaceholderText(PlaceholderOf(name_));
   line_->setMinimumWidth(60);
   connect(line_, &QLineEdit::textEdited, this, [this] { document_.SetText(name_, Text()); });
-  const auto offer = [this](QStyle::StandardPixmap icon, const QString& what, void (SettingField::*slot)()) {
-    QAction* action = line_->addAction(style()->standardIcon(icon), QLineEdit::TrailingPosition);
+  const auto offer = [this](const QIcon& icon, const QString& what, void (SettingField::*slot)()) {
+    QAction* action = line_->addAction(icon, QLineEdit::TrailingPosition);
     action->setToolTip(what);
     action->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Down));
     action->setShortcutContext(Qt::WidgetShortcut);
@@ -164,9 +178,9 @@ void SettingField::MakeLine() {
     }
   };
   if (IsIn(kManyColumns, name_)) {
-    offer(QStyle::SP_ArrowDown, tr("Choose from the columns (Alt+Down)"), &SettingField::OfferColumns);
+    offer(ListIcon(), tr("Choose from the columns (Alt+Down)"), &SettingField::OfferColumns);
   } else if (row_.IsFile()) {
-    offer(QStyle::SP_DirOpenIcon, tr("Choose a file (Alt+Down)"), &SettingField::AskFile);
+    offer(style()->standardIcon(QStyle::SP_DirOpenIcon), tr("Choose a file (Alt+Down)"), &SettingField::AskFile);
   }
 }
 

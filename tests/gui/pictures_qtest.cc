@@ -36,9 +36,10 @@ void PicturesTest::Save(const QString& name) {
   for (const QSize& size : kSizes) {
     window().resize(size);
     QTest::qWait(150);
-    const QImage picture = window().grab().toImage();
+    QImage picture = window().grab().toImage();
+    picture.setDevicePixelRatio(1);
     const QString where = QStringLiteral("%1x%2").arg(size.width()).arg(size.height());
-    const QImage small = picture.convertToFormat(QImage::Format_Indexed8, Qt::DiffuseDither);
+    const QImage small = picture.convertToFormat(QImage::Format_Indexed8, Qt::ThresholdDither);
     QVERIFY(small.save(QStringLiteral("%1/gui-%2-%3.png").arg(folder_, name, where), "PNG", 0));
     sheets_[where] << picture;
   }
@@ -50,7 +51,8 @@ void PicturesTest::EveryPage() {
     QSKIP("LAMINA_PICTURES is not set");
   }
   SetTheme(Theme::kLight);
-  QVERIFY(Load(Digits()));
+  Click("data.digits");
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data() != nullptr; }, kPatience_ms));
   window().document().Edit([](TrainSettings& settings) { settings.threads = 1; });
   QVERIFY(Settled());
   Save(QStringLiteral("data"));
@@ -84,7 +86,7 @@ void PicturesTest::EveryPage() {
                         sheet.value()[i].scaled(cell, Qt::KeepAspectRatio, Qt::SmoothTransformation));
     }
     painter.end();
-    QVERIFY(all.convertToFormat(QImage::Format_Indexed8)
+    QVERIFY(all.convertToFormat(QImage::Format_Indexed8, Qt::ThresholdDither)
                 .save(QStringLiteral("%1/sheet-%2.png").arg(folder_, sheet.key()), "PNG", 0));
   }
 }
@@ -92,7 +94,7 @@ void PicturesTest::EveryPage() {
 void PicturesTest::Model() {
   window().ShowPage(Page::kModel);
   PredictPanel& panel = window().model_page().predict();
-  panel.Predict(Digits());
+  panel.Predict(window().document().data()->path);
   QVERIFY(QTest::qWaitFor([&] { return panel.prediction() != nullptr; }, kPatience_ms));
   Find<QCheckBox>("predict.wrong")->setChecked(true);
   Save(QStringLiteral("model"));
