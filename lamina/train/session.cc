@@ -67,6 +67,10 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options.batch,
                                                  model_.network.dtype(), options.rule.StateCount()),
                               {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  if (settings_.precision == "auto") {
+    settings_.precision = FastestPrecision(*backend_, model_.network, options.batch,
+                                           !model_.preprocessor.targets().class_names().empty());
+  }
   if (!costs.empty()) {
     RequireCosts(costs, model_);
     model_.training[kCostsKey] = costs.ToJson();
