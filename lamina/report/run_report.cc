@@ -60,7 +60,7 @@ std::vector<Plot> RegressionPlots(const Evaluation& evaluation, const std::strin
 }
 
 ReportCell Share(double value) {
-  return std::isnan(value) ? ReportCell("-") : ReportCell(value, fmt::format("{:.2f} %", 100 * value));
+  return std::isnan(value) ? ReportCell("-") : ReportCell(value, PercentText(value) + " %");
 }
 
 ReportCell Count(int64_t value) { return {static_cast<double>(value), WithThousands(value)}; }

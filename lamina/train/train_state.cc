@@ -39,7 +39,7 @@ Verdict CheckTrainState(const TrainState& state, const Network& network, const T
   if (!CountersFit(state)) {
     return Verdict::No("a counter or sum is out of range");
   }
-  if (options.KeepsBest() && state.epoch > 0 && !best_given) {
+  if (options.keep == Keep::kBest && state.epoch > 0 && !best_given) {
     return Verdict::No("it lacks the best weights so far, which these options keep");
   }
   return Verdict::Yes();

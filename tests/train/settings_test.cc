@@ -204,12 +204,12 @@ TEST(Settings, RatesAndMeansOfTheOptimizer) {
   for (const std::string& name : UpdateKindNames()) {
     TrainSettings settings;
     settings.optimizer = name;
-    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, DefaultLearningRate(rule.kind)) << name;
     EXPECT_EQ(rule.beta2, DefaultBeta2(rule.kind)) << name;
     settings.learning_rate = 0.25;
     settings.beta2 = 0.5;
-    rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, 0.25);
     EXPECT_EQ(rule.beta2, 0.5);
   }
@@ -256,11 +256,11 @@ TEST(Settings, InitialisationFollowsTheActivation) {
 
 TEST(Settings, OptionsOfTheParts) {
   TrainSettings settings;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse).rule.learning_rate, 0.001);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.001);
   settings.optimizer = "sgd";
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse).rule.learning_rate, 0.05);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.05);
   settings.learning_rate = 0.5;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse).rule.learning_rate, 0.5);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.5);
   const SplitOptions three = SplitOptionsFrom(settings, false, false);
   EXPECT_EQ(three.train, 0.6);
   EXPECT_EQ(three.test, 0.2);

@@ -87,7 +87,7 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
   CsvSample sample;
   CsvCursor cursor(content, separator, source);
   while (!cursor.AtEnd() && sample.records.size() < kSampleRecords) {
-    if (cursor.SkipBlankLine()) {
+    if (cursor.SkipBlankLine() || (!sample.records.empty() && cursor.SkipComment(sample.records.front().size()))) {
       continue;
     }
     std::vector<std::string>& record = sample.records.emplace_back();
@@ -122,12 +122,14 @@ bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing)
   return all_text && distinct && !again;
 }
 
-std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing) {
-  std::vector<FieldKind> kinds;
-  for (size_t j = 0; j < sample.records.front().size(); ++j) {
-    kinds.push_back(DecideKind(SampleColumn(sample, j, header ? 1 : 0, missing)));
+size_t FieldsOfLine(std::string_view line, char separator) {
+  bool quoted = false;
+  size_t fields = 1;
+  for (const char c : line) {
+    quoted = quoted != (c == '"');
+    fields += c == separator && !quoted ? 1 : 0;
   }
-  return kinds;
+  return fields;
 }
 
 }  // namespace lamina
