@@ -62,6 +62,7 @@ int RunPredict(const PredictCommand& command) {
     ToNpy(command.out, answers, command.probabilities);
   } else if (to_stdout) {
     fmt::print("{}", PredictionsCsv(model, outputs, command.probabilities, kept));
+    PrintReport(answers.report, /*asked=*/true, stderr);
     PrintWarning(gaps);
   } else {
     WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.probabilities, kept));

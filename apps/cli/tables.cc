@@ -92,10 +92,10 @@ void PrintNote(const std::string& note) {
   }
 }
 
-void PrintReport(const EncodeReport& report, bool asked) {
-  const auto print = [](int64_t count, const char* what, const std::vector<std::string>& columns) {
+void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
+  const auto print = [to](int64_t count, const char* what, const std::vector<std::string>& columns) {
     if (count > 0) {
-      fmt::print("note: {} {} ({})\n", WithThousands(count), Plural(count, what),
+      fmt::print(to, "note: {} {} ({})\n", WithThousands(count), Plural(count, what),
                  ListText(columns, Plural(std::ssize(columns), "column{s}")));
     }
   };

@@ -1,6 +1,7 @@
 // Text for people: descriptions of models and tables of metrics.
 #pragma once
 
+#include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ std::string LeftOutText(const LeftOut& left_out, int64_t rows, const std::string
 void PrintNote(const std::string& note);
 /// A line each about categories encoded as zeros, missing values filled in and, of `asked` rows, numbers far from those
 /// of the training; nothing for none.
-void PrintReport(const EncodeReport& report, bool asked);
+void PrintReport(const EncodeReport& report, bool asked, std::FILE* to = stdout);
 /// The table of what was decided about columns; nothing for none.
 void PrintDecisions(const std::vector<ColumnDecision>& decisions);
 /// Which values of the target training did not see: how many rows by the class they are counted to.

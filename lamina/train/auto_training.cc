@@ -12,11 +12,14 @@ constexpr int64_t kLargestBatch = 256;
 constexpr int64_t kRowsPerBatchRow = 64;  // so many steps an epoch, between those two
 constexpr int64_t kSteps = 20'000;        // with early stopping
 constexpr int64_t kStepsUnwatched = 4'000;
-constexpr int64_t kLeastEpochs = 20;
+constexpr int64_t kLeastEpochs = 10;
 constexpr int64_t kMostEpochs = 500;
 constexpr int64_t kMostEpochsUnwatched = 200;
-constexpr int64_t kLeastPatience = 10;
+constexpr int64_t kLeastPatience = 5;
 constexpr int64_t kPatienceShare = 10;  // of the epochs, one in this many
+
+constexpr double kMostDecay = 0.001;
+constexpr double kDecayRows = 3;  // few rows are learnt by heart without it, many are not
 
 }  // namespace
 
@@ -30,6 +33,7 @@ AutoTraining AutoTrainingFor(const TrainRows& rows) {
   training.epochs = std::clamp((watched ? kSteps : kStepsUnwatched) / steps, kLeastEpochs,
                                watched ? kMostEpochs : kMostEpochsUnwatched);
   training.patience = watched ? std::max(kLeastPatience, training.epochs / kPatienceShare) : 0;
+  training.weight_decay = std::min(kMostDecay, kDecayRows / static_cast<double>(train));
   return training;
 }
 

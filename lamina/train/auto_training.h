@@ -14,6 +14,7 @@ struct AutoTraining {
   int64_t epochs = 0;    // at most
   int64_t batch = 0;     // samples a step
   int64_t patience = 0;  // epochs without a better validation loss before stopping; 0: never
+  double weight_decay = 0;
 };
 
 /// Few rows are few steps an epoch, so they get more epochs: enough for networks of usual size to stop getting better,

@@ -167,7 +167,7 @@ RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<con
   plan.test_rows = usable(raw.main.test, plan.data.split.test);
   const TrainOptions options =
       TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
-  plan.training = {options.epochs, options.batch, options.patience};
+  plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;
 }
 

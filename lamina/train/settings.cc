@@ -147,7 +147,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const Tr
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
-  options.rule.weight_decay = settings.weight_decay;
+  options.rule.weight_decay =
+      settings.weight_decay.value_or(settings.epochs ? UpdateRule{}.weight_decay : by_rows.weight_decay);
   options.rule.beta1 = settings.beta1;
   options.rule.beta2 = settings.beta2.value_or(DefaultBeta2(options.rule.kind));
   options.rule.epsilon = settings.epsilon;
@@ -272,7 +273,11 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
   if (!IsAuto(settings.init)) {
     return ParseInitialization(settings.init);
   }
-  return layers.front().activation.relu_like() ? Initialization::kHeUniform : Initialization::kGlorotUniform;
+  // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise
+  // better.
+  constexpr size_t kFewLayers = 3;
+  return layers.front().activation.relu_like() && layers.size() > kFewLayers ? Initialization::kHeUniform
+                                                                             : Initialization::kGlorotUniform;
 }
 
 }  // namespace lamina

@@ -73,12 +73,12 @@ struct TrainSettings {
   std::optional<double> learning_rate;
   double label_smoothing = TrainOptions{}.label_smoothing;
   double momentum = UpdateRule{}.momentum;
-  double weight_decay = UpdateRule{}.weight_decay;
+  std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;
   std::optional<double> beta2;
   double epsilon = UpdateRule{}.epsilon;
   double clip_norm = TrainOptions{}.clip_norm;
-  std::optional<int64_t> epochs;  // these three: by the number of rows, AutoTrainingFor()
+  std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
   std::string schedule = "constant";
   double schedule_factor = Schedule{}.factor;

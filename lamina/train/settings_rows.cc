@@ -240,8 +240,8 @@ std::vector<Row> NetworkRows() {
       Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
           {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText}),
       Row("init", &S::init,
-          "Weights at the start: auto, glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the "
-          "relu family, else glorot_uniform",
+          "Weights at the start: glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the relu "
+          "family in networks of more than three layers, else glorot_uniform",
           {.choices = &AutoAnd<&InitializationNames>}),
       Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
       Row("precision", &S::precision,
@@ -263,7 +263,9 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::learning_rate, .logarithmic = true}),
       Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
           {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
-      Row("weight-decay", &S::weight_decay, "The 2018 paper's regularisation factor",
+      Row("weight-decay", &S::weight_decay,
+          "The 2018 paper's regularisation factor; auto: by the number of training rows (0.001, less for more than "
+          "3,000) where --epochs is auto, else 0",
           {.range = TrainRanges::weight_decay, .logarithmic = true}),
       Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
           {.range = TrainRanges::beta1, .effect = [](const S& s) { return Reads(s, "beta1"); }}),
@@ -276,7 +278,7 @@ std::vector<Row> TrainingRows() {
       Row("clip-norm", &S::clip_norm,
           "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
           {.range = TrainRanges::clip_norm, .logarithmic = true}),
-      Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (20 to 500)",
+      Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
           {.range = TrainRanges::epochs}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 256)",
           {.range = TrainRanges::batch}),
@@ -295,7 +297,7 @@ std::vector<Row> TrainingRows() {
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
            .effect_text = "For the schedule plateau"}),
       Row("patience", &S::patience,
-          "Stop after this many epochs without a better validation loss; 0: never; auto: a tenth of the epochs, 10 at "
+          "Stop after this many epochs without a better validation loss; 0: never; auto: a tenth of the epochs, 5 at "
           "least, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience}),
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",

@@ -238,14 +238,16 @@ TEST(Settings, LayersFromTheShape) {
   EXPECT_EQ(LayersFrom(settings, plan, 5, 3, custom)[0].activation, custom[0]);
 }
 
-TEST(Settings, InitialisationFollowsTheActivation) {
+TEST(Settings, InitialisationFollowsActivationAndDepth) {
   TrainSettings settings;
-  const auto of = [&](const char* activation) {
-    const LayerSpec layers[] = {{2, 2, Synapse::kDot, activation, true}, {2, 2, Synapse::kDot, "softmax", true}};
+  const auto of = [&](const char* activation, size_t hidden = 3) {
+    std::vector<LayerSpec> layers(hidden, {2, 2, Synapse::kDot, activation, true});
+    layers.push_back({2, 2, Synapse::kDot, "softmax", true});
     return InitializationFrom(settings, layers);
   };
   for (const char* relu : {"relu", "leaky_relu", "gelu"}) {
     EXPECT_EQ(of(relu), Initialization::kHeUniform);
+    EXPECT_EQ(of(relu, 2), Initialization::kGlorotUniform);
   }
   for (const char* other : {"tanh", "sigmoid", "bipolar_sigmoid", "identity"}) {
     EXPECT_EQ(of(other), Initialization::kGlorotUniform);
