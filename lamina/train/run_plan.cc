@@ -74,6 +74,8 @@ RawData ReadRawData(const DataSources& sources) {
   for (const Column& column : raw.main.train.columns) {
     if (column.kind == ColumnKind::kText) {
       others.text_columns_if_present.push_back(column.name);
+    } else if (column.format != ColumnFormat()) {
+      others.known_formats.emplace_back(column.name, column.format);
     }
   }
   if (!sources.test.empty()) {

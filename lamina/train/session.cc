@@ -59,7 +59,12 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
   std::optional<RawData> read;
   if (given == nullptr) {
-    read = ReadRawData(settings_);
+    DataSources sources = SourcesFrom(settings_);
+    if (saved) {  // an earlier program may have read text where this one sees numbers
+      sources.read.text_columns_if_present = saved->model.preprocessor.TextColumns();
+      sources.read.known_formats = saved->model.preprocessor.KnownFormats();
+    }
+    read = ReadRawData(sources);
   }
   data_ = std::make_shared<const TrainData>(
       EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));

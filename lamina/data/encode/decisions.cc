@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "lamina/base/text.h"
 
@@ -13,9 +14,18 @@ namespace {
 constexpr size_t kMostPlainClasses = 10;  // more whole numbers than this are likely to be quantities
 
 template <class T>
-const T* FindNamed(const std::vector<T>& columns, const std::string& name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const T& column) { return column.name == name; });
-  return found == columns.end() ? nullptr : &*found;
+std::unordered_map<std::string_view, const T*> ColumnsByName(const std::vector<T>& columns) {
+  std::unordered_map<std::string_view, const T*> by_name;
+  for (const T& column : columns) {
+    by_name.emplace(column.name, &column);
+  }
+  return by_name;
+}
+
+template <class T>
+const T* Find(const std::unordered_map<std::string_view, const T*>& columns, const std::string& name) {
+  const auto found = columns.find(name);
+  return found == columns.end() ? nullptr : found->second;
 }
 
 void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
@@ -48,14 +58,17 @@ void AddFill(const FittedColumn& input, std::vector<ColumnDecision>& decisions) 
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options) {
   const TargetEncoder& targets = fitted.targets();
+  const auto left_out_columns = ColumnsByName(fitted.left_out());
+  const auto input_columns = ColumnsByName(fitted.inputs().columns());
+  const auto target_columns = ColumnsByName(targets.columns());
   std::vector<ColumnDecision> decisions;
   for (const Column& column : table.columns) {
-    if (const LeftOutColumn* left_out = FindNamed(fitted.left_out(), column.name)) {
+    if (const LeftOutColumn* left_out = Find(left_out_columns, column.name)) {
       decisions.push_back({column.name, "left out: " + left_out->reason, "--use " + column.name});
       continue;
     }
-    const FittedColumn* input = FindNamed(fitted.inputs().columns(), column.name);
-    const FittedColumn* target = FindNamed(targets.columns(), column.name);
+    const FittedColumn* input = Find(input_columns, column.name);
+    const FittedColumn* target = Find(target_columns, column.name);
     if (input != nullptr || target != nullptr) {
       AddFormat(column, decisions);
     }
