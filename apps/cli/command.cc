@@ -35,8 +35,8 @@ void JsonOutput::Write(const std::string& command, nlohmann::json result) const 
   }
 }
 
-void PlainFiles::AddTo(CLI::App& app, const std::string& help, int most) {
-  app.add_option("files", given_, help)->type_name("FILE")->expected(0, most);
+void PlainFiles::AddTo(CLI::App& app, const std::string& help) {
+  app.add_option("files", given_, help)->type_name("FILE");
 }
 
 void PlainFiles::Fill(std::initializer_list<std::pair<const char*, std::string*>> files) const {

@@ -49,7 +49,7 @@ struct JsonOutput {
 /// Files given without flags, for the flags that are not given, in their order.
 class PlainFiles {
  public:
-  void AddTo(CLI::App& app, const std::string& help, int most);
+  void AddTo(CLI::App& app, const std::string& help);
   /// Fills the empty ones of `files`, (flag, value). Throws CLI::RequiredError for one that stays empty and
   /// CLI::ExtrasError for a file too many.
   void Fill(std::initializer_list<std::pair<const char*, std::string*>> files) const;

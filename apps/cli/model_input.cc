@@ -44,7 +44,7 @@ void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_def
 }
 
 void ModelInput::AddTo(CLI::App& app) {
-  plain.AddTo(app, "The model file and the raw rows, where --model and --data are not given", 2);
+  plain.AddTo(app, "The model file and the raw rows, where --model and --data are not given");
   app.add_option("--model", model, "Model file written by lamina train")->type_name("FILE");
   app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");

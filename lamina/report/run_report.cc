@@ -292,7 +292,8 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   if (looked_at.size() > 0) {
     const Evaluation evaluation = tested ? *result.test : Evaluate(model, session.backend(), looked_at);
     report.html.summary = fmt::format("{}: {}", what, Headline(evaluation));
-    const std::vector<Plot> plots = EvaluationPlots(evaluation, fmt::format("{} of {}", what, NameOfData(settings.data)));
+    const std::vector<Plot> plots =
+        EvaluationPlots(evaluation, fmt::format("{} of {}", what, NameOfData(settings.data)));
     Append(report.plots, plots);
     HtmlSection section = MetricsSection("Result on the " + what, evaluation);
     section.plots = plots;
@@ -314,7 +315,8 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
 RunReport ReportEvaluation(const EvaluationReportInput& input, const Model& model, const Backend& backend,
                            const Evaluation& evaluation) {
   RunReport report;
-  report.plots = EvaluationPlots(evaluation, fmt::format("{} on {}", NameOfData(input.model_path), NameOfData(input.data_path)));
+  report.plots =
+      EvaluationPlots(evaluation, fmt::format("{} on {}", NameOfData(input.model_path), NameOfData(input.data_path)));
   report.html.title = fmt::format("{} on {}", NameOfData(input.model_path), NameOfData(input.data_path));
   report.html.summary = Headline(evaluation);
   HtmlSection section = MetricsSection("Result", evaluation);

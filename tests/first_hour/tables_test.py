@@ -34,9 +34,10 @@ class TablesTest(CliTest):
         """H1, H2: one city stands in the last rows only, some cells are empty."""
         rows = shop()
         rows[3][0], rows[9][1], rows[40][0] = "", "", "NULL"
-        rows[200][1] = "Reykjavik"
-        out, result = self.run_on(rows, "--split-by", "size")
-        self.assertEqual((result["filled_values"], result["unseen_values"]), (3, result["unseen_values"]))
+        self.write("test.csv", [rows[0], [40, "Reykjavik", 200]])
+        out, result = self.run_on(rows, "--test", "test.csv")
+        self.assertEqual((result["filled_values"], result["unseen_values"]), (3, 1))
+        self.assertIn("1 value of categories that training did not see", out)
         self.assertIn("3 missing values filled in", out)
         self.assertIn("filled in with the mean", self.decisions(result)["size"][0])
         self.write("new.csv", [["size", "city"], ["", "Paris"], [40, "Rome"]])
@@ -100,9 +101,10 @@ class TablesTest(CliTest):
         for written in ("{d:02}/{m:02}/2023", "{m:02}/{d:02}/2023", "{d:02}.{m:02}.2023", "2023/{m:02}/{d:02}",
                         "2023-{m:02}-{d:02}T10:30:00Z", "2023-{m:02}-{d:02} 10:30:00+02:00", "{m}/{d}/2023 3:45 PM"):
             rows = [["when", "other", "y"]] + [[written.format(d=i % 28 + 1, m=i % 12 + 1), i % 5, i % 28] for i in range(90)]
-            self.run_on(rows, "--task", "regression")
-            self.assertEqual(self.inputs()["when"]["kind"], "date", written)
-            self.assertEqual((self.inputs()["when"]["minimum"] // 1, self.inputs()["when"]["maximum"] // 1), (19358, 19716), written)
+            self.run_on(rows, "--task", "regression", "--split", "1,0,0")
+            when = self.inputs()["when"]
+            self.assertEqual(when["kind"], "date", written)
+            self.assertEqual((when["minimum"] // 1, when["maximum"] // 1), (19358, 19719), written)  # 1 January, 28 December
         rows = [["when", "y"]] + [[f"{i % 12 + 1:02}/{i % 11 + 1:02}/2023", i] for i in range(40)]
         _, result = self.run_on(rows)
         self.assertEqual(self.decisions(result)["when"], ("dates, month first (both are possible)", "--date-order day-first"))

@@ -10,7 +10,8 @@
 
 namespace lamina {
 
-/// The separator that splits the first records into the same number of fields, the most fields winning.
+/// The separator that splits the first records into the same number of fields, the most fields winning; a comma only
+/// where no other does (it may be decimal).
 char DetectSeparator(std::string_view content);
 
 /// The first records, field by field.

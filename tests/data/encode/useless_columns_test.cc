@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "data/data_test_util.h"
 #include "gtest/gtest.h"
+#include "tests/data/data_test_util.h"
 
 namespace lamina {
 namespace {
