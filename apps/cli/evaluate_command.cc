@@ -1,7 +1,6 @@
 // lamina evaluate.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -46,10 +45,14 @@ std::string TrainedOn(const EvaluateCommand& command, const Model& model) {
     return "";
   }
   const nlohmann::json test = model.training.value("test", nlohmann::json::object());
-  const double accuracy = test.value("accuracy", std::nan(""));
-  return fmt::format(
-      "the model was trained on rows of {}: on rows that are new to it expect {}", command.input.data,
-      std::isnan(accuracy) ? "less" : fmt::format("the accuracy of its test rows, {} %", PercentText(accuracy)));
+  std::string expect = "less";
+  if (test.contains("accuracy")) {
+    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(test["accuracy"].get<double>()));
+  } else if (test.contains("r2")) {
+    expect = fmt::format("the R² of its test rows, {:.5f}", test["r2"].get<double>());
+  }
+  return fmt::format("the model was trained on rows of {}: on rows that are new to it expect {}", command.input.data,
+                     expect);
 }
 
 int RunEvaluate(const EvaluateCommand& command) {

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 #include "lamina/model/model.h"
 #include "lamina/train/command_line.h"
@@ -99,8 +99,8 @@ void PrintTraining(const json& training) {
       fmt::print("test: accuracy {} %\n", PercentText(test["accuracy"].get<double>()));
     }
     for (const json& target : test.value("targets", json::array())) {
-      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""),
-                 FigureText(target.value("rmse", std::nan(""))), target.value("r2", std::nan("")));
+      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(target.value("rmse", kNaN)),
+                 target.value("r2", kNaN));
     }
   }
 }

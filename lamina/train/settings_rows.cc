@@ -265,7 +265,7 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
       Row("weight-decay", &S::weight_decay,
           "The 2018 paper's regularisation factor; auto: by the number of training rows (0.001, less for more than "
-          "3,000) where --epochs is auto, else 0",
+          "5,000) where --epochs is auto, else 0",
           {.range = TrainRanges::weight_decay, .logarithmic = true}),
       Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
           {.range = TrainRanges::beta1, .effect = [](const S& s) { return Reads(s, "beta1"); }}),

@@ -17,8 +17,8 @@ class TablesTest(CliTest):
         return json.loads(self.succeed("evaluate", "--model", model, "--data", data, "--json", "-", *arguments).out)
 
     def predict(self, data, *arguments, model="m.safetensors"):
-        out = self.succeed("predict", "--model", model, "--data", data, *arguments).out
-        return list(csv.reader(io.StringIO(out)))
+        self.succeed("predict", "--model", model, "--data", data, "--out", "answers.csv", *arguments)
+        return list(csv.reader(io.StringIO(self.read("answers.csv"))))
 
     def test_regression_answers_in_target_units(self):
         self.write("line.csv", linear_rows())
@@ -34,7 +34,7 @@ class TablesTest(CliTest):
         self.assertEqual(header, ["y"])
         for (answer,), truth in zip(answers, (100, 130, 0)):
             self.assertAlmostEqual(float(answer), truth, delta=8)
-        self.assertIn("R2", self.succeed("evaluate", "--model", "m.safetensors", "--data", "line.csv").out)
+        self.assertIn("R\u00b2", self.succeed("evaluate", "--model", "m.safetensors", "--data", "line.csv").out)
 
     def test_dates_are_shown_as_dates(self):
         self.write("days.csv", "day,y\n2024-02-28,1\n2024-02-29,2\n2024-03-01 12:00:00,3\n")
@@ -89,7 +89,7 @@ class TablesTest(CliTest):
         self.write("train.csv", rows)
         self.write("test.csv", [rows[0]] + [row for row in rows[1:] if row[0] == "7"])
         result = self.train_json("--data", "train.csv", "--test", "test.csv", "--validation", "test.csv", *LINEAR,
-                                 "--epochs", "2", "--model", "m.safetensors")
+                                 "--use", "x", "--epochs", "2", "--model", "m.safetensors")
         self.assertEqual((result["inputs"], result["test_rows"]), (4, 20))
         self.assertEqual(self.evaluate("test.csv")["samples"], 20)
 

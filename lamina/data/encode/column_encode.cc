@@ -183,9 +183,9 @@ void AddCount(const std::string& column, int64_t count, int64_t& total, std::vec
   }
 }
 
-// Beyond the numbers of training by more than their span.
+// Beyond the numbers of training by more than three times their span; of a column that was constant nobody knows.
 NumberSpan NearOf(const NumberSpan& span) {
-  const double margin = span.high - span.low;
+  const double margin = span.high > span.low ? 3 * (span.high - span.low) : kInfinity;
   return {span.low - margin, span.high + margin};
 }
 
