@@ -81,7 +81,12 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
     } else if constexpr (!kIsOptional<T>) {
       option->default_str(FieldText(&field));
     } else {  // CLI11 takes an empty text for "not given"
-      option->transform([](const std::string& text) { return text == kAutoText ? std::string() : text; });
+      option->transform([name](const std::string& text) {
+        if (text.empty()) {
+          throw CLI::ValidationError(name, "'' is not a number");
+        }
+        return text == kAutoText ? std::string() : text;
+      });
       option->check(CheckMaybe<typename T::value_type>);
       option->default_str(field ? FieldText(&field) : std::string(kAutoText));
     }

@@ -8,7 +8,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kLeastBatch = 16;
-constexpr int64_t kLargestBatch = 256;
+constexpr int64_t kLargestBatch = 128;
 constexpr int64_t kStepsAnEpoch = 128;  // between those two
 constexpr int64_t kSteps = 20'000;      // with early stopping
 constexpr int64_t kStepsUnwatched = 4'000;

@@ -280,7 +280,7 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::clip_norm, .logarithmic = true}),
       Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
           {.range = TrainRanges::epochs}),
-      Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 256)",
+      Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
           {.range = TrainRanges::batch}),
       Row("schedule", &S::schedule, "Learning rate over time: constant, step, cosine or plateau",
           {.choices = &ScheduleKindNames}),
