@@ -112,7 +112,7 @@ Command AddPredict(CLI::App& app) {
       "needed. A row that misses a value keeps its place with an empty answer where the model was trained with "
       "--missing drop, or with that flag here.\nExamples:\n"
       "  lamina predict digits.safetensors new.csv --out answers.csv --probabilities\n"
-      "  lamina predict houses.safetensors houses.csv --keep-columns id,street\n"
+      "  lamina predict houses.safetensors houses.csv --keep-columns id\n"
       "  zcat new.csv.gz | lamina predict --model digits.safetensors --data -");
   return {predict, [command] {
             command->input.TakePlainFiles();

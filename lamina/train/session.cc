@@ -23,6 +23,9 @@ namespace {
 
 constexpr const char* kSettingsKey = "settings";
 
+// The same table may be named from another folder.
+std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
 }  // namespace
 
 TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom) {
@@ -128,7 +131,8 @@ void TrainSession::RequireOwnModel() const {
     const Model there = LoadModel(settings_.model, custom_);
     const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
     const auto data = of.value("data", std::string());
-    if (data == settings_.data && of.value("target", std::vector<std::string>()) == settings_.target) {
+    if (FileName(data) == FileName(settings_.data) &&
+        of.value("target", std::vector<std::string>()) == settings_.target) {
       return;
     }
     what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
