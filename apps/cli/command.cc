@@ -1,5 +1,6 @@
 // What the commands of the program share.
 #include "command.h"
+#include "standard_error.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -77,7 +78,7 @@ void AddSpeed(nlohmann::json& node, double samples, double seconds) {
 
 void PrintWarning(const std::string& warning) {
   if (!warning.empty()) {
-    fmt::print(stderr, "lamina: warning: {}\n", warning);
+    PrintToStderr("lamina: warning: {}\n", warning);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "lamina/data/files/fetch.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/train/settings.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -60,7 +61,7 @@ int RunFetch(const FetchCommand& command) {
       fmt::print("\n");
     }
     if (Interrupted()) {
-      fmt::print(stderr, "lamina: interrupted; the same command goes on from here\n");
+      PrintToStderr("lamina: interrupted; the same command goes on from here\n");
       return kExitInterrupted;
     }
     throw;

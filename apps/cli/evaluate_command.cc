@@ -98,6 +98,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["far_values"] = answers.report.far_values;
   result["new_labels"] = NewLabelsJson(answers.report);
   result["weights"] = effect ? ToJson(*effect) : nlohmann::json{{"storage", WeightStorageName(model.weights)}};
+  result["seconds"] = evaluation.seconds;
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   if (command.pictures.wanted()) {
     const EvaluationReportInput input{command.input.model, command.input.data,

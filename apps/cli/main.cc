@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <new>
 #include <utility>
@@ -14,8 +15,10 @@
 #include "command.h"
 #include "help.h"
 #include "lamina/base/error.h"
+#include "lamina/base/mapped_file.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -41,7 +44,7 @@ int PrintError(std::string message, int code) {
   for (char& c : message) {  // may quote a damaged file, which must not steer the terminal
     c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
   }
-  fmt::print(stderr, "lamina: error: {}\n", message);
+  PrintToStderr("lamina: error: {}\n", message);
   return code;
 }
 
@@ -109,7 +112,7 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
                    : fmt::format("unknown command: '{}'. {}", word, DidYouMean(word, known));
     break;
   }
-  fmt::print(stderr, "lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
+  PrintToStderr("lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
   return kExitUsage;
 }
 
@@ -121,6 +124,31 @@ void OccupyStandardStreams() {
       open("/dev/null", O_RDONLY);
     }
   }
+}
+
+// An input that is mapped and cut short by somebody cannot be read on.
+void ReportCutFile(int signal, siginfo_t* info, void*) {
+  const char* path = MappedFileAt(info->si_addr);
+  if (path == nullptr) {
+    std::signal(signal, SIG_DFL);  // the instruction raises it again
+    return;
+  }
+  RemovePartFiles();
+  const auto say = [](const char* text) {
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) {  // nobody listens
+    }
+  };
+  say("lamina: error: ");
+  say(path);
+  say(": was cut short while it was read. Run the command again when nothing else writes that file.\n");
+  _exit(kExitFailure);
+}
+
+void CatchCutFiles() {
+  struct sigaction action {};
+  action.sa_sigaction = ReportCutFile;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
 }
 
 // Output that never arrived (a full disk, a closed pipe) is a failure.
@@ -189,9 +217,15 @@ int Main(int argc, const char* const* argv) {
 }  // namespace lamina::cli
 
 int main(int argc, char** argv) {
-  lamina::LimitSpinning(argv);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
-  lamina::cli::OccupyStandardStreams();
-  const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
-  return lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
+  try {
+    lamina::LimitSpinning(argv);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
+    lamina::cli::OccupyStandardStreams();
+    lamina::cli::CatchCutFiles();
+    const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
+    return lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
+  } catch (const std::bad_alloc&) {  // before a command began, or for the text of another error
+    std::fputs("lamina: error: out of memory\n", stderr);
+    return lamina::cli::kExitFailure;
+  }
 }

@@ -15,6 +15,7 @@
 #include "lamina/train/session.h"
 #include "pictures.h"
 #include "progress.h"
+#include "standard_error.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -101,6 +102,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   AddSpeed(node, samples, result.train_seconds);
   if (result.test) {
     node["test"] = ToJson(*result.test);
+    node["test"]["seconds"] = result.test->seconds;
     node["test"]["new_labels"] = NewLabelsJson(session.encode_report());
     if (result.test->classification) {
       node["accuracy"] = result.test->classification->accuracy;
@@ -179,9 +181,9 @@ int RunTrain(const TrainCommand& command) {
   printer.Clear();
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session->CheckpointPath();
-    fmt::print(stderr, "lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
-               path.empty() ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                            : fmt::format("go on with: lamina train --resume {}", path));
+    PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
+                  path.empty() ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                               : fmt::format("go on with: lamina train --resume {}", path));
     return kExitInterrupted;
   }
   if (text) {

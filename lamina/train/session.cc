@@ -78,6 +78,11 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                  model_.network.dtype(), options_.rule.StateCount()),
                               {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  if (settings_.precision == "auto") {
+    settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
+                                           !model_.preprocessor.targets().class_names().empty());
+    options_.precision = PrecisionFrom(settings_);
+  }
   if (!costs.empty()) {
     RequireCosts(costs, model_);
     model_.training[kCostsKey] = costs.ToJson();

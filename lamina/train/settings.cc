@@ -165,7 +165,24 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const Tr
   return options;
 }
 
-Precision PrecisionFrom(const TrainSettings& settings) { return Choose("precision", settings.precision, kPrecisions); }
+Precision PrecisionFrom(const TrainSettings& settings) {
+  return settings.precision == "auto" ? Precision::kExact : Choose("precision", settings.precision, kPrecisions);
+}
+
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
+  const auto is_faster = [&](Precision precision) {
+    return std::all_of(network.layers().begin(), network.layers().end(), [&](const LayerSpec& layer) {
+      const Verdict verdict = backend.Supports({layer, Pass::kForward, batch, network.dtype(), precision});
+      return verdict.ok && verdict.reason.empty();  // a reason beside a yes: no faster here
+    });
+  };
+  for (const Precision precision : {Precision::kBFloat16, Precision::kFast}) {
+    if ((classes || precision != Precision::kBFloat16) && is_faster(precision)) {
+      return std::string(NameOf(precision, kPrecisions));
+    }
+  }
+  return std::string(NameOf(Precision::kExact, kPrecisions));
+}
 
 WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
   WeightOptions options;

@@ -138,7 +138,11 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
+/// "auto" as exact: what it is can be told by FastestPrecision() only.
 Precision PrecisionFrom(const TrainSettings& settings);
+/// What --precision auto is for a network on this machine: of bf16 (for classes, whose accuracy it keeps; see
+/// docs/decisions/0020-precision-auto.md) and fast the first that the backend computes faster than exact.
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes);
 
 /// By their names in settings. Throw Error(kInvalidArgument) naming the flag.
 MissingPolicy ParseMissing(const std::string& name);

@@ -246,9 +246,9 @@ std::vector<Row> NetworkRows() {
       Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
       Row("precision", &S::precision,
           "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
-          "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, "
-          "exact elsewhere",
-          {.choices = &Names<kPrecisions>})};
+          "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, two "
+          "bf16 a number on AMX tiles, exact elsewhere; auto: for classes bf16 where it is faster here, else fast",
+          {.choices = &AutoAnd<&Names<kPrecisions>>})};
 }
 
 std::vector<Row> TrainingRows() {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/file.h"
 #include "lamina/data/files/csv.h"
 #include "lamina/data/files/gzip.h"
 #include "lamina/data/files/idx.h"
@@ -62,11 +63,12 @@ std::span<const FormatRow> FormatTable() { return kFormats; }
 std::span<const DataSetRow> DataSetTable() { return kDataSets; }
 
 Table ReadTable(const std::string& path, const ReadOptions& options) {
-  std::string content = ReadFileDecompressed(path);
-  if (content.empty()) {
+  std::string content = ReadFile(path);
+  const bool compressed = IsGzip(content);
+  const std::string start = compressed ? GunzipStart(content, kStart_bytes, path) : content.substr(0, kStart_bytes);
+  if (start.empty()) {
     throw Error(ErrorCode::kBadData, "the file is empty", {.file = path});
   }
-  const std::string_view start = std::string_view(content).substr(0, kStart_bytes);
   std::string_view name = path;
   if (name.ends_with(".gz")) {
     name.remove_suffix(3);
@@ -74,7 +76,7 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
   std::string known;
   for (const FormatRow& format : FormatTable()) {
     if (format.matches(start, name)) {
-      return format.read(std::move(content), path, options);
+      return format.read(compressed ? Gunzip(content, path) : std::move(content), path, options);
     }
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
   }
