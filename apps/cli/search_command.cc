@@ -100,7 +100,7 @@ int PrintInterrupted(const SearchCommand& command, const SearchResult& result) {
 
 json Retrain(const SearchCommand& command, const TrainSettings& settings, bool text, bool& interrupted) {
   TrainSession session(settings);
-  ProgressPrinter printer(settings.epochs, isatty(STDOUT_FILENO) == 1);
+  ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   if (text) {

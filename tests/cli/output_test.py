@@ -140,7 +140,7 @@ class OutputTest(CliTest):
     def test_existing_files_are_replaced_whole(self):
         self.write("m.safetensors", "old" * 100000)
         self.write("h.csv", "old" * 100000)
-        self.succeed(*TRAIN, "--model", "m.safetensors", "--history", "h.csv")
+        self.succeed(*TRAIN, "--model", "m.safetensors", "--overwrite", "--history", "h.csv")
         self.assertEqual(self.read("h.csv").count("\n"), 2)
         self.succeed("evaluate", "--model", "m.safetensors", "--data", DIGITS)
         self.assertNoPartFiles()

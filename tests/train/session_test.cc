@@ -104,6 +104,7 @@ TEST(TrainSession, AnInterruptedRunGoesOnToTheSameModel) {
   const TemporaryFolder folder;
   TrainSettings settings = DigitSettings();
   settings.epochs = 3;
+  settings.batch = 32;
   settings.model = folder.Path("whole");
   TrainSession whole(settings);
   whole.Run({});

@@ -27,6 +27,12 @@ constexpr std::array<FormatRow, 3> kFormats{{
 constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as
 constexpr std::array<DataSetRow, 2> kDataSets{{{"kddcup99", ReadKddCup99, KddCup99Files}, kImages}};
 
+// A safetensors file: the length of its JSON header in 8 bytes, then that.
+bool LooksLikeModel(std::string_view start) {
+  constexpr size_t kLength_bytes = 8;
+  return start.size() > kLength_bytes + 1 && start[kLength_bytes - 1] == '\0' && start[kLength_bytes] == '{';
+}
+
 // Files people try that only need a step before.
 std::string_view NameOfKnownBinary(std::string_view start) {
   struct Magic {
@@ -73,6 +79,10 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
       return format.read(compressed ? Gunzip(content, path) : std::move(content), path, options);
     }
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
+  }
+  if (LooksLikeModel(start)) {
+    throw Error(ErrorCode::kBadData, "is a lamina model, not a table",
+                {.file = path, .remedy = "lamina model show says what it holds."});
   }
   throw Error(ErrorCode::kBadData, fmt::format("is {}", NameOfKnownBinary(start)),
               {.file = path, .remedy = fmt::format("Convert it to one of: {} (gzip-compressed or not).", known)});
