@@ -4,5 +4,6 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-# The emulator's processor may have no more than every aarch64 has. The compiler's own libraries are beside those of the system.
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -cpu cortex-a72 -E LD_LIBRARY_PATH=/usr/aarch64-linux-gnu/lib)
+# The emulator's processor may have no more than every aarch64 has. Programs run with the system's libraries for Arm, loader
+# and all: with some of them from beside the cross compiler, of another version, they hang before main.
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -cpu cortex-a72)

@@ -78,18 +78,32 @@ lamina_model* lamina_load_weights(const char* path, const char* weights) {
   });
 }
 
-const char* lamina_weights(const lamina_model* model) { return lamina::WeightStorageName(model->model.weights).data(); }
+const char* lamina_weights(const lamina_model* model) {
+  return model == nullptr ? nullptr : lamina::WeightStorageName(model->model.weights).data();
+}
 
 void lamina_free(lamina_model* model) { delete model; }
 
-int64_t lamina_inputs(const lamina_model* model) { return model->predictor.columns(); }
+int64_t lamina_inputs(const lamina_model* model) { return model == nullptr ? 0 : model->predictor.columns(); }
 
-const char* lamina_input_name(const lamina_model* model, int64_t input) { return NameAt(model->input_names, input); }
+const char* lamina_input_name(const lamina_model* model, int64_t input) {
+  return model == nullptr ? nullptr : NameAt(model->input_names, input);
+}
 
-int64_t lamina_outputs(const lamina_model* model) { return model->predictor.outputs(); }
+int64_t lamina_outputs(const lamina_model* model) { return model == nullptr ? 0 : model->predictor.outputs(); }
 
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs) {
   return Guarded(1, [&] {
+    const auto refuse = [](const std::string& what) { throw lamina::Error(lamina::ErrorCode::kInvalidArgument, what); };
+    if (model == nullptr) {
+      refuse("the model is NULL");
+    }
+    if (rows < 0) {
+      refuse("the number of rows is " + std::to_string(rows));
+    }
+    if (rows > 0 && (row == nullptr || outputs == nullptr)) {
+      refuse(row == nullptr ? "the rows are NULL" : "the outputs are NULL");
+    }
     lamina::PredictorScratch& scratch = ScratchFor(*model);
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t columns = model->predictor.columns();
@@ -116,15 +130,15 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
 }
 
 int64_t lamina_classes(const lamina_model* model) {
-  return static_cast<int64_t>(model->model.preprocessor.targets().class_names().size());
+  return model == nullptr ? 0 : static_cast<int64_t>(model->model.preprocessor.targets().class_names().size());
 }
 
 const char* lamina_class_name(const lamina_model* model, int64_t index) {
-  return NameAt(model->model.preprocessor.targets().class_names(), index);
+  return model == nullptr ? nullptr : NameAt(model->model.preprocessor.targets().class_names(), index);
 }
 
 int64_t lamina_class_of(const lamina_model* model, const double* outputs) {
-  return lamina_classes(model) == 0
+  return lamina_classes(model) == 0 || outputs == nullptr
              ? -1
              : model->model.preprocessor.targets().ClassOf({outputs, static_cast<size_t>(lamina_outputs(model))});
 }

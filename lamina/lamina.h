@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* A trained model, ready to answer. Never changes after loading: threads share it without locks. */
+/* A trained model, ready to answer. Never changes after loading: threads share it without locks. NULL, as lamina_load
+ * returns it, may be given to every function: it has no inputs, outputs and classes, and its answers are errors. */
 typedef struct lamina_model lamina_model;
 
 /* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails, or if the model takes columns of
@@ -22,7 +23,7 @@ lamina_model* lamina_load_weights(const char* path, const char* weights);
 /* How a model keeps them: one of those names. */
 const char* lamina_weights(const lamina_model* model);
 
-/* Ends the use of a model; NULL is allowed. No other call may be using it. */
+/* Ends the use of a model. No other call may be using it. */
 void lamina_free(lamina_model* model);
 
 /* Numbers in a raw row: the input columns in the order of the training data, the target and dropped columns left

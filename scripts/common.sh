@@ -21,9 +21,13 @@ builds="$(cd "$builds" && pwd)"
 # One job a core, but no more than fit into the memory that is free: the largest sources take 1 GiB.
 job_memory_kib=$((1024 * 1024))
 default_jobs() {
-  local cores free_kib jobs
+  local cores free_kib limit_bytes jobs
   cores="$(nproc 2>/dev/null || echo 2)"
   free_kib="$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo 2>/dev/null)"
+  limit_bytes="$(cat /sys/fs/cgroup/memory.max 2>/dev/null)" || true # of a container
+  if [[ "$limit_bytes" =~ ^[0-9]+$ ]] && ((limit_bytes / 1024 < ${free_kib:-$((limit_bytes / 1024 + 1))})); then
+    free_kib=$((limit_bytes / 1024))
+  fi
   jobs=$((${free_kib:-$((cores * job_memory_kib))} / job_memory_kib))
   ((jobs < cores)) || jobs=$cores
   ((jobs > 0)) || jobs=1

@@ -10,8 +10,8 @@ import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = [
-    ("Start", [("README.md", "lamina"), ("docs/install.md", "Installing"), ("docs/desktop.md", "The window"), ("docs/command-line.md", "The program")]),
-    ("Tasks", [("docs/tasks/classify.md", "Telling classes apart"), ("docs/tasks/regress.md", "Predicting numbers"),
+    ("Start", [("README.md", "lamina"), ("docs/install.md", "Installing"), ("docs/desktop.md", "The window"), ("docs/command-line.md", "The program"), ("docs/speed.md", "How fast")]),
+    ("Tasks", [("docs/tasks/README.md", "All"), ("docs/tasks/classify.md", "Telling classes apart"), ("docs/tasks/regress.md", "Predicting numbers"),
                ("docs/tasks/rbf.md", "Layers of distances"), ("docs/tasks/out-of-core.md", "Larger than memory"),
                ("docs/search.md", "Searching settings"), ("docs/tasks/tune.md", "Tuning"), ("docs/tasks/gpu.md", "On a GPU")]),
     ("Recipes", [("docs/recipes/README.md", "All"), ("docs/recipes/mnist.md", "MNIST"), ("docs/recipes/kddcup99.md", "KDD Cup 1999"),

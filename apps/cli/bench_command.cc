@@ -27,6 +27,7 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/train_benchmark.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -185,7 +186,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   for (const NetAndBatch& problem : problems) {
     for (const std::string& backend : backends) {
       if (Interrupted()) {
-        fmt::print(stderr, "lamina: interrupted\n");
+        PrintToStderr("lamina: interrupted\n");
         return kExitInterrupted;
       }
       TrainBenchmarkCase work;
@@ -219,8 +220,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
                              {"data", command.data.empty() ? nlohmann::json() : nlohmann::json(command.data)},
                              {"results", std::move(rows)}});
   if (!all_verified) {
-    fmt::print(stderr,
-               "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
+    PrintToStderr("lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
     return kExitFailure;
   }
   return kExitOk;

@@ -11,6 +11,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/measure/data_benchmark.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -55,8 +56,8 @@ int RunBenchData(const BenchDataCommand& command) {
                                            {"largest_error", result.largest_error},
                                            {"verified", result.verified}});
   if (!result.verified) {
-    fmt::print(stderr, "lamina: error: an input has another mean than 0 or another deviation than 1 (by {:.3g})\n",
-               result.largest_error);
+    PrintToStderr("lamina: error: an input has another mean than 0 or another deviation than 1 (by {:.3g})\n",
+                  result.largest_error);
     return kExitFailure;
   }
   return kExitOk;

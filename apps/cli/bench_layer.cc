@@ -19,6 +19,7 @@
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/layer_benchmark.h"
 #include "lamina/tune/profile.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -74,7 +75,7 @@ int RunBenchLayer(const BenchLayerCommand& command) {
   options.plans = stored.profile;
   for (const Problem& problem : problems) {
     if (Interrupted()) {
-      fmt::print(stderr, "lamina: interrupted\n");
+      PrintToStderr("lamina: interrupted\n");
       return kExitInterrupted;
     }
     const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
@@ -96,8 +97,7 @@ int RunBenchLayer(const BenchLayerCommand& command) {
   }
   command.json_output.Write("bench layer", {{"hardware", hardware}, {"results", std::move(rows)}});
   if (!all_verified) {
-    fmt::print(stderr,
-               "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
+    PrintToStderr("lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
     return kExitFailure;
   }
   return kExitOk;

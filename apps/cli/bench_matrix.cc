@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -15,6 +14,7 @@
 #include "lamina/report/gnuplot.h"
 #include "lamina/study/matrix.h"
 #include "progress.h"
+#include "study_output.h"
 
 namespace lamina::cli {
 namespace {
@@ -43,21 +43,7 @@ int RunBenchMatrix(const BenchMatrixCommand& command) {
   };
   options.stop_requested = Interrupted;
   const MatrixResult result = MeasureMatrix(options);
-  if (result.interrupted) {
-    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
-    return kExitInterrupted;
-  }
-  WriteReport(result.report, command.folder);
-  fmt::print("\n{}\nin {}; {}\n", result.report.hardware, DurationText(watch.Elapsed_seconds()),
-             (std::filesystem::path(command.folder) / "report.md").string());
-  if (!result.all_verified) {
-    fmt::print(
-        stderr,
-        "lamina: error: a result differs from the plain loops in double precision by more than rounding (WRONG in the "
-        "report)\n");
-    return kExitFailure;
-  }
-  return kExitOk;
+  return FinishStudy({result.report, result.interrupted, result.all_verified}, command.folder, watch.Elapsed_seconds());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "lamina/report/gnuplot.h"
 #include "lamina/study/paper_2016.h"
 #include "progress.h"
+#include "study_output.h"
 
 namespace lamina::cli {
 namespace {
@@ -97,26 +98,6 @@ std::function<std::vector<PeerResult>(const PeerRequest&)> PeersOf(const BenchPa
   return [script, files](const PeerRequest& request) { return MeasurePeers(script, request, *files, Interrupted); };
 }
 
-int Finish(const BenchPaper2016Command& command, const Paper2016Result& result, double seconds) {
-  WriteReport(result.report, command.folder);
-  Verdict drawn;
-  for (const ReportFigure& figure : result.report.figures) {
-    drawn = drawn ? RunGnuplot(command.folder, figure.id + ".gp") : drawn;
-  }
-  fmt::print("\n{}\n{} measurements in {}; {}\n", result.report.hardware, result.report.tables.back().rows.size(),
-             DurationText(seconds), (std::filesystem::path(command.folder) / "report.md").string());
-  if (!drawn) {
-    fmt::print("no pictures: {}; the data is written. Draw later, in {}: gnuplot figure-*.gp\n", drawn.reason,
-               command.folder);
-  }
-  if (!result.all_verified) {
-    fmt::print(stderr,
-               "lamina: error: a result differs from the plain loops by more than rounding (WRONG in the report)\n");
-    return kExitFailure;
-  }
-  return kExitOk;
-}
-
 int RunBenchPaper2016(const BenchPaper2016Command& command) {
   RequireOutputFolder(command.folder);
   if (!command.peer_script.empty() && !command.with_peers) {
@@ -139,11 +120,7 @@ int RunBenchPaper2016(const BenchPaper2016Command& command) {
     options.peers = PeersOf(command, data);
   }
   const Paper2016Result result = RunPaper2016(data, options);
-  if (result.interrupted) {
-    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
-    return kExitInterrupted;
-  }
-  return Finish(command, result, watch.Elapsed_seconds());
+  return FinishStudy({result.report, result.interrupted, result.all_verified}, command.folder, watch.Elapsed_seconds());
 }
 
 }  // namespace

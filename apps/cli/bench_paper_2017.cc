@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -16,6 +15,7 @@
 #include "lamina/report/gnuplot.h"
 #include "lamina/study/paper_2017.h"
 #include "progress.h"
+#include "study_output.h"
 
 namespace lamina::cli {
 namespace {
@@ -53,30 +53,7 @@ int RunBenchPaper2017(const BenchPaper2017Command& command) {
   options.timer.timed = [&](const TimedLayer& layer) { PrintTimed(layer, watch.Elapsed_seconds()); };
   options.timer.stop_requested = Interrupted;
   const Paper2017Result result = RunPaper2017(options);
-  if (result.interrupted) {
-    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
-    return kExitInterrupted;
-  }
-  WriteReport(result.report, command.folder);
-  bool drawn = true;
-  for (const ReportFigure& figure : result.report.figures) {
-    drawn = drawn && RunGnuplot(command.folder, figure.id + ".gp").ok;
-  }
-  fmt::print("\n{}\n{} measurements in {}; {}\n", result.report.hardware, result.report.tables.back().rows.size(),
-             DurationText(watch.Elapsed_seconds()), (std::filesystem::path(command.folder) / "report.md").string());
-  if (!drawn) {
-    fmt::print(
-        "no pictures: gnuplot is missing or failed (apt-get install gnuplot-nox); then, in {}: gnuplot figure-*.gp\n",
-        command.folder);
-  }
-  if (!result.all_verified) {
-    fmt::print(
-        stderr,
-        "lamina: error: a result differs from the plain loops in double precision by more than rounding (WRONG in the "
-        "report)\n");
-    return kExitFailure;
-  }
-  return kExitOk;
+  return FinishStudy({result.report, result.interrupted, result.all_verified}, command.folder, watch.Elapsed_seconds());
 }
 
 }  // namespace

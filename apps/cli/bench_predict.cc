@@ -17,6 +17,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/measure/predict_benchmark.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -101,7 +102,7 @@ int RunBenchPredict(const BenchPredictCommand& command) {
   bool all_verified = true;
   for (const PredictBenchmarkCase& work : cases) {
     if (Interrupted()) {
-      fmt::print(stderr, "lamina: interrupted\n");
+      PrintToStderr("lamina: interrupted\n");
       return kExitInterrupted;
     }
     const PredictBenchmarkResult result = BenchmarkPrediction(work, options);
@@ -117,8 +118,7 @@ int RunBenchPredict(const BenchPredictCommand& command) {
   }
   command.json_output.Write("bench predict", {{"hardware", hardware}, {"results", std::move(rows)}});
   if (!all_verified) {
-    fmt::print(stderr,
-               "lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
+    PrintToStderr("lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
     return kExitFailure;
   }
   return kExitOk;

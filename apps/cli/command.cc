@@ -1,5 +1,6 @@
 // What the commands of the program share.
 #include "command.h"
+#include "standard_error.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -35,6 +36,25 @@ void JsonOutput::Write(const std::string& command, nlohmann::json result) const 
   }
 }
 
+void PlainFiles::AddTo(CLI::App& app, const std::string& help) {
+  app.add_option("files", given_, help)->type_name("FILE");
+}
+
+void PlainFiles::Fill(std::initializer_list<std::pair<const char*, std::string*>> files) const {
+  size_t next = 0;
+  for (const auto& [flag, value] : files) {
+    if (value->empty() && next < given_.size()) {
+      *value = given_[next++];
+    }
+    if (value->empty()) {
+      throw CLI::RequiredError(flag);
+    }
+  }
+  if (next < given_.size()) {
+    throw CLI::ExtrasError({given_.begin() + static_cast<ptrdiff_t>(next), given_.end()});
+  }
+}
+
 void AddThreadsFlag(CLI::App& app, int& threads, const std::string& help) {
   app.add_option("--threads", threads, help)
       ->capture_default_str()
@@ -58,7 +78,7 @@ void AddSpeed(nlohmann::json& node, double samples, double seconds) {
 
 void PrintWarning(const std::string& warning) {
   if (!warning.empty()) {
-    fmt::print(stderr, "lamina: warning: {}\n", warning);
+    PrintToStderr("lamina: warning: {}\n", warning);
   }
 }
 

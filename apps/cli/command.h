@@ -28,6 +28,7 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv);
 Command AddSearch(CLI::App& app, int argc, const char* const* argv);
 Command AddEvaluate(CLI::App& app);
 Command AddExport(CLI::App& app);
+Command AddModel(CLI::App& app);
 Command AddPredict(CLI::App& app);
 Command AddLayer(CLI::App& app, int argc, const char* const* argv);
 Command AddData(CLI::App& app);
@@ -43,6 +44,18 @@ struct JsonOutput {
   void Check(FileUse others = {}) const;
   /// Adds "command" and "lamina_version", writes atomically.
   void Write(const std::string& command, nlohmann::json result) const;
+};
+
+/// Files given without flags, for the flags that are not given, in their order.
+class PlainFiles {
+ public:
+  void AddTo(CLI::App& app, const std::string& help);
+  /// Fills the empty ones of `files`, (flag, value). Throws CLI::RequiredError for one that stays empty and
+  /// CLI::ExtrasError for a file too many.
+  void Fill(std::initializer_list<std::pair<const char*, std::string*>> files) const;
+
+ private:
+  std::vector<std::string> given_;
 };
 
 /// --threads, from 0 (all cores).

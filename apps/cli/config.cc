@@ -34,6 +34,14 @@ std::string CheckNumber(const std::string& text) {
   return nan || !std::isnan(ParseNumber(text)) ? "" : fmt::format("'{}' is not a number, or too large", text);
 }
 
+template <class T>
+std::string CheckMaybe(const std::string& text) {
+  if (text.empty()) {
+    return "";
+  }
+  return std::is_integral_v<T> ? CheckInteger(text) : CheckNumber(text);
+}
+
 std::string CheckCount(const std::string& text) {
   const std::optional<int64_t> value = ParseInteger(text);
   return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
@@ -51,7 +59,7 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
     if (row.commas) {
       option->type_name("NAME=VALUES")->allow_extra_args(false);
     } else {
-      option->delimiter(',')->type_name("A,B,...");
+      option->delimiter(',')->type_name("A,B,...")->allow_extra_args(false);
     }
     if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
       option->check(CheckInteger);
@@ -60,7 +68,8 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
       option->default_str(FieldText(&field));
     }
   } else {
-    option = app.add_option(name, field, row.help)->take_last();
+    // The data can stand without its flag.
+    option = app.add_option(row.name == "data" ? name + ",FILE" : name, field, row.help)->take_last();
     if constexpr (std::is_integral_v<T>) {  // CLI11 takes the nearest number for what does not fit
       option->check(std::is_unsigned_v<T> ? CheckCount : CheckInteger);
     }
@@ -71,8 +80,15 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
       }
     } else if constexpr (!kIsOptional<T>) {
       option->default_str(FieldText(&field));
-    } else {
-      option->check(CheckNumber);  // CLI11 takes an empty text for "not given"
+    } else {  // CLI11 takes an empty text for "not given"
+      option->transform([name](const std::string& text) {
+        if (text.empty()) {
+          throw CLI::ValidationError(name, "'' is not a number");
+        }
+        return text == kAutoText ? std::string() : text;
+      });
+      option->check(CheckMaybe<typename T::value_type>);
+      option->default_str(field ? FieldText(&field) : std::string(kAutoText));
     }
   }
   option->group(std::string(row.group));
@@ -124,6 +140,10 @@ bool TakeValue(const toml::node& node, T& field) {
     }
     return ok;
   } else if constexpr (kIsOptional<T>) {
+    if (node.is_string() && *node.value<std::string>() == kAutoText) {
+      field.reset();
+      return true;
+    }
     field = ValueOf<typename T::value_type>(node);
     return field.has_value();
   } else {
@@ -176,7 +196,7 @@ std::string WriteToml(const char* command, const Settings& settings) {
     }
     text += fmt::format("\n# {}\n", row.help);
     if constexpr (kIsOptional<T>) {
-      text += field ? fmt::format("{} = {}\n", row.name, *field) : fmt::format("# {} =\n", row.name);
+      text += fmt::format("{} = {}\n", row.name, field ? fmt::format("{}", *field) : fmt::format("\"{}\"", kAutoText));
     } else {
       text += fmt::format("{} = {}\n", row.name, nlohmann::json(field).dump());  // JSON values are TOML values
     }

@@ -14,6 +14,7 @@
 #include "lamina/data/files/fetch.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/train/settings.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -60,7 +61,7 @@ int RunFetch(const FetchCommand& command) {
       fmt::print("\n");
     }
     if (Interrupted()) {
-      fmt::print(stderr, "lamina: interrupted; the same command goes on from here\n");
+      PrintToStderr("lamina: interrupted; the same command goes on from here\n");
       return kExitInterrupted;
     }
     throw;
@@ -90,6 +91,9 @@ nlohmann::json ColumnFacts(const Column& column, const ColumnSummary& summary) {
                                   : column.is_date                 ? "date"
                                                                    : "number"},
                          {"missing", summary.missing}};
+  if (!column.format.Text().empty()) {
+    node["format"] = column.format.Text();
+  }
   if (column.kind == ColumnKind::kText) {
     node["categories"] = summary.categories;
   } else if (summary.numbers.count > 0) {
@@ -114,9 +118,12 @@ void PrintColumns(const nlohmann::json& columns) {
     } else if (column.contains("minimum")) {
       const auto least = column["minimum"].get<double>();
       const auto most = column["maximum"].get<double>();
-      values = column["kind"] == "date"
-                   ? fmt::format("{} to {}", DateText(least), DateText(most))
-                   : fmt::format("{:g} to {:g}, mean {:g}", least, most, column["mean"].get<double>());
+      values = column["kind"] == "date" ? fmt::format("{} to {}", DateText(least), DateText(most))
+                                        : fmt::format("{} to {}, mean {}", FigureText(least), FigureText(most),
+                                                      FigureText(column["mean"].get<double>()));
+    }
+    if (column.contains("format")) {
+      values += fmt::format(" ({})", column["format"].get<std::string>());
     }
     fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, column["name"].get<std::string>(), width,
                column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);
@@ -137,7 +144,8 @@ int RunShow(const ShowCommand& command) {
     columns.push_back(ColumnFacts(result.train.columns[i], summaries[i]));
   }
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}: {} rows, {} columns{}\n", command.path, WithThousands(result.train.rows), columns.size(),
+    fmt::print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows),
+               Plural(result.train.rows, "row{s}"), columns.size(), Plural(std::ssize(columns), "column{s}"),
                result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
     PrintColumns(columns);
   }
@@ -163,9 +171,14 @@ Command AddData(CLI::App& app) {
   fetch->json_output.AddTo(*fetch_app);
   auto show = std::make_shared<ShowCommand>();
   CLI::App* show_app = data->add_subcommand("show", "Columns, types, missing values and ranges of a data file");
-  show_app->add_option("file", show->path, "CSV, .npy, IDX or a folder of IDX files")->required();
+  show_app->add_option("--data,file", show->path, "CSV, .npy, IDX or a folder of IDX files")
+      ->required()
+      ->type_name("FILE");
   show_app->add_option("--header", show->settings.header, "auto, yes or no")->capture_default_str();
   show_app->add_option("--separator", show->settings.separator, "auto, comma, semicolon, tab, pipe")
+      ->capture_default_str();
+  show_app->add_option("--decimal", show->settings.decimal, "auto, point or comma")->capture_default_str();
+  show_app->add_option("--date-order", show->settings.date_order, "auto, day-first or month-first")
       ->capture_default_str();
   show->json_output.AddTo(*show_app);
   return {data, [fetch, show, fetch_app] { return fetch_app->parsed() ? RunFetch(*fetch) : RunShow(*show); }};

@@ -7,9 +7,11 @@
 
 #include "command.h"
 #include "lamina/backend/backends.h"
+#include "lamina/base/text.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/weight_effect.h"
 #include "lamina/train/command_line.h"
+#include "lamina/train/remarks.h"
 #include "model_input.h"
 #include "pictures.h"
 #include "tables.h"
@@ -35,6 +37,24 @@ std::optional<WeightEffect> EffectOfWeights(const EvaluateCommand& command, cons
   return CompareWeights(of_file, before, model, answers);
 }
 
+// Whether these rows are, in part, those of the training.
+std::string TrainedOn(const EvaluateCommand& command, const Model& model) {
+  const nlohmann::json settings = model.training.value("settings", nlohmann::json::object());
+  const std::string data = settings.value("data", std::string());
+  if (data.empty() || !IsSameFile(data, command.input.data)) {
+    return "";
+  }
+  const nlohmann::json test = model.training.value("test", nlohmann::json::object());
+  std::string expect = "less";
+  if (test.contains("accuracy")) {
+    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(test["accuracy"].get<double>()));
+  } else if (test.contains("r2")) {
+    expect = fmt::format("the R² of its test rows, {:.5f}", test["r2"].get<double>());
+  }
+  return fmt::format("the model was trained on rows of {}: on rows that are new to it expect {}", command.input.data,
+                     expect);
+}
+
 int RunEvaluate(const EvaluateCommand& command) {
   FileUse files = command.input.Files();
   files.AddRead("--cost-matrix", {CostMatrix::FileOf(command.cost_matrix)});
@@ -53,10 +73,16 @@ int RunEvaluate(const EvaluateCommand& command) {
   const Evaluation& evaluation = *answers.evaluation;
   const std::optional<WeightEffect> effect = EffectOfWeights(command, model, *backend, table, answers);
   if (!command.json_output.to_stdout()) {
-    PrintUnseen(answers.report);
+    PrintReport(answers.report, /*asked=*/true);
     PrintNewLabels(answers.report);
     PrintNote(LeftOutText(answers.not_evaluated, std::ssize(answers.rows), "were left out"));
     PrintEvaluation(command.input.data, evaluation, /*details=*/true);
+    if (evaluation.classification) {
+      for (const std::string& text : NeverPredicted(*evaluation.classification)) {
+        PrintNote(text);
+      }
+    }
+    PrintNote(TrainedOn(command, model));
     if (effect) {
       fmt::print("{}\n", effect->Text());
     }
@@ -68,8 +94,11 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["threads"] = backend->threads();
   result["left_out"] = answers.not_evaluated.rows;
   result["unseen_values"] = answers.report.unseen_values;
+  result["filled_values"] = answers.report.filled_values;
+  result["far_values"] = answers.report.far_values;
   result["new_labels"] = NewLabelsJson(answers.report);
   result["weights"] = effect ? ToJson(*effect) : nlohmann::json{{"storage", WeightStorageName(model.weights)}};
+  result["seconds"] = evaluation.seconds;
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   if (command.pictures.wanted()) {
     const EvaluationReportInput input{command.input.model, command.input.data,
@@ -98,8 +127,11 @@ Command AddEvaluate(CLI::App& app) {
   evaluate->footer(
       "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"
       "With --weights also what rounding the weights changes.\n"
-      "Example: lamina evaluate --model digits.safetensors --data data/digits.csv.gz");
-  return {evaluate, [command] { return RunEvaluate(*command); }};
+      "Example: lamina evaluate digits.safetensors data/digits.csv.gz");
+  return {evaluate, [command] {
+            command->input.TakePlainFiles();
+            return RunEvaluate(*command);
+          }};
 }
 
 }  // namespace lamina::cli

@@ -13,6 +13,7 @@
 #include "lamina/base/text.h"
 #include "lamina/layer/file_layer.h"
 #include "progress.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -133,7 +134,7 @@ int RunLayer(const LayerCommand& command) {
   }
   bar.Clear();
   if (!result.complete) {
-    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
+    PrintToStderr("lamina: interrupted; nothing was written\n");
     return kExitInterrupted;
   }
   if (text) {

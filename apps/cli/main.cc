@@ -5,16 +5,20 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "apps/limit_spinning.h"
 #include "command.h"
 #include "help.h"
 #include "lamina/base/error.h"
+#include "lamina/base/mapped_file.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -22,8 +26,8 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
-    "  lamina evaluate --model digits.safetensors --data data/digits.csv.gz\n"
-    "  lamina predict --model digits.safetensors --data new.csv --out answers.csv\n"
+    "  lamina model show digits.safetensors\n"
+    "  lamina predict digits.safetensors new.csv --out answers.csv\n"
     "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint kept).";
@@ -40,7 +44,7 @@ int PrintError(std::string message, int code) {
   for (char& c : message) {  // may quote a damaged file, which must not steer the terminal
     c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
   }
-  fmt::print(stderr, "lamina: error: {}\n", message);
+  PrintToStderr("lamina: error: {}\n", message);
   return code;
 }
 
@@ -72,6 +76,22 @@ std::vector<std::string> KnownWords(const CLI::App& command, bool flags) {
   return names;
 }
 
+// Flags of other programs for what lamina has not: said, before a flag of similar letters is offered.
+constexpr std::pair<std::string_view, std::string_view> kNotThere[] = {
+    {"--dropout", "There is no dropout; --weight-decay, --label-smoothing and --patience work against overfitting. "},
+    {"--cv", "There is no cross-validation; the same command with another --seed splits anew. "},
+    {"--folds", "There is no cross-validation; the same command with another --seed splits anew. "},
+    {"--k-fold", "There is no cross-validation; the same command with another --seed splits anew. "}};
+
+std::string Meant(const std::string& word, const std::vector<std::string>& known) {
+  for (const auto& [flag, text] : kNotThere) {
+    if (word == flag) {
+      return std::string(text);
+    }
+  }
+  return DidYouMean(word, known);
+}
+
 // CLI11 says which argument it did not expect; add the nearest one that exists.
 int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   std::string path;
@@ -88,11 +108,11 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
              : !wants_command || named.find(" " + word + " ") != std::string::npos) {
       continue;
     }
-    message = flag ? message + ". " + DidYouMean(word, known)
+    message = flag ? message + ". " + Meant(word, known)
                    : fmt::format("unknown command: '{}'. {}", word, DidYouMean(word, known));
     break;
   }
-  fmt::print(stderr, "lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
+  PrintToStderr("lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
   return kExitUsage;
 }
 
@@ -106,6 +126,31 @@ void OccupyStandardStreams() {
   }
 }
 
+// An input that is mapped and cut short by somebody cannot be read on.
+void ReportCutFile(int signal, siginfo_t* info, void*) {
+  const char* path = MappedFileAt(info->si_addr);
+  if (path == nullptr) {
+    std::signal(signal, SIG_DFL);  // the instruction raises it again
+    return;
+  }
+  RemovePartFiles();
+  const auto say = [](const char* text) {
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) {  // nobody listens
+    }
+  };
+  say("lamina: error: ");
+  say(path);
+  say(": was cut short while it was read. Run the command again when nothing else writes that file.\n");
+  _exit(kExitFailure);
+}
+
+void CatchCutFiles() {
+  struct sigaction action {};
+  action.sa_sigaction = ReportCutFile;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
 // Output that never arrived (a full disk, a closed pipe) is a failure.
 int CheckOutput(int code) {
   std::cout.flush();
@@ -113,6 +158,18 @@ int CheckOutput(int code) {
     return code;
   }
   return code == kExitOk ? PrintError("cannot write to standard output", kExitFailure) : code;
+}
+
+// `lamina` and `lamina help` ask for the help, `lamina help train` for that of a command.
+std::vector<const char*> WithHelpFlag(int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc == 1) {
+    words.push_back("--help");
+  } else if (std::string_view(words[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
+  return words;
 }
 
 int Main(int argc, const char* const* argv) {
@@ -133,6 +190,7 @@ int Main(int argc, const char* const* argv) {
                 AddData(app),
                 AddTune(app),
                 AddBench(app),
+                AddModel(app),
                 AddExport(app)};
     app.parse(argc, argv);
     for (const Command& command : commands) {
@@ -159,8 +217,15 @@ int Main(int argc, const char* const* argv) {
 }  // namespace lamina::cli
 
 int main(int argc, char** argv) {
-  lamina::LimitSpinning(argv);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
-  lamina::cli::OccupyStandardStreams();
-  return lamina::cli::CheckOutput(lamina::cli::Main(argc, argv));
+  try {
+    lamina::LimitSpinning(argv);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
+    lamina::cli::OccupyStandardStreams();
+    lamina::cli::CatchCutFiles();
+    const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
+    return lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
+  } catch (const std::bad_alloc&) {  // before a command began, or for the text of another error
+    std::fputs("lamina: error: out of memory\n", stderr);
+    return lamina::cli::kExitFailure;
+  }
 }

@@ -3,14 +3,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "command.h"
 
+#include "lamina/base/text.h"
 #include "lamina/model/answer.h"
 #include "lamina/train/settings_text.h"
 #include "lamina/train/split.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::cli {
+
+namespace {
+
+// Columns that encoding or deriving reads.
+std::vector<std::string> NeededNames(const Preprocessor& preprocessor) {
+  std::vector<std::string> names = preprocessor.targets().names();
+  for (const FittedColumn& column : preprocessor.inputs().columns()) {
+    names.push_back(column.name);
+  }
+  for (const std::string& derived : preprocessor.derive().columns) {
+    for (const std::string_view part : SplitText(derived.substr(derived.find(':') + 1), ':')) {
+      names.emplace_back(part);
+    }
+  }
+  names.push_back(preprocessor.derive().series_by);
+  names.push_back(preprocessor.derive().order_by);
+  return names;
+}
+
+}  // namespace
 
 void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_default) {
   app.add_option("--weights", weights,
@@ -20,11 +44,15 @@ void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_def
 }
 
 void ModelInput::AddTo(CLI::App& app) {
-  app.add_option("--model", model, "Model file written by lamina train")->required()->type_name("FILE");
-  app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files")->required()->type_name("FILE");
+  plain.AddTo(app, "The model file and the raw rows, where --model and --data are not given");
+  app.add_option("--model", model, "Model file written by lamina train")->type_name("FILE");
+  app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files; -: standard input")
+      ->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
   app.add_option("--header", header, TrainSettingRow("header").help)->capture_default_str();
   app.add_option("--separator", separator, TrainSettingRow("separator").help)->capture_default_str();
+  app.add_option("--decimal", decimal, TrainSettingRow("decimal").help)->capture_default_str();
+  app.add_option("--date-order", date_order, TrainSettingRow("date-order").help)->capture_default_str();
   app.add_option("--samples", samples, "Use only the first rows; 0: all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -44,7 +72,7 @@ void ModelInput::AddTo(CLI::App& app) {
 FileUse ModelInput::Files() const {
   FileUse files;
   files.AddRead("--model", {model});
-  files.AddRead("--data", DataFiles(data));
+  files.AddRead("--data", data == "-" ? std::vector<std::string>() : DataFiles(data));
   return files;
 }
 
@@ -71,11 +99,17 @@ Model ModelInput::ReadModelOfFile() const {
   return read;
 }
 
-Table ModelInput::ReadTable(const Model& for_model) const {
+Table ModelInput::ReadTable(const Model& for_model, const std::vector<std::string>& kept) const {
   TrainSettings settings;
   settings.header = header;
   settings.separator = separator;
-  return ReadTableFor(for_model, data, ReadOptionsFrom(settings), part);
+  settings.decimal = decimal;
+  settings.date_order = date_order;
+  ReadOptions options = ReadOptionsFrom(settings);
+  const std::vector<std::string> needed = NeededNames(for_model.preprocessor);
+  std::copy_if(kept.begin(), kept.end(), std::back_inserter(options.text_columns_if_present),
+               [&](const std::string& name) { return std::find(needed.begin(), needed.end(), name) == needed.end(); });
+  return ReadTableFor(for_model, data == "-" ? "/dev/stdin" : data, options, part);
 }
 
 std::vector<int64_t> ModelInput::RowsOf(const Table& table) const {

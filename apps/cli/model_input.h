@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "lamina/backend/backend.h"
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
@@ -14,11 +15,14 @@
 namespace lamina::cli {
 
 struct ModelInput {
+  PlainFiles plain;
   std::string model;
-  std::string data;
+  std::string data;  // "-": standard input
   std::string part = "test";
   std::string header = "auto";
   std::string separator = "auto";
+  std::string decimal = "auto";
+  std::string date_order = "auto";
   int64_t samples = 0;
   std::string backend = "auto";
   int threads = 0;
@@ -27,6 +31,8 @@ struct ModelInput {
   std::string weights;  // empty: as the file keeps them
 
   void AddTo(CLI::App& app);
+  /// Takes the files that were given without flags. Throws CLI::ParseError where one is lacking.
+  void TakePlainFiles() { plain.Fill({{"--model", &model}, {"--data", &data}}); }
   /// The files of --model and --data.
   FileUse Files() const;
   /// The model of the file, with the policies that the flags say; its weights as --weights says.
@@ -35,7 +41,8 @@ struct ModelInput {
   Model ReadModelOfFile() const;
   std::unique_ptr<Backend> MakeBackend() const;
   /// The rows of `data`, as ReadTableFor().
-  Table ReadTable(const Model& model) const;
+  /// `kept`: columns that the model does not need are read as text, so that they can be written as they are.
+  Table ReadTable(const Model& model, const std::vector<std::string>& kept = {}) const;
   /// The first `samples` rows, or all.
   std::vector<int64_t> RowsOf(const Table& table) const;
 };

@@ -20,6 +20,7 @@ struct PredictCommand {
   ModelInput input;
   std::string out = "-";
   bool probabilities = false;
+  std::vector<std::string> keep_columns;
   JsonOutput json_output;
 };
 
@@ -33,6 +34,14 @@ void ToNpy(const std::string& path, const Answers& answers, bool probabilities) 
   WriteNpy(path, ViewOf(wide.data(), std::ssize(wide), 1));
 }
 
+KeptColumns Kept(const PredictCommand& command, const Table& table, const Answers& answers) {
+  KeptColumns kept{{}, answers.rows};
+  for (const std::string& name : command.keep_columns) {
+    kept.columns.push_back(&table.columns[static_cast<size_t>(table.FindColumn(name))]);
+  }
+  return kept;
+}
+
 int RunPredict(const PredictCommand& command) {
   FileUse files = command.input.Files();
   files.written.push_back({"--out", command.out == "-" ? "" : command.out});
@@ -44,20 +53,22 @@ int RunPredict(const PredictCommand& command) {
   }
   const Model model = command.input.ReadModel();
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
-  Table table = command.input.ReadTable(model);
+  Table table = command.input.ReadTable(model, command.keep_columns);
   const Answers answers = AnswerTable(model, *backend, table, command.input.RowsOf(table));
   const Matrix& outputs = answers.outputs;
+  const KeptColumns kept = Kept(command, table, answers);
   const std::string gaps = LeftOutText(answers.without_answer, outputs.rows(), "have no answer");
   if (command.out.ends_with(".npy")) {
     ToNpy(command.out, answers, command.probabilities);
   } else if (to_stdout) {
-    fmt::print("{}", PredictionsCsv(model, outputs, command.probabilities));
+    fmt::print("{}", PredictionsCsv(model, outputs, command.probabilities, kept));
+    PrintReport(answers.report, /*asked=*/true, stderr);
     PrintWarning(gaps);
   } else {
-    WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.probabilities));
+    WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.probabilities, kept));
   }
   if (!to_stdout && !command.json_output.to_stdout()) {
-    PrintUnseen(answers.report);
+    PrintReport(answers.report, /*asked=*/true);
     PrintNote(gaps);
     fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
@@ -68,6 +79,8 @@ int RunPredict(const PredictCommand& command) {
                            {"without_answer", answers.without_answer.rows},
                            {"seconds", answers.seconds},
                            {"unseen_values", answers.report.unseen_values},
+                           {"filled_values", answers.report.filled_values},
+                           {"far_values", answers.report.far_values},
                            {"weights", WeightStorageName(model.weights)},
                            {"backend", backend->name()},
                            {"threads", backend->threads()}};
@@ -87,13 +100,24 @@ Command AddPredict(CLI::App& app) {
       ->type_name("FILE")
       ->capture_default_str();
   predict->add_flag("--probabilities", command->probabilities, "Also every class's output (columns p_NAME)");
+  predict
+      ->add_option("--keep-columns", command->keep_columns,
+                   "Columns of the data, by name or number, to write before the answers: an identifier")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("A,B,...");
   command->json_output.AddTo(*predict);
   predict->footer(
       "The rows need the columns that the model was trained on, by name or in the same order; a target column is not "
       "needed. A row that misses a value keeps its place with an empty answer where the model was trained with "
-      "--missing drop, or with that flag here.\nExample: lamina predict --model digits.safetensors --data new.csv "
-      "--out answers.csv --probabilities");
-  return {predict, [command] { return RunPredict(*command); }};
+      "--missing drop, or with that flag here.\nExamples:\n"
+      "  lamina predict digits.safetensors new.csv --out answers.csv --probabilities\n"
+      "  lamina predict houses.safetensors houses.csv --keep-columns id\n"
+      "  zcat new.csv.gz | lamina predict --model digits.safetensors --data -");
+  return {predict, [command] {
+            command->input.TakePlainFiles();
+            return RunPredict(*command);
+          }};
 }
 
 }  // namespace lamina::cli

@@ -23,7 +23,7 @@ int TerminalColumns() {
 std::string Metric(const char* name, double loss, double accuracy) {
   std::string text = fmt::format("{} {:.5g}", name, loss);
   if (!std::isnan(accuracy)) {
-    text += fmt::format(" ({:.2f} %)", 100 * accuracy);
+    text += fmt::format(" ({} %)", PercentText(accuracy));
   }
   return text;
 }

@@ -21,6 +21,7 @@
 #include "lamina/train/session.h"
 #include "progress.h"
 #include "search_table.h"
+#include "standard_error.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -91,15 +92,15 @@ int PrintInterrupted(const SearchCommand& command, const SearchResult& result) {
   for (const Trial& trial : result.trials) {
     begun += trial.history.epochs.empty() ? 0 : 1;
   }
-  fmt::print(
-      stderr, "lamina: interrupted, {} of {} trials had begun; {}\n", begun, result.trials.size(),
+  PrintToStderr(
+      "lamina: interrupted, {} of {} trials had begun; {}\n", begun, result.trials.size(),
       command.settings.state.empty() ? "nothing was kept (give --state FOLDER)" : "the same command goes on from here");
   return kExitInterrupted;
 }
 
 json Retrain(const SearchCommand& command, const TrainSettings& settings, bool text, bool& interrupted) {
   TrainSession session(settings);
-  ProgressPrinter printer(settings.epochs, isatty(STDOUT_FILENO) == 1);
+  ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   if (text) {
@@ -123,6 +124,7 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, bool t
                {"command", TrainCommandLine(settings)}};
   if (result.test) {
     node["test"] = ToJson(*result.test);
+    node["test"]["seconds"] = result.test->seconds;
   }
   return node;
 }
@@ -220,7 +222,7 @@ int RunSearch(const SearchCommand& command) {
     node["retrained"] = Retrain(command, search.RetrainSettingsOf(best), text, interrupted);
   }
   if (interrupted) {
-    fmt::print(stderr, "lamina: interrupted while training the best; the ranking is done\n");
+    PrintToStderr("lamina: interrupted while training the best; the ranking is done\n");
     return kExitInterrupted;
   }
   command.json_output.Write("search", std::move(node));

@@ -21,8 +21,9 @@ std::string MetricText(const TrialScore& score) {
   if (score.epoch == 0) {
     return "";
   }
-  return std::isnan(score.accuracy) ? fmt::format("loss {:.5g}", score.loss)
-                                    : fmt::format("accuracy {:.2f} %, loss {:.5g}", 100 * score.accuracy, score.loss);
+  return std::isnan(score.accuracy)
+             ? fmt::format("loss {:.5g}", score.loss)
+             : fmt::format("accuracy {} %, loss {:.5g}", PercentText(score.accuracy), score.loss);
 }
 
 std::string ValuesText(const Search& search, const Trial& trial) {
@@ -77,7 +78,7 @@ std::vector<std::string> RankingLines(const Search& search, std::span<const Tria
       line += fmt::format("  {:>{}}", trial.values[p].substr(0, 30), widths[p]);
     }
     if (search.by_accuracy()) {
-      line += fmt::format("  {:>10}", measured ? fmt::format("{:.2f}", 100 * score.accuracy) : "-");
+      line += fmt::format("  {:>10}", measured ? PercentText(score.accuracy) : "-");
     }
     line +=
         fmt::format("  {:>10}  {:>5}  {:>7}  {:>6}", measured ? fmt::format("{:.5g}", score.loss) : "-", score.epoch,

@@ -13,8 +13,15 @@ namespace lamina::cli {
 namespace {
 
 constexpr size_t kMaxConfusionClasses = 30;
+constexpr size_t kShownDecisions = 20;
+constexpr size_t kShownNames = 6;
 
-std::string Percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f}", 100 * share); }
+// "columns: a, b", cut after a few.
+std::string ListText(const std::vector<std::string>& names, const std::string& what) {
+  const size_t shown = std::min(kShownNames, names.size());
+  return fmt::format("{}: {}{}", what, fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown), ", "),
+                     shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
+}
 
 void PrintClasses(const ClassificationMetrics& metrics) {
   size_t width = 5;
@@ -24,7 +31,7 @@ void PrintClasses(const ClassificationMetrics& metrics) {
   fmt::print("\n{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", "class", width, "rows", "precision %", "recall %", "F1 %");
   for (const ClassMetrics& row : metrics.classes) {
     fmt::print("{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", row.name, width, WithThousands(row.support),
-               Percent(row.precision), Percent(row.recall), Percent(row.f1));
+               PercentText(row.precision), PercentText(row.recall), PercentText(row.f1));
   }
 }
 
@@ -85,10 +92,35 @@ void PrintNote(const std::string& note) {
   }
 }
 
-void PrintUnseen(const EncodeReport& report) {
-  if (report.unseen_values > 0) {
-    fmt::print("note: {} values of categories that training did not see became zeros (columns: {})\n",
-               WithThousands(report.unseen_values), fmt::join(report.unseen_columns, ", "));
+void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
+  const auto print = [to](int64_t count, const char* what, const std::vector<std::string>& columns) {
+    if (count > 0) {
+      fmt::print(to, "note: {} {} ({})\n", WithThousands(count), Plural(count, what),
+                 ListText(columns, Plural(std::ssize(columns), "column{s}")));
+    }
+  };
+  print(report.unseen_values, "value{s} of categories that training did not see became zeros", report.unseen_columns);
+  print(report.filled_values, "missing value{s} filled in", report.filled_columns);
+  if (asked) {
+    print(report.far_values, "number{s} far outside of those of the training: the answers there are guesses",
+          report.far_columns);
+  }
+}
+
+void PrintDecisions(const std::vector<ColumnDecision>& decisions) {
+  size_t name = 0;
+  size_t what = 0;
+  const size_t shown = std::min(kShownDecisions, decisions.size());
+  for (size_t i = 0; i < shown; ++i) {
+    name = std::max(name, decisions[i].column.size());
+    what = std::max(what, decisions[i].what.size());
+  }
+  for (size_t i = 0; i < shown; ++i) {
+    fmt::print("  {:<{}}  {:<{}}  (else {})\n", decisions[i].column, name, decisions[i].what, what,
+               decisions[i].otherwise);
+  }
+  if (decisions.size() > shown) {
+    fmt::print("  ... and {} more (--json has all)\n", decisions.size() - shown);
   }
 }
 
@@ -121,6 +153,14 @@ void PrintNewLabels(const EncodeReport& report) {
              names, counts);
 }
 
+nlohmann::json DecisionsJson(const std::vector<ColumnDecision>& decisions) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ColumnDecision& decision : decisions) {
+    list.push_back({{"column", decision.column}, {"what", decision.what}, {"otherwise", decision.otherwise}});
+  }
+  return list;
+}
+
 nlohmann::json NewLabelsJson(const EncodeReport& report) {
   nlohmann::json list = nlohmann::json::array();
   for (const EncodeReport::NewLabel& label : report.new_labels) {
@@ -132,12 +172,12 @@ nlohmann::json NewLabelsJson(const EncodeReport& report) {
 }
 
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details) {
-  const std::string rows = WithThousands(evaluation.samples);
+  const std::string rows = WithThousands(evaluation.samples) + Plural(evaluation.samples, " row{s}");
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
     const bool known = std::isfinite(evaluation.loss);
-    fmt::print("{}: accuracy {:.2f} %, macro F1 {} %, {}{} rows\n", what, 100 * metrics.accuracy,
-               Percent(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
+    fmt::print("{}: accuracy {} %, macro F1 {} %, {}{}\n", what, PercentText(metrics.accuracy),
+               PercentText(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
     if (metrics.unknown_labels > 0) {
       fmt::print("note: {} {} that training did not see, counted as wrong\n", WithThousands(metrics.unknown_labels),
                  metrics.unknown_labels == 1 ? "row is of a class" : "rows are of classes");
@@ -152,11 +192,11 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
     return;
   }
   for (const RegressionMetrics& metrics : evaluation.regression) {
-    fmt::print("{}: {}: MSE {:.6g}, RMSE {:.6g}, MAE {:.6g}, R2 {:.5f}, {} rows\n", what, metrics.name, metrics.mse,
-               metrics.rmse, metrics.mae, metrics.r2, rows);
+    fmt::print("{}: {}: MSE {}, RMSE {}, MAE {}, R² {:.5f}, {}\n", what, metrics.name, FigureText(metrics.mse),
+               FigureText(metrics.rmse), FigureText(metrics.mae), metrics.r2, rows);
     if (!metrics.baseline.empty()) {
-      fmt::print("{}: naive guess ({}): MAE {:.6g}, RMSE {:.6g}; skill {:+.2f} % of its MAE\n", what, metrics.baseline,
-                 metrics.baseline_mae, metrics.baseline_rmse, 100 * metrics.skill);
+      fmt::print("{}: naive guess ({}): MAE {}, RMSE {}; skill {:+.2f} % of its MAE\n", what, metrics.baseline,
+                 FigureText(metrics.baseline_mae), FigureText(metrics.baseline_rmse), 100 * metrics.skill);
     }
   }
 }

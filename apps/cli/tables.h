@@ -1,10 +1,13 @@
 // Text for people: descriptions of models and tables of metrics.
 #pragma once
 
+#include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "lamina/data/encode/dataset.h"
+#include "lamina/data/encode/decisions.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/model.h"
 
@@ -19,10 +22,14 @@ std::string ActivationsText(const Network& network);
 std::string LeftOutText(const LeftOut& left_out, int64_t rows, const std::string& what);
 /// "note: ...", nothing for "".
 void PrintNote(const std::string& note);
-/// One line about categories encoded as zeros, if there were any.
-void PrintUnseen(const EncodeReport& report);
+/// A line each about categories encoded as zeros, missing values filled in and, of `asked` rows, numbers far from those
+/// of the training; nothing for none.
+void PrintReport(const EncodeReport& report, bool asked, std::FILE* to = stdout);
+/// The table of what was decided about columns; nothing for none.
+void PrintDecisions(const std::vector<ColumnDecision>& decisions);
 /// Which values of the target training did not see: how many rows by the class they are counted to.
 void PrintNewLabels(const EncodeReport& report);
+nlohmann::json DecisionsJson(const std::vector<ColumnDecision>& decisions);
 nlohmann::json NewLabelsJson(const EncodeReport& report);
 /// Accuracy or errors; with details also the metrics per class and the confusion matrix.
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details);

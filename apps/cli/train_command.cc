@@ -11,9 +11,11 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/train/remarks.h"
 #include "lamina/train/session.h"
 #include "pictures.h"
 #include "progress.h"
+#include "standard_error.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -23,7 +25,7 @@ using nlohmann::json;
 
 constexpr const char* kTrainFooter =
     "Examples:\n"
-    "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
+    "  lamina train data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
     "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.05\n"
     "  lamina train --data houses.csv --target price --drop id --patience 10 --model houses.safetensors\n"
     "  lamina train --config run.toml --seed 7\n"
@@ -45,7 +47,11 @@ void PrintStart(const TrainSession& session) {
              WithThousands(session.train().size()), WithThousands(session.validation().size()),
              WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
              DurationText(session.load_seconds()));
-  PrintUnseen(session.encode_report());
+  PrintDecisions(session.decisions());
+  PrintReport(session.encode_report(), /*asked=*/false);
+  if (const int64_t rows = session.left_out_rows(); rows > 0) {
+    fmt::print("note: {} left out: a value is missing\n", WithThousands(rows) + Plural(rows, " row{s}"));
+  }
   PrintNewLabels(session.encode_report());
   fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
@@ -53,7 +59,7 @@ void PrintStart(const TrainSession& session) {
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
   }
-  if (const int64_t batch = session.settings().batch; batch > session.train().size()) {
+  if (const int64_t batch = session.options().batch; batch > session.train().size()) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
                WithThousands(session.train().size()));
   }
@@ -80,6 +86,13 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"test_rows", session.test().size()},
                {"inputs", network.inputs()},
                {"outputs", network.outputs()},
+               {"epochs", session.options().epochs},
+               {"batch", session.options().batch},
+               {"left_out_rows", session.left_out_rows()},
+               {"filled_values", session.encode_report().filled_values},
+               {"unseen_values", session.encode_report().unseen_values},
+               {"decisions", DecisionsJson(session.decisions())},
+               {"remarks", RemarksOn(session, result)},
                {"load_seconds", session.load_seconds()},
                {"train_seconds", result.train_seconds},
                {"peak_memory_bytes", PeakMemory_bytes()},
@@ -89,28 +102,39 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   AddSpeed(node, samples, result.train_seconds);
   if (result.test) {
     node["test"] = ToJson(*result.test);
+    node["test"]["seconds"] = result.test->seconds;
     node["test"]["new_labels"] = NewLabelsJson(session.encode_report());
     if (result.test->classification) {
       node["accuracy"] = result.test->classification->accuracy;
     }
   } else if (session.validation().size() > 0 && !session.validation().labels.empty()) {
-    node["accuracy"] = last.validation_accuracy;
+    const bool best = session.options().KeepsBest(true);
+    node["accuracy"] =
+        (best ? result.history.epochs[static_cast<size_t>(result.history.best_epoch - 1)] : last).validation_accuracy;
   }
   return node;
 }
 
 void PrintResult(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
-  std::string line = fmt::format("{} epochs in {}", history.epochs.size(), DurationText(result.train_seconds));
+  const auto count = std::ssize(history.epochs);
+  std::string line =
+      fmt::format("{} {} in {}", WithThousands(count), Plural(count, "epoch{s}"), DurationText(result.train_seconds));
   if (history.stop_reason == "early_stopping") {
     line += ", stopped early";
   }
   if (history.best_epoch > 0) {
-    line += fmt::format("; best epoch {}", history.best_epoch);
+    line += fmt::format("; best epoch {}{}", history.best_epoch,
+                        session.options().KeepsBest(session.validation().size() > 0) || history.best_epoch == count
+                            ? ""
+                            : ", the last one is kept");
   }
   fmt::print("{}\n", line);
   if (result.test) {
     PrintEvaluation("test", *result.test, /*details=*/false);
+  }
+  for (const std::string& remark : RemarksOn(session, result)) {
+    PrintNote(remark);
   }
   const TrainSettings& settings = session.settings();
   for (const std::string* path : {&settings.model, &settings.history, &settings.history_json}) {
@@ -138,7 +162,7 @@ int RunTrain(const TrainCommand& command) {
                                               ? std::make_unique<TrainSession>(command.settings)
                                               : std::make_unique<TrainSession>(command.settings, command.resume);
   PrintWarning(session->tuning_warning());
-  ProgressPrinter printer(command.settings.epochs, isatty(STDOUT_FILENO) == 1);
+  ProgressPrinter printer(session->options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   if (text) {
@@ -157,9 +181,9 @@ int RunTrain(const TrainCommand& command) {
   printer.Clear();
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session->CheckpointPath();
-    fmt::print(stderr, "lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
-               path.empty() ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                            : fmt::format("go on with: lamina train --resume {}", path));
+    PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
+                  path.empty() ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                               : fmt::format("go on with: lamina train --resume {}", path));
     return kExitInterrupted;
   }
   if (text) {

@@ -18,6 +18,7 @@
 #include "lamina/study/layer_sweep.h"
 #include "lamina/tune/profile.h"
 #include "lamina/tune/tuner.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -116,7 +117,7 @@ int Sweep(const TuneCommand& command) {
   request.backend = command.backend;
   const std::vector<SweepCell> cells = SweepLayers(request, timer);
   if (timer.interrupted()) {
-    fmt::print(stderr, "lamina: interrupted\n");
+    PrintToStderr("lamina: interrupted\n");
     return kExitInterrupted;
   }
   ReportTable table = SweepTable(cells, /*speedup=*/false);
@@ -143,7 +144,7 @@ void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t wid
   fmt::print("{:<{}} {:>10.1f} {:>10.1f} {:>6.2f}x {:>5}  {}\n", result.problem.Text(), width,
              1e6 * result.estimate_seconds, 1e6 * result.best_seconds, entry.gain, result.measured, entry.plan.Text());
   for (const Plan& plan : result.wrong) {
-    fmt::print(stderr, "lamina: warning: a wrong result, never chosen: {} {}\n", result.problem.Text(), plan.Text());
+    PrintToStderr("lamina: warning: a wrong result, never chosen: {} {}\n", result.problem.Text(), plan.Text());
   }
   std::fflush(stdout);
 }
@@ -185,7 +186,7 @@ int Tune(const Backend& backend, const TuneCommand& command) {
       entry.plan.asymmetry = TuneAsymmetry(problem, options);
     }
     if (Interrupted()) {
-      fmt::print(stderr, "lamina: interrupted; nothing was stored\n");
+      PrintToStderr("lamina: interrupted; nothing was stored\n");
       return kExitInterrupted;
     }
     if (text) {

@@ -3,8 +3,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lamina {
 namespace {
+
+constexpr size_t kMostQuoted_bytes = 200;
+
+// What a message quotes may come from a damaged file: one line, of a length that can be read.
+std::string Quoted(const std::string& text) {
+  size_t end = std::min(text.size(), kMostQuoted_bytes);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+    --end;  // not within a character of UTF-8
+  }
+  std::string quoted = "'";
+  for (size_t i = 0; i < end; ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= ' ' && c != 0x7F) {
+      quoted += text[i];
+    } else if (c == '\n' || c == '\t' || c == '\r') {
+      quoted += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+    } else {
+      quoted += fmt::format("\\x{:02X}", c);
+    }
+  }
+  return quoted + (end < text.size() ? fmt::format("' ... ({} bytes)", text.size()) : "'");
+}
 
 std::string Compose(const std::string& message, const ErrorContext& context) {
   std::string text;
@@ -16,11 +40,11 @@ std::string Compose(const std::string& message, const ErrorContext& context) {
     text += ": ";
   }
   if (!context.column.empty()) {
-    text += fmt::format("column '{}': ", context.column);
+    text += fmt::format("column {}: ", Quoted(context.column));
   }
   text += message;
   if (!context.value.empty()) {
-    text += fmt::format(": '{}'", context.value);
+    text += ": " + Quoted(context.value);
   }
   if (!context.remedy.empty()) {
     if (!text.empty() && text.back() != '.' && text.back() != '?') {

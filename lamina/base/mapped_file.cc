@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <vector>
 
@@ -57,7 +60,49 @@ int Reserve(int descriptor, int64_t size_bytes) {
 #endif
 }
 
+// The mappings of this process, where a signal handler can read them. Further ones are not known to it.
+struct MappingSlot {
+  std::atomic<bool> taken{false};
+  std::atomic<const std::byte*> begin{nullptr};
+  std::atomic<int64_t> size_bytes{0};
+  std::array<char, PATH_MAX> path{};
+};
+std::array<MappingSlot, 64> mappings;
+
+void RememberMapping(const std::byte* begin, int64_t size_bytes, const std::string& path) {
+  for (MappingSlot& slot : mappings) {
+    if (!slot.taken.exchange(true)) {
+      const size_t length = std::min(path.size(), slot.path.size() - 1);
+      std::copy_n(path.c_str(), length, slot.path.data());
+      slot.path[length] = '\0';
+      slot.size_bytes.store(size_bytes);
+      slot.begin.store(begin);
+      return;
+    }
+  }
+}
+void ForgetMapping(const std::byte* begin) {
+  for (MappingSlot& slot : mappings) {
+    if (slot.begin.load() == begin) {
+      slot.begin.store(nullptr);
+      slot.taken.store(false);
+      return;
+    }
+  }
+}
+
 }  // namespace
+
+const char* MappedFileAt(const void* address) noexcept {
+  const auto* at = static_cast<const std::byte*>(address);
+  for (const MappingSlot& slot : mappings) {
+    const std::byte* begin = slot.begin.load();
+    if (begin != nullptr && at >= begin && at < begin + slot.size_bytes.load()) {
+      return slot.path.data();
+    }
+  }
+  return nullptr;
+}
 
 Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::string& path) : size_bytes_(size_bytes) {
   if (size_bytes == 0) {
@@ -70,10 +115,12 @@ Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::s
                 {.file = path});
   }
   data_ = static_cast<std::byte*>(mapped);
+  RememberMapping(data_, size_bytes, path);
 }
 
 Mapping::~Mapping() {
   if (data_ != nullptr) {
+    ForgetMapping(data_);
     munmap(data_, static_cast<size_t>(size_bytes_));
   }
 }

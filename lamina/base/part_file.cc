@@ -1,16 +1,29 @@
 // Files that get their name when they are complete.
 #include "lamina/base/part_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <climits>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/file_lock.h"
 
 namespace lamina {
 namespace {
@@ -21,6 +34,93 @@ std::filesystem::path FolderOf(const std::string& path) {
 }
 
 std::string PartName(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
+
+// The process that PartName() was called in; 0 for other names.
+pid_t WriterOf(std::string_view name, std::string_view file) {
+  constexpr std::string_view kEnd = ".part";
+  if (name.size() <= file.size() + 1 + kEnd.size() || !name.starts_with(file) || name[file.size()] != '.' ||
+      !name.ends_with(kEnd)) {
+    return 0;
+  }
+  const std::string_view digits = name.substr(file.size() + 1, name.size() - file.size() - 1 - kEnd.size());
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+  return error == std::errc() && end == digits.data() + digits.size() && pid > 0 ? pid : 0;
+}
+
+// Whether this process has not yet looked for parts of this file.
+bool IsFirst(const std::string& path) {
+  static std::mutex mutex;
+  static std::set<std::string> seen;
+  const std::lock_guard lock(mutex);
+  return seen.insert(path).second;
+}
+
+void RemovePartsOfTheDead(const std::string& path) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  const std::filesystem::path folder = FolderOf(path);
+  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
+    const pid_t writer = WriterOf(entry->d_name, file);
+    if (writer == 0 || kill(writer, 0) == 0 || errno != ESRCH) {
+      continue;
+    }
+    const std::string part = (folder / entry->d_name).string();
+    try {
+      if (const auto nobodys = FileLock::Take(part)) {  // nor a process of another machine
+        unlink(part.c_str());
+      }
+    } catch (const Error&) {  // gone, or not ours
+    }
+  }
+}
+
+// Opens the part for writing and locks it. Whoever removes the parts of the dead may hold the lock for a moment, and
+// the file may be gone after it.
+int OpenPart(const std::string& path) {
+  constexpr int kTries = 100;
+  for (int tried = 0;; ++tried) {
+    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      return descriptor;
+    }
+    const bool held = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat info {};
+    if (tried == kTries || (!held && fstat(descriptor, &info) == 0 && info.st_nlink > 0)) {
+      return descriptor;
+    }
+    close(descriptor);
+    usleep(1000);
+  }
+}
+
+// The parts that are being written, where a signal handler can read them.
+struct OpenPartSlot {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> valid{false};
+  std::array<char, PATH_MAX> path{};
+};
+std::array<OpenPartSlot, 32> open_parts;
+
+void RememberPart(const std::string& path) {
+  for (OpenPartSlot& slot : open_parts) {
+    if (path.size() < slot.path.size() && !slot.taken.exchange(true)) {
+      std::copy_n(path.c_str(), path.size() + 1, slot.path.data());
+      slot.valid.store(true);
+      return;
+    }
+  }
+}
+void ForgetPart(const std::string& path) {
+  for (OpenPartSlot& slot : open_parts) {
+    if (slot.valid.load() && path == slot.path.data()) {
+      slot.valid.store(false);
+      slot.taken.store(false);
+      return;
+    }
+  }
+}
 
 }  // namespace
 
@@ -62,7 +162,8 @@ bool IsSpecialFile(const std::string& path) {
 }
 
 PartFile::PartFile(std::string path) : path_(std::move(path)) {
-  if (std::filesystem::is_directory(path_)) {
+  std::error_code error;  // what cannot be asked cannot be created, either
+  if (std::filesystem::is_directory(path_, error)) {
     throw Error(ErrorCode::kIo, "is a directory, a file name was expected", {.file = path_});
   }
   if (IsSpecialFile(path_)) {  // /dev/full, pipes and the like cannot be renamed over
@@ -72,20 +173,27 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
     if (access(folder.c_str(), W_OK | X_OK) != 0) {
       ThrowFileError(folder.string(), "write into the folder", errno);
     }
+    if (IsFirst(path_)) {
+      RemovePartsOfTheDead(path_);
+    }
     temporary_path_ = PartName(path_);
-    descriptor_ = open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    descriptor_ = OpenPart(temporary_path_);
   }
   if (descriptor_ < 0) {
     ThrowFileError(path_, "create", errno);
+  }
+  if (!temporary_path_.empty()) {
+    RememberPart(temporary_path_);
   }
 }
 
 PartFile::~PartFile() {
   if (descriptor_ >= 0) {
-    close(descriptor_);
     if (!temporary_path_.empty()) {
       unlink(temporary_path_.c_str());
+      ForgetPart(temporary_path_);
     }
+    close(descriptor_);
   }
 }
 
@@ -94,6 +202,7 @@ void PartFile::Commit() {
     ThrowFileError(path_, "write", errno);
   }
   const int descriptor = std::exchange(descriptor_, -1);
+  ForgetPart(temporary_path_);
   if (close(descriptor) != 0) {
     const int error = errno;
     unlink(temporary_path_.c_str());
@@ -111,6 +220,14 @@ void PartFile::Commit() {
   if (folder >= 0) {
     fsync(folder);  // best effort: the rename itself is already atomic
     close(folder);
+  }
+}
+
+void RemovePartFiles() noexcept {
+  for (const OpenPartSlot& slot : open_parts) {
+    if (slot.valid.load()) {
+      unlink(slot.path.data());
+    }
   }
 }
 

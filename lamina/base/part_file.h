@@ -18,8 +18,9 @@ int OpenForReading(const std::string& path, struct stat& info);
 /// Whether `path` exists and is neither a regular file nor a folder: /dev/null, a pipe, ...
 bool IsSpecialFile(const std::string& path);
 
-/// Creates PATH.PID.part; Commit() renames it over `path`, the destructor removes it otherwise. A special file is
-/// written in place.
+/// Creates PATH.PID.part; Commit() renames it over `path`, the destructor removes it otherwise. What processes that
+/// were killed left of `path` is removed, too: it is locked (flock) as long as it is written. A special file is written
+/// in place.
 class PartFile {
  public:
   /// Throws Error(kNotFound | kIo) where `path` cannot be written.
@@ -39,5 +40,8 @@ class PartFile {
   std::string temporary_path_;
   int descriptor_ = -1;
 };
+
+/// Removes the files that this process has not committed: for handlers of signals that end it.
+void RemovePartFiles() noexcept;
 
 }  // namespace lamina

@@ -41,7 +41,11 @@ bool Parse(std::string_view text, T& field) {
     }
     return true;
   } else if constexpr (kIsMaybe<T>) {
-    return text.empty() || Parse(text, field.emplace());
+    if (text.empty() || text == kAutoText) {
+      field.reset();
+      return true;
+    }
+    return Parse(text, field.emplace());
   } else if constexpr (std::is_same_v<T, bool>) {
     field = text == "yes" || text == "true";
     return field || text == "no" || text == "false";
@@ -61,10 +65,11 @@ bool Parse(std::string_view text, T& field) {
 constexpr const char* kKindTexts[] = {"a text",
                                       "a list of texts",
                                       "a whole number",
+                                      "a whole number or auto",
                                       "a whole number, 0 or more",
                                       "a list of whole numbers",
                                       "a number",
-                                      "a number",
+                                      "a number or auto",
                                       "a list of numbers",
                                       "yes or no"};
 static_assert(std::size(kKindTexts) == std::variant_size_v<SettingField>);
@@ -88,7 +93,7 @@ bool AllNumbers(const T& value, const Fn& fits) {
   if constexpr (std::is_arithmetic_v<T>) {
     return fits(static_cast<double>(value));
   } else if constexpr (kIsMaybe<T>) {
-    return !value || fits(*value);
+    return !value || fits(static_cast<double>(*value));
   } else if constexpr (kIsList<T>) {
     return std::all_of(value.begin(), value.end(), [&](const auto& item) { return AllNumbers(item, fits); });
   } else {

@@ -43,13 +43,24 @@ inline constexpr NumberRange kShareBelowOne{.low = 0, .high = 1, .below_high = t
 inline constexpr NumberRange kThreadCounts{.low = 0, .high = 4096};  // 0: as many as there are
 
 /// How the value of a setting is written.
-enum class SettingKind { kText, kTextList, kInteger, kCount, kIntegerList, kNumber, kMaybeNumber, kNumberList, kYesNo };
+enum class SettingKind {
+  kText,
+  kTextList,
+  kInteger,
+  kMaybeInteger,
+  kCount,
+  kIntegerList,
+  kNumber,
+  kMaybeNumber,
+  kNumberList,
+  kYesNo
+};
 
 /// P of every type that a setting can have, in the order of SettingKind.
 template <template <class> class P>
 using OfEveryKind =
-    std::variant<P<std::string>, P<std::vector<std::string>>, P<int64_t>, P<uint64_t>, P<std::vector<int64_t>>,
-                 P<double>, P<std::optional<double>>, P<std::vector<double>>, P<bool>>;
+    std::variant<P<std::string>, P<std::vector<std::string>>, P<int64_t>, P<std::optional<int64_t>>, P<uint64_t>,
+                 P<std::vector<int64_t>>, P<double>, P<std::optional<double>>, P<std::vector<double>>, P<bool>>;
 template <class S>
 struct MemberOf {
   template <class T>
@@ -156,6 +167,9 @@ void ResetSettings(S& settings, const Fn& which) {
     }
   }
 }
+
+/// How a number that is not given is written; an empty text is the same.
+inline constexpr std::string_view kAutoText = "auto";
 
 /// The value as a text: "yes" and "no", lists with commas, "" for what is not given.
 std::string FieldText(SettingValue value);

@@ -108,8 +108,12 @@ class ThreadPool {
     const uint32_t phase = phase_.load(std::memory_order_relaxed);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<uint32_t>(size)) {
       arrived_.store(0, std::memory_order_relaxed);
-      for (int i = 0; i < size; ++i) {  // from now on others wait for those that sleep here
-        members_[static_cast<size_t>(i)].waiting.store(false, std::memory_order_relaxed);
+      for (int i = 0; i < size; ++i) {
+        Member& member = members_[static_cast<size_t>(i)];
+        member.waiting.store(false, std::memory_order_relaxed);  // from now on others wait for those that sleep here
+        for (std::atomic<int>& taken : member.taken) {
+          taken.store(0, std::memory_order_relaxed);
+        }
       }
       phase_.store(phase + 1, std::memory_order_seq_cst);
       if (sleepers_.load(std::memory_order_seq_cst) > 0) {
@@ -118,6 +122,11 @@ class ThreadPool {
       return;
     }
     WaitFor(phase_, phase, {self, size, &sleepers_});
+  }
+
+  int Take(int loop, int owner) {
+    return members_[static_cast<size_t>(owner)].taken[static_cast<size_t>(loop)].fetch_add(1,
+                                                                                           std::memory_order_relaxed);
   }
 
  private:
@@ -134,6 +143,7 @@ class ThreadPool {
     std::atomic<uint32_t> region{0};    // the last one it was started for
     std::atomic<uint32_t> sleepers{0};  // 1: it sleeps until the next
     std::atomic<bool> waiting{false};
+    alignas(64) std::array<std::atomic<int>, Team::kSharedLoops> taken{};  // bits of its rest in Team::Share()
     ThreadPool* pool = nullptr;
     int index = 0;
 
@@ -308,6 +318,7 @@ class ThreadPool {
 };
 
 void Team::Wait() const noexcept { pool->Barrier(thread, size); }
+int Team::Take(int loop, int owner) const noexcept { return pool->Take(loop, owner); }
 
 void RunRegion(int threads, void (*function)(void*, Team), void* context) noexcept {
   static std::once_flag once;

@@ -26,8 +26,33 @@ struct Team {
   int64_t Begin(int64_t count) const { return count * thread / size; }
   int64_t End(int64_t count) const { return count * (thread + 1) / size; }
 
+  /// fn(begin, end) for disjoint parts of [0, count), over all threads the whole: three quarters of this thread's part,
+  /// then what is left of anybody's, bit by bit, so that a thread that runs slower does less. `loop` counts such loops
+  /// since the last barrier, of which there is one before the first; every thread calls it with the same numbers.
+  template <class Fn>
+  void Share(int64_t count, int loop, const Fn& fn) const {
+    if (size == 1 || loop >= kSharedLoops) {
+      fn(Begin(count), End(count));
+      return;
+    }
+    const auto own = [count](Team member) { return (member.End(count) - member.Begin(count)) / 4 * 3; };
+    fn(Begin(count), Begin(count) + own(*this));
+    // The rests of all threads, each in kBits parts; this thread's own come first.
+    constexpr int kBits = 4;
+    for (int i = 0; i < size; ++i) {
+      const Team owner{(thread + i) % size, size, pool};
+      const int64_t begin = owner.Begin(count) + own(owner);
+      const int64_t rest = owner.End(count) - begin;
+      for (int bit = Take(loop, owner.thread); bit < kBits; bit = Take(loop, owner.thread)) {
+        fn(begin + rest * bit / kBits, begin + rest * (bit + 1) / kBits);
+      }
+    }
+  }
+  static constexpr int kSharedLoops = 8;
+
  private:
   void Wait() const noexcept;
+  int Take(int loop, int owner) const noexcept;
 };
 
 /// Calls function(context, team) on the calling thread and on `threads` - 1 others, and returns when all are done. The

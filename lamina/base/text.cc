@@ -16,6 +16,45 @@
 namespace lamina {
 namespace {
 
+// What other programs call things.
+constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {{"gpu", "cuda"},
+                                                                       {"nvidia", "cuda"},
+                                                                       {"device", "backend"},
+                                                                       {"lr", "learning-rate"},
+                                                                       {"eta", "learning-rate"},
+                                                                       {"batch-size", "batch"},
+                                                                       {"l2", "weight-decay"},
+                                                                       {"alpha", "weight-decay"},
+                                                                       {"units", "hidden"},
+                                                                       {"neurons", "hidden"},
+                                                                       {"hidden-layers", "hidden"},
+                                                                       {"label", "target"},
+                                                                       {"label-column", "target"},
+                                                                       {"y", "target"},
+                                                                       {"exclude", "drop"},
+                                                                       {"ignore", "drop"},
+                                                                       {"delimiter", "separator"},
+                                                                       {"sep", "separator"},
+                                                                       {"early-stopping", "patience"},
+                                                                       {"solver", "optimizer"},
+                                                                       {"random-state", "seed"},
+                                                                       {"max-iter", "epochs"},
+                                                                       {"iterations", "epochs"},
+                                                                       {"workers", "threads"},
+                                                                       {"jobs", "threads"},
+                                                                       {"output", "out"},
+                                                                       {"impute", "missing"},
+                                                                       {"normalize", "scale"},
+                                                                       {"standardize", "scale"},
+                                                                       {"input", "data"},
+                                                                       {"file", "data"},
+                                                                       {"logistic", "sigmoid"},
+                                                                       {"linear", "identity"},
+                                                                       {"swish", "silu"},
+                                                                       {"proba", "probabilities"},
+                                                                       {"keep-column", "keep-columns"},
+                                                                       {"force", "overwrite"}};
+
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -73,6 +112,14 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
 }
 
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates) {
+  const bool flag = name.starts_with("--");
+  for (const auto& [said, meant] : kMeanings) {
+    const std::string wanted = (flag ? "--" : "") + std::string(meant);
+    if (name.substr(flag ? 2 : 0) == said &&
+        std::find(candidates.begin(), candidates.end(), wanted) != candidates.end()) {
+      return "Did you mean '" + wanted + "'? ";
+    }
+  }
   const std::string* nearest = nullptr;
   size_t best = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
@@ -107,6 +154,35 @@ std::string CsvField(std::string_view text) {
 std::string_view WithoutTag(std::string_view text) {
   const size_t end = text.find("] ");
   return text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text;
+}
+
+std::string PercentText(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.2f}", std::round(share * 1e4) / 100);
+}
+
+std::string FigureText(double value) {
+  constexpr double kMostDigits = 1e15;
+  const double size = std::abs(value);
+  if (!(size >= 1000 && size < kMostDigits)) {
+    return fmt::format("{:.6g}", value);
+  }
+  const int decimals = std::max(0, 5 - static_cast<int>(std::floor(std::log10(size))));
+  std::string text = fmt::format("{:.{}f}", size, decimals);
+  if (decimals > 0) {  // as the others: no zeros behind
+    text.erase(text.find_last_not_of('0') + 1);
+    text.erase(text.find_last_not_of('.') + 1);
+  }
+  const size_t point = std::min(text.find('.'), text.size());
+  return (value < 0 ? "-" : "") + WithThousands(ParseInteger(text.substr(0, point)).value_or(0)) + text.substr(point);
+}
+
+std::string Plural(int64_t count, std::string_view text) {
+  std::string result(text);
+  constexpr std::string_view kMark = "{s}";
+  for (size_t at = result.find(kMark); at != std::string::npos; at = result.find(kMark, at)) {
+    result.replace(at, kMark.size(), count == 1 ? "" : "s");
+  }
+  return result;
 }
 
 std::string WithThousands(int64_t value) {

@@ -26,6 +26,12 @@ std::string ChoiceText(std::span<const std::string> choices);
 std::string CsvField(std::string_view text);
 /// What a JSON exception says without its tag: "key 'x' not found" of "[json.exception.out_of_range.403] key 'x' ...".
 std::string_view WithoutTag(std::string_view text);
+/// A share as per cent with two digits, "85.63" (halves up); "-" for NaN.
+std::string PercentText(double share);
+/// A figure with six digits, thousands separated: "57,322.9", "16,338,300", "0.000123457".
+std::string FigureText(double value);
+/// `text` with "{s}" as the plural's s where `count` is not 1: "1 row", "2 rows".
+std::string Plural(int64_t count, std::string_view text);
 /// "1,234,567".
 std::string WithThousands(int64_t value);
 /// Bytes of "600M", "1.5GiB", "2 GB", "4096": units of 1000 (K, M, G, T, also with B) or of 1024 (KiB, MiB, GiB, TiB).

@@ -128,7 +128,9 @@ bool Answers::has_answer(int64_t row) const { return !std::isnan(outputs.Row<dou
 Table ReadTableFor(const Model& model, const std::string& path, ReadOptions options, const std::string& part) {
   RequireRawRows(model);
   IndexOfName(part, std::vector<std::string>{"test", "train"}, "--part: unknown choice");
-  options.text_columns_if_present = model.preprocessor.TextColumns();
+  const std::vector<std::string> texts = model.preprocessor.TextColumns();
+  options.text_columns_if_present.insert(options.text_columns_if_present.end(), texts.begin(), texts.end());
+  options.known_formats = model.preprocessor.KnownFormats();
   ReadResult result = ReadData(path, options);
   return std::move(part == "test" && result.test ? *result.test : result.train);
 }

@@ -5,6 +5,9 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
@@ -13,20 +16,33 @@ namespace lamina {
 
 using nlohmann::json;
 
+namespace {
+constexpr const char* kDamaged = "The file is damaged or not a lamina model.";
+}
+
 json ParseUntrustedJson(std::string_view text, const std::string& source) {
   constexpr int kMaxDepth = 100;
-  const auto limit_depth = [&](int depth, json::parse_event_t, json&) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      keys.pop_back();
+    } else if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
+      throw Error(ErrorCode::kBadModel, "the header has a key twice",
+                  {.file = source, .value = parsed.get<std::string>(), .remedy = kDamaged});
+    }
     if (depth > kMaxDepth) {
       throw Error(ErrorCode::kBadModel, fmt::format("JSON nested deeper than {} levels", kMaxDepth),
-                  {.file = source, .remedy = "The file is damaged or not a lamina model."});
+                  {.file = source, .remedy = kDamaged});
     }
     return true;
   };
   try {
-    return json::parse(text, limit_depth);
+    return json::parse(text, check);
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kBadModel, fmt::format("the header is not JSON: {}", WithoutTag(error.what())),
-                {.file = source, .remedy = "The file is damaged or not a lamina model."});
+                {.file = source, .remedy = kDamaged});
   }
 }
 

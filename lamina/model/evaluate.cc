@@ -157,7 +157,6 @@ nlohmann::json ToJson(const Evaluation& evaluation) {
   }
   node["samples"] = evaluation.samples;
   node["loss"] = std::isfinite(evaluation.loss) ? nlohmann::json(evaluation.loss) : nlohmann::json(nullptr);
-  node["seconds"] = evaluation.seconds;
   return node;
 }
 

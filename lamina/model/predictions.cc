@@ -8,6 +8,20 @@
 #include "lamina/base/text.h"
 
 namespace lamina {
+namespace {
+
+std::string CellText(const Column& column, int64_t row) {
+  if (column.IsMissing(row)) {
+    return "";
+  }
+  if (column.kind == ColumnKind::kText) {
+    return column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])];
+  }
+  return column.is_date ? DateText(column.Number(row)) : NumberName(column.Number(row));
+}
+
+}  // namespace
+
 std::vector<std::string> PredictionNames(const Model& model, bool probabilities) {
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.targets().task() == Task::kRegression) {
@@ -30,20 +44,26 @@ std::vector<double> ClassOutputs(const Model& model, const double* outputs) {
   return {outputs, outputs + classes};
 }
 
-std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities) {
+std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities, const KeptColumns& kept) {
   std::string text;
   const std::vector<std::string> names = PredictionNames(model, probabilities);
   const size_t fields = names.size();
+  for (const Column* column : kept.columns) {
+    text += CsvField(column->name) + ",";
+  }
   for (const std::string& name : names) {
-    text += (text.empty() ? "" : ",") + CsvField(name);
+    text += (&name == names.data() ? "" : ",") + CsvField(name);
   }
   text += '\n';
   const bool classes = model.preprocessor.targets().task() == Task::kClassification;
   const std::vector<int32_t> predicted = classes ? ClassesOf(model, outputs) : std::vector<int32_t>{};
   for (int64_t i = 0; i < outputs.rows(); ++i) {
     const double* row = outputs.Row<double>(i);
+    for (const Column* column : kept.columns) {
+      text += CsvField(CellText(*column, kept.rows[static_cast<size_t>(i)])) + ",";
+    }
     if (std::isnan(row[0])) {
-      text += fields == 1 ? "\"\"\n" : std::string(fields - 1, ',') + '\n';
+      text += fields == 1 && kept.columns.empty() ? "\"\"\n" : std::string(fields - 1, ',') + '\n';
       continue;
     }
     std::vector<double> numbers;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,14 @@ std::vector<std::string> PredictionNames(const Model& model, bool probabilities)
 /// threshold, 1 - y (or -y) for the first.
 std::vector<double> ClassOutputs(const Model& model, const double* outputs);
 
+/// Columns of the table that was asked, to stand before the answers as its file has them.
+struct KeptColumns {
+  std::vector<const Column*> columns;
+  std::span<const int64_t> rows;  // of the table, one for each answer
+};
+
 /// CSV with a header and a line for every row of PredictRows() or Answers::outputs: class names, or numbers with 9
 /// digits. The fields of a row of NaN are empty; a single one is written as "", since readers skip empty lines.
-std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities);
+std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities, const KeptColumns& kept = {});
 
 }  // namespace lamina

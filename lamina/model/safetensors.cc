@@ -2,6 +2,7 @@
 #include "lamina/model/safetensors.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -102,6 +103,41 @@ void RequireExactCover(const std::string& source, const std::map<std::string, Te
   }
 }
 
+// Of metadata and tensors, whatever the order and the spaces of the header.
+constexpr const char* kChecksumKey = "crc32";
+
+std::string ChecksumText(const std::map<std::string, std::string>& metadata,
+                         const std::map<std::string, TensorView>& tensors) {
+  uLong sum = crc32(0, nullptr, 0);
+  const auto add = [&sum](std::string_view text) {
+    if (!text.empty()) {  // zlib takes NULL for the start of a new sum
+      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size());
+    }
+  };
+  for (const auto& [key, value] : metadata) {
+    if (key != kChecksumKey) {
+      add(fmt::format("{}:{}={}:{};", key.size(), key, value.size(), value));
+    }
+  }
+  for (const auto& [name, tensor] : tensors) {
+    add(fmt::format("{}:{} {} [{}]", name.size(), name, NameOf(tensor.dtype, kTypes), fmt::join(tensor.shape, ",")));
+    add(tensor.bytes);
+  }
+  return fmt::format("{:08x}", sum);
+}
+
+void RequireChecksum(const std::string& source, const std::map<std::string, std::string>& metadata,
+                     const std::map<std::string, TensorView>& tensors) {
+  const auto written = metadata.find(kChecksumKey);
+  if (written != metadata.end() && written->second != ChecksumText(metadata, tensors)) {
+    throw Error(ErrorCode::kBadModel, "the content does not fit its checksum: the file is damaged",
+                {.file = source,
+                 .remedy = fmt::format("Copy or train it again; where another program changed it on purpose, take '{}' "
+                                       "out of its metadata.",
+                                       kChecksumKey)});
+  }
+}
+
 }  // namespace
 
 int64_t TensorView::element_count() const { return static_cast<int64_t>(bytes.size()) / DTypeSize_bytes(dtype); }
@@ -120,6 +156,9 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
   std::memcpy(&header_bytes, all.data(), kLength_bytes);
   if (header_bytes > kMaxHeader_bytes || header_bytes > all.size() - kLength_bytes) {
     ThrowBadTensors(source, fmt::format("the header claims {} bytes, the file has {}", header_bytes, all.size()));
+  }
+  if (header_bytes == 0 || all[kLength_bytes] != '{') {
+    ThrowBadTensors(source, "the header does not begin with '{'");
   }
   const json header = ParseUntrustedJson(all.substr(kLength_bytes, header_bytes), source);
   if (!header.is_object()) {
@@ -142,6 +181,8 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
     }
   }
   RequireExactCover(source, file.tensors_, data);
+  RequireChecksum(source, file.metadata_, file.tensors_);
+  file.metadata_.erase(kChecksumKey);
   return file;
 }
 
@@ -161,6 +202,7 @@ void WriteSafetensors(const std::string& path, const std::map<std::string, std::
                       const std::map<std::string, TensorView>& tensors) {
   json header = json::object();
   header["__metadata__"] = metadata;
+  header["__metadata__"][kChecksumKey] = ChecksumText(metadata, tensors);
   int64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
     const auto size_bytes = static_cast<int64_t>(tensor.bytes.size());

@@ -34,6 +34,15 @@ std::vector<PlotSeries> Drawn(std::vector<PlotSeries> all) {
   return all;
 }
 
+// A title has no room for folders: the last part of a path.
+std::string NameOfData(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
+  const size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
 std::vector<Plot> RegressionPlots(const Evaluation& evaluation, const std::string& subtitle) {
   std::vector<Plot> plots;
   for (size_t j = 0; j < std::min(evaluation.regression.size(), kMostTargets); ++j) {
@@ -60,7 +69,7 @@ std::vector<Plot> RegressionPlots(const Evaluation& evaluation, const std::strin
 }
 
 ReportCell Share(double value) {
-  return std::isnan(value) ? ReportCell("-") : ReportCell(value, fmt::format("{:.2f} %", 100 * value));
+  return std::isnan(value) ? ReportCell("-") : ReportCell(value, PercentText(value) + " %");
 }
 
 ReportCell Count(int64_t value) { return {static_cast<double>(value), WithThousands(value)}; }
@@ -259,10 +268,10 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   const Dataset& looked_at = tested ? session.test() : session.validation();
   const std::string what = tested ? "test rows" : "validation rows";
   RunReport report;
-  const std::string subtitle = fmt::format("{}, {}", settings.data, model.network.ShapeText());
+  const std::string subtitle = fmt::format("{}, {}", NameOfData(settings.data), model.network.ShapeText());
   const std::vector<Plot> curves = HistoryPlots(result.history, model.loss.Text(), subtitle);
   Append(report.plots, curves);
-  report.html.title = fmt::format("Training on {}", settings.data);
+  report.html.title = fmt::format("Training on {}", NameOfData(settings.data));
   report.html.sections.push_back(
       {"Run",
        {{"rows", fmt::format("{} training, {} validation, {} test", WithThousands(session.train().size()),
@@ -283,7 +292,8 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   if (looked_at.size() > 0) {
     const Evaluation evaluation = tested ? *result.test : Evaluate(model, session.backend(), looked_at);
     report.html.summary = fmt::format("{}: {}", what, Headline(evaluation));
-    const std::vector<Plot> plots = EvaluationPlots(evaluation, fmt::format("{} of {}", what, settings.data));
+    const std::vector<Plot> plots =
+        EvaluationPlots(evaluation, fmt::format("{} of {}", what, NameOfData(settings.data)));
     Append(report.plots, plots);
     HtmlSection section = MetricsSection("Result on the " + what, evaluation);
     section.plots = plots;
@@ -305,8 +315,9 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
 RunReport ReportEvaluation(const EvaluationReportInput& input, const Model& model, const Backend& backend,
                            const Evaluation& evaluation) {
   RunReport report;
-  report.plots = EvaluationPlots(evaluation, fmt::format("{} on {}", input.model_path, input.data_path));
-  report.html.title = fmt::format("{} on {}", input.model_path, input.data_path);
+  report.plots =
+      EvaluationPlots(evaluation, fmt::format("{} on {}", NameOfData(input.model_path), NameOfData(input.data_path)));
+  report.html.title = fmt::format("{} on {}", NameOfData(input.model_path), NameOfData(input.data_path));
   report.html.summary = Headline(evaluation);
   HtmlSection section = MetricsSection("Result", evaluation);
   section.plots = report.plots;

@@ -57,6 +57,7 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
+  PlanStages();
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
   if (by_accuracy_ && !classes) {
@@ -90,11 +91,14 @@ void Search::ListTrials() {
     Trial trial;
     trial.number = std::ssize(trials_) + 1;
     trial.values = std::move(values);
-    trial.epochs = space_.Apply(settings_.train, trial.values).epochs;
     trials_.push_back(std::move(trial));
   }
+}
+
+void Search::PlanStages() {
   int64_t longest = 1;
-  for (const Trial& trial : trials_) {
+  for (Trial& trial : trials_) {
+    trial.epochs = TrainOptionsFrom(space_.Apply(settings_.train, trial.values), Loss::kMse, Rows()).epochs;
     longest = std::max(longest, trial.epochs);
   }
   if (settings_.halving > 1 && trials_.size() > 1) {
@@ -136,7 +140,7 @@ void Search::LoadFirst() {
         std::shared_ptr<const TrainData> data = cache_.Get(settings);
         BuildModel(settings, *data);
         data_ = std::move(data);
-        keeps_best_ = TrainOptionsFrom(settings, Loss::kMse).KeepsBest();
+        keeps_best_ = ParseKeep(settings.keep) != Keep::kLast;  // there are validation rows
       }
     } catch (const Error& error) {
       if (!IsOfTrial(error)) {
@@ -197,6 +201,7 @@ TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
   }
   SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
   settings.split = {split.train + split.validation, 0.0, split.test};
+  settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
   settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
   settings.patience = 0;
   settings.keep = "last";
@@ -217,7 +222,8 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   Model model = BuildModel(settings, *data);
   const std::unique_ptr<Backend> backend =
       MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
-  TrainOptions options = TrainOptionsFrom(settings, model.loss);
+  TrainOptions options = TrainOptionsFrom(settings, model.loss, {data->train.size(), data->validation.size()});
+  options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
   Trainer trainer(model.network, *backend, options);
   int64_t epochs = 0;

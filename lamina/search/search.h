@@ -70,6 +70,9 @@ class Search {
 
  private:
   void ListTrials();
+  void PlanStages();
+  // That trials train on and are compared on.
+  TrainRows Rows() const { return {data_->train.size(), data_->validation.size()}; }
   void LoadFirst();
   void ReadState();
   int64_t EpochsAt(const Trial& trial, int stage) const;

@@ -55,7 +55,8 @@ void ParseRange(const std::string& entry, std::string_view text, const Setting<T
                 SearchParameter& parameter) {
   const SettingKind kind = row.kind();
   parameter.is_range = true;
-  parameter.whole = kind == SettingKind::kInteger || kind == SettingKind::kCount || kind == SettingKind::kIntegerList;
+  parameter.whole = kind == SettingKind::kInteger || kind == SettingKind::kMaybeInteger ||
+                    kind == SettingKind::kCount || kind == SettingKind::kIntegerList;
   if (!parameter.whole && kind != SettingKind::kNumber && kind != SettingKind::kMaybeNumber) {
     RefuseEntry(entry, fmt::format("{} is not a number, so that it has no ranges", parameter.name),
                 "Give a list of values.");

@@ -296,6 +296,7 @@ class Study2016 {
     train.precision = who.precision;
     train.rule.learning_rate = options_.accuracy.learning_rate;
     train.seed = 1;
+    train.keep = Keep::kLast;
     const Dataset rows = FirstRowsOf(data_.train, std::min(options_.accuracy.rows, data_.train.size()));
     TrainCallbacks callbacks;
     callbacks.stop_requested = options_.stop_requested;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
 
@@ -73,6 +74,8 @@ RawData ReadRawData(const DataSources& sources) {
   for (const Column& column : raw.main.train.columns) {
     if (column.kind == ColumnKind::kText) {
       others.text_columns_if_present.push_back(column.name);
+    } else if (column.format != ColumnFormat()) {
+      others.known_formats.emplace_back(column.name, column.format);
     }
   }
   if (!sources.test.empty()) {
@@ -100,9 +103,6 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   if (settings.target.empty() && raw.main.target) {
     options.preprocess.targets = {*raw.main.target};
   }
-  if (settings.unseen == "auto" && raw.main.unseen_expected) {
-    options.preprocess.unseen = UnseenPolicy::kZero;
-  }
   options.weights = WeightOptionsFrom(settings);
   options.dtype = ParseDType(settings.dtype);
   return options;
@@ -124,6 +124,7 @@ DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<c
     plan.preprocessor = Preprocessor::Fit(raw.main.train, plan.split.train, options.preprocess);
     plan.preprocessor.set_form(FormFor(settings, plan.preprocessor.targets(), custom));
   }
+  plan.decisions = DecisionsOn(raw.main.train, plan.preprocessor, options.preprocess);
   return plan;
 }
 
@@ -154,9 +155,21 @@ RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<con
     RequireOthersComplete(raw.main.train, plan.data);
   }
   plan.network = PlanNetwork(settings, plan.data.preprocessor, custom);
-  plan.train_rows = std::ssize(plan.data.split.train);
-  plan.validation_rows = raw.validation ? raw.validation->rows : std::ssize(plan.data.split.validation);
-  plan.test_rows = raw.main.test ? raw.main.test->rows : std::ssize(plan.data.split.test);
+  const BoundTable main(plan.data.preprocessor, raw.main.train);
+  const auto usable = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
+    const int64_t asked = other ? other->rows : std::ssize(chosen);
+    const int64_t used =
+        std::ssize(other ? BoundTable(plan.data.preprocessor, *other).UsableRows(AllRowsOf(*other), true)
+                         : main.UsableRows(chosen, true));
+    plan.left_out_rows += asked - used;
+    return used;
+  };
+  plan.train_rows = usable(std::nullopt, plan.data.split.train);
+  plan.validation_rows = usable(raw.validation, plan.data.split.validation);
+  plan.test_rows = usable(raw.main.test, plan.data.split.test);
+  const TrainOptions options =
+      TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
+  plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/encode/sample_weights.h"
 #include "lamina/data/files/reader.h"
@@ -54,6 +55,7 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw);
 struct DataPlan {
   Split split;  // rows of raw.main.train
   Preprocessor preprocessor;
+  std::vector<ColumnDecision> decisions;  // about columns, that nobody asked for
 };
 
 /// Splits and fits the preprocessing on the training rows, or takes `fitted`; its targets have the form that the
@@ -80,10 +82,12 @@ struct RunPlan {
   DataPlan data;
   NetworkPlan network;
 
-  // Rows as split; those that the preprocessor leaves out (missing values) are still in these.
+  // Without the rows that the preprocessor leaves out for missing values.
   int64_t train_rows = 0;
   int64_t validation_rows = 0;
   int64_t test_rows = 0;
+  int64_t left_out_rows = 0;  // of all three
+  AutoTraining training;      // epochs, batch and patience: those of the settings, or what rows made of auto
 };
 
 /// A preview of the run: PlanData and PlanNetwork. Reads the columns once or twice, encodes nothing. Throws Error where

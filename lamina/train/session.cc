@@ -5,7 +5,9 @@
 #include "lamina/train/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "lamina/backend/backends.h"
@@ -20,6 +22,9 @@ namespace lamina {
 namespace {
 
 constexpr const char* kSettingsKey = "settings";
+
+// The same table may be named from another folder.
+std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
 
@@ -57,16 +62,27 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
   std::optional<RawData> read;
   if (given == nullptr) {
-    read = ReadRawData(settings_);
+    DataSources sources = SourcesFrom(settings_);
+    if (saved) {  // an earlier program may have read text where this one sees numbers
+      sources.read.text_columns_if_present = saved->model.preprocessor.TextColumns();
+      sources.read.known_formats = saved->model.preprocessor.KnownFormats();
+    }
+    read = ReadRawData(sources);
   }
   data_ = std::make_shared<const TrainData>(
       EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
-  const TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
-  backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options.batch,
-                                                 model_.network.dtype(), options.rule.StateCount()),
+  options_ = TrainOptionsFrom(settings_, model_.loss, {train().size(), validation().size()});
+  options_.class_threshold = model_.preprocessor.targets().class_threshold();
+  backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
+                                                 model_.network.dtype(), options_.rule.StateCount()),
                               {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  if (settings_.precision == "auto") {
+    settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
+                                           !model_.preprocessor.targets().class_names().empty());
+    options_.precision = PrecisionFrom(settings_);
+  }
   if (!costs.empty()) {
     RequireCosts(costs, model_);
     model_.training[kCostsKey] = costs.ToJson();
@@ -85,8 +101,7 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
     throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
                 {.file = path, .remedy = "Resume with the same data, split and seed."});
   }
-  const TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
-  if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options); !verdict) {
+  if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options_); !verdict) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's training state does not fit: " + verdict.reason,
                 {.file = path, .remedy = "Resume without flags that change the optimizer or the weights kept."});
   }
@@ -107,6 +122,30 @@ void TrainSession::CheckOutputs() const {
   if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
+  RequireOwnModel();
+}
+
+// Training again replaces what it made before; another model is only replaced where that was asked for.
+void TrainSession::RequireOwnModel() const {
+  std::error_code ignored;
+  if (settings_.model.empty() || settings_.overwrite || !std::filesystem::is_regular_file(settings_.model, ignored)) {
+    return;
+  }
+  std::string what = "a file that is no model";
+  try {
+    const Model there = LoadModel(settings_.model, custom_);
+    const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
+    const auto data = of.value("data", std::string());
+    if (FileName(data) == FileName(settings_.data) &&
+        of.value("target", std::vector<std::string>()) == settings_.target) {
+      return;
+    }
+    what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
+                       data.empty() ? "" : ", trained on " + data);
+  } catch (const Error&) {  // it says what is wrong with it, which does not matter
+  }
+  RefuseSetting("model", fmt::format("--model would replace {}", what), settings_.model,
+                "Give another name, or --overwrite.");
 }
 
 TrainSession::~TrainSession() = default;
@@ -115,20 +154,20 @@ const Dataset& TrainSession::train() const { return data_->train; }
 const Dataset& TrainSession::validation() const { return data_->validation; }
 const Dataset& TrainSession::test() const { return data_->test; }
 const EncodeReport& TrainSession::encode_report() const { return data_->report; }
+const std::vector<ColumnDecision>& TrainSession::decisions() const { return data_->decisions; }
+int64_t TrainSession::left_out_rows() const { return data_->left_out_rows; }
 
 std::string TrainSession::PrecisionRemark() const {
   const Network& network = model_.network;
   return backend_
-      ->Supports({network.layers().front(), Pass::kForward, settings_.batch, network.dtype(), PrecisionFrom(settings_)})
+      ->Supports({network.layers().front(), Pass::kForward, options_.batch, network.dtype(), PrecisionFrom(settings_)})
       .reason;
 }
 
 std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
-  TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
-  options.class_threshold = model_.preprocessor.targets().class_threshold();
-  Trainer trainer(model_.network, *backend_, options);
+  Trainer trainer(model_.network, *backend_, options_);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
   }
@@ -155,6 +194,8 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   model_.training["epochs"] = result.history.epochs.size();
   model_.training["best_epoch"] = result.history.best_epoch;
+  model_.training["batch"] = options_.batch;
+  model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
   if (result.test) {
     model_.training["test"] = ToJson(*result.test);
   }

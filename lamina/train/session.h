@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/data/encode/decisions.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
 #include "lamina/train/settings.h"
@@ -53,12 +54,17 @@ class TrainSession {
   std::string PrecisionRemark() const;
 
   const TrainSettings& settings() const { return settings_; }
+  /// What the settings mean for these rows: epochs and batch are numbers.
+  const TrainOptions& options() const { return options_; }
   const Model& model() const { return model_; }
   const Backend& backend() const { return *backend_; }
   const Dataset& train() const;
   const Dataset& validation() const;
   const Dataset& test() const;
   const EncodeReport& encode_report() const;
+  /// What reading and fitting decided about columns, and how many rows were left out for missing values.
+  const std::vector<ColumnDecision>& decisions() const;
+  int64_t left_out_rows() const;
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
   int64_t first_epoch() const;                                           // of the next Run(): 1, or where it goes on
@@ -68,6 +74,7 @@ class TrainSession {
   void Prepare(const RawData* given, const std::string* checkpoint);
   void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
+  void RequireOwnModel() const;
   uint64_t Fingerprint();
   void WriteFiles(const TrainResult& result);
 
@@ -76,6 +83,7 @@ class TrainSession {
   std::unique_ptr<Backend> backend_;
   std::string tuning_warning_;
   Model model_;
+  TrainOptions options_;
   std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed

@@ -9,10 +9,14 @@
 namespace lamina::setting_names {
 
 inline constexpr Named<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
+inline constexpr Named<Decimal> kDecimals[] = {
+    {"auto", Decimal::kAuto}, {"point", Decimal::kPoint}, {"comma", Decimal::kComma}};
+inline constexpr Named<DateOrder> kDateOrders[] = {
+    {"auto", DateOrder::kAuto}, {"day-first", DateOrder::kDayFirst}, {"month-first", DateOrder::kMonthFirst}};
 inline constexpr Named<MissingPolicy> kMissing[] = {
-    {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
+    {"mean", MissingPolicy::kMean}, {"drop", MissingPolicy::kDropRow}, {"error", MissingPolicy::kError}};
 inline constexpr Named<UnseenPolicy> kUnseen[] = {
-    {"auto", UnseenPolicy::kError}, {"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
+    {"zero", UnseenPolicy::kZero}, {"error", UnseenPolicy::kError}, {"auto", UnseenPolicy::kZero}};  // of older files
 inline constexpr Named<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
 inline constexpr Named<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                                {"none", Scaling::kNone},

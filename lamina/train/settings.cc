@@ -69,6 +69,8 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   options.header = Choose("header", settings.header, kHeaders);
   options.separator =
       settings.separator.size() == 1 ? settings.separator[0] : Choose("separator", settings.separator, kSeparators);
+  options.decimal = Choose("decimal", settings.decimal, kDecimals);
+  options.date_order = Choose("date-order", settings.date_order, kDateOrders);
   options.text_columns = settings.text_columns;
   return options;
 }
@@ -80,6 +82,8 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   PreprocessOptions options;
   options.targets = settings.target;
   options.drop_columns = settings.drop;
+  options.leave_out_useless = true;
+  options.use_columns = settings.use;
   if (!settings.weight_column.empty()) {
     options.drop_columns.push_back(settings.weight_column);
   }
@@ -131,10 +135,11 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   return options;
 }
 
-TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
+TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const TrainRows& rows) {
+  const AutoTraining by_rows = AutoTrainingFor(rows);
   TrainOptions options;
-  options.epochs = settings.epochs;
-  options.batch = settings.batch;
+  options.epochs = settings.epochs.value_or(by_rows.epochs);
+  options.batch = settings.batch.value_or(by_rows.batch);
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.clip_norm = settings.clip_norm;
@@ -142,7 +147,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
-  options.rule.weight_decay = settings.weight_decay;
+  options.rule.weight_decay =
+      settings.weight_decay.value_or(settings.epochs ? UpdateRule{}.weight_decay : by_rows.weight_decay);
   options.rule.beta1 = settings.beta1;
   options.rule.beta2 = settings.beta2.value_or(DefaultBeta2(options.rule.kind));
   options.rule.epsilon = settings.epsilon;
@@ -152,14 +158,31 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss) {
   options.schedule.patience = settings.schedule_patience;
   options.seed = settings.seed;
   options.shuffle = settings.shuffle;
-  options.patience = settings.patience;
+  options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
   options.checkpoint_epochs = settings.checkpoint_epochs;
   return options;
 }
 
-Precision PrecisionFrom(const TrainSettings& settings) { return Choose("precision", settings.precision, kPrecisions); }
+Precision PrecisionFrom(const TrainSettings& settings) {
+  return settings.precision == "auto" ? Precision::kExact : Choose("precision", settings.precision, kPrecisions);
+}
+
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
+  const auto is_faster = [&](Precision precision) {
+    return std::all_of(network.layers().begin(), network.layers().end(), [&](const LayerSpec& layer) {
+      const Verdict verdict = backend.Supports({layer, Pass::kForward, batch, network.dtype(), precision});
+      return verdict.ok && verdict.reason.empty();  // a reason beside a yes: no faster here
+    });
+  };
+  for (const Precision precision : {Precision::kBFloat16, Precision::kFast}) {
+    if ((classes || precision != Precision::kBFloat16) && is_faster(precision)) {
+      return std::string(NameOf(precision, kPrecisions));
+    }
+  }
+  return std::string(NameOf(Precision::kExact, kPrecisions));
+}
 
 WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
   WeightOptions options;
@@ -267,7 +290,11 @@ Initialization InitializationFrom(const TrainSettings& settings, std::span<const
   if (!IsAuto(settings.init)) {
     return ParseInitialization(settings.init);
   }
-  return layers.front().activation.relu_like() ? Initialization::kHeUniform : Initialization::kGlorotUniform;
+  // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise
+  // better.
+  constexpr size_t kFewLayers = 3;
+  return layers.front().activation.relu_like() && layers.size() > kFewLayers ? Initialization::kHeUniform
+                                                                             : Initialization::kGlorotUniform;
 }
 
 }  // namespace lamina

@@ -17,6 +17,7 @@
 #include "lamina/data/encode/target_encoder.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/nn/network.h"
+#include "lamina/train/auto_training.h"
 #include "lamina/train/split.h"
 #include "lamina/train/trainer.h"
 
@@ -33,8 +34,11 @@ struct TrainSettings {
   std::string header = "auto";
   std::string separator = "auto";
   std::vector<std::string> text_columns;
-  std::string missing = "error";
-  std::string unseen = "auto";
+  std::string decimal = "auto";
+  std::string date_order = "auto";
+  std::vector<std::string> use;
+  std::string missing = "mean";
+  std::string unseen = "zero";
   int64_t samples = 0;
   bool random_samples = false;
   std::vector<std::string> derive;
@@ -69,18 +73,18 @@ struct TrainSettings {
   std::optional<double> learning_rate;
   double label_smoothing = TrainOptions{}.label_smoothing;
   double momentum = UpdateRule{}.momentum;
-  double weight_decay = UpdateRule{}.weight_decay;
+  std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;
   std::optional<double> beta2;
   double epsilon = UpdateRule{}.epsilon;
   double clip_norm = TrainOptions{}.clip_norm;
-  int64_t epochs = TrainOptions{}.epochs;
-  int64_t batch = TrainOptions{}.batch;
+  std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
+  std::optional<int64_t> batch;
   std::string schedule = "constant";
   double schedule_factor = Schedule{}.factor;
   int64_t schedule_epochs = Schedule{}.step_epochs;
   int64_t schedule_patience = Schedule{}.patience;
-  int64_t patience = TrainOptions{}.patience;
+  std::optional<int64_t> patience;
   double min_improvement = TrainOptions{}.min_improvement;
   std::string keep = "auto";
   bool shuffle = true;
@@ -89,6 +93,7 @@ struct TrainSettings {
   std::string backend = "auto";
   int64_t threads = 0;
   std::string model;
+  bool overwrite = false;
   std::string history;
   std::string history_json;
   std::string checkpoint;
@@ -115,7 +120,8 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings);
 PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings);
 TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output);
 SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given);
-TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss);
+/// `rows` decide what the settings leave open.
+TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const TrainRows& rows);
 WeightOptions WeightOptionsFrom(const TrainSettings& settings);
 
 /// The network's shape besides its inputs and outputs, resolved from loss, activations and task.
@@ -132,7 +138,11 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
+/// "auto" as exact: what it is can be told by FastestPrecision() only.
 Precision PrecisionFrom(const TrainSettings& settings);
+/// What --precision auto is for a network on this machine: of bf16 (for classes, whose accuracy it keeps; see
+/// docs/decisions/0020-precision-auto.md) and fast the first that the backend computes faster than exact.
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes);
 
 /// By their names in settings. Throw Error(kInvalidArgument) naming the flag.
 MissingPolicy ParseMissing(const std::string& name);

@@ -92,7 +92,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
       WithSetting("activation", [&] { return ActivationFrom(settings, settings.activation, custom); });
   PreprocessOptionsFrom(settings);
   TargetFormFrom(settings, hidden, false);
-  TrainOptionsFrom(settings, Loss::kMse).Validate();
+  TrainOptionsFrom(settings, Loss::kMse, {}).Validate();
   WeightOptionsFrom(settings);
   WithSetting("layers", [&] { ValidateLayers(settings, custom); });
   if (settings.output_activation != "auto") {

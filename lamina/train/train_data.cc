@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "lamina/base/error.h"
@@ -14,12 +13,6 @@
 
 namespace lamina {
 namespace {
-
-std::vector<int64_t> AllRows(const Table& table) {
-  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
-  std::iota(rows.begin(), rows.end(), int64_t{0});
-  return rows;
-}
 
 // `data` with targets in another form: nothing is encoded, inputs are shared.
 TrainData InForm(const TrainData& data, const TargetForm& form) {
@@ -32,6 +25,8 @@ TrainData InForm(const TrainData& data, const TargetForm& form) {
   formed.validation = targets.InForm(data.validation);
   formed.test = targets.InForm(data.test);
   formed.report = data.report;
+  formed.decisions = data.decisions;
+  formed.left_out_rows = data.left_out_rows;
   formed.seconds = watch.Elapsed_seconds();
   return formed;
 }
@@ -44,11 +39,14 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   DataPlan plan = PlanData(settings, raw, custom, fitted);
   TrainData data;
   data.preprocessor = std::move(plan.preprocessor);
+  data.decisions = std::move(plan.decisions);
   const DType dtype = ParseDType(settings.dtype);
   const BoundTable main(data.preprocessor, raw.main.train);
   const auto encode = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    return other ? BoundTable(data.preprocessor, *other).Encode(AllRows(*other), dtype, &data.report)
-                 : main.Encode(chosen, dtype, &data.report);
+    Dataset encoded = other ? BoundTable(data.preprocessor, *other).Encode(AllRowsOf(*other), dtype, &data.report)
+                            : main.Encode(chosen, dtype, &data.report);
+    data.left_out_rows += (other ? other->rows : std::ssize(chosen)) - encoded.size();
+    return encoded;
   };
   data.train = encode(std::nullopt, plan.split.train);
   data.validation = encode(raw.validation, plan.split.validation);

@@ -21,7 +21,9 @@ struct TrainData {
   Dataset validation;
   Dataset test;
   EncodeReport report;
-  double seconds = 0;  // splitting and encoding
+  std::vector<ColumnDecision> decisions;
+  int64_t left_out_rows = 0;  // for missing values
+  double seconds = 0;         // splitting and encoding
 };
 
 /// Plans (PlanData) and encodes. Throws Error.

@@ -12,7 +12,8 @@
 
 namespace lamina {
 
-/// Which weights remain at the end. kAuto: the best ones if early stopping is on, the last ones otherwise.
+/// Which weights remain at the end. kAuto: those of the best epoch where validation rows say which that is, else the
+/// last ones.
 enum class Keep { kAuto, kBest, kLast };
 
 std::string_view KeepName(Keep keep);
@@ -36,7 +37,8 @@ struct TrainOptions {
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
 
-  bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
+  /// `watched`: there are validation rows.
+  bool KeepsBest(bool watched) const { return keep == Keep::kBest || (keep == Keep::kAuto && watched); }
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
   void Validate() const;
 };

@@ -46,6 +46,7 @@ struct Trainer::Run_ {
         callbacks(callbacks_in),
         batch(std::min(options.batch, train_set.size())),
         steps((train_set.size() + batch - 1) / batch),
+        keeps_best(options.KeepsBest(validation_set != nullptr)),
         evaluation_batch(
             std::max(batch, validation_set == nullptr ? 0 : std::min(kEvaluationBatch, validation_set->size()))),
         executor(trainer.network_, trainer.backend_, PlanFor()),
@@ -118,6 +119,7 @@ struct Trainer::Run_ {
   const TrainCallbacks& callbacks;
   int64_t batch;
   int64_t steps;
+  bool keeps_best;
   int64_t evaluation_batch;
   Executor executor;
   std::unique_ptr<Buffer> device_sums;
@@ -180,7 +182,8 @@ void Trainer::Run_::ThrowDiverged(double value, const char* which) const {
                           between ? steps : state.step, steps),
               {.remedy = fmt::format("Try a smaller learning rate ({:g} instead of {:g}), standardised inputs and "
                                      "targets, or less momentum.",
-                                     options.rule.learning_rate / 10, options.rule.learning_rate)});
+                                     std::min(options.rule.learning_rate / 10, DefaultLearningRate(options.rule.kind)),
+                                     options.rule.learning_rate)});
 }
 
 // The loss of a step is that of the weights before it, so the last step's damage shows in the weights only.
@@ -196,7 +199,7 @@ void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
 
 // Only now does the owner's network change.
 void Trainer::Run_::StoreKept() {
-  const bool best = options.KeepsBest() && state.best_parameters.size_bytes() > 0;
+  const bool best = keeps_best && state.best_parameters.size_bytes() > 0;
   const AlignedBuffer kept = best ? state.best_parameters : DownloadOf(executor.parameters());
   RequireFinite(kept);
   std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
@@ -304,7 +307,7 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
     state.history.best_epoch = state.epoch;
     state.epochs_since_best = 0;
     state.epochs_since_reduction = 0;
-    if (options.KeepsBest()) {
+    if (keeps_best) {
       state.best_parameters = DownloadOf(executor.parameters());
     }
   }

@@ -116,13 +116,11 @@ Plan Profile::PlanFor(const Problem& problem) const {
 
 void Profile::Add(ProfileEntry entry) {
   entry.problem = KeyOf(entry.problem);
-  const std::string key = entry.problem.Text();
-  const auto same =
-      std::find_if(entries_.begin(), entries_.end(), [&](const ProfileEntry& e) { return e.problem.Text() == key; });
-  if (same != entries_.end()) {
-    *same = std::move(entry);
-  } else {
+  const auto [place, added] = places_.try_emplace(entry.problem.Text(), entries_.size());
+  if (added) {
     entries_.push_back(std::move(entry));
+  } else {
+    entries_[place->second] = std::move(entry);
   }
 }
 

@@ -1,6 +1,7 @@
 // The plans found on one device, kept as one text file and asked while layers are prepared.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ class Profile final : public PlanSource {
  private:
   std::vector<std::string> header_;
   std::vector<ProfileEntry> entries_;
+  std::map<std::string, size_t> places_;  // of entries_, by the text of the problem
 };
 
 /// $XDG_CACHE_HOME (else ~/.cache)/lamina/NAME.profile, where NAME tells backend, processor, LAMINA_ISA where it

@@ -20,6 +20,18 @@ TEST(Error, TextIsComposedOfWhatIsKnown) {
   EXPECT_STREQ(Error(ErrorCode::kIo, "Ends.", {.remedy = "Look."}).what(), "Ends. Look.");
 }
 
+TEST(Error, QuotesFromFilesStayOnOneShortLine) {
+  EXPECT_STREQ(Error(ErrorCode::kBadData, "bad", {.value = "two\nlines\tand \x1b[31m"}).what(),
+               "bad: 'two\\nlines\\tand \\x1B[31m'");
+  EXPECT_STREQ(Error(ErrorCode::kBadData, "bad", {.column = "a\nb"}).what(), "column 'a\\nb': bad");
+  const Error error(ErrorCode::kBadData, "bad", {.value = std::string(5'000'000, 'x')});
+  EXPECT_LT(std::string(error.what()).size(), 300);
+  EXPECT_NE(std::string(error.what()).find("5000000 bytes"), std::string::npos) << error.what();
+  EXPECT_EQ(error.context().value.size(), 5'000'000);
+  const std::string letters = std::string(199, 'x') + "\xC3\xA4\xC3\xA4";  // not cut within a character
+  EXPECT_EQ(std::string(Error(ErrorCode::kBadData, "bad", {.value = letters}).what()).find("\xC3'"), std::string::npos);
+}
+
 TEST(Error, KeepsItsParts) {
   const Error error(ErrorCode::kBadModel, "truncated", {.file = "m", .value = "7"});
   EXPECT_EQ(error.code(), ErrorCode::kBadModel);

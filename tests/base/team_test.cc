@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <numeric>
 #include <thread>
@@ -59,6 +60,57 @@ TEST(Team, PartsCoverTheRangeOnce) {
         EXPECT_EQ(once, 1);
       }
     }
+  }
+}
+
+TEST(Team, SharedLoopsCoverTheirRangesOnce) {
+  for (int threads : {1, 2, 5}) {
+    for (int64_t count : {0, 1, 3, 4, 7, 1001}) {
+      for (int loops : {1, 3, Team::kSharedLoops + 2}) {
+        std::vector<std::atomic<int>> times(static_cast<size_t>(count));
+        RunTeam(threads, [&](Team team) {
+          for (int round = 0; round < 2; ++round) {
+            team.Barrier();
+            for (int loop = 0; loop < loops; ++loop) {
+              team.Share(count, loop, [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  ++times[static_cast<size_t>(i)];
+                }
+              });
+            }
+          }
+        });
+        for (const auto& each : times) {
+          EXPECT_EQ(each, 2 * loops) << threads << " threads, " << count;
+        }
+      }
+    }
+  }
+}
+
+TEST(Team, WhoIsSlowerDoesLessOfASharedLoop) {
+  constexpr int64_t kCount = 64;
+  for (int slow = 0; slow < 2; ++slow) {
+    std::vector<int> done(2);
+    std::atomic<int> size{0};
+    std::thread([&] {  // a pool that has not been told to go on alone
+      RunTeam(2, [&](Team team) {
+        size = team.size;
+        team.Barrier();
+        team.Share(kCount, 0, [&](int64_t begin, int64_t end) {
+          done[static_cast<size_t>(team.thread)] += static_cast<int>(end - begin);
+          if (team.thread == slow) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          }
+        });
+      });
+    })
+        .join();
+    if (size < 2) {
+      GTEST_SKIP() << "the system gave no second thread";
+    }
+    EXPECT_EQ(done[0] + done[1], kCount);
+    EXPECT_LT(done[static_cast<size_t>(slow)], done[static_cast<size_t>(1 - slow)]);
   }
 }
 

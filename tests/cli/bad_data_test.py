@@ -98,7 +98,7 @@ class BadDataTest(CliTest):
             self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", f"'{word}'", show=False)
         rows[1500][1] = "nan"
         self.write("x.csv", rows)
-        self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", "missing", "--missing mean", show=False)
+        self.refuse("train", "--data", "x.csv", "--missing", "error", says=("x.csv:1501:", "column 'x2'", "missing", "--missing mean"))
 
     def test_control_codes_of_a_file_do_not_reach_the_terminal(self):
         rows = linear_rows(50)
@@ -168,7 +168,8 @@ class BadDataTest(CliTest):
         rows = blob_rows(40)
         self.write("x.csv", rows)
         self.write("t.csv", rows[:5] + [["1", "1", "perhaps"]])
-        self.refuse("train", "--data", "x.csv", "--test", "t.csv", "--model", "m", says=("t.csv:6:", "'perhaps'", "--unseen"))
+        self.refuse("train", "--data", "x.csv", "--test", "t.csv", "--model", "m", "--unseen", "error",
+                    says=("t.csv:6:", "'perhaps'", "--unseen"))
 
     def test_test_file_with_other_columns(self):
         rows = digits_rows(60)

@@ -156,8 +156,8 @@ class OnnxTest(CliTest):
                 with self.subTest(encode=encode, unseen=unseen, missing=missing):
                     inputs = self.mixed(unseen, missing)
                     self.train("--data", "train.csv", "--target", "y", "--hidden", "9", "--encode", encode, "--model", "m",
-                               "--dtype", "f64", *(("--unseen", "zero") if unseen else ()),
-                               *(("--missing", "mean") if missing else ()), *QUICK)
+                               "--dtype", "f64", "--unseen", "zero" if unseen else "error",
+                               "--missing", "mean" if missing else "error", *QUICK)
                     self.succeed("export", "--onnx", "m", "-o", "net.onnx")
                     done = self.run_onnx("m", inputs)
                     self.assertEqual(done["types"]["label_"], "tensor(string)", "the name of a column is taken")
@@ -168,7 +168,7 @@ class OnnxTest(CliTest):
     @needs_onnx
     def test_unseen_text_is_an_error_where_the_model_says_so(self):
         inputs = self.mixed(False, False)
-        self.train("--data", "train.csv", "--target", "y", "--hidden", "3", "--model", "m", *QUICK)
+        self.train("--data", "train.csv", "--target", "y", "--hidden", "3", "--unseen", "error", "--model", "m", *QUICK)
         inputs["city"][4] = ["Atlantis"]
         result = self.run_onnx("m", inputs)
         self.assertNotIn("outputs", result)

@@ -6,6 +6,7 @@ import unittest
 from lamina_cli import CliTest, main, read_npy
 
 QUICK = ("--epochs", "2", "--split", "1,0,0", "--hidden", "3")
+STRICT = ("--missing", "error", "--unseen", "error")
 ROWS = [["size", "colour", "y"]] + [[i % 7 + i / 100, ("red", "green")[i % 2], ("no", "yes")[i // 2 % 2]] for i in range(24)]
 GAPS = [["size", "colour", "y"], [1.5, "red", "no"], ["", "red", "yes"], [2.5, "", "no"], [3.5, "green", "yes"]]
 NEW = [["size", "colour", "y"], [1.5, "blue", "no"], [2.5, "red", "yes"], [3.5, "green", "maybe"]]
@@ -62,7 +63,7 @@ class GapsTest(CliTest):
         self.assertIn("2 of 4 rows have no answer", result.err)
 
     def test_missing_beside_a_strict_model(self):
-        self.model()
+        self.model(*STRICT)
         self.refuse("predict", "--model", "m", "--data", "gaps.csv", says=("gaps.csv:3", "'size'", "--missing drop", "--missing mean"))
         self.refuse("evaluate", "--model", "m", "--data", "gaps.csv", says=("gaps.csv:3", "--missing drop"))
         dropped, said = self.predict("gaps.csv", "--missing", "drop")
@@ -92,19 +93,19 @@ class GapsTest(CliTest):
         self.assertIn([""], self.predict("gaps.csv", "--missing", "drop")[0])
 
     def test_means_that_the_model_does_not_keep(self):
-        self.model("--scale", "none")
+        self.model("--scale", "none", "--missing", "error")
         self.refuse("predict", "--model", "m", "--data", "gaps.csv", "--missing", "mean",
                     says=("gaps.csv:3", "'size'", "no mean", "--missing drop"))
         self.model("--scale", "none", "--missing", "mean")
         self.assertNotIn([""], self.predict("gaps.csv", "--missing", "mean")[0])
 
     def test_unseen_beside_a_strict_model(self):
-        self.model()
+        self.model(*STRICT)
         for command in ("predict", "evaluate"):
             self.refuse(command, "--model", "m", "--data", "new.csv", says=("new.csv:2", "'blue'", "--unseen zero"))
         answers, said = self.predict("new.csv", "--unseen", "zero")
         self.assertEqual(len(answers), 4)
-        self.assertIn("1 values of categories that training did not see", said)
+        self.assertIn("1 value of categories that training did not see", said)
         result = self.succeed("evaluate", "--model", "m", "--data", "new.csv", "--unseen", "zero")
         self.assertIn("maybe", result.out)
         self.model("--unseen", "zero")

@@ -24,7 +24,7 @@ LESS = {
     ("tune",): {"--milliseconds": "1", "--level": "estimate"},
     ("search",): {"--epochs": "2", "--samples": "300"},
 }
-MNIST_PART = {"--samples": "10000", "--epochs": "3"}  # enough to tell whether it learns
+MNIST_PART = {"--samples": "10000", "--epochs": "3", "--batch": "32"}  # enough to tell whether it learns
 
 
 def with_less(words, less):

@@ -66,7 +66,7 @@ class ModelTest(CliTest):
 
     def huge(self, *arguments):
         """Finite weights, and an infinite number minus another in the first output."""
-        self.train("--model", "m", *QUICK, "--activation", "identity", *arguments)
+        self.train("--model", "m", "--overwrite", *QUICK, "--activation", "identity", *arguments)
         for name, index, weight in (("layer.1.weight", 0, 3e38), ("layer.1.weight", 2, 3e38), ("layer.2.weight", 0, 3e38),
                                     ("layer.2.weight", 1, -3e38)):
             self.damage(name, index, weight)

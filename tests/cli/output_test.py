@@ -4,11 +4,12 @@ import itertools
 import os
 import re
 import shutil
+import struct
 import subprocess
 import time
 import unittest
 
-from lamina_cli import DIGITS, CliTest, main
+from lamina_cli import DIGITS, PROGRAM, CliTest, main
 
 TRAIN = ["train", "--data", DIGITS, "--hidden", "8", "--epochs", "1"]
 NEVER_ENDING = ["train", "--data", DIGITS, "--epochs", "100000000"]
@@ -139,7 +140,7 @@ class OutputTest(CliTest):
     def test_existing_files_are_replaced_whole(self):
         self.write("m.safetensors", "old" * 100000)
         self.write("h.csv", "old" * 100000)
-        self.succeed(*TRAIN, "--model", "m.safetensors", "--history", "h.csv")
+        self.succeed(*TRAIN, "--model", "m.safetensors", "--overwrite", "--history", "h.csv")
         self.assertEqual(self.read("h.csv").count("\n"), 2)
         self.succeed("evaluate", "--model", "m.safetensors", "--data", DIGITS)
         self.assertNoPartFiles()
@@ -165,6 +166,52 @@ class OutputTest(CliTest):
         self.refuse("train", "--data", DIGITS, "--hidden", "512", "--epochs", "1", "--model", "disk/m.safetensors", code=1,
                     says=("disk/m.safetensors", "No space left"))
         self.assertEqual(self.read("disk/m.safetensors", "rb"), before)
+
+    def test_standard_error_that_takes_nothing(self):
+        """The exit codes stay those of the errors, whoever listens."""
+        cases = {2: ("train", "--data", DIGITS, "--hiden", "8"), 1: ("train", "--data", "absent.csv"), 0: ("--version",)}
+        for code, arguments in cases.items():
+            with self.subTest(arguments=arguments, stream="closed"):
+                shell = ["sh", "-c", 'exec "$@" 2>&-', "sh", PROGRAM, *arguments]
+                self.assertEqual(subprocess.run(shell, cwd=self.folder, stdout=subprocess.DEVNULL, check=False).returncode, code)
+            if os.path.exists("/dev/full"):
+                with self.subTest(arguments=arguments, stream="full"), open("/dev/full", "w") as full:
+                    self.assertEqual(subprocess.run([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=full,
+                                                    check=False).returncode, code)
+
+    def test_parts_of_killed_runs_go_with_the_next(self):
+        self.write("m.safetensors.4194303.part", "left by a run that was killed")
+        self.write("m.safetensors.part", "not one of ours")
+        self.write("other.4194303.part", "of another file")
+        self.succeed(*TRAIN, "--model", "m.safetensors")
+        left = sorted(name for name in os.listdir(self.folder) if name.endswith(".part"))
+        self.assertEqual(left, ["m.safetensors.part", "other.4194303.part"])
+
+    def test_equal_runs_write_equal_files(self):
+        for name in ("a", "b"):
+            os.mkdir(self.path(name))
+            shutil.copy(DIGITS, self.path(f"{name}/d.csv.gz"))
+            subprocess.run([PROGRAM, "train", "--data", "d.csv.gz", "--hidden", "8", "--epochs", "2", "--model", "m"],
+                           cwd=self.path(name), check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(self.read("a/m", "rb"), self.read("b/m", "rb"))
+
+    def test_an_input_that_is_cut_short_meanwhile(self):
+        """A mapped file that another program shortens is an error that names it."""
+        rows = 400_000
+        head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 64), }}"
+        head += " " * ((-len(head) - 11) % 64) + "\n"
+        with open(self.path("x.npy"), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+            file.truncate(10 + len(head) + rows * 64 * 4)
+        process = self.start("layer", "--x", "x.npy", "--neuron", "mul", "--neurons", "256", "--out", "o.npy", "--threads", "1")
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not any(name.endswith(".part") for name in os.listdir(self.folder)):
+            time.sleep(0.002)
+        os.truncate(self.path("x.npy"), 4096)
+        result = self.finish(process)
+        self.assertEqual(result.code, 1, str(result))
+        self.assertIn("x.npy: was cut short while it was read", result.err)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["x.npy"])
 
     def test_result_into_a_pipe(self):
         process = self.start(*TRAIN, "--quiet", "--json", "/dev/stdout")

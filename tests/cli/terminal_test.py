@@ -98,6 +98,7 @@ class PipeTest(CliTest):
         lines = text.splitlines()
         found = [EPOCH_LINE.match(line).group(1) for line in lines if line.startswith("epoch")]
         self.assertEqual(found, ["1", "2", "3"], text)
+        lines = [line for line in lines if not line.startswith("note: ")]
         self.assertEqual(len(lines), 8, text)  # data, network, the epochs, summary, test, what was written
         self.assertIn("1,078 training, 360 validation and 359 test rows", lines[0])
         self.assertIn("64-24-10", lines[1])

@@ -98,6 +98,44 @@ TEST(Safetensors, BadHeaders) {
   EXPECT_NO_THROW(SafetensorsFile::Parse(FileOf("{}", ""), "m"));
 }
 
+TEST(Safetensors, AChangedBitIsSeen) {
+  const TemporaryFolder folder;
+  const float numbers[] = {1, 2, 3, 4};
+  WriteSafetensors(folder.Path("m"), {{"lamina", "{\"scale\":0.5}"}},
+                   {{"a", {DType::kF32, {2, 2}, {reinterpret_cast<const char*>(numbers), sizeof(numbers)}}}});
+  const std::string content = ReadFile(folder.Path("m"));
+  EXPECT_NO_THROW(SafetensorsFile::Parse(content, "m.safetensors"));
+  int accepted = 0;
+  for (size_t bit = 0; bit < content.size() * 8; ++bit) {
+    std::string changed = content;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    try {
+      const SafetensorsFile file = SafetensorsFile::Parse(changed, "m.safetensors");
+      ++accepted;
+      // Spaces of the header may change into others, and the name of the checksum, which is then not asked for.
+      EXPECT_EQ(file.tensors().at("a").bytes, std::string_view(content).substr(content.size() - sizeof(numbers)));
+      EXPECT_EQ(file.metadata().at("lamina"), "{\"scale\":0.5}");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBadModel) << error.what();
+    }
+  }
+  EXPECT_LT(accepted, 100);
+}
+
+TEST(Safetensors, AnotherProgramsFilesNeedNoChecksum) {
+  const std::string header = fmt::format(R"({{"a":{}}})", Entry("[1]", "[0,4]"));
+  EXPECT_NO_THROW(SafetensorsFile::Parse(FileOf(header, "abcd"), "m.safetensors"));
+}
+
+TEST(Safetensors, TheFormatsOwnRules) {
+  const std::string entry = Entry("[1]", "[0,4]");
+  EXPECT_TRUE(Mentions(ParseError(FileOf(fmt::format(R"( {{"a":{}}})", entry), "abcd")).what(), "begin with"));
+  EXPECT_TRUE(Mentions(ParseError(FileOf(fmt::format(R"({{"a":{},"a":{}}})", entry, entry), "abcd")).what(), "twice"));
+  EXPECT_TRUE(Mentions(
+      ParseError(FileOf(fmt::format(R"({{"a":{},"__metadata__":{{"x":"1","x":"2"}}}})", entry), "abcd")).what(),
+      "twice"));
+}
+
 TEST(Safetensors, DeepNestingIsAnErrorAndNoStackOverflow) {
   for (const size_t depth : {size_t{200}, size_t{1'000'000}}) {
     for (const char* bracket : {"[", "{\"a\":"}) {

@@ -151,7 +151,8 @@ TEST_F(Resume, ACheckpointIsAModelAndAModelIsNoCheckpoint) {
 
 TEST_F(Resume, OtherNetworksRulesAndBatchesAreRefused) {
   const std::unique_ptr<Backend> backend = MakeBackend("serial");
-  const TrainOptions adam = Recipes()[2].options;
+  TrainOptions adam = Recipes()[2].options;
+  adam.keep = Keep::kLast;
   const auto state = [&] { return StateAfter(6, *backend, adam, model_.network, train_, &validation_); };
   const auto refuse = [&](const TrainOptions& options, const std::string& about) {
     const Error error = CaughtError([&] { Continue(*backend, options, state()); });

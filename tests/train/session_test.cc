@@ -67,6 +67,29 @@ TEST(TrainSession, EveryBackendLearnsTheDigits) {
   }
 }
 
+TEST(TrainSession, PrecisionAutoIsOneThatIsFasterHere) {
+  TrainSettings settings = DigitSettings();
+  settings.backend = "cpu";
+  settings.epochs = 2;
+  settings.precision = "auto";
+  TrainSession session(settings);
+  const std::string chosen = session.settings().precision;
+  const Verdict bf16 = FindBackend("cpu").TrainsIn(DType::kF32, Precision::kBFloat16);
+  EXPECT_EQ(chosen == "bf16", bf16.ok && bf16.reason.empty()) << chosen;
+  settings.precision = chosen;
+  TrainSession same(settings);
+  session.Run({});
+  same.Run({});
+  EXPECT_EQ(ParameterBytes(session.model().network), ParameterBytes(same.model().network));
+  settings.precision = "auto";
+  settings.task = "regression";
+  settings.target = {"label"};
+  EXPECT_NE(TrainSession(settings).settings().precision, "bf16");
+  settings.task = "auto";
+  settings.dtype = "f64";
+  EXPECT_NE(TrainSession(settings).settings().precision, "bf16");
+}
+
 // A run stopped after `steps` questions; returns its checkpoint.
 std::string Interrupted(const TrainSettings& settings, int steps, std::vector<Activation> custom = {}) {
   int asked = 0;
@@ -81,6 +104,7 @@ TEST(TrainSession, AnInterruptedRunGoesOnToTheSameModel) {
   const TemporaryFolder folder;
   TrainSettings settings = DigitSettings();
   settings.epochs = 3;
+  settings.batch = 32;
   settings.model = folder.Path("whole");
   TrainSession whole(settings);
   whole.Run({});

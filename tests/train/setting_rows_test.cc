@@ -30,7 +30,8 @@ bool SetNumber(S& settings, const Setting<S>& row, double x) {
     } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) {
       field = x;
       set = true;
-    } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, std::vector<int64_t>>) {
+    } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, std::optional<int64_t>> ||
+                         std::is_same_v<T, std::vector<int64_t>>) {
       if (x == std::trunc(x) && std::abs(x) < 1e15) {
         const auto whole = static_cast<int64_t>(x);
         field = {whole};

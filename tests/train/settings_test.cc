@@ -204,12 +204,12 @@ TEST(Settings, RatesAndMeansOfTheOptimizer) {
   for (const std::string& name : UpdateKindNames()) {
     TrainSettings settings;
     settings.optimizer = name;
-    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, DefaultLearningRate(rule.kind)) << name;
     EXPECT_EQ(rule.beta2, DefaultBeta2(rule.kind)) << name;
     settings.learning_rate = 0.25;
     settings.beta2 = 0.5;
-    rule = TrainOptionsFrom(settings, Loss::kMse).rule;
+    rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, 0.25);
     EXPECT_EQ(rule.beta2, 0.5);
   }
@@ -238,14 +238,16 @@ TEST(Settings, LayersFromTheShape) {
   EXPECT_EQ(LayersFrom(settings, plan, 5, 3, custom)[0].activation, custom[0]);
 }
 
-TEST(Settings, InitialisationFollowsTheActivation) {
+TEST(Settings, InitialisationFollowsActivationAndDepth) {
   TrainSettings settings;
-  const auto of = [&](const char* activation) {
-    const LayerSpec layers[] = {{2, 2, Synapse::kDot, activation, true}, {2, 2, Synapse::kDot, "softmax", true}};
+  const auto of = [&](const char* activation, size_t hidden = 3) {
+    std::vector<LayerSpec> layers(hidden, {2, 2, Synapse::kDot, activation, true});
+    layers.push_back({2, 2, Synapse::kDot, "softmax", true});
     return InitializationFrom(settings, layers);
   };
   for (const char* relu : {"relu", "leaky_relu", "gelu"}) {
     EXPECT_EQ(of(relu), Initialization::kHeUniform);
+    EXPECT_EQ(of(relu, 2), Initialization::kGlorotUniform);
   }
   for (const char* other : {"tanh", "sigmoid", "bipolar_sigmoid", "identity"}) {
     EXPECT_EQ(of(other), Initialization::kGlorotUniform);
@@ -256,11 +258,11 @@ TEST(Settings, InitialisationFollowsTheActivation) {
 
 TEST(Settings, OptionsOfTheParts) {
   TrainSettings settings;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse).rule.learning_rate, 0.001);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.001);
   settings.optimizer = "sgd";
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse).rule.learning_rate, 0.05);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.05);
   settings.learning_rate = 0.5;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse).rule.learning_rate, 0.5);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.5);
   const SplitOptions three = SplitOptionsFrom(settings, false, false);
   EXPECT_EQ(three.train, 0.6);
   EXPECT_EQ(three.test, 0.2);

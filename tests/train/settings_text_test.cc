@@ -55,10 +55,10 @@ TEST(SettingsText, EveryFieldThereAndBack) {
 }
 
 TEST(SettingsText, WrongTextsLeaveTheSettingAlone) {
-  const std::pair<const char*, const char*> wrong[] = {{"epochs", "1.5"},  {"epochs", ""},           {"epochs", "ten"},
-                                                       {"momentum", ""},   {"momentum", "x"},        {"seed", "-1"},
-                                                       {"bias", "maybe"},  {"hidden", "3,,4"},       {"split", "1;0;0"},
-                                                       {"epochs", "1e30"}, {"learning-rate", "fast"}};
+  const std::pair<const char*, const char*> wrong[] = {
+      {"epochs", "1.5"},        {"checkpoint-epochs", ""}, {"epochs", "ten"},  {"momentum", ""},   {"momentum", "x"},
+      {"seed", "-1"},           {"bias", "maybe"},         {"hidden", "3,,4"}, {"split", "1;0;0"}, {"epochs", "1e30"},
+      {"learning-rate", "fast"}};
   for (const auto& [name, text] : wrong) {
     TrainSettings settings;
     const std::string before = SettingText(settings, name);

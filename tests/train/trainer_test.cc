@@ -208,7 +208,7 @@ TEST(Trainer, KeepSaysWhichWeightsRemain) {
     EXPECT_EQ(trained.history.stop_reason, "epochs");
     ASSERT_EQ(trained.history.epochs.size(), 20U);
     ASSERT_LT(trained.history.best_epoch, 20);
-    const int64_t kept = keep == Keep::kBest ? trained.history.best_epoch : 20;
+    const int64_t kept = keep == Keep::kLast ? 20 : trained.history.best_epoch;  // there are validation rows
     EXPECT_NEAR(run.ValidationLoss(trained.network),
                 trained.history.epochs[static_cast<size_t>(kept - 1)].validation_loss, 1e-12);
     EXPECT_EQ(ParseKeep(KeepName(keep)), keep);

@@ -142,23 +142,25 @@ void ComputeTiles(const AmxProductInput<T>& in, const PackedBlock<Tiles>& block,
   const int64_t most = std::max<int64_t>(1, cache_columns / kSide);
   for (int64_t first = 0; first < all_panels; first += most) {
     const int64_t panels = std::min(most, all_panels - first);
-    for (int64_t t = team.Begin(strips * panels); t < team.End(strips * panels); ++t) {
-      const int64_t strip = t / panels;
-      const int64_t panel = first + t % panels;
-      TilePlace at{block.row + strip * kSide, std::min(kSide, block.rows - strip * kSide), block.column + panel * kSide,
-                   std::min(kSide, block.columns - panel * kSide), 0};
-      at.width = RoundUp(at.columns, kAmxSide);
-      if (last) {
-        finish.Prefetch(at);
+    team.Share(strips * panels, static_cast<int>(first / most), [&](int64_t begin, int64_t end) HWY_ATTR {
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t strip = t / panels;
+        const int64_t panel = first + t % panels;
+        TilePlace at{block.row + strip * kSide, std::min(kSide, block.rows - strip * kSide),
+                     block.column + panel * kSide, std::min(kSide, block.columns - panel * kSide), 0};
+        at.width = RoundUp(at.columns, kAmxSide);
+        if (last) {
+          finish.Prefetch(at);
+        }
+        const AmxInput<T> input{in.scratch.rows + 2 * strip * block.group_size(),
+                                in.scratch.columns + 2 * panel * block.group_size(), block.steps};
+        T* sums = split_sum ? in.scratch.partial + (strip * all_panels + panel) * kSide * kSide : local;
+        AmxBlockFor<Tiles>(CeilDivide(at.rows, kAmxSide), at.width / kAmxSide)(input, sums, block.k > 0);
+        if (last) {
+          FinishBlock(finish, sums, at);
+        }
       }
-      const AmxInput<T> input{in.scratch.rows + 2 * strip * block.group_size(),
-                              in.scratch.columns + 2 * panel * block.group_size(), block.steps};
-      T* sums = split_sum ? in.scratch.partial + (strip * all_panels + panel) * kSide * kSide : local;
-      AmxBlockFor<Tiles>(CeilDivide(at.rows, kAmxSide), at.width / kAmxSide)(input, sums, block.k > 0);
-      if (last) {
-        FinishBlock(finish, sums, at);
-      }
-    }
+    });
   }
 }
 

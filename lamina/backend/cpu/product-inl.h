@@ -265,37 +265,38 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   };
   for (int64_t part = 0; part < parts.parts; ++part) {
     const int64_t first = parts.Begin(part);
-    Walk walk{strips, first, parts.Begin(part + 1) - first, block.direct_columns};
-    const int64_t end = team.End(strips * walk.panels);
-    int64_t t = team.Begin(strips * walk.panels);
-    walk.Start(t);
-    TilePlace at = place_of(walk);
-    for (; t < end; ++t) {
-      Walk next = walk;
-      next.Next();
-      const TilePlace next_at = t + 1 < end ? place_of(next) : at;
-      if (last) {
-        finish.Prefetch(next_at);  // this tile's lines were asked for one tile ago
-      }
-      const int64_t group = walk.strip * Finish::kRowTiles;
-      const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
-      T* tile = split_sum ? in.scratch.partial + tile_index * strip_size : local;
-      for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
-        T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
-        if constexpr (Sum::kSkipsZeros) {
-          if (in.skips_zeros) {
-            ComputeTileOfNonzeros(in, block, g, walk.panel, to, block.k > 0);
-            continue;
-          }
+    const Walk start{strips, first, parts.Begin(part + 1) - first, block.direct_columns};
+    team.Share(strips * start.panels, static_cast<int>(part), [&](int64_t t, int64_t end) HWY_ATTR {
+      Walk walk = start;
+      walk.Start(t);
+      TilePlace at = place_of(walk);
+      for (; t < end; ++t) {
+        Walk next = walk;
+        next.Next();
+        const TilePlace next_at = t + 1 < end ? place_of(next) : at;
+        if (last) {
+          finish.Prefetch(next_at);  // this tile's lines were asked for one tile ago
         }
-        ComputeTile(in, block, g, walk.panel, to, block.k > 0);
+        const int64_t group = walk.strip * Finish::kRowTiles;
+        const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
+        T* tile = split_sum ? in.scratch.partial + tile_index * strip_size : local;
+        for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
+          T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
+          if constexpr (Sum::kSkipsZeros) {
+            if (in.skips_zeros) {
+              ComputeTileOfNonzeros(in, block, g, walk.panel, to, block.k > 0);
+              continue;
+            }
+          }
+          ComputeTile(in, block, g, walk.panel, to, block.k > 0);
+        }
+        if (last) {
+          finish(tile, at);
+        }
+        walk = next;
+        at = next_at;
       }
-      if (last) {
-        finish(tile, at);
-      }
-      walk = next;
-      at = next_at;
-    }
+    });
   }
 }
 

@@ -171,11 +171,7 @@ BoundTable::Columns BoundTable::NeededColumns(bool with_targets) const {
     needed = inputs_;
     needed.insert(needed.end(), targets.begin(), targets.end());
   } else if (preprocessor_.policies().missing == MissingPolicy::kMean && with_targets) {
-    for (size_t j = 0; j < targets_.size(); ++j) {
-      if (preprocessor_.derive().Makes(preprocessor_.targets().columns()[j].name)) {
-        needed.push_back(targets_[j]);
-      }
-    }
+    needed = targets;
   }
   return needed;
 }

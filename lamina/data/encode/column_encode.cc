@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "lamina/base/error.h"
@@ -17,6 +18,7 @@
 namespace lamina {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kRowTile = 64;
 constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
 constexpr const char* kMissingRemedy = "Leave such rows out with --missing drop, or fill them in with --missing mean.";
@@ -27,42 +29,59 @@ constexpr const char* kUnseenRemedy =
 struct Source {
   const Column* column = nullptr;
   const FittedColumn* fitted = nullptr;
-  double fill = kNaN;          // missing numbers; NaN: an error
-  int32_t fill_category = -1;  // missing text; -1: an error
+  double fill = kNaN;                      // missing numbers; NaN: an error
+  NumberSpan near{-kInfinity, kInfinity};  // numbers beyond are far from those of training
+  int32_t fill_category = -1;              // missing text; -1: an error
   bool zero_unseen = false;
   bool lacks_mean = false;             // there is a mean to be filled in, but nobody knows it
   std::unique_ptr<CategoryView> view;  // text
   std::vector<int32_t> index;          // category of the table -> fitted one
   int64_t unseen = 0;
+  int64_t filled = 0;
+  int64_t far = 0;  // numbers
+};
+
+// What is counted in a tile.
+struct Counts {
+  int64_t unseen = 0;
+  int64_t filled = 0;
+  int64_t far = 0;
 };
 
 // Writes the scaled numbers to out[0], out[stride], ...; false if a result is not finite.
 template <bool kLogarithm, class T, class Number>
 bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
-                     int64_t out_stride) {
+                     int64_t out_stride, Counts& counts) {
   const int64_t stride = source.column->stride;
   ColumnScaling scaling = source.fitted->scaling;
   scaling.logarithm = kLogarithm;  // no branch in the loop
   const double fill = source.fill;
+  const NumberSpan near = source.near;
   bool good = true;
+  int64_t filled = 0;
+  int64_t far = 0;
   for (const int64_t row : rows) {
     auto value = static_cast<double>(numbers[row * stride]);
     if constexpr (std::is_floating_point_v<Number>) {
+      filled += value == value ? 0 : 1;
       value = value == value ? value : fill;
     }
+    far += value < near.low || value > near.high ? 1 : 0;
     const T encoded = static_cast<T>(scaling.Encode(value));
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     *out = encoded;
     out += out_stride;
   }
+  counts.filled += filled;
+  counts.far += far;
   return good;
 }
 
 template <class T, class Number>
 bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
-                   int64_t out_stride) {
-  return source.fitted->scaling.logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride)
-                                          : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride);
+                   int64_t out_stride, Counts& counts) {
+  return source.fitted->scaling.logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride, counts)
+                                          : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride, counts);
 }
 
 // The fitted category of a row: -1 unseen, -2 missing.
@@ -76,11 +95,12 @@ int32_t CategoryOf(const Source& source, int64_t row) {
 
 // `out` is zero before; unseen categories stay zero.
 template <class T>
-bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, int64_t& unseen) {
+bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, Counts& counts) {
   const FittedColumn& fitted = *source.fitted;
   bool good = true;
   for (const int64_t row : rows) {
     const int32_t category = CategoryOf(source, row);
+    counts.filled += source.view->Code(row) < 0 ? 1 : 0;
     if (category >= 0) {
       if (fitted.one_hot) {
         out[category] = T{1};
@@ -89,7 +109,7 @@ bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int
       }
     } else {
       good &= category == -1 && source.zero_unseen;
-      ++unseen;
+      ++counts.unseen;
     }
     out += out_stride;
   }
@@ -101,16 +121,21 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
   bool good = true;
   for (Source& source : sources) {
     T* first = out + source.fitted->place;
+    Counts counts;
     if (source.view != nullptr) {
-      int64_t unseen = 0;
-      good &= EncodeText(source, rows, first, out_stride, unseen);
-      if (unseen > 0) {
-#pragma omp atomic
-        source.unseen += unseen;
-      }
+      good &= EncodeText(source, rows, first, out_stride, counts);
     } else {
-      good &= DispatchNumbers(
-          *source.column, [&](const auto* numbers) { return EncodeNumbers(numbers, source, rows, first, out_stride); });
+      good &= DispatchNumbers(*source.column, [&](const auto* numbers) {
+        return EncodeNumbers(numbers, source, rows, first, out_stride, counts);
+      });
+    }
+    if (counts.unseen + counts.filled + counts.far > 0) {
+#pragma omp critical(lamina_encode_counts)
+      {
+        source.unseen += counts.unseen;
+        source.filled += counts.filled;
+        source.far += counts.far;
+      }
     }
   }
   return good;
@@ -151,18 +176,26 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
   throw Error(ErrorCode::kBadData, "a value cannot be encoded", {.file = table.source});
 }
 
-void AddUnseen(EncodeReport& report, const std::string& column, int64_t count) {
-  report.unseen_values += count;
-  auto& names = report.unseen_columns;
+void AddCount(const std::string& column, int64_t count, int64_t& total, std::vector<std::string>& names) {
+  total += count;
   if (count > 0 && std::find(names.begin(), names.end(), column) == names.end()) {
     names.push_back(column);
   }
+}
+
+// Beyond the numbers of training by more than three times their span; of a column that was constant nobody knows.
+NumberSpan NearOf(const NumberSpan& span) {
+  const double margin = span.high > span.low ? 3 * (span.high - span.low) : kInfinity;
+  return {span.low - margin, span.high + margin};
 }
 
 Source MakeSource(const Table& table, const Column& column, const FittedColumn& fitted, std::span<const int64_t> rows,
                   const EncodePolicies& policies) {
   Source source{.column = &column, .fitted = &fitted};
   source.zero_unseen = policies.unseen == UnseenPolicy::kZero;
+  if (fitted.span) {
+    source.near = NearOf(*fitted.span);
+  }
   if (policies.missing == MissingPolicy::kMean) {
     source.lacks_mean = !fitted.keeps_mean;
     source.fill = fitted.keeps_mean ? fitted.fill : kNaN;
@@ -210,7 +243,10 @@ void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std
     ThrowFirstBad(table, sources, rows.subspan(static_cast<size_t>(first_bad)), dtype);
   }
   for (const Source& source : sources) {
-    AddUnseen(report, source.fitted->name, source.unseen);
+    const std::string& name = source.fitted->name;
+    AddCount(name, source.unseen, report.unseen_values, report.unseen_columns);
+    AddCount(name, source.filled, report.filled_values, report.filled_columns);
+    AddCount(name, source.far, report.far_values, report.far_columns);
   }
 }
 

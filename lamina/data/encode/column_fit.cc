@@ -74,6 +74,7 @@ FittedColumn FitText(const Table& table, const Column& column, std::span<const i
       ++counts[static_cast<size_t>(index[static_cast<size_t>(view.Code(row))])];
     }
   }
+  fitted.missing = std::ssize(rows) - static_cast<int64_t>(std::accumulate(counts.begin(), counts.end(), 0.0));
   fitted.fill_category = static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   if (!fitted.one_hot) {
     ColumnStatistics statistics;
@@ -108,6 +109,8 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
       fitted = FitText(table, column, rows, options);
     } else {
       fitted.name = column.name;
+      fitted.is_date = column.is_date;
+      fitted.format = column.format;
       const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
       fitted.scaling.scale = pixel ? kPixelMax : 1;
       const bool scaled = !pixel && options.scaling != Scaling::kNone;
@@ -130,6 +133,8 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
       ThrowNoValues(table, fitted.name);
     }
     fitted.fill = statistics[i].mean;
+    fitted.span = NumberSpan{statistics[i].min, statistics[i].max};
+    fitted.missing = std::ssize(rows) - statistics[i].count;
     fitted.scaling.logarithm = options.scaling == Scaling::kLog;
     SetScale(fitted, options.scaling, fitted.scaling.logarithm ? logarithms[i] : statistics[i], table.source);
   }
@@ -142,6 +147,8 @@ FittedColumn FitTarget(const Table& table, std::span<const int64_t> rows, int64_
   fitted.name = column.name;
   fitted.kind = column.kind;
   fitted.position = position;
+  fitted.is_date = column.is_date;
+  fitted.format = column.format;
   if (scaling != Scaling::kNone) {
     const Column* const one[] = {&column};
     fitted.scaling.logarithm = scaling == Scaling::kLog;

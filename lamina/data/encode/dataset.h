@@ -24,6 +24,11 @@ struct Dataset {
 struct EncodeReport {
   int64_t unseen_values = 0;  // categories not seen in training, encoded as zeros
   std::vector<std::string> unseen_columns;
+  int64_t filled_values = 0;  // missing ones of the inputs, filled in with the mean or the most frequent category
+  std::vector<std::string> filled_columns;
+  /// Numbers outside of the training rows', by so much that the model says little about them.
+  int64_t far_values = 0;
+  std::vector<std::string> far_columns;
   /// Values of a classification target that training did not have. `class_name` is empty where the model has no class
   /// for it: such rows can only be answered wrongly.
   struct NewLabel {

@@ -7,7 +7,47 @@ namespace lamina::encoder_json {
 namespace {
 
 constexpr Named<ColumnKind> kKinds[] = {{"number", ColumnKind::kNumber}, {"text", ColumnKind::kText}};
+constexpr Named<char> kDecimals[] = {{"point", '.'}, {"comma", ','}};
+constexpr Named<DateOrder> kDateOrders[] = {
+    {"auto", DateOrder::kAuto}, {"day_first", DateOrder::kDayFirst}, {"month_first", DateOrder::kMonthFirst}};
 constexpr Named<bool> kEncodings[] = {{"one_hot", true}, {"ordinal", false}};
+
+// What is usual is not written: files of before have none of it.
+void AddFormat(const FittedColumn& column, json& object) {
+  const ColumnFormat usual;
+  if (column.is_date) {
+    object["date"] = true;
+  }
+  if (column.format.decimal != usual.decimal) {
+    object["decimal"] = NameOf(column.format.decimal, kDecimals);
+  }
+  if (column.format.date_order != usual.date_order) {
+    object["date_order"] = NameOf(column.format.date_order, kDateOrders);
+  }
+  if (!column.format.unit.empty()) {
+    object["unit"] = column.format.unit;
+  }
+  if (column.span) {
+    object["minimum"] = column.span->low;
+    object["maximum"] = column.span->high;
+  }
+}
+
+void ReadFormat(const json& object, FittedColumn& column) {
+  column.is_date = object.contains("date") && Get<bool>(object, "date");
+  if (object.contains("decimal")) {
+    column.format.decimal = GetKind(object, "decimal", kDecimals);
+  }
+  if (object.contains("date_order")) {
+    column.format.date_order = GetKind(object, "date_order", kDateOrders);
+  }
+  if (object.contains("unit")) {
+    column.format.unit = Get<std::string>(object, "unit");
+  }
+  if (object.contains("minimum")) {
+    column.span = NumberSpan{Get<double>(object, "minimum"), Get<double>(object, "maximum")};
+  }
+}
 
 json ColumnToJson(const FittedColumn& column) {
   json object{{"name", column.name},
@@ -20,6 +60,7 @@ json ColumnToJson(const FittedColumn& column) {
   }
   if (column.kind == ColumnKind::kNumber) {
     object["fill"] = column.fill;
+    AddFormat(column, object);
   } else {
     object["encoding"] = NameOf(column.one_hot, kEncodings);
     object["categories"] = column.categories;
@@ -41,6 +82,7 @@ FittedColumn ColumnFromJson(const json& object) {
   column.scaling.logarithm = object.contains("logarithm") && Get<bool>(object, "logarithm");
   if (column.kind == ColumnKind::kNumber) {
     column.fill = Get<double>(object, "fill");
+    ReadFormat(object, column);
     return column;
   }
   column.one_hot = GetKind(object, "encoding", kEncodings);

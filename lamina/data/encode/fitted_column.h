@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ struct ColumnScaling {
   bool IsIdentity() const { return !logarithm && offset == 0 && scale == 1; }
 };
 
+/// The least and the greatest of some numbers.
+struct NumberSpan {
+  double low = 0;
+  double high = 0;
+};
+
 /// Text becomes one number per category, or its category's index scaled.
 struct FittedColumn {
   std::string name;
@@ -40,6 +47,12 @@ struct FittedColumn {
   bool one_hot = false;
   std::vector<std::string> categories;  // text only
   int32_t fill_category = 0;            // for missing text: the most frequent one
+  bool is_date = false;                 // the numbers are days since 1970-01-01
+  ColumnFormat format;                  // of the training data's file
+  std::optional<NumberSpan> span;       // of the training rows; older files have none
+
+  // Of fitting, not stored:
+  int64_t missing = 0;  // training rows without a value
 
   // Not stored, they follow from the others:
   int64_t place = 0;       // of its first number in an encoded row

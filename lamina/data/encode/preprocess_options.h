@@ -37,7 +37,10 @@ struct PreprocessOptions {
                             // most 100 values that occur twice or more on average (or 2 values)
   DeriveOptions derive;     // what Preprocessor::Prepare() adds to a table
   ClassMap class_map;       // of a classification target's values
-  std::string baseline;     // regression: the naive guess, a column (not an input by that) or a number; empty: none
+  /// Leaves out columns that say nothing: constant ones, identifiers, free text (UselessColumns()).
+  bool leave_out_useless = false;
+  std::vector<std::string> use_columns;  // names or numbers of columns that are used all the same
+  std::string baseline;  // regression: the naive guess, a column (not an input by that) or a number; empty: none
 
   bool operator==(const PreprocessOptions&) const = default;
 };

@@ -61,6 +61,25 @@ Roles FindRoles(const Table& table, const PreprocessOptions& options) {
   return roles;
 }
 
+// Without the inputs that say nothing, which are returned.
+std::vector<LeftOutColumn> LeaveOut(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
+                                    Roles& roles) {
+  std::vector<int64_t> judged = roles.inputs;
+  for (const std::string& name : options.use_columns) {
+    std::erase(judged, table.FindColumn(name));
+  }
+  std::vector<LeftOutColumn> left_out = UselessColumns(table, rows, judged);
+  if (left_out.size() == roles.inputs.size()) {
+    return {};  // better than nothing
+  }
+  std::erase_if(roles.inputs, [&](int64_t position) {
+    return std::any_of(left_out.begin(), left_out.end(), [&](const LeftOutColumn& column) {
+      return column.name == table.columns[static_cast<size_t>(position)].name;
+    });
+  });
+  return left_out;
+}
+
 std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> columns) {
   std::vector<const Column*> picked;
   for (const int64_t column : columns) {
@@ -81,20 +100,19 @@ std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> row
   if (drop) {
     needed = used;
   } else if (mean) {
-    std::copy_if(targets.begin(), targets.end(), std::back_inserter(needed),
-                 [&](const Column* column) { return options.derive.Makes(column->name); });
+    needed = targets;
   }
   std::vector<int64_t> usable = CompleteRows(needed, rows);
   if (usable.empty()) {
-    throw Error(ErrorCode::kBadData, fmt::format("no training rows{}", drop ? " without missing values" : ""),
+    throw Error(ErrorCode::kBadData,
+                fmt::format("no training rows{}", drop   ? " without missing values"
+                                                  : mean ? " with a value of the target"
+                                                         : ""),
                 {.file = table.source});
   }
-  const std::span<const Column* const> complete = mean ? targets : used;
-  if (const auto cell = FindMissing(complete, usable)) {
-    ThrowCell(table, usable[static_cast<size_t>(cell->row)], *complete[static_cast<size_t>(cell->column)],
-              "missing value",
-              mean ? "Targets are not filled in: leave such rows out with --missing drop."
-                   : "Leave such rows out with --missing drop, or fill them in with --missing mean.");
+  if (const auto cell = mean ? std::nullopt : FindMissing(used, usable)) {
+    ThrowCell(table, usable[static_cast<size_t>(cell->row)], *used[static_cast<size_t>(cell->column)], "missing value",
+              "Leave such rows out with --missing drop, or fill them in with --missing mean.");
   }
   return usable;
 }
@@ -102,9 +120,12 @@ std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> row
 }  // namespace
 
 Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options) {
-  const Roles roles = FindRoles(table, options);
-  const std::vector<int64_t> usable = FittedRows(table, rows, roles, options);
+  Roles roles = FindRoles(table, options);
   Preprocessor fitted;
+  if (options.leave_out_useless) {
+    fitted.left_out_ = LeaveOut(table, rows, options, roles);
+  }
+  const std::vector<int64_t> usable = FittedRows(table, rows, roles, options);
   fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, options);
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
   fitted.derive_ = options.derive;
@@ -136,12 +157,27 @@ std::vector<std::string> Preprocessor::TextColumns() const {
   return names;
 }
 
+std::vector<std::pair<std::string, ColumnFormat>> Preprocessor::KnownFormats() const {
+  std::vector<std::pair<std::string, ColumnFormat>> formats;
+  for (const std::vector<FittedColumn>* columns : {&inputs_.columns(), &targets_.columns()}) {
+    for (const FittedColumn& column : *columns) {
+      if (column.format != ColumnFormat()) {
+        formats.emplace_back(column.name, column.format);
+      }
+    }
+  }
+  return formats;
+}
+
 nlohmann::json Preprocessor::ToJson() const {
   nlohmann::json object{{"missing", NameOf(policies_.missing, kMissingPolicies)},
                         {"unseen", NameOf(policies_.unseen, kUnseenPolicies)},
                         {"columns", column_count_}};
   if (!derive_.columns.empty()) {
     object["derive"] = {{"columns", derive_.columns}, {"series_by", derive_.series_by}, {"order_by", derive_.order_by}};
+  }
+  for (const LeftOutColumn& column : left_out_) {
+    object["left_out"].push_back({{"name", column.name}, {"reason", column.reason}});
   }
   inputs_.AddTo(object);
   targets_.AddTo(object);
@@ -160,6 +196,11 @@ Preprocessor Preprocessor::FromJson(const nlohmann::json& object) {
     fitted.derive_ = {Get<std::vector<std::string>>(derive, "columns"), Get<std::string>(derive, "series_by"),
                       Get<std::string>(derive, "order_by")};
     AsField([&] { ValidateDerive(fitted.derive_); });
+  }
+  if (object.contains("left_out")) {  // older files have none
+    for (const json& column : object["left_out"]) {
+      fitted.left_out_.push_back({Get<std::string>(column, "name"), Get<std::string>(column, "reason")});
+    }
   }
   const auto require_column = [&](const FittedColumn& column) {
     if (column.position >= fitted.column_count_) {

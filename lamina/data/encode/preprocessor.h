@@ -6,10 +6,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lamina/data/encode/input_encoder.h"
 #include "lamina/data/encode/target_encoder.h"
+#include "lamina/data/encode/useless_columns.h"
 
 namespace lamina {
 
@@ -27,6 +29,8 @@ class Preprocessor {
   /// Throws as TargetEncoder::For().
   void set_form(const TargetForm& form) { targets_ = targets_.For(form); }
   const DeriveOptions& derive() const { return derive_; }
+  /// Columns that fitting left out by itself, and why.
+  const std::vector<LeftOutColumn>& left_out() const { return left_out_; }
   int64_t column_count() const { return column_count_; }  // of the table fitted on
   const EncodePolicies& policies() const { return policies_; }
   /// Other policies than those of fitting. A mean that fitting did not measure (numbers that are not scaled, of a model
@@ -35,6 +39,8 @@ class Preprocessor {
   void set_unseen(UnseenPolicy policy) { policies_.unseen = policy; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
   std::vector<std::string> TextColumns() const;
+  /// How the columns were written that have a format worth knowing, for ReadOptions::known_formats.
+  std::vector<std::pair<std::string, ColumnFormat>> KnownFormats() const;
 
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel) naming the missing or wrong field.
@@ -45,6 +51,7 @@ class Preprocessor {
   TargetEncoder targets_;
   DeriveOptions derive_;
   EncodePolicies policies_;
+  std::vector<LeftOutColumn> left_out_;
   int64_t column_count_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include "lamina/base/utf8.h"
 #include "lamina/data/files/csv_columns.h"
 #include "lamina/data/files/csv_cursor.h"
-#include "lamina/data/files/csv_dialect.h"
+#include "lamina/data/files/csv_formats.h"
 
 namespace lamina {
 namespace {
@@ -83,7 +83,7 @@ std::vector<std::string> ColumnNames(const std::vector<std::string>& first, bool
 }
 
 void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& options, const std::string& source,
-                      std::vector<FieldKind>& kinds) {
+                      std::vector<CsvColumnPlan>& plans) {
   Table table;  // for its look-up by name or number
   table.source = source;
   table.columns.resize(names.size());
@@ -91,12 +91,12 @@ void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& 
     table.columns[j].name = names[j];
   }
   for (const std::string& name : options.text_columns) {
-    kinds[static_cast<size_t>(table.FindColumn(name))] = FieldKind::kText;
+    plans[static_cast<size_t>(table.FindColumn(name))].kind = FieldKind::kText;
   }
   for (const std::string& name : options.text_columns_if_present) {
     const auto it = std::find(names.begin(), names.end(), name);
     if (it != names.end()) {
-      kinds[static_cast<size_t>(it - names.begin())] = FieldKind::kText;
+      plans[static_cast<size_t>(it - names.begin())].kind = FieldKind::kText;
     }
   }
 }
@@ -117,7 +117,7 @@ void ReadRecords(CsvCursor& cursor, std::vector<CsvColumnBuilder>& builders, Tab
   const size_t columns = builders.size();
   const bool skip_blank = columns > 1;
   while (!cursor.AtEnd()) {
-    if (skip_blank && cursor.SkipBlankLine()) {
+    if (skip_blank && (cursor.SkipBlankLine() || cursor.SkipComment(columns))) {
       continue;
     }
     const int64_t line = cursor.line();
@@ -137,6 +137,29 @@ void CheckSeparator(char separator) {
       std::isalnum(static_cast<unsigned char>(separator))) {
     throw Error(ErrorCode::kInvalidArgument, "cannot separate fields",
                 {.value = std::string(1, separator), .remedy = "Use a comma, a semicolon, a tab or |."});
+  }
+}
+
+// Blanks the lines that start with '#' before the first record, so that lines count on. The last of them is the header
+// where it has as many fields as the record behind it: its '#' goes.
+void BlankLeadingComments(std::string& content, char separator) {
+  size_t begin = 0;
+  size_t last = std::string::npos;  // where the last of them begins
+  while (begin < content.size() && content[begin] == '#') {
+    last = begin;
+    begin = content.find('\n', begin) + 1;
+  }
+  if (last == std::string::npos || content.find_first_not_of(" \r\n", begin) == std::string::npos) {
+    return;
+  }
+  const auto line_at = [&](size_t at) { return std::string_view(content).substr(at, content.find('\n', at) - at); };
+  const char mark = separator != 0 ? separator : DetectSeparator(std::string_view(content).substr(begin));
+  const size_t fields = FieldsOfLine(line_at(begin), mark);
+  const bool header = fields > 1 && FieldsOfLine(line_at(last), mark) == fields;
+  for (size_t i = 0; i < begin; ++i) {
+    if (content[i] != '\n' && (!header || i <= last)) {
+      content[i] = ' ';
+    }
   }
 }
 
@@ -177,6 +200,7 @@ bool LooksLikeCsv(std::string_view start, std::string_view path) {
 
 Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options) {
   Normalise(content, source);
+  BlankLeadingComments(content, options.separator);
   const std::string_view text = WithoutTrailingBlankLines(content);
   const char separator = options.separator != 0 ? options.separator : DetectSeparator(text);
   CheckSeparator(separator);
@@ -184,8 +208,8 @@ Table ReadCsv(std::string content, const std::string& source, const ReadOptions&
   const bool header =
       options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, options.missing));
   const std::vector<std::string> names = ColumnNames(sample.records.front(), header, source);
-  std::vector<FieldKind> kinds = DecideKinds(sample, header, options.missing);
-  ApplyTextColumns(names, options, source, kinds);
+  std::vector<CsvColumnPlan> plans = PlanColumns(sample, header, names, {text, separator, source}, options);
+  ApplyTextColumns(names, options, source, plans);
 
   Table table;
   table.source = source;
@@ -194,7 +218,7 @@ Table ReadCsv(std::string content, const std::string& source, const ReadOptions&
   std::vector<CsvColumnBuilder> builders;
   builders.reserve(names.size());
   for (size_t j = 0; j < names.size(); ++j) {
-    builders.emplace_back(names[j], kinds[j], source, options.missing);
+    builders.emplace_back(names[j], plans[j].kind, plans[j].format, source, options.missing);
     builders.back().Reserve(rows);
   }
   CsvCursor cursor(text, separator, source);

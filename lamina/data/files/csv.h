@@ -17,7 +17,9 @@ bool LooksLikeCsv(std::string_view start, std::string_view path);
 /// both ends.
 /// - A column is numbers, dates or text: what most values in the first 64 records are (a tie: what the first
 /// one is).
-///   Dates (2024-03-01, 2024-03-01T12:30:00) become days since 1970-01-01.
+///   Numbers may have a decimal comma, thousands separators, a currency or per cent sign (ParseNumberText; how such
+///   marks are found: PlanColumns); dates (ParseDate) become days since 1970-01-01. Column::format says what was found.
+/// - Lines that start with '#' and are no records are comments.
 /// - Header::kAuto takes the first line for a header if none of its fields is a number or date and either a
 /// column
 ///   below one of its names holds numbers, or (all columns text) its fields are distinct, not empty and not

@@ -11,6 +11,8 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/data/files/date_text.h"
+#include "lamina/data/files/number_text.h"
 
 namespace lamina {
 namespace {
@@ -58,38 +60,49 @@ bool IsNan(std::string_view field) {
          lower(field[sign + 2]) == 'n';
 }
 
+// Words that stand for no value among numbers; text may well have them as categories.
+constexpr std::string_view kNoNumbers[] = {"NULL", "Null", "None", "none", "n/a", "#N/A",
+                                           "#NA",  "<NA>", "nil",  "-",    "--"};
+
 }  // namespace
 
-bool ParseDate(std::string_view text, double& days) {
-  int64_t whole = 0;
-  if (text.size() < 10 || !ParseDay(text.data(), whole)) {
-    return false;
-  }
-  days = static_cast<double>(whole);
-  if (text.size() == 10) {
-    return true;
-  }
-  const bool seconds = text.size() == 19;
-  if ((text[10] != 'T' && text[10] != ' ') || (!seconds && text.size() != 16) || text[13] != ':') {
-    return false;
-  }
-  bool ok = !seconds || text[16] == ':';
-  const int hour = Digits(text.data() + 11, 2, ok);
-  const int minute = Digits(text.data() + 14, 2, ok);
-  const int second = seconds ? Digits(text.data() + 17, 2, ok) : 0;
-  days += (hour * 3600 + minute * 60 + second) / 86400.0;
-  return ok && hour < 24 && minute < 60 && second < 60;
+bool IsMissingNumber(std::string_view field, std::span<const std::string> missing) {
+  return std::find(missing.begin(), missing.end(), field) != missing.end() || IsNan(field) ||
+         std::find(std::begin(kNoNumbers), std::end(kNoNumbers), field) != std::end(kNoNumbers);
 }
 
-FieldKind ClassifyField(std::string_view field, std::span<const std::string> missing) {
-  if (std::find(missing.begin(), missing.end(), field) != missing.end() || IsNan(field)) {
+FieldKind FieldReadings::Kind() const {
+  const FieldKind kind = KindFor('.');
+  return kind == FieldKind::kText && with_comma ? FieldKind::kNumber : kind;
+}
+
+FieldKind FieldReadings::KindFor(char decimal) const {
+  if (missing) {
     return FieldKind::kMissing;
   }
-  double value = 0;
-  if (ParseDate(field, value)) {
+  if (year_first || day_first || month_first) {
     return FieldKind::kDate;
   }
-  return ParseWhole(TrimField(field), value) ? FieldKind::kNumber : FieldKind::kText;
+  return (decimal == ',' ? with_comma : with_point) ? FieldKind::kNumber : FieldKind::kText;
+}
+
+FieldReadings ReadingsOf(std::string_view field, std::span<const std::string> missing) {
+  FieldReadings readings;
+  readings.missing = std::find(missing.begin(), missing.end(), field) != missing.end() || IsNan(field);
+  if (readings.missing) {
+    return readings;
+  }
+  const std::string_view text = TrimField(field);
+  double value = 0;
+  readings.year_first = ParseDate(text, DateOrder::kAuto, value);
+  readings.day_first = !readings.year_first && ParseDate(text, DateOrder::kDayFirst, value);
+  readings.month_first = !readings.year_first && ParseDate(text, DateOrder::kMonthFirst, value);
+  NumberText number;
+  readings.with_point = ParseWhole(text, value) || ParseNumberText(text, '.', number);
+  readings.has_point = readings.with_point && text.find('.') != std::string_view::npos;
+  readings.with_comma = (!readings.has_point && ParseWhole(text, value)) || ParseNumberText(text, ',', number);
+  readings.has_comma = readings.with_comma && number.has_decimals;
+  return readings;
 }
 
 FieldKind DecideKind(std::span<const FieldKind> sample) {
@@ -107,9 +120,9 @@ FieldKind DecideKind(std::span<const FieldKind> sample) {
   return dates > numbers || (dates == numbers && *first == FieldKind::kDate) ? FieldKind::kDate : FieldKind::kNumber;
 }
 
-CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const std::string& source,
-                                   std::span<const std::string> missing)
-    : name_(std::move(name)), kind_(kind), source_(source), missing_(missing) {
+CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const ColumnFormat& format,
+                                   const std::string& source, std::span<const std::string> missing)
+    : name_(std::move(name)), kind_(kind), format_(format), source_(source), missing_(missing) {
   double value = 0;
   numeric_missing_ = std::any_of(missing.begin(), missing.end(),
                                  [&](const std::string& word) { return ParseWhole(word, value) && !IsNan(word); });
@@ -152,8 +165,12 @@ bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
   if (numeric_missing_ || (!IsDigit(*p) && *p != '-' && *p != '.')) {
     return false;
   }
+  if (format_.decimal == cursor.separator()) {  // the mark stands within quotes
+    return false;
+  }
   double value = 0;
-  const auto result = fast_float::from_chars(p, cursor.end(), value);
+  const auto result = fast_float::from_chars_advanced(
+      p, cursor.end(), value, fast_float::parse_options{fast_float::chars_format::general, format_.decimal});
   if (result.ec != std::errc() || !std::isfinite(value) || !cursor.EndFieldAt(result.ptr)) {
     return false;
   }
@@ -192,12 +209,17 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
     codes_.push_back(CodeOf(field));
     return;
   }
-  if (IsMissing(field) || IsNan(field)) {
+  if (IsMissingNumber(field, missing_)) {
     numbers_.push_back(kNaN);
     return;
   }
   if (kind_ == FieldKind::kMissing) {  // the first value decides
-    kind_ = ClassifyField(field, missing_);
+    const FieldReadings readings = ReadingsOf(field, missing_);
+    kind_ = readings.KindFor(format_.decimal);
+    if (kind_ == FieldKind::kDate && !readings.year_first && format_.date_order == DateOrder::kAuto) {
+      format_.date_order = readings.month_first ? DateOrder::kMonthFirst : DateOrder::kDayFirst;
+      format_.order_assumed = readings.month_first && readings.day_first;
+    }
     if (kind_ == FieldKind::kText) {
       numbers_ = {};
       codes_.assign(rows_ - 1, -1);
@@ -208,27 +230,64 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
   numbers_.push_back(ParseValue(field, line));
 }
 
-double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) const {
-  double value = 0;
-  const bool date = kind_ == FieldKind::kDate;
-  const std::string_view trimmed = TrimField(field);
-  const bool ok = date ? ParseDate(trimmed, value) : ParseWhole(trimmed, value);
-  if (ok && std::isfinite(value)) {
-    return value;
+// A number as this column writes it; what it is measured in is the same in all of them.
+bool CsvColumnBuilder::ParseNumber(std::string_view field, int64_t line, double& value) {
+  if ((format_.decimal == '.' || field.find('.') == std::string_view::npos) && ParseWhole(field, value)) {
+    return true;
   }
-  const bool word = std::none_of(trimmed.begin(), trimmed.end(), IsDigit);
-  const char* message = "not a number in a column of numbers";
-  if (date) {
-    message = "not a date (YYYY-MM-DD, optionally with HH:MM:SS) in a column of dates";
-  } else if (ok) {
-    message = word ? "not a finite number" : "number out of range";
+  NumberText number;
+  if (!ParseNumberText(field, format_.decimal, number)) {
+    return false;
   }
+  if (!number.unit.empty() && !format_.unit.empty() && format_.unit != number.unit) {
+    ThrowValue(field, line, fmt::format("a number in {} in a column in {}", number.unit, format_.unit), "");
+  }
+  if (!number.unit.empty()) {
+    format_.unit = number.unit;
+  }
+  marked_ = marked_ || number.has_decimals || number.has_groups;
+  value = number.value;
+  return true;
+}
+
+void CsvColumnBuilder::ThrowValue(std::string_view field, int64_t line, const std::string& message,
+                                  const std::string& remedy) const {
   throw Error(ErrorCode::kBadData, message,
               {.file = source_,
                .line = line,
                .column = name_,
                .value = Excerpt(field),
-               .remedy = fmt::format("Correct the value, or read the column as text with --text-columns {}.", name_)});
+               .remedy = fmt::format("Correct the value, {}or read the column as text with --text-columns {}.", remedy,
+                                     name_)});
+}
+
+double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) {
+  double value = 0;
+  const std::string_view trimmed = TrimField(field);
+  if (kind_ == FieldKind::kDate) {
+    if (ParseDate(trimmed, format_.date_order, value)) {
+      return value;
+    }
+    ThrowValue(field, line, "not a date in a column of dates",
+               format_.date_order == DateOrder::kAuto
+                   ? ""
+                   : fmt::format("say how dates are written with --date-order {}, ",
+                                 format_.date_order == DateOrder::kDayFirst ? "month-first" : "day-first"));
+  }
+  if (!ParseNumber(trimmed, line, value)) {
+    NumberText number;
+    const bool comma = format_.decimal == ',';
+    ThrowValue(field, line, "not a number in a column of numbers",
+               ParseNumberText(trimmed, comma ? '.' : ',', number)
+                   ? fmt::format("say how numbers are written with --decimal {}, ", comma ? "point" : "comma")
+                   : "");
+  }
+  if (!std::isfinite(value)) {
+    ThrowValue(field, line,
+               std::none_of(trimmed.begin(), trimmed.end(), IsDigit) ? "not a finite number" : "number out of range",
+               "");
+  }
+  return value;
 }
 
 bool CsvColumnBuilder::IsMissing(std::string_view field) const {
@@ -285,6 +344,14 @@ Column CsvColumnBuilder::Finish() && {
   column.numbers = owner->data();
   column.owner = owner;
   column.is_date = kind_ == FieldKind::kDate;
+  column.format = std::move(format_);
+  const auto is_whole = [](double value) { return std::isnan(value) || value == std::trunc(value); };
+  if (column.format.decimal == ',' && !marked_ && std::all_of(owner->begin(), owner->end(), is_whole)) {
+    column.format.decimal = '.';  // nothing tells
+  }
+  if (!column.is_date) {
+    column.format.date_order = DateOrder::kAuto;
+  }
   return column;
 }
 

@@ -15,12 +15,30 @@ namespace lamina {
 
 enum class FieldKind { kMissing, kNumber, kDate, kText };
 
-/// What a field looks like; "inf" and numbers out of range count as numbers, so that the parser reports them.
-FieldKind ClassifyField(std::string_view field, std::span<const std::string> missing);
+/// What a field may be, depending on how numbers and dates are written; "inf" and numbers out of range count as
+/// numbers, so that the parser reports them.
+struct FieldReadings {
+  bool missing = false;
+  bool with_point = false;  // a number with a decimal point, or with none
+  bool with_comma = false;
+  bool has_point = false;  // such a number that shows the mark
+  bool has_comma = false;
+  bool year_first = false;  // a date
+  bool day_first = false;
+  bool month_first = false;
 
-/// Days since 1970-01-01 of YYYY-MM-DD, optionally followed by 'T' or ' ' and HH:MM[:SS] (fraction of a day).
-/// False if `text` is not a valid date.
-bool ParseDate(std::string_view text, double& days);
+  /// A number by either mark is a number.
+  FieldKind Kind() const;
+  /// A number by `decimal` only.
+  FieldKind KindFor(char decimal) const;
+};
+FieldReadings ReadingsOf(std::string_view field, std::span<const std::string> missing);
+inline FieldKind ClassifyField(std::string_view field, std::span<const std::string> missing) {
+  return ReadingsOf(field, missing).Kind();
+}
+
+/// Whether `field` means "missing" in a column of numbers or dates, where words like "None" and "-" cannot be values.
+bool IsMissingNumber(std::string_view field, std::span<const std::string> missing);
 
 /// What one column is: what most of the sampled values are. kMissing if the sample has none.
 FieldKind DecideKind(std::span<const FieldKind> sample);
@@ -28,7 +46,8 @@ FieldKind DecideKind(std::span<const FieldKind> sample);
 /// Builds one column, field after field.
 class CsvColumnBuilder {
  public:
-  CsvColumnBuilder(std::string name, FieldKind kind, const std::string& source, std::span<const std::string> missing);
+  CsvColumnBuilder(std::string name, FieldKind kind, const ColumnFormat& format, const std::string& source,
+                   std::span<const std::string> missing);
 
   void Reserve(size_t rows);
   /// Reads the next field. Throws Error(kBadData) for a value that does not fit the column.
@@ -45,15 +64,20 @@ class CsvColumnBuilder {
   bool ReadDateFast(CsvCursor& cursor);
   bool ReadTextFast(CsvCursor& cursor);
   void ReadSlow(CsvCursor& cursor);
-  double ParseValue(std::string_view field, int64_t line) const;
+  double ParseValue(std::string_view field, int64_t line);
+  bool ParseNumber(std::string_view field, int64_t line, double& value);
+  [[noreturn]] void ThrowValue(std::string_view field, int64_t line, const std::string& message,
+                               const std::string& remedy) const;
   int32_t CodeOf(std::string_view text);
   void GrowSlots();
   bool IsMissing(std::string_view field) const;
 
   std::string name_;
   FieldKind kind_;  // kMissing: not known yet
+  ColumnFormat format_;
   const std::string& source_;
   std::span<const std::string> missing_;
+  bool marked_ = false;           // a number with a decimal mark or with groups was read the slow way
   bool numeric_missing_ = false;  // a word for "missing" that is a number: no fast path
   size_t rows_ = 0;
   std::vector<double> numbers_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
+#include "lamina/data/files/csv_dialect.h"
 
 namespace lamina {
 
@@ -100,6 +101,19 @@ bool CsvCursor::SkipBlankLine() {
     return false;
   }
   at_ = p + 1;
+  ++line_;
+  return true;
+}
+
+bool CsvCursor::SkipComment(size_t columns) {
+  if (at_ == end_ || *at_ != '#' || columns < 2) {
+    return false;
+  }
+  const char* line_end = std::find(at_, end_, '\n');
+  if (FieldsOfLine({at_, static_cast<size_t>(line_end - at_)}, separator_) == columns) {
+    return false;
+  }
+  at_ = line_end + 1;
   ++line_;
   return true;
 }

@@ -30,6 +30,8 @@ class CsvCursor {
   std::string_view NextField();
   /// Skips the line if nothing but spaces is on it.
   bool SkipBlankLine();
+  /// Skips a line that starts with '#' where it is no record of `columns` fields; in a table of one column it is.
+  bool SkipComment(size_t columns);
 
   // For the fast paths of the parser, which look at the bytes themselves.
   const char* at() const { return at_; }

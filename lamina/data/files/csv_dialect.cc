@@ -15,10 +15,12 @@ constexpr size_t kSample_bytes = 1 << 16;
 // off.
 std::vector<size_t> CountFields(std::string_view content, char separator) {
   std::vector<size_t> counts;
+  std::vector<size_t> of_comments;  // lines that start with '#', which may be records
   const std::string_view sample = content.substr(0, std::max(kSample_bytes, content.find('\n') + 1));
   size_t fields = 1;
   bool quoted = false;
   bool blank = true;
+  bool comment = false;
   for (const char c : sample) {
     if (c == '"') {
       quoted = !quoted;
@@ -28,18 +30,20 @@ std::vector<size_t> CountFields(std::string_view content, char separator) {
     }
     if (c == '\n' && !quoted) {
       if (!blank) {
-        counts.push_back(fields);
+        (comment ? of_comments : counts).push_back(fields);
       }
       if (counts.size() == kSampleRecords) {
         break;
       }
       fields = 1;
       blank = true;
+      comment = false;
     } else {
+      comment = comment || (c == '#' && blank && !quoted);
       blank &= c == '\r' || c == ' ';
     }
   }
-  return counts;
+  return counts.empty() ? of_comments : counts;
 }
 
 std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
@@ -68,13 +72,15 @@ char DetectSeparator(std::string_view content) {
   char best = ',';
   size_t best_fields = 1;
   bool best_even = false;
-  for (const char separator : {',', ';', '\t', '|'}) {
+  for (const char separator : {';', '\t', '|', ','}) {
     const std::vector<size_t> counts = CountFields(content, separator);
     if (counts.empty() || counts[0] < 2) {
       continue;
     }
     const bool even = std::all_of(counts.begin(), counts.end(), [&](size_t n) { return n == counts[0]; });
-    if ((even && !best_even) || (even == best_even && counts[0] > best_fields)) {
+    // Commas may be decimal, as often in every line: where another one splits all lines evenly, it is that.
+    const bool wins = separator == ',' && best_even ? false : even == best_even && counts[0] > best_fields;
+    if ((even && !best_even) || wins) {
       best = separator;
       best_fields = counts[0];
       best_even = even;
@@ -87,7 +93,7 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
   CsvSample sample;
   CsvCursor cursor(content, separator, source);
   while (!cursor.AtEnd() && sample.records.size() < kSampleRecords) {
-    if (cursor.SkipBlankLine()) {
+    if (cursor.SkipBlankLine() || (!sample.records.empty() && cursor.SkipComment(sample.records.front().size()))) {
       continue;
     }
     std::vector<std::string>& record = sample.records.emplace_back();
@@ -122,12 +128,14 @@ bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing)
   return all_text && distinct && !again;
 }
 
-std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing) {
-  std::vector<FieldKind> kinds;
-  for (size_t j = 0; j < sample.records.front().size(); ++j) {
-    kinds.push_back(DecideKind(SampleColumn(sample, j, header ? 1 : 0, missing)));
+size_t FieldsOfLine(std::string_view line, char separator) {
+  bool quoted = false;
+  size_t fields = 1;
+  for (const char c : line) {
+    quoted = quoted != (c == '"');
+    fields += c == separator && !quoted ? 1 : 0;
   }
-  return kinds;
+  return fields;
 }
 
 }  // namespace lamina

@@ -10,7 +10,8 @@
 
 namespace lamina {
 
-/// The separator that splits the first records into the same number of fields, the most fields winning.
+/// The separator that splits the first records into the same number of fields, the most fields winning; a comma only
+/// where no other does (it may be decimal).
 char DetectSeparator(std::string_view content);
 
 /// The first records, field by field.
@@ -22,7 +23,7 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
 /// The rule stated at ReadCsv.
 bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing);
 
-/// Kind of each column, from the records after the header.
-std::vector<FieldKind> DecideKinds(const CsvSample& sample, bool header, std::span<const std::string> missing);
+/// How many fields `line` has.
+size_t FieldsOfLine(std::string_view line, char separator);
 
 }  // namespace lamina

@@ -2,7 +2,6 @@
 #include "lamina/data/files/gzip.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -13,11 +12,12 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/hardware.h"
 
 namespace lamina {
 namespace {
 
-constexpr size_t kMaxRatio = 1032;  // what deflate can reach at best
+constexpr size_t kUsualRatio = 16;  // what deflate can reach at best is 1032
 constexpr size_t kFirst_bytes = 1 << 16;
 
 class Inflater {
@@ -40,59 +40,60 @@ class Inflater {
   throw Error(ErrorCode::kBadData, message, {.file = source, .remedy = "Fetch or compress the file again."});
 }
 
-size_t MachineMemory_bytes() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page_bytes)
-                                     : std::numeric_limits<size_t>::max();
-}
-
-// The length the last member claims, trusted only as far as deflate could have produced it.
+// The length the last member claims, trusted as far as numbers and pictures are usually compressed.
 size_t FirstGuess_bytes(std::string_view content) {
   if (content.size() < 18) {
     return kFirst_bytes;
   }
   const auto* tail = reinterpret_cast<const unsigned char*>(content.data() + content.size() - 4);
   const size_t claimed = tail[0] | tail[1] << 8 | tail[2] << 16 | static_cast<size_t>(tail[3]) << 24;
-  return std::max(kFirst_bytes, std::min(claimed + 1, content.size() * kMaxRatio));
+  return std::max(kFirst_bytes, std::min(claimed + 1, content.size() * kUsualRatio));
 }
 
 void Grow(std::string& out, size_t limit_bytes, const std::string& source) {
   if (out.size() >= limit_bytes) {
     throw Error(ErrorCode::kResource,
-                fmt::format("decompresses to more than the {} MiB of memory of this machine", limit_bytes >> 20),
+                fmt::format("decompresses to more than the {} MiB of memory that are available", limit_bytes >> 20),
                 {.file = source, .remedy = "Use a smaller file or a machine with more memory."});
   }
   out.resize(std::min(limit_bytes, out.size() + out.size() / 2));
 }
 
-// Inflates one member from content[at...] to the end of `out` (`used` bytes of which are filled).
-void InflateMember(z_stream& stream, std::string_view content, size_t& at, std::string& out, size_t& used,
-                   size_t limit_bytes, const std::string& source) {
+// Inflates from content[at...] into the room behind the `used` bytes of `out`; true where a member ended.
+bool InflateSome(z_stream& stream, std::string_view content, size_t& at, std::string& out, size_t& used,
+                 const std::string& source) {
   constexpr size_t kStep = 1U << 30;  // avail_in and avail_out are 32-bit
-  for (int status = Z_OK; status != Z_STREAM_END;) {
-    if (used == out.size()) {
-      Grow(out, limit_bytes, source);
-    }
-    const size_t in = std::min(kStep, content.size() - at);
-    const size_t room = std::min(kStep, out.size() - used);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data() + at));
-    stream.avail_in = static_cast<uInt>(in);
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
-    stream.avail_out = static_cast<uInt>(room);
-    status = inflate(&stream, Z_NO_FLUSH);
-    at += in - stream.avail_in;
-    used += room - stream.avail_out;
-    if (status == Z_MEM_ERROR) {
-      throw Error(ErrorCode::kResource, "zlib is out of memory", {.file = source});
-    }
-    if (status == Z_DATA_ERROR || status == Z_NEED_DICT) {
-      ThrowBadGzip(source, fmt::format("damaged gzip ({})", stream.msg != nullptr ? stream.msg : "bad data"));
-    }
-    if (status != Z_STREAM_END && at == content.size() && stream.avail_out > 0) {
-      ThrowBadGzip(source, "truncated gzip");
-    }
+  const size_t in = std::min(kStep, content.size() - at);
+  const size_t room = std::min(kStep, out.size() - used);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data() + at));
+  stream.avail_in = static_cast<uInt>(in);
+  stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+  stream.avail_out = static_cast<uInt>(room);
+  const int status = inflate(&stream, Z_NO_FLUSH);
+  at += in - stream.avail_in;
+  used += room - stream.avail_out;
+  if (status == Z_MEM_ERROR) {
+    throw Error(ErrorCode::kResource, "zlib is out of memory", {.file = source});
   }
+  if (status == Z_DATA_ERROR || status == Z_NEED_DICT) {
+    ThrowBadGzip(source, fmt::format("damaged gzip ({})", stream.msg != nullptr ? stream.msg : "bad data"));
+  }
+  if (status != Z_STREAM_END && at == content.size() && stream.avail_out > 0) {
+    ThrowBadGzip(source, "truncated gzip");
+  }
+  return status == Z_STREAM_END;
+}
+
+// After a member: whether another one follows.
+bool IsFollowed(std::string_view content, size_t at, const std::string& source) {
+  const std::string_view rest = content.substr(at);
+  if (rest.find_first_not_of('\0') == std::string_view::npos) {
+    return false;  // zero padding, as tapes and gzip itself allow
+  }
+  if (!IsGzip(rest)) {
+    ThrowBadGzip(source, fmt::format("{} bytes of something else after the gzip data", rest.size()));
+  }
+  return true;
 }
 
 }  // namespace
@@ -101,21 +102,22 @@ bool IsGzip(std::string_view content) { return content.size() >= 2 && content[0]
 
 std::string Gunzip(std::string_view content, const std::string& source) try {
   Inflater inflater;
-  const size_t limit_bytes = MachineMemory_bytes();
+  const int64_t available_bytes = QueryHardware().UsableMemory_bytes();
+  const auto limit_bytes =
+      available_bytes > 0 ? static_cast<size_t>(available_bytes) : std::numeric_limits<size_t>::max();
   std::string out;
   out.resize(std::min(limit_bytes, FirstGuess_bytes(content)));
-  size_t at = 0;
   size_t used = 0;
-  while (at < content.size()) {
-    InflateMember(inflater.stream(), content, at, out, used, limit_bytes, source);
-    const std::string_view rest = content.substr(at);
-    if (rest.find_first_not_of('\0') == std::string_view::npos) {
-      break;  // zero padding, as tapes and gzip itself allow
+  for (size_t at = 0; at < content.size();) {
+    if (used == out.size()) {
+      Grow(out, limit_bytes, source);
     }
-    if (!IsGzip(rest)) {
-      ThrowBadGzip(source, fmt::format("{} bytes of something else after the gzip data", rest.size()));
+    if (InflateSome(inflater.stream(), content, at, out, used, source)) {
+      if (!IsFollowed(content, at, source)) {
+        break;
+      }
+      inflateReset(&inflater.stream());
     }
-    inflateReset(&inflater.stream());
   }
   out.resize(used);
   return out;
@@ -123,6 +125,22 @@ std::string Gunzip(std::string_view content, const std::string& source) try {
   throw Error(ErrorCode::kResource, "not enough memory to decompress", {.file = source});
 } catch (const std::length_error&) {
   throw Error(ErrorCode::kResource, "not enough memory to decompress", {.file = source});
+}
+
+std::string GunzipStart(std::string_view content, size_t most, const std::string& source) {
+  Inflater inflater;
+  std::string out(most, '\0');
+  size_t used = 0;
+  for (size_t at = 0; used < most && at < content.size();) {
+    if (InflateSome(inflater.stream(), content, at, out, used, source)) {
+      if (!IsFollowed(content, at, source)) {
+        break;
+      }
+      inflateReset(&inflater.stream());
+    }
+  }
+  out.resize(used);
+  return out;
 }
 
 std::string ReadFileDecompressed(const std::string& path) {

@@ -143,7 +143,6 @@ ReadResult ReadKddCup99(const std::string& folder, const ReadOptions& options) {
     result.test = ReadPart(test, named);
   }
   result.target = std::string(kColumns.back());
-  result.unseen_expected = true;
   return result;
 }
 

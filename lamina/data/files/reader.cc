@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/file.h"
 #include "lamina/data/files/csv.h"
 #include "lamina/data/files/gzip.h"
 #include "lamina/data/files/idx.h"
@@ -25,6 +26,12 @@ constexpr std::array<FormatRow, 3> kFormats{{
 
 constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as
 constexpr std::array<DataSetRow, 2> kDataSets{{{"kddcup99", ReadKddCup99, KddCup99Files}, kImages}};
+
+// A safetensors file: the length of its JSON header in 8 bytes, then that.
+bool LooksLikeModel(std::string_view start) {
+  constexpr size_t kLength_bytes = 8;
+  return start.size() > kLength_bytes + 1 && start[kLength_bytes - 1] == '\0' && start[kLength_bytes] == '{';
+}
 
 // Files people try that only need a step before.
 std::string_view NameOfKnownBinary(std::string_view start) {
@@ -56,11 +63,12 @@ std::span<const FormatRow> FormatTable() { return kFormats; }
 std::span<const DataSetRow> DataSetTable() { return kDataSets; }
 
 Table ReadTable(const std::string& path, const ReadOptions& options) {
-  std::string content = ReadFileDecompressed(path);
-  if (content.empty()) {
+  std::string content = ReadFile(path);
+  const bool compressed = IsGzip(content);
+  const std::string start = compressed ? GunzipStart(content, kStart_bytes, path) : content.substr(0, kStart_bytes);
+  if (start.empty()) {
     throw Error(ErrorCode::kBadData, "the file is empty", {.file = path});
   }
-  const std::string_view start = std::string_view(content).substr(0, kStart_bytes);
   std::string_view name = path;
   if (name.ends_with(".gz")) {
     name.remove_suffix(3);
@@ -68,9 +76,13 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
   std::string known;
   for (const FormatRow& format : FormatTable()) {
     if (format.matches(start, name)) {
-      return format.read(std::move(content), path, options);
+      return format.read(compressed ? Gunzip(content, path) : std::move(content), path, options);
     }
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
+  }
+  if (LooksLikeModel(start)) {
+    throw Error(ErrorCode::kBadData, "is a lamina model, not a table",
+                {.file = path, .remedy = "lamina model show says what it holds."});
   }
   throw Error(ErrorCode::kBadData, fmt::format("is {}", NameOfKnownBinary(start)),
               {.file = path, .remedy = fmt::format("Convert it to one of: {} (gzip-compressed or not).", known)});

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lamina/data/files/table.h"
@@ -13,13 +14,18 @@
 namespace lamina {
 
 enum class Header { kAuto, kYes, kNo };
+enum class Decimal { kAuto, kPoint, kComma };
 
 struct ReadOptions {
   Header header = Header::kAuto;                     // CSV: is the first line column names?
   char separator = 0;                                // CSV: 0 finds out (comma, semicolon, tab, |)
+  Decimal decimal = Decimal::kAuto;                  // CSV: of numbers; kAuto: as each column shows
+  DateOrder date_order = DateOrder::kAuto;           // CSV: of dates whose year is not first; kAuto: the same
   std::vector<std::string> text_columns;             // CSV: read as text even if they look like numbers
   std::vector<std::string> text_columns_if_present;  // the same, without an error where a name does not exist
   std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
+  /// CSV: how columns were written before (in the data of a model's training), where a file does not show it.
+  std::vector<std::pair<std::string, ColumnFormat>> known_formats;
 
   bool operator==(const ReadOptions&) const = default;
 };
@@ -29,7 +35,6 @@ struct ReadResult {
   Table train;
   std::optional<Table> test;          // a folder of IDX files brings its own test set
   std::optional<std::string> target;  // the label column's name where the format knows it (IDX)
-  bool unseen_expected = false;       // the test rows are known to hold categories that training lacks
 };
 
 /// Reads `path`: a file of any format in FormatTable(), gzip-compressed or not, or a folder holding

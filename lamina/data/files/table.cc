@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
@@ -34,6 +35,19 @@ std::string DateText(double days) {
                                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
   if (const int64_t rest = seconds - day * kDay_seconds; rest != 0) {
     text += fmt::format(" {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
+  }
+  return text;
+}
+
+std::string ColumnFormat::Text() const {
+  std::string text = decimal == ',' ? "decimal comma" : "";
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!unit.empty()) {
+    add("in " + unit);
+  }
+  if (date_order != DateOrder::kAuto) {
+    add(fmt::format("dates, {} first{}", date_order == DateOrder::kDayFirst ? "day" : "month",
+                    order_assumed ? " (both are possible)" : ""));
   }
   return text;
 }
@@ -99,6 +113,12 @@ int64_t Table::FindColumn(std::string_view name) const {
     remedy.pop_back();
   }
   throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
+}
+
+std::vector<int64_t> AllRowsOf(const Table& table) {
+  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
+  std::iota(rows.begin(), rows.end(), int64_t{0});
+  return rows;
 }
 
 std::string NumberName(double value) {

@@ -11,6 +11,20 @@
 namespace lamina {
 
 enum class ColumnKind { kNumber, kText };
+/// How day, month and year follow one another in dates whose year does not stand first (those need no telling).
+enum class DateOrder { kAuto, kDayFirst, kMonthFirst };
+
+/// How the values of a column are written in its file.
+struct ColumnFormat {
+  char decimal = '.';  // or ','
+  DateOrder date_order = DateOrder::kAuto;
+  bool order_assumed = false;  // days and months could be the other way round
+  std::string unit;            // that stands beside the numbers: "$", "%"
+
+  /// What is not usual about it, "decimal comma", "in $", "dates, day first"; "" for plain numbers.
+  std::string Text() const;
+  bool operator==(const ColumnFormat&) const = default;
+};
 
 /// One column. Numbers are a strided view of memory shared with the table (a CSV column is dense, an IDX or
 /// npy column is one element per row of a row-major block), so that 8-bit images stay 8-bit. A missing number
@@ -19,6 +33,7 @@ struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
   bool is_date = false;  // the numbers are days since 1970-01-01
+  ColumnFormat format;
 
   const void* numbers = nullptr;
   DType dtype = DType::kF64;
@@ -52,6 +67,9 @@ struct Table {
   int64_t FindColumn(std::string_view name) const;
   int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
 };
+
+/// 0, 1, ... of all rows.
+std::vector<int64_t> AllRowsOf(const Table& table);
 
 /// A number as a category and in messages: "3", "2.5".
 std::string NumberName(double value);

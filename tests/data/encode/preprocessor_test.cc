@@ -183,7 +183,10 @@ TEST(PreprocessorTest, MissingValues) {
 
 TEST(PreprocessorTest, MissingTargetsAndEmptyColumns) {
   const Table table = Csv("x,z,y\n1,,1.5\n2,,\n3,,3.5\n");
-  ExpectError([&] { FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kMean}); }, ErrorCode::kBadData,
+  const Preprocessor mean = FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kMean});
+  EXPECT_EQ(BoundTable(mean, table).UsableRows(AllRows(table), true), (std::vector<int64_t>{0, 2}));  // none is made up
+  EXPECT_EQ(mean.inputs().columns()[0].fill, 2);
+  ExpectError([&] { FitAll(table, {.drop_columns = {"z"}}); }, ErrorCode::kBadData,
               {"t.csv:3", "column 'y'", "--missing drop"});
   ExpectError([&] { FitAll(table, {.targets = {"x"}, .drop_columns = {"y"}, .missing = MissingPolicy::kMean}); },
               ErrorCode::kBadData, {"column 'z'", "no values", "--drop"});

@@ -1,5 +1,7 @@
 // Tests of the CSV reader: dialects, types, lines, and every kind of bad file.
 #include "lamina/data/files/csv.h"
+#include "lamina/data/files/date_text.h"
+#include "lamina/data/files/number_text.h"
 
 #include <cmath>
 
@@ -123,15 +125,128 @@ TEST(CsvTest, ReadsDates) {
   double days = 0;
   for (const char* text : {"1970-01-01", "2013-02-08", "1969-12-31", "2000-02-29", "0000-01-01", "9999-12-31",
                            "2000-03-01 06:00:00", "1960-03-01 23:59:59", "2024-12-31 00:00:01"}) {
-    ASSERT_TRUE(ParseDate(text, days)) << text;
+    ASSERT_TRUE(ParseDate(text, DateOrder::kAuto, days)) << text;
     EXPECT_EQ(DateText(days), text);
   }
   EXPECT_EQ(DateText(1e300), "1e+300");
   for (const char* bad : {"2001-02-29", "1900-02-29", "2001-13-01", "2001-00-01", "2001-04-31", "2001-01-01T24:00",
-                          "2001-01-01T1:00", "2001-01-01T10:60", "2001-1-1", "2001/01/01", "2001-01-01x", "20010101"}) {
-    EXPECT_FALSE(ParseDate(bad, days)) << bad;
+                          "2001-01-01T10:60", "2001-01-01x", "20010101", "2001-01/01", "1-1-01", "01/02/2001",
+                          "2001-01-01 13:00 PM", "2001-01-01T10:00+1", "12:30"}) {
+    EXPECT_FALSE(ParseDate(bad, DateOrder::kAuto, days)) << bad;
   }
   ExpectBad("d\n2001-01-01\n2001-01-02\n2001-02-30\n", {"t.csv:4", "column 'd'", "not a date", "2001-02-30"});
+}
+
+TEST(CsvTest, ReadsDatesInEveryOrder) {
+  double days = 0;
+  const struct {
+    const char* text;
+    DateOrder order;
+    double days;  // of 2023-01-05: 19362, of 2023-05-01: 19478
+  } rows[] = {{"2023/01/05", DateOrder::kAuto, 19362},
+              {"2023.1.5", DateOrder::kAuto, 19362},
+              {"05.01.2023", DateOrder::kDayFirst, 19362},
+              {"5/1/2023", DateOrder::kDayFirst, 19362},
+              {"5/1/2023", DateOrder::kMonthFirst, 19478},
+              {"2023-01-05T12:00:00Z", DateOrder::kAuto, 19362.5},
+              {"2023-01-05 14:00:00+02:00", DateOrder::kAuto, 19362.5},
+              {"2023-01-05T06:30:00.00-0530", DateOrder::kAuto, 19362.5},
+              {"1/5/2023 6:00 PM", DateOrder::kMonthFirst, 19362.75},
+              {"2023-01-05 12:00 AM", DateOrder::kAuto, 19362}};
+  for (const auto& row : rows) {
+    ASSERT_TRUE(ParseDate(row.text, row.order, days)) << row.text;
+    EXPECT_DOUBLE_EQ(days, row.days) << row.text;
+  }
+  EXPECT_FALSE(ParseDate("25/12/2023", DateOrder::kMonthFirst, days));
+  // A day above 12 tells, also one far behind the first records.
+  std::string text = "d\n";
+  for (int i = 0; i < 100; ++i) {
+    text += "01/02/2023\n";
+  }
+  const Table open = Csv(text);
+  EXPECT_EQ(open.columns[0].format.date_order, DateOrder::kMonthFirst);
+  EXPECT_TRUE(open.columns[0].format.order_assumed);
+  EXPECT_EQ(open.columns[0].Number(0), 19359);  // 2023-01-02
+  const Table told = Csv(text + "13/02/2023\n");
+  EXPECT_EQ(told.columns[0].format.date_order, DateOrder::kDayFirst);
+  EXPECT_FALSE(told.columns[0].format.order_assumed);
+  EXPECT_EQ(told.columns[0].Number(0), 19389);  // 2023-02-01
+  EXPECT_EQ(Csv(text, {.date_order = DateOrder::kDayFirst}).columns[0].Number(0), 19389);
+  EXPECT_EQ(Csv(text, {.known_formats = {{"d", {.date_order = DateOrder::kDayFirst}}}}).columns[0].Number(0), 19389);
+  ExpectBad(text + "13/02/2023\n02/13/2023\n", {"t.csv:103", "not a date", "--date-order month-first"});
+}
+
+TEST(NumberTextTest, ReadsWhatPeopleWrite) {
+  const struct {
+    const char* text;
+    char decimal;
+    double value;
+    const char* unit;
+  } good[] = {{"1,25", ',', 1.25, ""},
+              {"1.234,5", ',', 1234.5, ""},
+              {"1.234", ',', 1234, ""},
+              {"1,234", '.', 1234, ""},
+              {"-1,234,567.5", '.', -1234567.5, ""},
+              {"1 234 567,8", ',', 1234567.8, ""},
+              {"1\xC2\xA0"
+               "234",
+               '.', 1234, ""},
+              {"12'345.6", '.', 12345.6, ""},
+              {"12 %", '.', 12, "%"},
+              {"$3.50", '.', 3.5, "$"},
+              {"-$1,200.00", '.', -1200, "$"},
+              {"$-3", '.', -3, "$"},
+              {"5 \xE2\x82\xAC", '.', 5, "\xE2\x82\xAC"},
+              {"7 EUR", ',', 7, "EUR"},
+              {"1e-3", '.', 0.001, ""},
+              {"+.5", '.', 0.5, ""},
+              {"5.", '.', 5, ""}};
+  NumberText number;
+  for (const auto& row : good) {
+    ASSERT_TRUE(ParseNumberText(row.text, row.decimal, number)) << row.text;
+    EXPECT_DOUBLE_EQ(number.value, row.value) << row.text;
+    EXPECT_EQ(number.unit, row.unit) << row.text;
+  }
+  for (const char* bad :
+       {"",    "-",   "$",   "%",  ".",  "1,25", "0,125", "1,23,456", "12,34", "1.234,5", "030 123",
+        "1 2", "--1", "+-1", "1e", "e5", "0x10", "1_000", "1.5.2",    "$5$",   "5 m",     "192.168.100.200"}) {
+    EXPECT_FALSE(ParseNumberText(bad, '.', number)) << bad;
+  }
+}
+
+TEST(CsvTest, FindsDecimalCommas) {
+  const Table german = Csv("a;b;c\n1,25;7;1.234\n88,6;8;2.345\n");
+  for (const Column& column : german.columns) {
+    EXPECT_EQ(column.kind, ColumnKind::kNumber) << column.name;
+  }
+  EXPECT_EQ(german.columns[0].Number(0), 1.25);
+  EXPECT_EQ(german.columns[2].Number(1), 2345);
+  EXPECT_EQ(german.columns[0].format.Text(), "decimal comma");
+  EXPECT_EQ(german.columns[1].format.Text(), "");
+  const Table english = Csv("a;c\n1.25;1,234\n88.6;2,345\n");
+  EXPECT_EQ(english.columns[0].Number(0), 1.25);
+  EXPECT_EQ(english.columns[1].Number(0), 1234);
+  EXPECT_EQ(Csv("a\n1.234\n").columns[0].Number(0), 1.234);
+  EXPECT_EQ(Csv("a;b\n1,234;1\n").columns[0].Number(0), 1.234);  // semicolons come with decimal commas
+  EXPECT_EQ(Csv("a\tb\n1,234\t1\n").columns[0].Number(0), 1234);
+  EXPECT_EQ(Csv("a;b\n1,234;1\n", {.decimal = Decimal::kPoint}).columns[0].Number(0), 1234);
+  EXPECT_EQ(Csv("a\n1.234\n", {.decimal = Decimal::kComma}).columns[0].Number(0), 1234);
+  EXPECT_EQ(Csv("a\n1.234\n", {.known_formats = {{"a", {.decimal = ','}}}}).columns[0].Number(0), 1234);
+  EXPECT_EQ(Csv("a\n1.5\n", {.known_formats = {{"a", {.decimal = ','}}}}).columns[0].Number(0), 1.5);
+  EXPECT_EQ(Csv("a,b\n\"1,25\",x\n\"2,5\",y\n").columns[0].Number(1), 2.5);  // the mark within quotes
+  ExpectBad("a;b\n1.5;1\n2.5;1\n3,5;1\n", {"t.csv:4", "not a number", "--decimal comma"});
+  ExpectBad(
+      "a\n$1\n$2\n\xE2\x82\xAC"
+      "3\n",
+      {"t.csv:4", "in a column in $"});
+}
+
+TEST(CsvTest, SkipsComments) {
+  const Table table = Csv("# a file\n#\na,b\nx,2\n# in between\ny,4\n#z,6\n");
+  EXPECT_EQ(table.ColumnNames(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(table.lines, (std::vector<int64_t>{4, 6, 7}));  // a record is a record
+  EXPECT_EQ(Csv("#a,b\n1,2\n").ColumnNames(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(Csv("tag\n#one\n#two\n").rows, 2);
 }
 
 TEST(CsvTest, NamesBadNumbers) {

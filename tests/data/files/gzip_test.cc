@@ -1,6 +1,13 @@
 // Tests of gzip reading: several members, truncation, damage.
 #include "lamina/data/files/gzip.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "lamina/data/files/reader.h"
 #include "tests/data/data_test_util.h"
 #include "tests/temporary_folder.h"
 
@@ -35,6 +42,54 @@ TEST(GzipTest, GrowsBeyondWrongClaims) {
   std::fill(lying.end() - 4, lying.end(),
             '\xff');  // claims 4 GiB: must fail on the check, not allocate 4 GiB
   ExpectError([&] { Gunzip(lying, "f.gz"); }, ErrorCode::kBadData, {"damaged gzip"});
+}
+
+int64_t PeakMemory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * int64_t{1024};
+}
+
+// How much memory a call takes, by a child of its own.
+int64_t PeakGrowth_bytes(const std::function<void()>& fn) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  if (const pid_t child = fork(); child == 0) {
+    const int64_t before = PeakMemory_bytes();
+    try {
+      fn();
+    } catch (const Error&) {
+    }
+    const int64_t growth = PeakMemory_bytes() - before;
+    const ssize_t written = write(ends[1], &growth, sizeof(growth));
+    _exit(written == sizeof(growth) ? 0 : 1);
+  } else {
+    int64_t growth = -1;
+    EXPECT_EQ(read(ends[0], &growth, sizeof(growth)), static_cast<ssize_t>(sizeof(growth)));
+    waitpid(child, nullptr, 0);
+    close(ends[0]);
+    close(ends[1]);
+    return growth;
+  }
+}
+
+TEST(GzipTest, MemoryIsOfTheSizeOfTheContent) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "memory of its own";
+#endif
+  const TemporaryFolder dir;
+  std::string random;
+  for (int i = 0; i < 1'000'000; ++i) {
+    random += static_cast<char>('a' + i * int64_t{48271} % 2147483647 % 23);
+  }
+  std::string cut = Gzip("x,y\n" + random);
+  cut.resize(cut.size() - 4);  // the last four bytes are no longer the length
+  dir.Write("cut.csv.gz", cut);
+  EXPECT_LT(PeakGrowth_bytes([&] { ReadTable(dir.Path("cut.csv.gz")); }), 32 << 20);
+  // What is no table is seen from its first bytes.
+  dir.Write("bomb.gz", Gzip(std::string(200 << 20, '\0')));
+  EXPECT_LT(PeakGrowth_bytes([&] { ReadTable(dir.Path("bomb.gz")); }), 32 << 20);
+  ExpectError([&] { ReadTable(dir.Path("bomb.gz")); }, ErrorCode::kBadData, {"bomb.gz", "unknown format"});
 }
 
 TEST(GzipTest, RefusesTruncatedAndDamagedData) {

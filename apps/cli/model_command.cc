@@ -1,0 +1,177 @@
+// lamina model: what a model file holds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/text.h"
+#include "lamina/model/model.h"
+#include "lamina/train/command_line.h"
+#include "lamina/train/settings.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kShownInputs = 60;
+constexpr size_t kShownCategories = 8;
+
+struct ShowModelCommand {
+  std::string model;
+  JsonOutput json_output;
+};
+
+std::string ValuesText(const FittedColumn& column) {
+  if (column.kind == ColumnKind::kText) {
+    const size_t shown = std::min(kShownCategories, column.categories.size());
+    return fmt::format(
+        "{} texts: {}{}", column.categories.size(),
+        fmt::join(column.categories.begin(), column.categories.begin() + static_cast<ptrdiff_t>(shown), ", "),
+        shown < column.categories.size() ? ", ..." : "");
+  }
+  std::string text;
+  if (column.span) {
+    text = column.is_date ? fmt::format("{} to {}", DateText(column.span->low), DateText(column.span->high))
+                          : fmt::format("{} to {}", FigureText(column.span->low), FigureText(column.span->high));
+  }
+  const std::string format = column.format.Text();
+  return text + (format.empty() ? "" : fmt::format("{}({})", text.empty() ? "" : " ", format));
+}
+
+std::string KindOf(const FittedColumn& column) {
+  return column.kind == ColumnKind::kText ? "text" : column.is_date ? "date" : "number";
+}
+
+void PrintInputs(const Preprocessor& preprocessor) {
+  const std::vector<FittedColumn>& columns = preprocessor.inputs().columns();
+  if (preprocessor.inputs().is_image()) {
+    fmt::print("inputs: images of {} x {} pixels\n", preprocessor.inputs().image_height(),
+               preprocessor.inputs().image_width());
+    return;
+  }
+  size_t width = 6;
+  for (const FittedColumn& column : columns) {
+    width = std::max(width, column.name.size());
+  }
+  fmt::print("{:<{}}  {:<6}  {}\n", "input", width, "kind", "in training");
+  for (size_t i = 0; i < std::min(kShownInputs, columns.size()); ++i) {
+    const std::string line =
+        fmt::format("{:<{}}  {:<6}  {}", columns[i].name, width, KindOf(columns[i]), ValuesText(columns[i]));
+    fmt::print("{}\n", std::string_view(line).substr(0, line.find_last_not_of(' ') + 1));
+  }
+  if (columns.size() > kShownInputs) {
+    fmt::print("... and {} more\n", columns.size() - kShownInputs);
+  }
+  for (const std::string& derived : preprocessor.derive().columns) {
+    fmt::print("computed: {}\n", derived);
+  }
+  for (const LeftOutColumn& column : preprocessor.left_out()) {
+    fmt::print("not used: {} ({})\n", column.name, column.reason);
+  }
+}
+
+// What the training left in the file; any part may be missing in a model made through the library.
+void PrintTraining(const json& training) {
+  if (training.contains("settings")) {
+    TrainSettings settings = TrainSettingsFromJson(training["settings"]);
+    fmt::print("trained on {}", settings.data);
+    if (training.contains("rows")) {
+      const json& rows = training["rows"];
+      fmt::print(": {} training, {} validation and {} test rows", WithThousands(rows.value("train", int64_t{0})),
+                 WithThousands(rows.value("validation", int64_t{0})), WithThousands(rows.value("test", int64_t{0})));
+    }
+    fmt::print("\nby: {}\n", TrainCommandLine(settings));
+  }
+  if (training.contains("epochs")) {
+    fmt::print("{} epochs, best epoch {}{}\n", training["epochs"].get<int64_t>(),
+               training.value("best_epoch", int64_t{0}),
+               training.contains("batch") ? fmt::format(", batch {}", training["batch"].get<int64_t>()) : "");
+  }
+  if (training.contains("test")) {
+    const json& test = training["test"];
+    if (test.contains("accuracy")) {
+      fmt::print("test: accuracy {} %\n", PercentText(test["accuracy"].get<double>()));
+    }
+    for (const json& target : test.value("targets", json::array())) {
+      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(target.value("rmse", kNaN)),
+                 target.value("r2", kNaN));
+    }
+  }
+}
+
+json InputsJson(const Preprocessor& preprocessor) {
+  json inputs = json::array();
+  for (const FittedColumn& column : preprocessor.inputs().columns()) {
+    json node = {{"name", column.name}, {"kind", KindOf(column)}};
+    if (column.kind == ColumnKind::kText) {
+      node["categories"] = column.categories;
+    } else if (column.span) {
+      node["minimum"] = column.span->low;
+      node["maximum"] = column.span->high;
+    }
+    if (!column.format.unit.empty()) {
+      node["unit"] = column.format.unit;
+    }
+    inputs.push_back(std::move(node));
+  }
+  return inputs;
+}
+
+int RunShowModel(const ShowModelCommand& command) {
+  FileUse files;
+  files.AddRead("MODEL", {command.model});
+  command.json_output.Check(std::move(files));
+  const Model model = LoadModel(command.model);
+  const Preprocessor& preprocessor = model.preprocessor;
+  const TargetEncoder& targets = preprocessor.targets();
+  if (!command.json_output.to_stdout()) {
+    fmt::print("{}: network {} ({}), {} parameters, {}, loss {}\n", command.model, model.network.ShapeText(),
+               ActivationsText(model.network), WithThousands(model.network.parameter_count()),
+               DTypeName(model.network.dtype()), model.loss.Text());
+    fmt::print("answers: {}\n", TargetText(model));
+    if (!targets.class_names().empty()) {
+      fmt::print("classes: {}\n", fmt::join(targets.class_names(), ", "));
+    }
+    PrintInputs(preprocessor);
+    PrintTraining(model.training);
+  }
+  json left_out = json::array();
+  for (const LeftOutColumn& column : preprocessor.left_out()) {
+    left_out.push_back({{"name", column.name}, {"reason", column.reason}});
+  }
+  command.json_output.Write("model show", {{"model", command.model},
+                                           {"network", model.network.ShapeText()},
+                                           {"parameters", model.network.parameter_count()},
+                                           {"dtype", DTypeName(model.network.dtype())},
+                                           {"loss", model.loss.Text()},
+                                           {"targets", targets.names()},
+                                           {"classes", targets.class_names()},
+                                           {"inputs", InputsJson(preprocessor)},
+                                           {"left_out", std::move(left_out)},
+                                           {"training", model.training}});
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddModel(CLI::App& app) {
+  CLI::App* model = app.add_subcommand("model", "Look into a model file");
+  model->require_subcommand(1);
+  auto show = std::make_shared<ShowModelCommand>();
+  CLI::App* show_app = model->add_subcommand(
+      "show", "The inputs it expects with their ranges, its classes, how it was trained and what came out");
+  show_app->add_option("--model,model", show->model, "Model file written by lamina train")
+      ->required()
+      ->type_name("FILE");
+  show->json_output.AddTo(*show_app);
+  show_app->footer("Example: lamina model show digits.safetensors");
+  return {model, [show] { return RunShowModel(*show); }};
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,39 @@
+// The end of a study: files, pictures, exit code.
+#include "study_output.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "command.h"
+#include "lamina/base/text.h"
+#include "lamina/report/gnuplot.h"
+#include "standard_error.h"
+
+namespace lamina::cli {
+
+int FinishStudy(const StudyOutcome& study, const std::string& folder, double seconds) {
+  if (study.interrupted) {
+    PrintToStderr("lamina: interrupted; nothing was written\n");
+    return kExitInterrupted;
+  }
+  WriteReport(study.report, folder);
+  Verdict drawn;
+  for (const ReportFigure& figure : study.report.figures) {
+    drawn = drawn ? RunGnuplot(folder, figure.id + ".gp") : drawn;
+  }
+  fmt::print("\n{}\n{} measurements in {}; {}\n", study.report.hardware, study.report.tables.back().rows.size(),
+             DurationText(seconds), (std::filesystem::path(folder) / "report.md").string());
+  if (!drawn) {
+    fmt::print("no pictures: {}; the data is written. Draw later, in {}: gnuplot figure-*.gp\n", drawn.reason, folder);
+  }
+  if (!study.all_verified) {
+    PrintToStderr(
+        "lamina: error: a result differs from the plain loops in double precision by more than rounding (WRONG in the "
+        "report)\n");
+    return kExitFailure;
+  }
+  return kExitOk;
+}
+
+}  // namespace lamina::cli

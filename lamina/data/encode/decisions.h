@@ -1,0 +1,23 @@
+// What reading and fitting decided about columns without being told, for people to see and to change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lamina/data/encode/preprocessor.h"
+
+namespace lamina {
+
+struct ColumnDecision {
+  std::string column;
+  std::string what;       // "left out: a different text in every row"
+  std::string otherwise;  // the flag that decides otherwise, "--use id"
+};
+
+/// In the order of the columns of `table`, which `fitted` was fitted on by `options`: what was left out, how numbers
+/// and dates were read where that is not the usual way, what fills missing values of training rows, and whole numbers
+/// that were taken for classes although they might be quantities.
+std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
+                                        const PreprocessOptions& options);
+
+}  // namespace lamina

@@ -1,0 +1,140 @@
+// Judging columns by their values and names.
+#include "lamina/data/encode/useless_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kLeastRows = 20;
+constexpr int64_t kMostCategories = 20;  // fewer are never free text
+constexpr int64_t kLeastFamily = 3;
+constexpr double kMostGaps = 4;  // row numbers of a random part of the rows: one in so many at least
+
+constexpr std::string_view kIdentifiers[] = {"id",    "uid", "uuid", "guid", "key", "index",     "idx",
+                                             "rowid", "row", "nr",   "no",   "",    "unnamed: 0"};
+constexpr std::string_view kIdentifierEndings[] = {"_id", "-id", " id", "_uuid", "_guid", "_key", "_nr", "_no"};
+
+bool IsCalledIdentifier(const std::string& name) {
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool camel = name.size() > 2 && (name.ends_with("Id") || name.ends_with("ID")) &&
+                     std::islower(static_cast<unsigned char>(name[name.size() - 3])) != 0;
+  return camel || std::find(std::begin(kIdentifiers), std::end(kIdentifiers), lower) != std::end(kIdentifiers) ||
+         std::any_of(std::begin(kIdentifierEndings), std::end(kIdentifierEndings),
+                     [&](std::string_view ending) { return lower.ends_with(ending); });
+}
+
+// "p" of "p12"; "" where no number is behind a name.
+std::string FamilyOf(const std::string& name) {
+  const size_t last = name.find_last_not_of("0123456789");
+  return last == std::string::npos || last + 1 == name.size() ? "" : name.substr(0, last + 1);
+}
+
+bool IsIdentifier(const Column& column, std::span<const int64_t> rows) {
+  const bool by_name = IsCalledIdentifier(column.name);
+  bool rising = true;
+  std::vector<double> values;
+  for (const int64_t row : rows) {
+    const double value = column.Number(row);
+    if (value != std::trunc(value)) {  // or missing
+      return false;
+    }
+    rising = rising && (values.empty() || value > values.back());
+    if (!rising && !by_name) {
+      return false;
+    }
+    values.push_back(value);
+  }
+  const double low = values.front();
+  const double range = values.back() - low + 1;
+  if (rising && low >= 0 && low <= range / 4 && range <= static_cast<double>(values.size()) * kMostGaps) {
+    return true;  // it counts the rows
+  }
+  std::sort(values.begin(), values.end());
+  return by_name && std::adjacent_find(values.begin(), values.end()) == values.end();
+}
+
+std::string JudgeNumbers(const Column& column, std::span<const int64_t> rows) {
+  double first = std::nan("");
+  bool constant = true;
+  for (size_t i = 0; i < rows.size() && constant; ++i) {
+    const double value = column.Number(rows[i]);
+    first = std::isnan(first) ? value : first;
+    constant = std::isnan(value) || value == first;
+  }
+  if (constant && std::isnan(first)) {
+    return "no value in the training rows";
+  }
+  if (constant) {
+    return fmt::format("always {}", column.is_date ? DateText(first) : NumberName(first));
+  }
+  return !column.is_date && IsIdentifier(column, rows) ? "a different whole number in every row" : "";
+}
+
+std::string JudgeText(const Column& column, std::span<const int64_t> rows) {
+  std::vector<char> seen(column.categories.size());
+  int64_t different = 0;
+  int64_t present = 0;
+  for (const int64_t row : rows) {
+    const int32_t code = column.codes[static_cast<size_t>(row)];
+    if (code >= 0) {
+      ++present;
+      different += seen[static_cast<size_t>(code)] == 0 ? 1 : 0;
+      seen[static_cast<size_t>(code)] = 1;
+    }
+  }
+  if (different == 0) {
+    return "no value in the training rows";
+  }
+  if (different == 1 && present == std::ssize(rows)) {
+    const auto only = std::find(seen.begin(), seen.end(), 1) - seen.begin();
+    return fmt::format("always '{}'", column.categories[static_cast<size_t>(only)]);
+  }
+  if (different <= kMostCategories || 2 * different <= present) {
+    return "";
+  }
+  return different == present
+             ? "a different text in every row"
+             : fmt::format("{} different texts in {} rows", WithThousands(different), WithThousands(present));
+}
+
+}  // namespace
+
+std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,
+                                          std::span<const int64_t> positions) {
+  std::vector<LeftOutColumn> useless;
+  if (table.is_image || std::ssize(rows) < kLeastRows) {
+    return useless;
+  }
+  std::map<std::string, int64_t> families;
+  for (const int64_t position : positions) {
+    ++families[FamilyOf(table.columns[static_cast<size_t>(position)].name)];
+  }
+  std::vector<int64_t> in_order(rows.begin(), rows.end());
+  std::sort(in_order.begin(), in_order.end());
+  for (const int64_t position : positions) {
+    const Column& column = table.columns[static_cast<size_t>(position)];
+    const std::string family = FamilyOf(column.name);
+    std::string reason;
+    if (column.kind == ColumnKind::kText) {
+      reason = JudgeText(column, in_order);
+    } else if (family.empty() || families[family] < kLeastFamily) {
+      reason = JudgeNumbers(column, in_order);
+    }
+    if (!reason.empty()) {
+      useless.push_back({column.name, std::move(reason)});
+    }
+  }
+  return useless;
+}
+
+}  // namespace lamina

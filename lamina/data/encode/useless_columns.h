@@ -1,0 +1,28 @@
+// Columns that no model learns from: constant ones, identifiers, free text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lamina/data/files/table.h"
+
+namespace lamina {
+
+/// A column that fitting left out by itself.
+struct LeftOutColumn {
+  std::string name;
+  std::string reason;  // "a different value in every row"
+};
+
+/// Those of the columns at `positions` that say nothing in `rows` (20 at least, else none is judged):
+/// - without a value, or with the same one everywhere;
+/// - whole numbers, a different one in every row, that are called like an identifier ("id", "customer_id") or count the
+///   rows (0, 1, 2, ... with gaps, rising); any other numbers are measurements, as dates are;
+/// - text with a different value in every row, or in more than every second one.
+/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers all stay. So do images.
+std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,
+                                          std::span<const int64_t> positions);
+
+}  // namespace lamina

@@ -1,0 +1,110 @@
+// Signs of a training that went wrong or ended too early.
+#include "lamina/train/remarks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kStillFalling = 0.01;  // of the loss, over the last quarter of the epochs
+constexpr double kChanceMargin = 0.005;
+constexpr size_t kMostNamed = 5;
+
+std::string StillFalling(const TrainSession& session, const History& history) {
+  const auto count = std::ssize(history.epochs);
+  if (session.validation().size() == 0 || history.stop_reason != "epochs" || count < 2 ||
+      history.best_epoch <= count - std::max<int64_t>(1, count / 10)) {
+    return "";
+  }
+  const EpochRecord& before = history.epochs[static_cast<size_t>((count - 1) * 3 / 4)];
+  const EpochRecord& best = history.epochs[static_cast<size_t>(history.best_epoch - 1)];
+  if (!(best.validation_loss < (1 - kStillFalling) * before.validation_loss)) {
+    return "";
+  }
+  return fmt::format(
+      "the validation loss was still falling at the end ({:.4g} in epoch {}, {:.4g} in epoch {}): train longer, for "
+      "example with --epochs {}",
+      before.validation_loss, before.epoch, best.validation_loss, best.epoch, 2 * count);
+}
+
+// The most frequent class of `data` and its share.
+std::pair<size_t, double> MostFrequent(const Dataset& data, size_t classes) {
+  std::vector<int64_t> counts(classes);
+  for (const int32_t label : data.labels) {
+    if (label >= 0) {
+      ++counts[static_cast<size_t>(label)];
+    }
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return {static_cast<size_t>(most - counts.begin()),
+          static_cast<double>(*most) / static_cast<double>(std::max<int64_t>(1, data.size()))};
+}
+
+std::string NeverLeftChance(const TrainSession& session, const History& history) {
+  const std::vector<std::string>& classes = session.model().preprocessor.targets().class_names();
+  if (classes.empty() || history.epochs.empty()) {
+    return "";
+  }
+  const bool validated = session.validation().size() > 0;
+  double best = 0;
+  for (const EpochRecord& record : history.epochs) {
+    best = std::max(best, validated ? record.validation_accuracy : record.train_accuracy);
+  }
+  const auto [name, share] = MostFrequent(validated ? session.validation() : session.train(), classes.size());
+  if (best > share + kChanceMargin || share >= 1) {
+    return "";
+  }
+  return fmt::format(
+      "the accuracy never left that of always answering '{}' ({:.2f} %): try another --learning-rate (a tenth, ten "
+      "times), more neurons or other inputs",
+      classes[name], 100 * share);
+}
+
+}  // namespace
+
+std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
+  std::vector<std::string> texts;
+  for (size_t c = 0; c < metrics.classes.size(); ++c) {
+    int64_t predicted = 0;
+    for (const std::vector<int64_t>& row : metrics.confusion) {
+      predicted += row[c];
+    }
+    const int64_t rows = metrics.classes[c].support;
+    if (predicted == 0 && rows > 0) {
+      texts.push_back(fmt::format("class '{}' is never predicted ({} of it)", metrics.classes[c].name,
+                                  rows == 1 ? "1 row is" : WithThousands(rows) + " rows are"));
+    }
+  }
+  if (texts.size() > kMostNamed) {
+    texts.resize(kMostNamed);
+    texts.push_back("and so are other classes");
+  }
+  return texts;
+}
+
+std::vector<std::string> RemarksOn(const TrainSession& session, const TrainResult& result) {
+  std::vector<std::string> remarks;
+  const auto add = [&](std::string text) {
+    if (!text.empty()) {
+      remarks.push_back(std::move(text));
+    }
+  };
+  add(StillFalling(session, result.history));
+  add(NeverLeftChance(session, result.history));
+  if (result.test && result.test->classification) {
+    std::vector<std::string> never = NeverPredicted(*result.test->classification);
+    if (!never.empty() && session.settings().class_weights.empty()) {
+      never.back() += ": --class-weights balanced makes rare classes count";
+    }
+    std::move(never.begin(), never.end(), std::back_inserter(remarks));
+  }
+  return remarks;
+}
+
+}  // namespace lamina

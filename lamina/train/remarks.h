@@ -1,0 +1,18 @@
+// What a user should know about a finished training, in sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lamina/train/session.h"
+
+namespace lamina {
+
+/// Why the result may be worse than it could be: the validation loss was still falling at the end, the accuracy never
+/// left that of the most frequent class, a class is never predicted. Empty: nothing to say.
+std::vector<std::string> RemarksOn(const TrainSession& session, const TrainResult& result);
+
+/// "class 'fraud' is never predicted (16 rows are of it)" for every such class of an evaluation.
+std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics);
+
+}  // namespace lamina

@@ -1,0 +1,154 @@
+/* Preloaded into a program under test: lets the n-th system call of a kind fail that concerns a file of the working folder.
+ *
+ * LAMINA_FAULT="KIND N ERRNO [MARK]": KIND is open, read, write, fsync, rename, mmap, fallocate or close, N counts from 1. ERRNO 0 makes reads
+ * and writes short instead: one byte. MARK is a file that is created when the call fails, so that a test knows that it came so far.
+ * Files with absolute names are left alone: they are the system's. "alloc N" is the N-th allocation after the first of those files was
+ * opened: what other libraries need before main is theirs to answer for. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_FILES 1024
+static atomic_int watched[MOST_FILES];
+static atomic_long seen;
+static atomic_int began;
+
+static struct {
+  int ready, code;
+  long number;
+  char kind[16], mark[4096];
+} fault;
+
+static void ReadFault(void) {
+  if (fault.ready) {
+    return;
+  }
+  fault.ready = 1;
+  const char* text = getenv("LAMINA_FAULT");
+  if (text == NULL || sscanf(text, "%15s %ld %d %4095s", fault.kind, &fault.number, &fault.code, fault.mark) < 3) {
+    fault.kind[0] = '\0';
+  }
+}
+
+/* Whether this call is the one. */
+static int Fails(const char* kind) {
+  ReadFault();
+  if (strcmp(kind, fault.kind) != 0 || atomic_fetch_add(&seen, 1) + 1 != fault.number) {
+    return 0;
+  }
+  if (fault.mark[0] != '\0') {
+    const long mark = syscall(SYS_openat, AT_FDCWD, fault.mark, O_CREAT | O_WRONLY, 0600);
+    if (mark >= 0) {
+      syscall(SYS_close, mark);
+    }
+  }
+  errno = fault.code;
+  return 1;
+}
+
+static int IsWatched(int descriptor) { return descriptor >= 0 && descriptor < MOST_FILES && atomic_load(&watched[descriptor]); }
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int Opened(const char* path, int descriptor) {
+  if (path[0] != '/' && descriptor >= 0 && descriptor < MOST_FILES) {
+    atomic_store(&watched[descriptor], 1);
+  }
+  return descriptor;
+}
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  atomic_store(&began, atomic_load(&began) || path[0] != '/');
+  if (path[0] != '/' && (flags & O_DIRECTORY) == 0 && Fails("open")) {
+    return -1;
+  }
+  return Opened(path, NEXT(open)(path, flags, mode));
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return open(path, flags, mode);
+}
+
+int close(int descriptor) {
+  const int fails = IsWatched(descriptor) && Fails("close");
+  if (descriptor >= 0 && descriptor < MOST_FILES) {
+    atomic_store(&watched[descriptor], 0);
+  }
+  const int result = NEXT(close)(descriptor);
+  if (fails) {  /* as close(2) does it: the descriptor is gone all the same */
+    errno = fault.code;
+    return -1;
+  }
+  return result;
+}
+
+ssize_t read(int descriptor, void* to, size_t size) {
+  if (IsWatched(descriptor) && size > 1 && Fails("read")) {
+    if (fault.code != 0) {
+      return -1;
+    }
+    size = 1;
+  }
+  return NEXT(read)(descriptor, to, size);
+}
+
+ssize_t write(int descriptor, const void* from, size_t size) {
+  if (IsWatched(descriptor) && size > 1 && Fails("write")) {
+    if (fault.code != 0) {
+      return -1;
+    }
+    size = 1;
+  }
+  return NEXT(write)(descriptor, from, size);
+}
+
+int fsync(int descriptor) { return IsWatched(descriptor) && Fails("fsync") ? -1 : NEXT(fsync)(descriptor); }
+
+int rename(const char* from, const char* to) { return to[0] != '/' && Fails("rename") ? -1 : NEXT(rename)(from, to); }
+
+void* mmap(void* address, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  return IsWatched(descriptor) && Fails("mmap")
+             ? MAP_FAILED
+             : (void*)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
+}
+void* mmap64(void* address, size_t size, int protection, int flags, int descriptor, off64_t offset) {
+  return mmap(address, size, protection, flags, descriptor, offset);
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t size) {
+  return IsWatched(descriptor) && Fails("fallocate") ? -1 : (int)syscall(SYS_fallocate, descriptor, mode, offset, size);
+}
+int fallocate64(int descriptor, int mode, off64_t offset, off64_t size) { return fallocate(descriptor, mode, offset, size); }
+
+/* operator new asks malloc; the C library's own calls do not come here. */
+extern void* __libc_malloc(size_t);
+static __thread int inside;
+void* malloc(size_t size) {
+  if (!inside && atomic_load(&began)) {
+    inside = 1;
+    const int fails = Fails("alloc");
+    inside = 0;
+    if (fails) {
+      errno = ENOMEM;
+      return NULL;
+    }
+  }
+  return __libc_malloc(size);
+}

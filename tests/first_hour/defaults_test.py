@@ -1,0 +1,131 @@
+"""C3, H5, H6, M19, M3, M4, M18, M20: training with nothing said but the file."""
+
+import os
+import random
+import time
+import unittest
+
+from lamina_cli import DATA, CliTest, blob_rows, main
+
+
+def clouds(count=1500, seed=4):
+    """Four classes in eight columns, each of two clouds that touch."""
+    rng = random.Random(seed)
+    centres = [[[rng.gauss(0, 1.6) for _ in range(8)] for _ in range(2)] for _ in range(4)]
+    rows = [[f"f{j}x" for j in range(8)] + ["class"]]
+    for _ in range(count):
+        label = rng.randrange(4)
+        centre = rng.choice(centres[label])
+        rows.append([f"{value + rng.gauss(0, 1):.4f}" for value in centre] + [f"k{label}"])
+    return rows
+
+
+def rare_rows(count=1500, seed=2):
+    """One row in fifty is of the other class, which is hard to tell."""
+    rng = random.Random(seed)
+    rows = [["amount", "hours", "fraud"]]
+    for i in range(count):
+        fraud = i % 50 == 0
+        rows.append([f"{rng.gauss(0.5 if fraud else 0, 1):.4f}", f"{rng.gauss(0.3 if fraud else 0, 1):.4f}", "yes" if fraud else "no"])
+    return rows
+
+
+class DefaultsTest(CliTest):
+    def small(self, name):
+        path = os.path.join(DATA, "small", name)
+        if not DATA or not os.path.exists(path):
+            self.skipTest("needs LAMINA_DATA")
+        return path
+
+    def test_small_data_is_learnt(self):
+        """C3: a table of 150 rows got 60 steps, and 63 % where 95 % are easy."""
+        for name, least in (("iris.csv", 0.90), ("wine.csv", 0.93), ("wdbc.csv", 0.94)):
+            accuracies = []
+            for seed in range(1, 6):
+                before = time.monotonic()
+                accuracies.append(self.train_json("--data", self.small(name), "--stratify", "--seed", seed)["accuracy"])
+                self.assertLess(time.monotonic() - before, 10, name)
+            self.assertGreater(sum(accuracies) / 5, least, (name, accuracies))
+
+    def test_epochs_and_batch_follow_the_rows(self):
+        """C3, M19"""
+        self.write("few.csv", blob_rows(150))
+        few = self.train_json("--data", "few.csv")
+        self.write("many.csv", clouds(12000))
+        many = self.train_json("--data", "many.csv", "--hidden", "8")
+        self.assertGreater(few["epochs"], 2 * many["epochs"])
+        self.assertLess(few["batch"], many["batch"])
+        self.assertEqual(self.train_json("--data", "few.csv", "--epochs", "20")["epochs"], 20)
+        self.assertEqual(len(self.train_json("--data", "few.csv", "--epochs", "20")["history"]["epochs"]), 20)
+        self.assertEqual(self.train_json("--data", "few.csv", "--batch", "7")["batch"], 7)
+        again = self.train_json("--data", "few.csv", "--epochs", "auto", "--batch", "auto", "--patience", "auto")
+        self.assertEqual(again["train_loss"], few["train_loss"])
+
+    def test_stops_early_and_keeps_the_best_epoch(self):
+        """H5"""
+        self.write("noise.csv", [["a", "b", "c"]] + [[f"{random.Random(i).random():.4f}", f"{random.Random(-i).random():.4f}", "xy"[i % 7 % 2]]
+                                                    for i in range(300)])
+        run = self.train_json("--data", "noise.csv", "--hidden", "64")
+        self.assertLess(len(run["history"]["epochs"]), run["epochs"])
+        self.assertEqual(run["history"]["stop_reason"], "early_stopping")
+        fixed = self.train_json("--data", "noise.csv", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--model", "best")
+        last = self.train_json("--data", "noise.csv", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last")
+        self.assertLess(fixed["history"]["best_epoch"], 60)
+        self.assertNotEqual(fixed["test"]["loss"], last["test"]["loss"])
+        self.assertIn("the last one is kept", self.succeed("train", "noise.csv", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last").out)
+
+    def test_says_what_went_wrong(self):
+        """C3, C4, M4, M20"""
+        self.write("clouds.csv", clouds())
+        short = self.succeed("train", "clouds.csv", "--epochs", "3").out
+        self.assertIn("still falling at the end", short)
+        self.assertIn("--epochs 6", short)
+        self.assertNotIn("still falling", self.succeed("train", "clouds.csv", "--epochs", "150").out)
+        self.write("rare.csv", rare_rows())
+        said = self.succeed("train", "rare.csv", "--model", "m").out
+        self.assertIn("class 'yes' is never predicted", said)
+        self.assertIn("never left that of always answering 'no'", said)
+        self.assertIn("--class-weights balanced", said)
+        self.assertIn("class 'yes' is never predicted", self.succeed("evaluate", "m", "rare.csv").out)
+        self.refuse("train", "clouds.csv", "--optimizer", "adam", "--learning-rate", "1e38", says=("0.001 instead of 1e+38",))
+
+    def test_search_ranks_by_the_best_epoch(self):
+        """H6"""
+        self.write("clouds.csv", clouds(600))
+        ranked = self.succeed("search", "clouds.csv", "--vary", "learning-rate=0.001,0.05", "--epochs", "60", "--halving", "0", "--json", "s.json")
+        self.assertIn("the best again", ranked.out)
+        for trial in self.read_json("s.json")["trials"]:
+            self.assertLessEqual(trial["epoch"], trial["epochs"])
+        self.assertTrue(any(trial["epoch"] < trial["epochs"] for trial in self.read_json("s.json")["trials"]))
+
+    def test_evaluating_on_rows_of_the_training_is_said(self):
+        """M3"""
+        self.write("blobs.csv", blob_rows(200))
+        self.write("new.csv", blob_rows(50, seed=9))
+        self.train("--data", "blobs.csv", "--model", "m")
+        self.assertIn("was trained on rows of blobs.csv", self.succeed("evaluate", "m", "blobs.csv").out)
+        self.assertNotIn("trained on", self.succeed("evaluate", "m", "new.csv").out)
+
+    def test_far_inputs_are_said(self):
+        """M18"""
+        self.write("blobs.csv", blob_rows(200))
+        self.write("far.csv", [["a", "b"], [51000, -1], [1, -1]])
+        self.train("--data", "blobs.csv", "--model", "m")
+        self.assertIn("1 number far outside of those of the training", self.succeed("predict", "m", "far.csv", "--out", "p.csv").out)
+        self.assertNotIn("note", self.succeed("predict", "m", "blobs.csv", "--out", "p.csv").out)
+
+    def test_another_model_is_not_overwritten(self):
+        """M20"""
+        self.write("blobs.csv", blob_rows(60))
+        self.write("others.csv", blob_rows(60, seed=8))
+        quick = ("--epochs", "2", "--hidden", "3")
+        self.train("--data", "blobs.csv", "--model", "m", *quick)
+        self.train("--data", "blobs.csv", "--model", "m", "--seed", "2", *quick)
+        self.refuse("train", "--data", "others.csv", "--model", "m", *quick, code=2, says=("a model of answer, trained on blobs.csv", "--overwrite"))
+        self.train("--data", "others.csv", "--model", "m", "--overwrite", *quick)
+        self.write("notes.txt", "mine")
+        self.refuse("train", "--data", "others.csv", "--model", "notes.txt", *quick, code=2, says=("a file that is no model", "--overwrite"))
+
+
+if __name__ == "__main__":
+    main()
