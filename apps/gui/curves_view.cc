@@ -202,7 +202,7 @@ CurvesView::Ranges CurvesView::WholeRanges(const std::vector<QPointF>& train,
   const double last = epochs_.empty() ? 10 : static_cast<double>(epochs_.back().epoch);
   const bool from_zero = !log_->isChecked() && low >= 0 && low < 0.5 * high;
   const double aside = 0.02 * std::max(last - 1, 1.0);  // so that the first and the last point are whole
-  return {1 - aside, std::max(last, 2.0) + aside, from_zero ? 0 : low - margin, high + margin};
+  return {1 - std::min(aside, 0.9), std::max(last, 2.0) + aside, from_zero ? 0 : low - margin, high + margin};
 }
 
 void CurvesView::SetAxes(const Ranges& ranges) {

@@ -24,6 +24,7 @@
 #include "model_page.h"
 #include "network_page.h"
 #include "notice_bar.h"
+#include "number_text.h"
 #include "predict_panel.h"
 #include "results_page.h"
 #include "run_bar.h"
@@ -255,6 +256,7 @@ void MainWindow::ConnectSearch() {
   connect(search_, &SearchPage::Failed, this, [this](const Problem& problem) { notice_->ShowProblem(problem); });
   connect(search_, &SearchPage::Note, this, [this](const QString& text) { notice_->ShowNote(text); });
   connect(search_, &SearchPage::TrainRequested, this, &MainWindow::Start);
+  connect(&worker_, &TrainWorker::StateChanged, this, [this] { search_->SetTraining(worker_.active()); });
 }
 
 void MainWindow::Start() {
@@ -295,8 +297,9 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   training_->curves().Set(outcome->history);
   store_.Take(*outcome);
   const auto epochs = std::ssize(outcome->history.epochs);
-  QString text = outcome->stopped ? tr("Stopped after %1 whole epochs") : tr("Trained for %1 epochs");
-  text = text.arg(FromText(WithThousands(epochs))) + tr(" in %1").arg(FromText(DurationText(outcome->train_seconds)));
+  QString text = outcome->stopped ? tr("Stopped after %1") : tr("Trained for %1");
+  text = text.arg(CountText(epochs, tr("epoch"), tr("epochs"))) +
+         tr(" in %1").arg(FromText(DurationText(outcome->train_seconds)));
   if (outcome->history.stop_reason == "early_stopping") {
     text += tr(", stopped early");
   }

@@ -1,12 +1,12 @@
 // Two lines above the pages.
 #include "notice_bar.h"
 
-#include <QEvent>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QScrollArea>
 #include <QToolButton>
+#include <utility>
 
 namespace lamina::gui {
 
@@ -23,6 +23,8 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), label_(new QLabel), clos
   scroll->setObjectName(QStringLiteral("notice.scroll"));
   scroll->setWidget(label_);
   scroll->setWidgetResizable(true);
+  scroll->viewport()->setAutoFillBackground(false);
+  label_->setAutoFillBackground(false);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -43,45 +45,27 @@ void NoticeBar::Show(const QString& text, Mood mood) {
   label_->setText(text);
   label_->setToolTip(mood == Mood::kHint ? QString() : text);
   close_->setVisible(mood != Mood::kHint);
-  Colour();
+  update();
 }
 
-void NoticeBar::Colour() {
-  const QPalette colours_of_all = QGuiApplication::palette();  // its own has what the sheet made of it
-  const bool dark = colours_of_all.color(QPalette::Window).lightness() < 128;
-  const auto colours = [&]() -> const char* {
+// Painted, not styled: so it follows the colours of the application when they change.
+void NoticeBar::paintEvent(QPaintEvent*) {
+  if (mood_ == Mood::kHint) {
+    return;
+  }
+  const bool dark = palette().color(QPalette::Window).lightness() < 128;
+  const auto [fill, line] = [&]() -> std::pair<QRgb, QRgb> {
     switch (mood_) {
-      case Mood::kHint: return "background: transparent; border: 1px solid transparent;";
-      case Mood::kNote:
-        return dark ? "background: #263645; border: 1px solid #4b6a88;"
-                    : "background: #e6eef7; border: 1px solid #8aa9c9;";
-      case Mood::kSuccess:
-        return dark ? "background: #20402a; border: 1px solid #4c8a5d;"
-                    : "background: #e3f1e5; border: 1px solid #6ba576;";
-      case Mood::kProblem:
-        return dark ? "background: #57231e; border: 1px solid #c0665d;"
-                    : "background: #fde3e0; border: 1px solid #d0685f;";
+      case Mood::kSuccess: return dark ? std::pair(0xff20402au, 0xff4c8a5du) : std::pair(0xffe3f1e5u, 0xff6ba576u);
+      case Mood::kProblem: return dark ? std::pair(0xff57231eu, 0xffc0665du) : std::pair(0xfffde3e0u, 0xffd0685fu);
+      default: return dark ? std::pair(0xff263645u, 0xff4b6a88u) : std::pair(0xffe6eef7u, 0xff8aa9c9u);
     }
-    return "";
   }();
-  const QString sheet =
-      QStringLiteral(
-          "#notice { %1 border-radius: 4px; } #notice QScrollArea, #notice QLabel { background: transparent; color: "
-          "%2; }")
-          .arg(QLatin1String(colours), mood_ == Mood::kHint ? colours_of_all.color(QPalette::WindowText).name()
-                                       : dark               ? QStringLiteral("#f0f0f0")
-                                                            : QStringLiteral("#1b1b1b"));
-  if (sheet != styleSheet()) {
-    setStyleSheet(sheet);
-  }
-}
-
-void NoticeBar::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::ApplicationPaletteChange ||
-      event->type() == QEvent::StyleChange) {
-    Colour();
-  }
-  QFrame::changeEvent(event);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QColor(line));
+  painter.setBrush(QColor(fill));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
 }
 
 void NoticeBar::ShowProblem(const Problem& problem) {

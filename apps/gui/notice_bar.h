@@ -21,16 +21,16 @@ class NoticeBar : public QFrame {
   void ShowSuccess(const QString& text);  // something went well
   void Clear();
   void SetHint(const QString& hint);
+  bool is_success() const { return mood_ == Mood::kSuccess; }
   /// "" while there is only the hint.
   QString text() const;
 
  protected:
-  void changeEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   enum class Mood { kHint, kNote, kSuccess, kProblem };
   void Show(const QString& text, Mood mood);
-  void Colour();
 
   QLabel* label_;
   QToolButton* close_;

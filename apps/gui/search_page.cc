@@ -120,6 +120,7 @@ SearchPage::SearchPage(RunDocument& document, QWidget* parent)
   connect(&worker_, &SearchWorker::Failed, this, &SearchPage::Failed);
   connect(&worker_, &SearchWorker::Finished, this, [this](bool interrupted, double seconds) {
     Pull();
+    FitColumns(*table_);
     table_->selectRow(0);
     Q_EMIT Note(tr("%1 after %2. The best trial is the first.")
                     .arg(interrupted ? tr("Search stopped") : tr("Search done"), FromText(DurationText(seconds))));
@@ -178,6 +179,11 @@ void SearchPage::Start() {
   worker_.Start(settings);
 }
 
+void SearchPage::SetTraining(bool training) {
+  training_ = training;
+  ShowState();
+}
+
 void SearchPage::ShowState() {
   const bool active = worker_.active();
   QString blocker = document_.StartBlocker();
@@ -188,7 +194,7 @@ void SearchPage::ShowState() {
   } else {
     problem_->SetProblem({});
   }
-  start_->setEnabled(!active && blocker.isEmpty());
+  start_->setEnabled(!active && !training_ && blocker.isEmpty());
   start_->setToolTip(blocker);
   stop_->setEnabled(active);
   active ? timer_.start() : timer_.stop();

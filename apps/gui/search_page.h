@@ -43,6 +43,8 @@ class SearchPage : public QWidget {
 
   SearchWorker& worker() { return worker_; }
   SearchForm& form() { return *form_; }
+  /// While a network is being trained no search starts.
+  void SetTraining(bool training);
 
  Q_SIGNALS:
   void Failed(const lamina::gui::Problem& problem);
@@ -72,6 +74,7 @@ class SearchPage : public QWidget {
   QPushButton* use_ = nullptr;
   QPushButton* train_ = nullptr;
   QTimer timer_;
+  bool training_ = false;
 };
 
 }  // namespace lamina::gui

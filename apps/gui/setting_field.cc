@@ -292,9 +292,8 @@ void SettingField::ShowChosen() {
       const QSignalBlocker blocker(list_);
       list_->setItemText(index, known ? tr("auto: %1").arg(chosen) : QStringLiteral("auto"));
     }
-  } else if (list_ != nullptr && row_.more_choices) {
-    editor()->setToolTip(known ? tr("auto: %1").arg(chosen) + QLatin1Char('\n') + FromText(row_.help)
-                               : editor()->toolTip());
+  } else if (list_ != nullptr && known) {  // its text is the value itself
+    list_->setToolTip(tr("auto: %1").arg(chosen) + QLatin1Char('\n') + FromText(row_.help));
   }
 }
 
