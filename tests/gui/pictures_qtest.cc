@@ -2,10 +2,12 @@
 // size into the folder LAMINA_PICTURES (where it is not set, nothing is done). QT_SCALE_FACTOR=1.5 before it: as on a
 // screen that is scaled.
 #include <QCheckBox>
+#include <QHash>
 #include <QMap>
 #include <QPainter>
 #include <QTabWidget>
 #include <QTableView>
+#include <algorithm>
 
 #include "model_page.h"
 #include "predict_panel.h"
@@ -31,7 +33,20 @@ class PicturesTest : public WindowTest {
   QMap<QString, QList<QImage>> sheets_;
 };
 
-// In 256 colours, which is a quarter of the size and looks the same.
+// In its 256 most frequent colours, which is a quarter of the size and looks the same.
+QImage Reduced(const QImage& picture) {
+  QHash<QRgb, int> counts;
+  for (int y = 0; y < picture.height(); ++y) {
+    for (int x = 0; x < picture.width(); ++x) {
+      ++counts[picture.pixel(x, y) | 0xff000000];
+    }
+  }
+  QList<QRgb> colours = counts.keys();
+  std::sort(colours.begin(), colours.end(), [&](QRgb a, QRgb b) { return counts[a] > counts[b]; });
+  colours.resize(std::min<qsizetype>(colours.size(), 256));
+  return picture.convertToFormat(QImage::Format_Indexed8, colours, Qt::ThresholdDither | Qt::AvoidDither);
+}
+
 void PicturesTest::Save(const QString& name) {
   for (const QSize& size : kSizes) {
     window().resize(size);
@@ -39,8 +54,7 @@ void PicturesTest::Save(const QString& name) {
     QImage picture = window().grab().toImage();
     picture.setDevicePixelRatio(1);
     const QString where = QStringLiteral("%1x%2").arg(size.width()).arg(size.height());
-    const QImage small = picture.convertToFormat(QImage::Format_Indexed8, Qt::ThresholdDither);
-    QVERIFY(small.save(QStringLiteral("%1/gui-%2-%3.png").arg(folder_, name, where), "PNG", 0));
+    QVERIFY(Reduced(picture).save(QStringLiteral("%1/gui-%2-%3.png").arg(folder_, name, where), "PNG", 0));
     sheets_[where] << picture;
   }
 }
@@ -86,8 +100,7 @@ void PicturesTest::EveryPage() {
                         sheet.value()[i].scaled(cell, Qt::KeepAspectRatio, Qt::SmoothTransformation));
     }
     painter.end();
-    QVERIFY(all.convertToFormat(QImage::Format_Indexed8, Qt::ThresholdDither)
-                .save(QStringLiteral("%1/sheet-%2.png").arg(folder_, sheet.key()), "PNG", 0));
+    QVERIFY(Reduced(all).save(QStringLiteral("%1/sheet-%2.png").arg(folder_, sheet.key()), "PNG", 0));
   }
 }
 
