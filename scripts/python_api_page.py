@@ -1,7 +1,8 @@
-"""Writes docs/python-api.md from the docstrings of the installed package: python/api_page.py [--check]."""
+"""Writes docs/python-api.md from the docstrings of the installed package: scripts/python_api_page.py [--check]."""
 
 import inspect
 import pathlib
+import re
 import sys
 
 import lamina
@@ -24,7 +25,8 @@ def signature(thing, name):
         text = str(inspect.signature(thing))
     except (TypeError, ValueError):
         return f"{name}(...)"
-    return (name + text).replace("(self, ", "(").replace("(self)", "()").replace("'", "")
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are texts
+    return (name + text).replace("(self, ", "(").replace("(self)", "()")
 
 
 def body(thing):
@@ -39,7 +41,7 @@ def members(kind):
 
 
 def page():
-    lines = ["# The Python package: interface", "", "Made from the docstrings by `python/api_page.py`.", ""]
+    lines = ["# The Python package: interface", "", "Made from the docstrings by `scripts/python_api_page.py`.", ""]
     for title, names in GROUPS:
         lines += [f"## {title}", ""]
         for name in names:
@@ -53,7 +55,7 @@ def page():
                     lines += ["```text", f"{name}.{head}", "", *[f"    {line}".rstrip() for line in body(member).splitlines()], "```", ""]
     missing = set(lamina.__all__) - TOLD_ELSEWHERE - {name for _, names in GROUPS for name in names}
     if missing:
-        sys.exit(f"python/api_page.py: no group has {sorted(missing)}")
+        sys.exit(f"scripts/python_api_page.py: no group has {sorted(missing)}")
     lines += ["Kinds of `Error`: " + ", ".join(f"`{name}`" for name in sorted(TOLD_ELSEWHERE - {"__version__", "Error"})) + ".", ""]
     return "\n".join(lines)
 
@@ -63,4 +65,4 @@ if __name__ == "__main__":
     if "--check" not in sys.argv:
         PAGE.write_text(text)
     elif not PAGE.exists() or PAGE.read_text() != text:
-        sys.exit(f"{PAGE.name} is not what the docstrings say: run python/api_page.py")
+        sys.exit(f"{PAGE.name} is not what the docstrings say: run scripts/python_api_page.py")
