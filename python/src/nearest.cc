@@ -31,14 +31,31 @@ class NearestSoFar {
   }
 
   void Add(const T* row, int64_t count, int64_t first) {
-    for (int64_t j = 0; j < count; ++j) {
-      if (row[j] < distances_[k_ - 1] || indices_[k_ - 1] < 0) [[unlikely]] {
-        Insert(row[j], first + j);
+    for (int64_t j = 0; j < count; j += kGroup) {
+      const int64_t end = std::min(j + kGroup, count);
+      if (end - j == kGroup && indices_[k_ - 1] >= 0 && !AnyBelow(row + j, distances_[k_ - 1])) {
+        continue;
+      }
+      for (int64_t i = j; i < end; ++i) {
+        if (row[i] < distances_[k_ - 1] || indices_[k_ - 1] < 0) {
+          Insert(row[i], first + i);
+        }
       }
     }
   }
 
  private:
+  static constexpr int64_t kGroup = 32;
+
+  // Without branches: the compiler makes vectors of it.
+  static bool AnyBelow(const T* values, T limit) {
+    int below = 0;
+    for (int64_t i = 0; i < kGroup; ++i) {
+      below |= static_cast<int>(values[i] < limit);
+    }
+    return below != 0;
+  }
+
   void Insert(T distance, int64_t index) {
     int64_t place = k_ - 1;
     while (place > 0 && (indices_[place - 1] < 0 || distance < distances_[place - 1])) {

@@ -191,6 +191,35 @@ def test_callbacks_eval_set_and_early_stopping(digits):
         lamina.MLPClassifier(max_iter=2, callbacks=bar).fit(x, y)
 
 
+def test_callbacks_of_scikit_learn(digits):
+    pytest.importorskip("sklearn.callback")
+    x, _, y, _ = digits
+
+    class Recorder:
+        def __init__(self):
+            self.calls = []
+
+        def setup(self, estimator, context):
+            self.calls.append("setup")
+
+        def teardown(self, estimator, context):
+            self.calls.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            self.calls.append(f"begin {context.task_name}")
+
+        def on_fit_task_end(self, estimator, context, *, metadata=None):
+            self.calls.append(f"end {context.task_name}")
+            return metadata is not None and metadata["epoch"] == 2
+
+    recorder = Recorder()
+    model = lamina.MLPClassifier().set_callbacks(recorder).fit(x, y)
+    epochs = ["begin epoch", "end epoch"] * 2
+    assert recorder.calls == ["setup", "begin fit", *epochs, "end fit", "teardown"] and model.n_iter_ == 2
+    again = pickle.loads(pickle.dumps(model.set_callbacks()))
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+
+
 def test_several_outputs():
     x, y = make_regression(200, 6, n_targets=3, random_state=0)
     with warnings.catch_warnings():
