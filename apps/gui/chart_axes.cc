@@ -46,8 +46,8 @@ std::vector<double> LogTicks(double low, double high, int count) {
   return ticks;
 }
 
-QAbstractAxis* MakeAxis(double low, double high, bool logarithmic, const QString& title, int ticks) {
-  if (logarithmic) {
+QAbstractAxis* MakeAxis(double low, double high, AxisKind kind, const QString& title, int ticks) {
+  if (kind == AxisKind::kLogarithmic) {
     auto* axis = new QCategoryAxis;
     axis->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
     axis->setRange(low, high);
@@ -59,12 +59,13 @@ QAbstractAxis* MakeAxis(double low, double high, bool logarithmic, const QString
     return axis;
   }
   auto* axis = new QValueAxis;
-  const double interval = NiceInterval(high - low, ticks);
+  const bool whole = kind == AxisKind::kWholeNumbers;
+  const double interval = std::max(NiceInterval(high - low, ticks), whole ? 1.0 : 0.0);
   axis->setRange(low, high);
   axis->setTickType(QValueAxis::TicksDynamic);
   axis->setTickAnchor(0);
   axis->setTickInterval(interval);
-  axis->setLabelFormat(interval >= 1 && high < 1e7 ? QStringLiteral("%.0f") : QStringLiteral("%g"));
+  axis->setLabelFormat(whole || (interval >= 1 && high < 1e7) ? QStringLiteral("%.0f") : QStringLiteral("%g"));
   axis->setTitleText(title);
   return axis;
 }

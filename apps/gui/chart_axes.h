@@ -14,9 +14,11 @@ double NiceInterval(double range, int count);
 /// Positions of the ticks of a logarithmic axis from `low` to `high` (both positive), at most about `count`.
 std::vector<double> LogTicks(double low, double high, int count);
 
+enum class AxisKind { kNumbers, kWholeNumbers, kLogarithmic };
+
 /// An axis from low to high. Logarithmic ones are for points that are drawn at log10 of their value, as are low and
-/// high.
-QAbstractAxis* MakeAxis(double low, double high, bool logarithmic, const QString& title, int ticks);
+/// high; whole numbers have no ticks between them.
+QAbstractAxis* MakeAxis(double low, double high, AxisKind kind, const QString& title, int ticks);
 
 /// Fonts and colours of a chart that follow the window's palette.
 void StyleChart(QChart& chart, const QPalette& palette);

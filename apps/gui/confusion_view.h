@@ -12,7 +12,7 @@ class ConfusionView : public QWidget {
  public:
   explicit ConfusionView(QWidget* parent = nullptr);
   void Set(const ClassificationMetrics& metrics);
-  QSize minimumSizeHint() const override { return {320, 280}; }
+  QSize minimumSizeHint() const override { return {220, 180}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

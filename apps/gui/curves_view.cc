@@ -60,7 +60,7 @@ CurvesView::CurvesView(QWidget* parent)
       best_(new QScatterSeries(chart_)),
       what_(new QComboBox(this)),
       log_(new QCheckBox(tr("Lo&garithmic"), this)),
-      save_(new QPushButton(tr("Sa&ve picture or table …"), this)) {
+      save_(new QPushButton(tr("Sa&ve …"), this)) {
   train_->setName(tr("training"));
   train_->setPen(QPen(QColor(kTrainColour), 2));
   validation_->setName(tr("validation"));
@@ -78,7 +78,7 @@ CurvesView::CurvesView(QWidget* parent)
   view_->setRenderHint(QPainter::Antialiasing);
   view_->setRubberBand(QChartView::RectangleRubberBand);
   view_->viewport()->installEventFilter(this);
-  view_->setMinimumHeight(180);
+  view_->setMinimumSize(220, 140);
   view_->setAccessibleName(tr("Training and validation curves"));
   view_->setObjectName(QStringLiteral("curves"));
   view_->setToolTip(tr("Drag a rectangle to look closer; right click to see everything again"));
@@ -87,6 +87,7 @@ CurvesView::CurvesView(QWidget* parent)
   what_->setObjectName(QStringLiteral("curves.what"));
   log_->setObjectName(QStringLiteral("curves.log"));
   save_->setObjectName(QStringLiteral("curves.save"));
+  save_->setToolTip(tr("Saves the curves as a picture (PNG, SVG) or as a table (CSV)"));
   auto* in = new QPushButton(tr("Zoom in"), this);
   auto* whole = new QPushButton(tr("Whole"), this);
   in->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Plus));
@@ -200,7 +201,8 @@ CurvesView::Ranges CurvesView::WholeRanges(const std::vector<QPointF>& train,
   const double margin = high > low ? 0.05 * (high - low) : std::max(0.05 * std::fabs(high), 1e-3);
   const double last = epochs_.empty() ? 10 : static_cast<double>(epochs_.back().epoch);
   const bool from_zero = !log_->isChecked() && low >= 0 && low < 0.5 * high;
-  return {1, std::max(last, 2.0), from_zero ? 0 : low - margin, high + margin};
+  const double aside = 0.02 * std::max(last - 1, 1.0);  // so that the first and the last point are whole
+  return {1 - aside, std::max(last, 2.0) + aside, from_zero ? 0 : low - margin, high + margin};
 }
 
 void CurvesView::SetAxes(const Ranges& ranges) {
@@ -208,8 +210,13 @@ void CurvesView::SetAxes(const Ranges& ranges) {
     chart_->removeAxis(axis);
     delete axis;
   }
-  QAbstractAxis* x = MakeAxis(ranges.x_low, ranges.x_high, false, tr("epoch"), 8);
-  QAbstractAxis* y = MakeAxis(ranges.y_low, ranges.y_high, log_->isChecked(), what_->currentText().toLower(), 6);
+  QAbstractAxis* x = MakeAxis(ranges.x_low, ranges.x_high, AxisKind::kWholeNumbers, tr("epoch"), 8);
+  QAbstractAxis* y =
+      MakeAxis(ranges.y_low, ranges.y_high, log_->isChecked() ? AxisKind::kLogarithmic : AxisKind::kNumbers,
+               what_->currentText().toLower(), 6);
+  // Without points there is nothing to measure.
+  x->setVisible(!epochs_.empty());
+  y->setVisible(!epochs_.empty());
   chart_->addAxis(x, Qt::AlignBottom);
   chart_->addAxis(y, Qt::AlignLeft);
   for (QAbstractSeries* series : chart_->series()) {

@@ -10,19 +10,26 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QTableView>
+#include <algorithm>
 
+#include "form_scroll.h"
 #include "labels.h"
-#include "lamina/base/text.h"
+#include "number_text.h"
+#include "pictures.h"
 #include "setting_field.h"
 #include "split_editor.h"
 #include "table_models.h"
 
 namespace lamina::gui {
 namespace {
+
+constexpr int kPictureSize = 44;  // pixels of the screen
+constexpr int64_t kPicturesShown = 120;
 
 QTableView* MakeTable(QAbstractItemModel* model, const QString& name) {
   auto* view = new QTableView;
@@ -78,8 +85,15 @@ QWidget* DataPage::MakeSource() {
   auto* grid = new QGridLayout(box);
   grid->setContentsMargins(0, 0, 0, 0);
   path_ = new QLineEdit;
-  path_->setReadOnly(true);
-  path_->setPlaceholderText(tr("Open a CSV, CSV.gz, IDX or npy file, or drop one anywhere in this window"));
+  path_->setPlaceholderText(
+      tr("A CSV, CSV.gz, IDX or npy file: its path and Enter, or drop it anywhere in this window"));
+  path_->setToolTip(tr("Type or paste a path and press Enter"));
+  path_->setMinimumWidth(120);
+  connect(path_, &QLineEdit::returnPressed, this, [this] {
+    if (const QString path = path_->text().trimmed(); !path.isEmpty()) {
+      Q_EMIT PathTyped(path);
+    }
+  });
   path_->setAccessibleName(tr("Dataset"));
   path_->setObjectName(QStringLiteral("data.path"));
   auto* label = new QLabel(tr("Dataset"));
@@ -102,6 +116,7 @@ QWidget* DataPage::MakeSource() {
   grid->addLayout(row, 0, 0);
   summary_ = new QLabel;
   summary_->setObjectName(QStringLiteral("data.summary"));
+  summary_->setWordWrap(true);
   grid->addWidget(summary_, 1, 0);
   return box;
 }
@@ -114,7 +129,7 @@ QWidget* DataPage::MakeColumns() {
   auto* title = new QLabel(tr("Columns"));
   row->addWidget(title);
   row->addStretch();
-  row->addWidget(new QLabel(tr("Use the selected ones as")));
+  row->addWidget(new QLabel(tr("Use selected as")));
   const QString texts[] = {tr("&Input"), tr("Tar&get"), tr("D&ropped")};
   for (int use = 0; use < 3; ++use) {
     auto* button = new QPushButton(texts[use]);
@@ -127,8 +142,8 @@ QWidget* DataPage::MakeColumns() {
   columns_view_ = MakeTable(columns_, tr("Columns of the data set"));
   columns_view_->setObjectName(QStringLiteral("columns"));
   columns_view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  columns_view_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  columns_view_->horizontalHeader()->setSectionResizeMode(3, QHeaderView::ResizeToContents);  // "2016-01-04 to ..."
+  columns_view_->horizontalHeader()->setStretchLastSection(true);
+  columns_view_->setProperty("settings", QStringList{QStringLiteral("target"), QStringLiteral("drop")});
   title->setBuddy(columns_view_);
   empty_ =
       new QLabel(tr("<b>No data yet</b><br><br>Drop a table anywhere in this window, or open one.<br>"
@@ -142,17 +157,52 @@ QWidget* DataPage::MakeColumns() {
 }
 
 QWidget* DataPage::MakePreview() {
-  auto* box = new QWidget;
-  auto* layout = new QVBoxLayout(box);
-  layout->setContentsMargins(0, 4, 0, 0);
-  auto* title = new QLabel(tr("First ro&ws"));
-  auto* view = MakeTable(preview_, tr("First rows of the data set"));
-  view->setObjectName(QStringLiteral("preview"));
-  view->horizontalHeader()->setDefaultSectionSize(86);
-  title->setBuddy(view);
-  layout->addWidget(title);
-  layout->addWidget(view);
-  return box;
+  preview_view_ = MakeTable(preview_, tr("First rows of the data set"));
+  preview_view_->setObjectName(QStringLiteral("preview"));
+  samples_ = new QTabWidget;
+  pictures_ = new QListWidget(samples_);
+  pictures_->hide();
+  pictures_->setViewMode(QListView::IconMode);
+  pictures_->setMovement(QListView::Static);
+  pictures_->setResizeMode(QListView::Adjust);
+  pictures_->setUniformItemSizes(true);
+  pictures_->setIconSize({kPictureSize, kPictureSize});
+  pictures_->setObjectName(QStringLiteral("preview.pictures"));
+  pictures_->setAccessibleName(tr("First rows as pictures"));
+  samples_->setDocumentMode(true);
+  samples_->setObjectName(QStringLiteral("samples"));
+  samples_->addTab(preview_view_, tr("First ro&ws"));
+  return samples_;
+}
+
+// What a row looks like, with its target below.
+void DataPage::ShowPictures() {
+  const auto data = document_.data();
+  const Table& table = data->raw.main.train;
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < columns_->rowCount(); ++i) {
+    if (columns_->UseOf(static_cast<int>(i)) != ColumnUse::kInput) {
+      others.push_back(i);
+    }
+  }
+  const auto form = others.empty() ? std::nullopt : PicturesIn(table, others);
+  pictures_->clear();
+  const int at = samples_->indexOf(pictures_);
+  if (!form) {
+    if (at >= 0) {
+      samples_->removeTab(at);
+      pictures_->hide();
+    }
+    return;
+  }
+  for (int64_t row = 0; row < std::min(table.rows, kPicturesShown); ++row) {
+    const QImage picture = PictureOf(table, *form, row).scaled(kPictureSize, kPictureSize, Qt::KeepAspectRatio);
+    pictures_->addItem(new QListWidgetItem(QIcon(QPixmap::fromImage(picture)),
+                                           CellText(table.columns[static_cast<size_t>(others.front())], row)));
+  }
+  if (at < 0) {
+    samples_->addTab(pictures_, tr("As pictures"));
+  }
 }
 
 QWidget* DataPage::MakeChoices() {
@@ -164,24 +214,25 @@ QWidget* DataPage::MakeChoices() {
   AddField(*grid, document_, "samples");
   AddField(*grid, document_, "random-samples");
   auto* split = new SplitEditor(document_);
+  split->setProperty("settings", QStringList{QStringLiteral("split")});
   auto* split_label = new QLabel(LabelOf("split"));
   split_label->setBuddy(split->first());
   grid->addWidget(split_label, grid->rowCount(), 0, 1, 2);
   grid->addWidget(split, grid->rowCount(), 0, 1, 2);
   AddField(*grid, document_, "stratify");
   AddField(*grid, document_, "split-by");
+  AddField(*grid, document_, "validation");
+  AddField(*grid, document_, "test");
   layout->addWidget(rows);
   layout->addWidget(MakeFieldGroup(tr("Reading"), document_, {"header", "separator", "text-columns"}));
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_, {"task", "encode", "scale", "target-scale", "missing", "unseen"}));
+  layout->addWidget(MakeFieldGroup(tr("What counts"), document_,
+                                   {"class-weights", "weight-column", "cost-matrix", "baseline", "class-map"}));
+  layout->addWidget(MakeFieldGroup(tr("Computed columns"), document_, {"derive", "series-by", "order-by"}));
+  layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(box);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFixedWidth(380);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  return scroll;
+  return new FormScroll(box);
 }
 
 void DataPage::ShowData() {
@@ -201,16 +252,21 @@ void DataPage::ShowData() {
   for (const ColumnSummary& summary : data->summaries) {
     missing += summary.missing;
   }
-  QString text = tr("%1 rows, %2 columns, %3 missing values")
-                     .arg(FromText(WithThousands(read.train.rows)),
-                          FromText(WithThousands(std::ssize(read.train.columns))), FromText(WithThousands(missing)));
+  QString text = tr("%1, %2, %3")
+                     .arg(CountText(read.train.rows, tr("row"), tr("rows")),
+                          CountText(std::ssize(read.train.columns), tr("column"), tr("columns")),
+                          CountText(missing, tr("missing value"), tr("missing values")));
   if (read.test) {
-    text += tr("; %1 test rows of their own").arg(FromText(WithThousands(read.test->rows)));
+    text += tr("; and %1 for testing in a file of their own").arg(CountText(read.test->rows, tr("row"), tr("rows")));
   }
   summary_->setText(text);
   if (columns_->rowCount() > 0) {
     columns_view_->selectRow(columns_->rowCount() - 1);
   }
+  FitColumns(*columns_view_);
+  FitColumns(*preview_view_);
+  ShowPictures();
+  samples_->setCurrentIndex(samples_->count() - 1);  // pictures, where there are any
 }
 
 void DataPage::ShowUses() { summary_->setVisible(document_.data() != nullptr); }

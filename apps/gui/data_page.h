@@ -7,7 +7,9 @@
 
 class QLabel;
 class QLineEdit;
+class QListWidget;
 class QPushButton;
+class QTabWidget;
 class QTableView;
 
 namespace lamina::gui {
@@ -23,6 +25,7 @@ class DataPage : public QWidget {
 
  Q_SIGNALS:
   void OpenRequested();
+  void PathTyped(const QString& path);
   void OpenFolderRequested();
   void ExampleRequested(const QString& name);
 
@@ -32,6 +35,7 @@ class DataPage : public QWidget {
   QWidget* MakePreview();
   QWidget* MakeChoices();
   void ShowData();
+  void ShowPictures();
   void ShowUses();
   void SetUse(int use);
 
@@ -42,6 +46,9 @@ class DataPage : public QWidget {
   QLabel* empty_ = nullptr;
   QLabel* summary_ = nullptr;
   QTableView* columns_view_ = nullptr;
+  QTableView* preview_view_ = nullptr;
+  QTabWidget* samples_ = nullptr;  // the first rows as numbers and, where they are, as pictures
+  QListWidget* pictures_ = nullptr;
   std::vector<QPushButton*> use_buttons_;
 };
 

@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QSettings>
-#include <QStandardPaths>
 #include <nlohmann/json.hpp>
 
 #include "curves_view.h"
@@ -14,6 +13,7 @@
 #include "lamina/base/file.h"
 #include "lamina/model/onnx_export.h"
 #include "predict_panel.h"
+#include "project.h"
 
 namespace lamina::gui {
 namespace {
@@ -46,6 +46,9 @@ QString WithSuffix(QString path, const QString& filter) {
 
 FileActions::FileActions(RunDocument& document, ModelStore& store, QWidget* window)
     : QObject(window), document_(document), store_(store), window_(window) {
+  ask_where_to_save = [this](const QString& title, const QString& name, const QString& filter) {
+    return AskWithDialog(title, name, filter);
+  };
   connect(&document_, &RunDocument::DataChanged, this, [this] {
     if (const QString& path = document_.data()->path; !IsExample(path)) {
       Remember(path);
@@ -65,12 +68,43 @@ bool FileActions::Try(const std::function<void()>& work, const QString& note) {
 
 void FileActions::Open(const QString& path) {
   const QString absolute = QFileInfo(path).absoluteFilePath();
-  if (!IsModel(absolute)) {
+  if (absolute.endsWith(QLatin1String(kProjectSuffix))) {
+    OpenProject(absolute);
+  } else if (IsModel(absolute)) {
+    OpenModel(absolute);
+  } else {
     document_.Load(absolute);
-  } else if (Try([&] { store_.Open(absolute); }, tr("Opened %1").arg(absolute))) {
-    Remember(absolute);
+  }
+}
+
+void FileActions::OpenModel(const QString& path) {
+  if (may_replace_model() && Try([&] { store_.Open(path); }, tr("Opened %1").arg(path))) {
+    Remember(path);
     Q_EMIT ModelOpened();
   }
+}
+
+void FileActions::OpenProject(const QString& path) {
+  if (!may_replace_model()) {
+    return;
+  }
+  Project project;
+  const bool opened = Try(
+      [&] {
+        project = ReadProject(path);
+        if (!project.model.isEmpty()) {
+          store_.Open(project.model, project.history);
+        }
+      },
+      tr("Opened the project %1").arg(path));
+  if (!opened) {
+    return;
+  }
+  Remember(path);
+  if (!project.settings.data.empty()) {
+    document_.Load(FromText(project.settings.data), project.settings);
+  }
+  Q_EMIT ProjectOpened();
 }
 
 void FileActions::OpenExample(const QString& name) {
@@ -84,15 +118,15 @@ void FileActions::OpenExample(const QString& name) {
 }
 
 QString FileActions::Folder() const {
-  const QString home = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-  return QSettings().value(FolderKey(), home).toString();
+  const QString last = QSettings().value(FolderKey()).toString();
+  return !last.isEmpty() && QDir(last).exists() ? last : QDir::currentPath();
 }
 
 QString FileActions::AskOpen(const QString& title, const QString& filter) {
   return QFileDialog::getOpenFileName(window_, title, Folder(), filter);
 }
 
-QString FileActions::AskSave(const QString& title, const QString& name, const QString& filter) {
+QString FileActions::AskWithDialog(const QString& title, const QString& name, const QString& filter) {
   QString chosen = filter.section(QStringLiteral(";;"), 0, 0);
   const QDir folder(Folder());
   return WithSuffix(QFileDialog::getSaveFileName(window_, title, folder.filePath(name), filter, &chosen), chosen);
@@ -116,10 +150,42 @@ void FileActions::AskOpenFolder() {
 
 void FileActions::AskOpenModel() {
   const QString path = AskOpen(tr("Open model"), tr("Models (*.safetensors *.checkpoint);;All files (*)"));
-  if (!path.isEmpty() && Try([&] { store_.Open(path); }, tr("Opened %1").arg(path))) {
-    Remember(path);
-    Q_EMIT ModelOpened();
+  if (!path.isEmpty()) {
+    OpenModel(path);
   }
+}
+
+void FileActions::AskOpenProject() {
+  const QString path = AskOpen(tr("Open project"), tr("Projects (*%1)").arg(QLatin1String(kProjectSuffix)));
+  if (!path.isEmpty()) {
+    OpenProject(path);
+  }
+}
+
+void FileActions::AskSaveProject() {
+  const QString stem = StemOf(FromText(document_.settings().data));
+  const QString path =
+      ask_where_to_save(tr("Save project"), (stem.isEmpty() ? tr("project") : stem) + QLatin1String(kProjectSuffix),
+                        tr("Projects (*%1)").arg(QLatin1String(kProjectSuffix)));
+  if (!path.isEmpty()) {
+    SaveProjectTo(path);
+  }
+}
+
+bool FileActions::SaveProjectTo(const QString& path) {
+  const bool saved = Try(
+      [&] {
+        if (store_.unsaved()) {
+          const QFileInfo file(path);
+          store_.Save(file.dir().filePath(file.completeBaseName() + QStringLiteral(".safetensors")));
+        }
+        WriteProject(path, {document_.settings(), store_.path(), store_.history()});
+      },
+      tr("Saved the project as %1").arg(path));
+  if (saved) {
+    Remember(path);
+  }
+  return saved;
 }
 
 bool FileActions::AskSaveModel() {
@@ -128,7 +194,7 @@ bool FileActions::AskSaveModel() {
   }
   const QString stem = StemOf(FromText(store_.settings().data));
   const QString name = !store_.path().isEmpty() ? store_.path() : stem + QStringLiteral(".safetensors");
-  const QString path = AskSave(tr("Save model"), name, tr("Models (*.safetensors)"));
+  const QString path = ask_where_to_save(tr("Save model"), name, tr("Models (*.safetensors)"));
   return !path.isEmpty() && SaveModelTo(path);
 }
 
@@ -148,14 +214,15 @@ void FileActions::AskPredict(PredictPanel& panel) {
 }
 
 void FileActions::AskSavePredictions(PredictPanel& panel) {
-  const QString path = AskSave(tr("Save predictions"), QStringLiteral("predictions.csv"), tr("CSV (*.csv)"));
+  const QString path = ask_where_to_save(tr("Save predictions"), QStringLiteral("predictions.csv"), tr("CSV (*.csv)"));
   if (!path.isEmpty()) {
     Try([&] { panel.Save(path); }, tr("Saved the predictions as %1").arg(path));
   }
 }
 
 void FileActions::AskSaveHistory() {
-  const QString path = AskSave(tr("Save history"), QStringLiteral("history.csv"), tr("CSV (*.csv);;JSON (*.json)"));
+  const QString path =
+      ask_where_to_save(tr("Save history"), QStringLiteral("history.csv"), tr("CSV (*.csv);;JSON (*.json)"));
   if (!path.isEmpty()) {
     SaveHistoryTo(path);
   }
@@ -172,7 +239,7 @@ void FileActions::AskExport() {
   if (store_.model() == nullptr) {
     return;
   }
-  const QString path = AskSave(tr("Export as ONNX"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx)"));
+  const QString path = ask_where_to_save(tr("Export as ONNX"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx)"));
   if (!path.isEmpty()) {
     ExportTo(path);
   }
@@ -184,8 +251,8 @@ bool FileActions::ExportTo(const QString& path) {
 }
 
 void FileActions::AskSaveCurves(CurvesView& curves) {
-  const QString path = AskSave(tr("Save curves"), QStringLiteral("curves.png"),
-                               tr("PNG picture (*.png);;SVG picture (*.svg);;CSV table (*.csv)"));
+  const QString path = ask_where_to_save(tr("Save curves"), QStringLiteral("curves.png"),
+                                         tr("PNG picture (*.png);;SVG picture (*.svg);;CSV table (*.csv)"));
   if (!path.isEmpty()) {
     SaveCurvesTo(curves, path);
   }

@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <QStringList>
+#include <functional>
 
 #include "model_store.h"
 #include "problem.h"
@@ -21,12 +22,20 @@ class FileActions : public QObject {
  public:
   FileActions(RunDocument& document, ModelStore& store, QWidget* window);
 
-  /// A model by its name (.safetensors, .checkpoint), data otherwise.
+  /// Asked before another model takes the place of an unsaved one; false: it stays.
+  std::function<bool()> may_replace_model = [] { return true; };
+
+  /// Where to save; "" for nowhere. The default shows a dialog.
+  std::function<QString(const QString& title, const QString& name, const QString& filter)> ask_where_to_save;
+
+  /// A model or a project by its name (.safetensors, .checkpoint, .lamina), data otherwise.
   void Open(const QString& path);
   void OpenExample(const QString& name);
   void AskOpenData();
   void AskOpenFolder();
   void AskOpenModel();
+  void AskOpenProject();
+  void AskSaveProject();
   /// False if it was not saved.
   bool AskSaveModel();
   void AskPredict(PredictPanel& panel);
@@ -36,6 +45,8 @@ class FileActions : public QObject {
   void AskSaveCurves(CurvesView& curves);
 
   bool SaveModelTo(const QString& path);
+  /// With a model that is nowhere yet beside it.
+  bool SaveProjectTo(const QString& path);
   bool SaveHistoryTo(const QString& path);
   bool ExportTo(const QString& path);
   bool SaveCurvesTo(CurvesView& curves, const QString& path);
@@ -47,10 +58,13 @@ class FileActions : public QObject {
   void Failed(const lamina::gui::Problem& problem);
   void Done(const QString& note);
   void ModelOpened();
+  void ProjectOpened();
 
  private:
   QString AskOpen(const QString& title, const QString& filter);
-  QString AskSave(const QString& title, const QString& name, const QString& filter);
+  QString AskWithDialog(const QString& title, const QString& name, const QString& filter);
+  void OpenModel(const QString& path);
+  void OpenProject(const QString& path);
   QString Folder() const;  // where dialogs begin
   void Remember(const QString& path);
   bool Try(const std::function<void()>& work, const QString& note);

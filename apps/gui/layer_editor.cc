@@ -21,9 +21,9 @@ LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
       neurons_(new QLineEdit(FromText(row.neurons), this)),
       synapse_(new QComboBox(this)),
       activation_(new QComboBox(this)),
-      radius_(new QCheckBox(tr("own radius"), this)),
+      radius_(new QCheckBox(tr("radius"), this)),
       problem_(new ProblemLabel(this)) {
-  neurons_->setFixedWidth(72);
+  neurons_->setFixedWidth(fontMetrics().averageCharWidth() * 8);
   neurons_->setAccessibleName(tr("Neurons of this layer"));
   neurons_->setToolTip(tr("Neurons"));
   for (const std::string& name : SynapseNames()) {
@@ -40,7 +40,8 @@ LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
   activation_->setEditable(true);
   activation_->setInsertPolicy(QComboBox::NoInsert);
   activation_->setCurrentText(FromText(row.activation));
-  activation_->setMinimumContentsLength(14);
+  activation_->setMinimumContentsLength(12);
+  activation_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   activation_->setAccessibleName(tr("Activation of this layer"));
   activation_->setToolTip(tr("The curve; parameters in brackets, for example triangle(radius=12)"));
   radius_->setChecked(row.own_radius);
@@ -59,7 +60,7 @@ LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
   QWidget* remove = tool(QStringLiteral("×"), tr("Remove this layer"), [this] { Q_EMIT RemoveRequested(); });
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(0, 2, 0, 2);
-  title_->setMinimumWidth(64);
+  grid->setHorizontalSpacing(4);
   QWidget* const cells[] = {title_, neurons_, synapse_, activation_, radius_, up_, down_, remove};
   int column = 0;
   for (QWidget* cell : cells) {
@@ -87,7 +88,9 @@ LayerRow LayerRowEditor::row() const {
 }
 
 void LayerRowEditor::SetNumber(int number, int count) {
-  title_->setText(tr("Hidden %1").arg(number));
+  title_->setText(QString::number(number));
+  title_->setAccessibleName(tr("Hidden layer %1").arg(number));
+  radius_->setAccessibleName(tr("Own radius of the neurons of layer %1").arg(number));
   neurons_->setObjectName(QStringLiteral("layer%1.neurons").arg(number));
   synapse_->setObjectName(QStringLiteral("layer%1.synapse").arg(number));
   activation_->setObjectName(QStringLiteral("layer%1.activation").arg(number));

@@ -11,13 +11,14 @@
 #include "apps/limit_spinning.h"
 #include "lamina/base/version.h"
 #include "main_window.h"
+#include "theme.h"
 
 namespace {
 
 constexpr const char* kHelp =
     "lamina-gui [FILE]\n"
     "Opens the window of lamina, with FILE (CSV, CSV.gz, IDX or npy data, a folder of IDX files, or a model\n"
-    "*.safetensors) if one is given.\n\n"
+    "*.safetensors, or a project *.lamina) if one is given.\n\n"
     "  -h, --help     Print this help\n"
     "      --version  Print the version and the build options\n"
     "Qt's own options, such as -platform offscreen or -style fusion, come before FILE.\n";
@@ -85,6 +86,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lamina-gui: error: unknown arguments\n%s", kHelp);
     return 2;
   }
+  lamina::gui::SetTheme(lamina::gui::StoredTheme());
   lamina::gui::MainWindow window;
   window.show();
   if (arguments.size() == 2) {

@@ -13,18 +13,23 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "curves_view.h"
 #include "data_page.h"
+#include "help_menu.h"
 #include "lamina/base/text.h"
-#include "lamina/base/version.h"
 #include "model_page.h"
 #include "network_page.h"
 #include "notice_bar.h"
 #include "predict_panel.h"
 #include "results_page.h"
 #include "run_bar.h"
+#include "search_page.h"
+#include "setting_field.h"
+#include "theme.h"
 #include "training_page.h"
 
 namespace lamina::gui {
@@ -33,14 +38,16 @@ namespace {
 constexpr int kNavigationWidth = 132;
 constexpr QSize kPreferredSize(1240, 800);
 
-CloseChoice AskWithDialog(QWidget* window, const QString& question) {
-  QMessageBox box(QMessageBox::Question, QObject::tr("Close lamina"), question,
+constexpr QSize kLeastSize(760, 480);
+
+SaveChoice AskWithDialog(QWidget* window, const QString& question) {
+  QMessageBox box(QMessageBox::Question, QStringLiteral("lamina"), question,
                   QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, window);
   box.setDefaultButton(QMessageBox::Save);
   switch (box.exec()) {
-    case QMessageBox::Save: return CloseChoice::kSave;
-    case QMessageBox::Discard: return CloseChoice::kDiscard;
-    default: return CloseChoice::kCancel;
+    case QMessageBox::Save: return SaveChoice::kSave;
+    case QMessageBox::Discard: return SaveChoice::kDiscard;
+    default: return SaveChoice::kCancel;
   }
 }
 
@@ -57,19 +64,21 @@ QString FirstLocalFile(const QMimeData& data) {
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent), document_(background_), files_(new FileActions(document_, store_, this)) {
-  ask_before_close = [this](const QString& question) { return AskWithDialog(this, question); };
+  ask_to_save = [this](const QString& question) { return AskWithDialog(this, question); };
   setAcceptDrops(true);
   setObjectName(QStringLiteral("lamina"));
   MakePages();
   MakeMenus();
   ConnectFiles();
   ConnectTraining();
+  ConnectSearch();
   connect(&store_, &ModelStore::Changed, this, &MainWindow::ShowTitle);
   connect(&document_, &RunDocument::DataChanged, this, &MainWindow::ShowTitle);
+  connect(navigation_, &QListWidget::currentRowChanged, this, &MainWindow::ShowHint);
   ShowTitle();
   const QSize room = screen()->availableSize() - QSize(40, 60);  // the frame, and what lies behind
   resize(kPreferredSize.boundedTo(room));
-  setMinimumSize(980, 620);
+  setMinimumSize(kLeastSize);
   Restore();
   ShowPage(Page::kData);
 }
@@ -89,20 +98,20 @@ void MainWindow::MakePages() {
   navigation_->setFixedWidth(kNavigationWidth);
   navigation_->setObjectName(QStringLiteral("navigation"));
   navigation_->setAccessibleName(tr("Pages"));
-  navigation_->setStyleSheet(QStringLiteral("QListWidget::item { padding: 7px 6px; }"));
   pages_ = new QStackedWidget;
   pages_->setObjectName(QStringLiteral("pages"));
   data_ = new DataPage(document_);
   training_ = new TrainingPage(document_, worker_);
+  search_ = new SearchPage(document_);
   results_ = new ResultsPage;
   model_page_ = new ModelPage(store_, document_, background_);
-  const std::pair<QString, QWidget*> pages[] = {{tr("1  Data"), data_},
-                                                {tr("2  Network"), new NetworkPage(document_)},
-                                                {tr("3  Training"), training_},
-                                                {tr("4  Results"), results_},
-                                                {tr("5  Model"), model_page_}};
+  const std::pair<QString, QWidget*> pages[] = {
+      {tr("1  Data"), data_},         {tr("2  Network"), new NetworkPage(document_)},
+      {tr("3  Training"), training_}, {tr("4  Search"), search_},
+      {tr("5  Results"), results_},   {tr("6  Model"), model_page_}};
   for (const auto& [name, page] : pages) {
     navigation_->addItem(name);
+    navigation_->item(navigation_->count() - 1)->setSizeHint({0, fontMetrics().height() + 14});
     page->layout()->setContentsMargins(6, 0, 0, 0);
     pages_->addWidget(page);
   }
@@ -120,6 +129,13 @@ void MainWindow::MakePages() {
 }
 
 void MainWindow::MakeMenus() {
+  MakeFileMenu();
+  MakeEditMenu();
+  MakeViewMenu();
+  menuBar()->addMenu(new HelpMenu(*notice_, this));
+}
+
+void MainWindow::MakeFileMenu() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("&Open data …"), QKeySequence::Open, files_, &FileActions::AskOpenData);
   file->addAction(tr("Open &folder of IDX files …"), files_, &FileActions::AskOpenFolder);
@@ -128,36 +144,72 @@ void MainWindow::MakeMenus() {
   QMenu* recent = file->addMenu(tr("&Recent files"));
   connect(file, &QMenu::aboutToShow, this, [this, recent] { files_->FillRecent(*recent); });
   file->addSeparator();
+  file->addAction(tr("Open pro&ject …"), QKeySequence(tr("Ctrl+Shift+O")), files_, &FileActions::AskOpenProject);
+  file->addAction(tr("Save projec&t …"), QKeySequence(tr("Ctrl+Shift+S")), files_, &FileActions::AskSaveProject);
+  file->addSeparator();
   file->addAction(tr("Open &model …"), QKeySequence(tr("Ctrl+M")), files_, &FileActions::AskOpenModel);
   file->addAction(tr("&Save model …"), QKeySequence::Save, files_, &FileActions::AskSaveModel);
   file->addAction(tr("&Export as ONNX …"), files_, &FileActions::AskExport);
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+}
+
+void MainWindow::MakeEditMenu() {
+  QMenu* edit = menuBar()->addMenu(tr("Edit"));  // its letter is one of the pages'
+  edit->setObjectName(QStringLiteral("menu.edit"));
+  QAction* undo = edit->addAction(tr("&Undo"), QKeySequence::Undo, &document_, &RunDocument::Undo);
+  QAction* redo = edit->addAction(tr("&Redo"), QKeySequence::Redo, &document_, &RunDocument::Redo);
+  edit->addSeparator();
+  edit->addAction(tr("Defaults of this &page"), this,
+                  [this] { document_.Reset(SettingsOn(*pages_->currentWidget())); });
+  edit->addAction(tr("&Defaults everywhere"), &document_, &RunDocument::ResetAll);
+  const auto show = [this, undo, redo] {
+    undo->setEnabled(document_.can_undo());
+    redo->setEnabled(document_.can_redo());
+  };
+  connect(&document_, &RunDocument::SettingsChanged, this, show);
+  connect(&document_, &RunDocument::DataChanged, this, show);
+  show();
+}
+
+void MainWindow::MakeViewMenu() {
   QMenu* view = menuBar()->addMenu(tr("&Page"));
   for (int i = 0; i < navigation_->count(); ++i) {
     view->addAction(navigation_->item(i)->text(), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this,
                     [this, i] { ShowPage(static_cast<Page>(i)); });
   }
-  QMenu* help = menuBar()->addMenu(tr("&Help"));
-  help->addAction(tr("&About lamina"), this, [this] {
-    QString text = tr("lamina %1: neural layers at the speed of the hardware.").arg(FromText(Version()));
-    for (const std::string& line : BuildOptions()) {
-      text += QLatin1Char('\n') + FromText(line);
-    }
-    notice_->ShowNote(text);
-  });
+  view->addSeparator();
+  AddThemes(*view);
+}
+
+void MainWindow::ShowHint() {
+  const QString hints[] = {
+      tr("Open a table and say which column is to be predicted. What is left as it is serves most data."),
+      tr("The network between the columns and the answer. One hidden layer is a good start."),
+      tr("How it learns. Rest the pointer on a field to read what it does, then press Start training."),
+      tr("Trains with other settings, and finds those that do best on the validation rows."),
+      tr("How good the model is on rows that it has not learned from."),
+      tr("Keep the model, and use it: on files, on typed values, in a terminal, in other programs.")};
+  notice_->SetHint(hints[static_cast<size_t>(std::max(0, navigation_->currentRow()))]);
 }
 
 void MainWindow::ConnectFiles() {
   const auto failed = [this](const Problem& problem) { notice_->ShowProblem(problem); };
   connect(files_, &FileActions::Failed, this, failed);
-  connect(files_, &FileActions::Done, this, [this](const QString& note) { notice_->ShowNote(note); });
+  files_->may_replace_model = [this] { return MayReplaceModel(); };
+  connect(files_, &FileActions::Done, this, [this](const QString& note) { notice_->ShowSuccess(note); });
   connect(files_, &FileActions::ModelOpened, this, [this] { ShowPage(Page::kModel); });
+  connect(files_, &FileActions::ProjectOpened, this, [this] { training_->curves().Set(store_.history()); });
   connect(&document_, &RunDocument::LoadFailed, this, failed);
   connect(&document_, &RunDocument::DataChanged, this, [this] {
     notice_->Clear();
     ShowPage(Page::kData);
   });
+  connect(&document_, &RunDocument::StartedAfresh, this, [this] {
+    notice_->ShowNote(
+        tr("Other data: the settings are at their defaults again (Edit > Undo brings the former ones back)."));
+  });
+  connect(data_, &DataPage::PathTyped, files_, &FileActions::Open);
   connect(data_, &DataPage::OpenRequested, files_, &FileActions::AskOpenData);
   connect(data_, &DataPage::OpenFolderRequested, files_, &FileActions::AskOpenFolder);
   connect(data_, &DataPage::ExampleRequested, files_, &FileActions::OpenExample);
@@ -186,20 +238,56 @@ void MainWindow::ConnectTraining() {
   });
   connect(&worker_, &TrainWorker::Started, this, [this](const RunStart& start) { training_->Log(start.text); });
   connect(&worker_, &TrainWorker::Finished, this, &MainWindow::Finish);
+  connect(&document_, &RunDocument::PlanChanged, this, [this] {
+    if (start_when_checked_ && !document_.checking()) {
+      start_when_checked_ = false;
+      StartNow();
+    }
+  });
   connect(&worker_, &TrainWorker::Failed, this, [this](const Problem& problem) {
+    close_when_trained_ = false;
     notice_->ShowProblem(problem);
     training_->Log(problem.Text());
   });
 }
 
+void MainWindow::ConnectSearch() {
+  connect(search_, &SearchPage::Failed, this, [this](const Problem& problem) { notice_->ShowProblem(problem); });
+  connect(search_, &SearchPage::Note, this, [this](const QString& text) { notice_->ShowNote(text); });
+  connect(search_, &SearchPage::TrainRequested, this, &MainWindow::Start);
+}
+
 void MainWindow::Start() {
-  if (!document_.StartBlocker().isEmpty() || worker_.active()) {
+  start_when_checked_ = document_.checking();
+  if (!start_when_checked_) {
+    StartNow();
+  }
+}
+
+void MainWindow::StartNow() {
+  if (search_->worker().active()) {
+    notice_->ShowProblem({tr("A search is running"), tr("Stop it on the page Search, or wait for its end.")});
+    return;
+  }
+  if (!document_.StartBlocker().isEmpty() || worker_.active() || !MayReplaceModel()) {
     return;
   }
   notice_->Clear();
   training_->Clear();
   ShowPage(Page::kTraining);
   worker_.Start(document_.settings(), document_.data());
+}
+
+bool MainWindow::MayReplaceModel() {
+  if (!store_.unsaved() || given_up_.lock() == store_.model()) {
+    return true;
+  }
+  switch (ask_to_save(tr("The trained model is not saved. Save it before another takes its place?"))) {
+    case SaveChoice::kSave: return files_->AskSaveModel();
+    case SaveChoice::kDiscard: given_up_ = store_.model(); return true;
+    case SaveChoice::kCancel: break;
+  }
+  return false;
 }
 
 void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
@@ -222,7 +310,16 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
     results_->Show(rows, *outcome->evaluation);
     text += QStringLiteral(". ") + rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation);
   }
-  notice_->ShowNote(text + tr(". Save it on the page Model (Ctrl+S)."));
+  const QString remark = outcome->evaluation ? RemarkOn(*outcome->evaluation) : QString();
+  text += tr(". Save it on the page Model (Ctrl+S).") + (remark.isEmpty() ? QString() : QLatin1Char(' ') + remark);
+  if (outcome->evaluation && remark.isEmpty() && IsGood(*outcome->evaluation)) {
+    notice_->ShowSuccess(text);
+  } else {
+    notice_->ShowNote(text);
+  }
+  if (std::exchange(close_when_trained_, false) && files_->AskSaveModel()) {
+    QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection);
+  }
 }
 
 void MainWindow::ShowPage(Page page) { navigation_->setCurrentRow(static_cast<int>(page)); }
@@ -239,25 +336,15 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (training || store_.unsaved()) {
     const QString question = training ? tr("A network is being trained. Stop it, and save the model?")
                                       : tr("The trained model is not saved. Save it?");
-    const CloseChoice choice = ask_before_close(question);
-    if (choice == CloseChoice::kCancel) {
+    const SaveChoice choice = ask_to_save(question);
+    close_when_trained_ = choice == SaveChoice::kSave && training;  // it stays open until there is a model to save
+    if (close_when_trained_) {
+      worker_.Stop();
+    }
+    if (choice == SaveChoice::kCancel || close_when_trained_ ||
+        (choice == SaveChoice::kSave && !files_->AskSaveModel())) {
       event->ignore();
       return;
-    }
-    if (choice == CloseChoice::kSave) {
-      if (training) {  // it stays open until the model is there to be saved
-        event->ignore();
-        connect(
-            &worker_, &TrainWorker::Finished, this,
-            [this] { QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection); },
-            Qt::SingleShotConnection);
-        worker_.Stop();
-        return;
-      }
-      if (!files_->AskSaveModel()) {
-        event->ignore();
-        return;
-      }
     }
   }
   worker_.Stop();
@@ -276,28 +363,23 @@ void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
 }
 
-// How to encode, the network and the training come back; data and files of the last time do not.
+// The machine's settings come back; those of the data, the network and the training belong to one data set, and a
+// project keeps them.
 void MainWindow::Restore() {
   const QSettings stored;
   restoreGeometry(stored.value(QStringLiteral("geometry")).toByteArray());
-  const QByteArray text = stored.value(QStringLiteral("settings")).toByteArray();
+  const QByteArray text = stored.value(QStringLiteral("machine")).toByteArray();
   if (text.isEmpty()) {
     return;
   }
-  Attempt([&] {
-    const TrainSettings settings = TrainSettingsFromJson(nlohmann::json::parse(text.toStdString()));
-    document_.Edit([&](TrainSettings& current) { current = settings; });
-  });
+  Attempt([&] { document_.Begin(TrainSettingsFromJson(nlohmann::json::parse(text.toStdString()))); });
 }
 
 void MainWindow::Remember() const {
   QSettings stored;
   stored.setValue(QStringLiteral("geometry"), saveGeometry());
-  TrainSettings settings = document_.settings();
-  settings.data = settings.test = settings.validation = settings.model = "";
-  settings.history = settings.history_json = settings.checkpoint = "";
-  ForgetColumns(settings);
-  stored.setValue(QStringLiteral("settings"), QByteArray::fromStdString(ToJson(settings).dump()));
+  stored.setValue(QStringLiteral("machine"),
+                  QByteArray::fromStdString(ToJson(ForOtherData(document_.settings())).dump()));
 }
 
 }  // namespace lamina::gui

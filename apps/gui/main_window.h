@@ -1,8 +1,9 @@
-// MainWindow: the five pages, the bar below them, menus, and what must be asked before it closes.
+// MainWindow: the six pages, the bar below them, menus, and what must be asked before it closes.
 #pragma once
 
 #include <QMainWindow>
 #include <functional>
+#include <memory>
 
 #include "background.h"
 #include "file_actions.h"
@@ -20,10 +21,11 @@ class ModelPage;
 class NoticeBar;
 class ResultsPage;
 class RunBar;
+class SearchPage;
 class TrainingPage;
 
-enum class Page { kData, kNetwork, kTraining, kResults, kModel };
-enum class CloseChoice { kSave, kDiscard, kCancel };
+enum class Page { kData, kNetwork, kTraining, kSearch, kResults, kModel };
+enum class SaveChoice { kSave, kDiscard, kCancel };
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -37,11 +39,12 @@ class MainWindow : public QMainWindow {
   FileActions& files() { return *files_; }
   TrainingPage& training() { return *training_; }
   ModelPage& model_page() { return *model_page_; }
+  SearchPage& search() { return *search_; }
   NoticeBar& notice() { return *notice_; }
   void ShowPage(Page page);
 
-  /// Asked before closing where something would be lost; the default shows a dialog with the text.
-  std::function<CloseChoice(const QString& question)> ask_before_close;
+  /// Asked where a model that is not saved would be lost; the default shows a dialog with the text.
+  std::function<SaveChoice(const QString& question)> ask_to_save;
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -51,9 +54,17 @@ class MainWindow : public QMainWindow {
  private:
   void MakePages();
   void MakeMenus();
+  void MakeFileMenu();
+  void MakeEditMenu();
+  void MakeViewMenu();
+  /// Saves the model, or may lose it: true. Asks once about a model.
+  bool MayReplaceModel();
+  void ShowHint();
   void ConnectFiles();
   void ConnectTraining();
+  void ConnectSearch();
   void Start();
+  void StartNow();
   void Finish(const std::shared_ptr<const TrainOutcome>& outcome);
   void ShowTitle();
   void Restore();
@@ -70,8 +81,12 @@ class MainWindow : public QMainWindow {
   DataPage* data_ = nullptr;
   TrainingPage* training_ = nullptr;
   ResultsPage* results_ = nullptr;
+  SearchPage* search_ = nullptr;
   ModelPage* model_page_ = nullptr;
   RunBar* bar_ = nullptr;
+  std::weak_ptr<const Model> given_up_;  // the user said that it may be lost
+  bool start_when_checked_ = false;      // Start was pressed while the settings were being checked
+  bool close_when_trained_ = false;      // after the model of the run that ends now is saved
 };
 
 }  // namespace lamina::gui

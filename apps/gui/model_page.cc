@@ -53,7 +53,8 @@ ModelPage::ModelPage(ModelStore& store, RunDocument& document, Background& backg
 QWidget* ModelPage::MakeRepeat() {
   auto* box = new QWidget;
   auto* layout = new QVBoxLayout(box);
-  auto* label = new QLabel(tr("This &command repeats the run in a terminal:"));
+  auto* label = command_title_ = new QLabel;
+  label->setWordWrap(true);
   command_ = new QPlainTextEdit;
   command_->setReadOnly(true);
   command_->setTabChangesFocus(true);
@@ -100,6 +101,11 @@ void ModelPage::Show() {
   save_->setEnabled(store_.model() != nullptr);
   export_->setEnabled(store_.model() != nullptr);
   command_->setPlainText(store_.Command());
+  const bool stopped = store_.history().stop_reason == "interrupted";
+  command_title_->setText(stopped ? tr("This &command trains the same in a terminal, but to the end: the run here was "
+                                       "stopped after epoch %1.")
+                                        .arg(store_.history().epochs.size())
+                                  : tr("This &command repeats the run in a terminal:"));
   copy_->setEnabled(!store_.Command().isEmpty());
   history_->setEnabled(!store_.history().epochs.empty());
 }

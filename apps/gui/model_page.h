@@ -7,6 +7,7 @@
 #include "model_store.h"
 #include "run_document.h"
 
+class QLabel;
 class QPlainTextEdit;
 class QPushButton;
 
@@ -34,6 +35,7 @@ class ModelPage : public QWidget {
   PredictPanel* predict_;
   QPlainTextEdit* description_;
   QPlainTextEdit* command_ = nullptr;
+  QLabel* command_title_ = nullptr;
   QPushButton* save_;
   QPushButton* copy_ = nullptr;
   QPushButton* history_ = nullptr;

@@ -86,7 +86,7 @@ void ModelStore::Take(const TrainOutcome& outcome) {
   Q_EMIT Changed();
 }
 
-void ModelStore::Open(const QString& path) {
+void ModelStore::Open(const QString& path, const History& history) {
   auto model = std::make_shared<Model>(LoadModel(path.toStdString()));
   TrainSettings settings;
   if (model->training.is_object() && model->training.contains("settings")) {
@@ -95,7 +95,7 @@ void ModelStore::Open(const QString& path) {
   model_ = std::move(model);
   path_ = path;
   unsaved_ = false;
-  history_ = {};
+  history_ = history;
   settings_ = settings;
   Q_EMIT Changed();
 }

@@ -28,7 +28,7 @@ class ModelStore : public QObject {
 
   void Take(const TrainOutcome& outcome);
   /// Both throw Error and then change nothing. Neither emits Changed() before it is done.
-  void Open(const QString& path);
+  void Open(const QString& path, const History& history = {});
   void Save(const QString& path);
 
   /// The model in words.

@@ -7,10 +7,10 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "form_scroll.h"
 #include "labels.h"
 #include "lamina/base/text.h"
 #include "layer_editor.h"
@@ -21,8 +21,6 @@
 namespace lamina::gui {
 namespace {
 
-constexpr int kEditorWidth = 610;
-
 QString NeuronOf(const LayerSpec& layer) {
   return FromText(SynapseName(layer.synapse)) + QStringLiteral(" · ") + FromText(layer.activation.Text()) +
          (layer.trained_radius ? QStringLiteral(", own radius") : QString());
@@ -32,13 +30,7 @@ QString NeuronOf(const LayerSpec& layer) {
 
 NetworkPage::NetworkPage(RunDocument& document, QWidget* parent) : QWidget(parent), document_(document) {
   auto* layout = new QHBoxLayout(this);
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(MakeEditors());
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFixedWidth(kEditorWidth);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  layout->addWidget(scroll);
+  layout->addWidget(new FormScroll(MakeEditors()));
   auto* right = new QVBoxLayout;
   picture_ = new NetworkPicture;
   summary_ = new QLabel;
@@ -83,11 +75,13 @@ QWidget* NetworkPage::MakePresets() {
 }
 
 QWidget* NetworkPage::MakeSizes() {
-  auto* box = new QGroupBox(tr("Number of neurons in input, hidden and output layer"));
+  auto* box = new QGroupBox(tr("Layers"));
   auto* layout = new QVBoxLayout(box);
   input_neurons_ = new QLabel;
   output_neurons_ = new QLabel;
   layers_ = new LayerEditor;
+  layers_->setProperty("settings",
+                       QStringList{QStringLiteral("layers"), QStringLiteral("hidden"), QStringLiteral("activation")});
   layers_problem_ = new ProblemLabel;
   layers_problem_->setObjectName(QStringLiteral("problem.layers"));
   auto* add = new QPushButton(tr("&Add a layer"));
@@ -116,13 +110,14 @@ QWidget* NetworkPage::MakeEditors() {
     AddField(*grid, document_, name);
   }
   layout->addWidget(neuron);
+  layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();
   return box;
 }
 
 void NetworkPage::RowsChanged() {
   editing_ = true;
-  document_.Edit([this](TrainSettings& settings) { RowsToSettings(layers_->rows(), settings); });
+  document_.Edit([this](TrainSettings& settings) { RowsToSettings(layers_->rows(), settings); }, "layers");
   editing_ = false;
   ShowSettings();
 }

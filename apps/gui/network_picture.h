@@ -21,7 +21,7 @@ class NetworkPicture : public QWidget {
   explicit NetworkPicture(QWidget* parent = nullptr);
   void Set(std::vector<LayerView> layers);
   QSize sizeHint() const override { return {520, 360}; }
-  QSize minimumSizeHint() const override { return {300, 220}; }
+  QSize minimumSizeHint() const override { return {180, 160}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -1,46 +1,104 @@
-// A coloured line above the pages.
+// Two lines above the pages.
 #include "notice_bar.h"
 
+#include <QEvent>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QScrollArea>
 #include <QToolButton>
 
 namespace lamina::gui {
 
-NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), label_(new QLabel(this)) {
+NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), label_(new QLabel), close_(new QToolButton(this)) {
   setObjectName(QStringLiteral("notice"));
   auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(12, 6, 6, 6);
+  layout->setContentsMargins(10, 3, 4, 3);
   label_->setWordWrap(true);
   label_->setTextFormat(Qt::PlainText);
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   label_->setObjectName(QStringLiteral("notice.text"));
   label_->setAccessibleName(tr("Notice"));
-  auto* close = new QToolButton(this);
-  close->setText(QStringLiteral("×"));
-  close->setAutoRaise(true);
-  close->setAccessibleName(tr("Close the notice"));
-  connect(close, &QToolButton::clicked, this, &NoticeBar::Clear);
-  layout->addWidget(label_, 1);
-  layout->addWidget(close, 0, Qt::AlignTop);
-  hide();
+  auto* scroll = new QScrollArea;  // the few messages longer than two lines
+  scroll->setObjectName(QStringLiteral("notice.scroll"));
+  scroll->setWidget(label_);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  close_->setText(QStringLiteral("×"));
+  close_->setAutoRaise(true);
+  close_->setAccessibleName(tr("Close the notice"));
+  connect(close_, &QToolButton::clicked, this, &NoticeBar::Clear);
+  layout->addWidget(scroll, 1);
+  layout->addWidget(close_, 0, Qt::AlignTop);
+  setFixedHeight(2 * fontMetrics().lineSpacing() + 10);
+  Clear();
 }
 
-QString NoticeBar::text() const { return isHidden() ? QString() : label_->text(); }
+QString NoticeBar::text() const { return mood_ == Mood::kHint ? QString() : label_->text(); }
 
-void NoticeBar::Show(const QString& text, const char* colours) {
-  setStyleSheet(
-      QStringLiteral("#notice { %1 border-radius: 4px; } #notice QLabel, #notice QToolButton { color: #1b1b1b; }")
-          .arg(QLatin1String(colours)));
+void NoticeBar::Show(const QString& text, Mood mood) {
+  mood_ = mood;
   label_->setText(text);
-  show();
+  label_->setToolTip(mood == Mood::kHint ? QString() : text);
+  close_->setVisible(mood != Mood::kHint);
+  Colour();
+}
+
+void NoticeBar::Colour() {
+  const QPalette colours_of_all = QGuiApplication::palette();  // its own has what the sheet made of it
+  const bool dark = colours_of_all.color(QPalette::Window).lightness() < 128;
+  const auto colours = [&]() -> const char* {
+    switch (mood_) {
+      case Mood::kHint: return "background: transparent; border: 1px solid transparent;";
+      case Mood::kNote:
+        return dark ? "background: #263645; border: 1px solid #4b6a88;"
+                    : "background: #e6eef7; border: 1px solid #8aa9c9;";
+      case Mood::kSuccess:
+        return dark ? "background: #20402a; border: 1px solid #4c8a5d;"
+                    : "background: #e3f1e5; border: 1px solid #6ba576;";
+      case Mood::kProblem:
+        return dark ? "background: #57231e; border: 1px solid #c0665d;"
+                    : "background: #fde3e0; border: 1px solid #d0685f;";
+    }
+    return "";
+  }();
+  const QString sheet =
+      QStringLiteral(
+          "#notice { %1 border-radius: 4px; } #notice QScrollArea, #notice QLabel { background: transparent; color: "
+          "%2; }")
+          .arg(QLatin1String(colours), mood_ == Mood::kHint ? colours_of_all.color(QPalette::WindowText).name()
+                                       : dark               ? QStringLiteral("#f0f0f0")
+                                                            : QStringLiteral("#1b1b1b"));
+  if (sheet != styleSheet()) {
+    setStyleSheet(sheet);
+  }
+}
+
+void NoticeBar::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::ApplicationPaletteChange ||
+      event->type() == QEvent::StyleChange) {
+    Colour();
+  }
+  QFrame::changeEvent(event);
 }
 
 void NoticeBar::ShowProblem(const Problem& problem) {
-  Show(problem.remedy.isEmpty() ? problem.what : problem.what + QStringLiteral("\n") + problem.remedy,
-       "background: #fde3e0; border: 1px solid #d0685f;");
+  Show(problem.remedy.isEmpty() ? problem.what : problem.what + QStringLiteral("\n") + problem.remedy, Mood::kProblem);
 }
 
-void NoticeBar::ShowNote(const QString& text) { Show(text, "background: #e3f1e5; border: 1px solid #6ba576;"); }
+void NoticeBar::ShowNote(const QString& text) { Show(text, Mood::kNote); }
+
+void NoticeBar::ShowSuccess(const QString& text) { Show(text, Mood::kSuccess); }
+
+void NoticeBar::Clear() { Show(hint_, Mood::kHint); }
+
+void NoticeBar::SetHint(const QString& hint) {
+  hint_ = hint;
+  if (mood_ == Mood::kHint) {
+    Clear();
+  }
+}
 
 }  // namespace lamina::gui

@@ -7,19 +7,21 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QTableWidget>
+#include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
 #include "lamina/base/file.h"
-#include "lamina/base/text.h"
+#include "number_text.h"
+#include "prediction_model.h"
 #include "results_page.h"
+#include "table_models.h"
 
 namespace lamina::gui {
 namespace {
 
-constexpr int64_t kShownRows = 1000;
+constexpr int kPictureRow = 32;  // pixels high
 
 }  // namespace
 
@@ -29,9 +31,12 @@ PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* p
       background_(background),
       open_(new QPushButton(tr("P&redict a file …"))),
       save_(new QPushButton(tr("Save pre&dictions …"))),
-      probabilities_(new QCheckBox(tr("with every class's output"))),
+      probabilities_(new QCheckBox(tr("with every class"))),
       summary_(new QLabel),
-      table_(new QTableWidget) {
+      wrong_(new QCheckBox(tr("Only &wrong answers"))),
+      rows_(new PredictionModel(this)),
+      table_(new QTableView) {
+  probabilities_->setToolTip(tr("Saves the output of every class beside the predicted one"));
   auto* row = new QHBoxLayout;
   row->addWidget(open_);
   row->addStretch();
@@ -40,6 +45,10 @@ PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* p
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(row);
   layout->addWidget(summary_);
+  layout->addWidget(wrong_);
+  wrong_->setObjectName(QStringLiteral("predict.wrong"));
+  connect(wrong_, &QCheckBox::toggled, rows_, &PredictionModel::ShowWrongOnly);
+  table_->setModel(rows_);
   layout->addWidget(table_, 1);
   open_->setObjectName(QStringLiteral("predict.open"));
   save_->setObjectName(QStringLiteral("predict.save"));
@@ -90,73 +99,53 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   const bool model = store_.model() != nullptr;
   open_->setEnabled(model);
   save_->setEnabled(prediction_ != nullptr);
-  probabilities_->setEnabled(prediction_ != nullptr && !prediction_->answers.classes.empty());
-  table_->clear();
-  table_->setRowCount(0);
-  table_->setColumnCount(0);
+  const bool classes = prediction_ != nullptr && !prediction_->answers.classes.empty();
+  probabilities_->setEnabled(classes);
+  wrong_->setEnabled(classes && prediction_->answers.evaluation);
+  if (!wrong_->isEnabled()) {
+    wrong_->setChecked(false);
+  }
+  rows_->Set(prediction_);
+  const bool pictures = prediction_ != nullptr && prediction_->pictures;
+  table_->verticalHeader()->setDefaultSectionSize(pictures ? kPictureRow : fontMetrics().height() + 8);
   if (prediction_ == nullptr) {
     summary_->setText(model ? tr("Choose a file with the columns the model was trained on; the target may be missing.")
                             : tr("There is no model yet: train one, or open a file."));
     return;
   }
+  FitColumns(*table_);
+  summary_->setText(Summary());
+}
+
+QString PredictPanel::Summary() const {
   const Answers& answers = prediction_->answers;
-  const int64_t rows = answers.outputs.rows();
-  QString text = tr("%1 rows of %2").arg(FromText(WithThousands(rows)), QFileInfo(prediction_->path).fileName());
+  QString text =
+      tr("%1 of %2")
+          .arg(CountText(answers.outputs.rows(), tr("row"), tr("rows")), QFileInfo(prediction_->path).fileName());
   if (answers.evaluation) {
     text += QStringLiteral(": ") + EvaluationText(*answers.evaluation);
   }
   const auto add_gaps = [&](const LeftOut& gaps, const QString& what) {
     if (gaps.rows > 0) {
-      text += tr("; %1 rows %2: a value is missing, the first in %3")
-                  .arg(FromText(WithThousands(gaps.rows)), what, FromText(gaps.Where()));
+      text += tr("; %1 %2: a value is missing, the first in %3")
+                  .arg(CountText(gaps.rows, tr("row"), tr("rows")), what, FromText(gaps.Where()));
     }
   };
-  add_gaps(answers.without_answer, tr("have no answer"));
+  add_gaps(answers.without_answer, tr("without an answer"));
   if (answers.evaluation && answers.not_evaluated.rows > answers.without_answer.rows) {
-    add_gaps(answers.not_evaluated, tr("are not evaluated"));
+    add_gaps(answers.not_evaluated, tr("not evaluated"));
   }
   if (answers.report.unseen_values > 0) {
-    text += tr("; %1 values of categories that training did not see became zeros")
-                .arg(FromText(WithThousands(answers.report.unseen_values)));
+    text += tr("; %1 of categories that training did not see became zeros")
+                .arg(CountText(answers.report.unseen_values, tr("value"), tr("values")));
   }
-  if (rows > kShownRows) {
-    text += tr(" (the first %1 are shown)").arg(kShownRows);
+  if (const FilePrediction::Far far = prediction_->FarRows(); far.rows > 0) {
+    text += tr("; %1 far outside the values of the training, the first in row %2: %3")
+                .arg(CountText(far.rows, tr("row"), tr("rows")))
+                .arg(far.first + 1)
+                .arg(prediction_->FarInputs(far.first).front());
   }
-  summary_->setText(text);
-  const bool classes = !answers.classes.empty();
-  QStringList names;
-  for (const std::string& name : store_.model()->preprocessor.targets().names()) {
-    names << FromText(name);
-  }
-  QStringList headers{tr("predicted %1").arg(names.join(QStringLiteral(", ")))};
-  if (classes) {
-    headers << tr("output of that class");
-  }
-  const bool truth = answers.evaluation.has_value();
-  if (truth) {
-    headers << tr("%1 in the file").arg(names.join(QStringLiteral(", ")));
-  }
-  table_->setColumnCount(static_cast<int>(headers.size()));
-  table_->setHorizontalHeaderLabels(headers);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  table_->setRowCount(static_cast<int>(std::min(rows, kShownRows)));
-  for (int i = 0; i < table_->rowCount(); ++i) {
-    table_->setItem(i, 0, new QTableWidgetItem(prediction_->Text(i)));
-    if (classes && answers.has_answer(i)) {
-      table_->setItem(i, 1, new QTableWidgetItem(QString::number(prediction_->Confidence(i), 'f', 4)));
-    }
-    if (truth) {
-      const QString known = prediction_->Truth(i);
-      auto* item = new QTableWidgetItem(known);
-      if (classes && !known.isEmpty() && known != prediction_->Text(i)) {
-        QFont bold = table_->font();
-        bold.setBold(true);
-        item->setFont(bold);
-        item->setToolTip(tr("not what was predicted"));
-      }
-      table_->setItem(i, headers.size() - 1, item);
-    }
-  }
+  return text;
 }
 
 void PredictPanel::Save(const QString& path) const {

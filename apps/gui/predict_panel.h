@@ -12,9 +12,11 @@
 class QCheckBox;
 class QLabel;
 class QPushButton;
-class QTableWidget;
+class QTableView;
 
 namespace lamina::gui {
+
+class PredictionModel;
 
 class PredictPanel : public QWidget {
   Q_OBJECT
@@ -35,6 +37,7 @@ class PredictPanel : public QWidget {
 
  private:
   void Show(std::shared_ptr<const FilePrediction> prediction);
+  QString Summary() const;
 
   ModelStore& store_;
   Background& background_;
@@ -43,7 +46,9 @@ class PredictPanel : public QWidget {
   QPushButton* save_;
   QCheckBox* probabilities_;
   QLabel* summary_;
-  QTableWidget* table_;
+  QCheckBox* wrong_;
+  PredictionModel* rows_;
+  QTableView* table_;
 };
 
 }  // namespace lamina::gui

@@ -1,8 +1,7 @@
 // Files and typed values to answers, answers to words.
 #include "prediction.h"
 
-#include <QStringList>
-
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -10,6 +9,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/csv.h"
 #include "lamina/tune/profile.h"
+#include "number_text.h"
 #include "problem.h"
 
 namespace lamina::gui {
@@ -28,6 +28,28 @@ QString ClassText(const Model& model, int32_t index) {
   return index < 0 ? QString() : FromText(model.preprocessor.targets().class_names()[static_cast<size_t>(index)]);
 }
 
+// The columns of the table that are inputs of the model, by name.
+void FindInputs(FilePrediction& prediction) {
+  const Table& table = prediction.table;
+  const std::vector<std::string> names = table.ColumnNames();
+  for (const FittedColumn& input : prediction.model->preprocessor.inputs().columns()) {
+    const auto found = std::find(names.begin(), names.end(), input.name);
+    if (found == names.end()) {
+      prediction.input_columns.clear();
+      return;
+    }
+    prediction.input_columns.push_back(found - names.begin());
+  }
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < std::ssize(names); ++i) {
+    if (std::find(prediction.input_columns.begin(), prediction.input_columns.end(), i) ==
+        prediction.input_columns.end()) {
+      others.push_back(i);
+    }
+  }
+  prediction.pictures = PicturesIn(table, others);
+}
+
 std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& model, Table& table) {
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), int64_t{0});
@@ -35,7 +57,18 @@ std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& mode
   auto prediction = std::make_shared<FilePrediction>();
   prediction->model = model;
   prediction->answers = AnswerTable(*model, *backend, table, rows, {Truth::kWherePresent, {}});
+  prediction->table = std::move(table);
+  FindInputs(*prediction);
   return prediction;
+}
+
+// How far from the middle of the training rows a number lies, as it is scaled: beyond this, training saw none or hardly
+// any such. Numbers that are not scaled say nothing of it.
+constexpr double kFar = 10;
+
+bool IsFar(const FittedColumn& fitted, double value) {
+  return fitted.kind == ColumnKind::kNumber && !fitted.scaling.IsIdentity() && !std::isnan(value) &&
+         std::abs(fitted.scaling.Encode(value)) > kFar;
 }
 
 }  // namespace
@@ -50,6 +83,46 @@ QString FilePrediction::Truth(int64_t row) const {
     return ClassText(*model, answers.labels[static_cast<size_t>(row)]);
   }
   return answers.truth.empty() ? QString() : NumbersText(answers.truth, row);
+}
+
+bool FilePrediction::IsWrong(int64_t row) const {
+  const auto at = static_cast<size_t>(row);
+  return !answers.classes.empty() && !answers.labels.empty() && answers.has_answer(row) && !Truth(row).isEmpty() &&
+         answers.labels[at] != answers.classes[at];
+}
+
+QStringList FilePrediction::FarInputs(int64_t row) const {
+  QStringList far;
+  for (size_t i = 0; i < input_columns.size() && !pictures; ++i) {  // the edges of pictures are seldom lit
+    const FittedColumn& fitted = model->preprocessor.inputs().columns()[i];
+    const Column& column = table.columns[static_cast<size_t>(input_columns[i])];
+    if (column.kind == ColumnKind::kNumber && IsFar(fitted, column.Number(row))) {
+      far << QObject::tr("%1 = %2 is far outside the values of the training (about %3)")
+                 .arg(FromText(fitted.name), NumberText(column.Number(row)), NumberText(fitted.Typical()));
+    }
+  }
+  return far;
+}
+
+FilePrediction::Far FilePrediction::FarRows() const {
+  Far far;
+  for (int64_t row = 0; row < table.rows; ++row) {
+    for (size_t i = 0; i < input_columns.size() && !pictures; ++i) {
+      const Column& column = table.columns[static_cast<size_t>(input_columns[i])];
+      if (column.kind == ColumnKind::kNumber && IsFar(model->preprocessor.inputs().columns()[i], column.Number(row))) {
+        far.first = far.rows++ == 0 ? row : far.first;
+        break;
+      }
+    }
+  }
+  return far;
+}
+
+QString OutputName(const Model& model) {
+  const Activation& last = model.network.layers().back().activation;
+  const bool probability =
+      last.is_softmax() || (last.name() == "sigmoid" && model.preprocessor.targets().form().single_output);
+  return probability ? QObject::tr("probability") : QObject::tr("output of that class");
 }
 
 double FilePrediction::Confidence(int64_t row) const {
@@ -81,7 +154,15 @@ std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const 
   options.text_columns_if_present = model->preprocessor.TextColumns();
   Table table = ReadCsv(names + "\n" + (line.empty() ? "\"\"" : line) + "\n", "", options);
   table.lines.clear();  // of a file that is none
-  return Predict(model, table);
+  try {
+    return Predict(model, table);
+  } catch (const Error& error) {  // there is but one row
+    std::string message = error.message();
+    if (const size_t at = message.find(" in row 0 (counted from 0)"); at != std::string::npos) {
+      message.resize(at);
+    }
+    throw Error(error.code(), message, error.context());
+  }
 }
 
 }  // namespace lamina::gui

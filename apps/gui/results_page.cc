@@ -2,6 +2,7 @@
 #include "results_page.h"
 
 #include <QChartView>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -11,21 +12,18 @@
 #include <QStackedWidget>
 #include <QTableWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 #include "chart_axes.h"
 #include "confusion_view.h"
+#include "labels.h"
 #include "lamina/base/text.h"
+#include "number_text.h"
 #include "problem.h"
 
 namespace lamina::gui {
 namespace {
-
-QString Percent(double share) {
-  return std::isnan(share) ? QStringLiteral("–") : QString::number(100 * share, 'f', 2) + QStringLiteral(" %");
-}
-
-QString Number(double value) { return std::isnan(value) ? QStringLiteral("–") : QString::number(value, 'g', 6); }
 
 void SetCell(QTableWidget& table, int row, int column, const QString& text) {
   auto* item = new QTableWidgetItem(text);
@@ -39,16 +37,70 @@ QString EvaluationText(const Evaluation& evaluation) {
   const QString rows = FromText(WithThousands(evaluation.samples));
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
-    return QObject::tr("accuracy %1, macro F1 %2, loss %3, %4 rows")
-        .arg(Percent(metrics.accuracy), Percent(metrics.macro_f1), QString::number(evaluation.loss, 'g', 5), rows);
+    const QString text = QObject::tr("accuracy %1, macro F1 %2, loss %3, %4 rows")
+                             .arg(PercentText(metrics.accuracy), PercentText(metrics.macro_f1),
+                                  QString::number(evaluation.loss, 'g', 5), rows);
+    return std::isnan(metrics.mean_cost) ? text
+                                         : text + QObject::tr(", cost of a row %1").arg(NumberText(metrics.mean_cost));
   }
   QStringList lines;
   for (const RegressionMetrics& metrics : evaluation.regression) {
     lines << QObject::tr("%1: RMSE %2, MAE %3, R² %4, %5 rows")
-                 .arg(FromText(metrics.name), Number(metrics.rmse), Number(metrics.mae),
+                 .arg(FromText(metrics.name), NumberText(metrics.rmse), NumberText(metrics.mae),
                       std::isnan(metrics.r2) ? QStringLiteral("–") : QString::number(metrics.r2, 'f', 5), rows);
+    if (!metrics.baseline.empty()) {
+      lines.back() += QObject::tr("; naive guess %1: MAE %2, RMSE %3, skill %4")
+                          .arg(FromText(metrics.baseline), NumberText(metrics.baseline_mae),
+                               NumberText(metrics.baseline_rmse), QString::number(metrics.skill, 'f', 3));
+    }
   }
   return lines.join(QLatin1Char('\n'));
+}
+
+namespace {
+
+// The share of the most frequent class, which always answering with it has right.
+double MostFrequentShare(const ClassificationMetrics& metrics, QString* name) {
+  const auto most = std::max_element(metrics.classes.begin(), metrics.classes.end(),
+                                     [](const auto& a, const auto& b) { return a.support < b.support; });
+  *name = FromText(most->name);
+  return static_cast<double>(most->support) / static_cast<double>(std::max<int64_t>(1, metrics.samples));
+}
+
+}  // namespace
+
+bool IsGood(const Evaluation& evaluation) {
+  if (evaluation.classification) {
+    QString name;
+    const double simple = MostFrequentShare(*evaluation.classification, &name);
+    return evaluation.classification->accuracy > (1 + simple) / 2;
+  }
+  return std::all_of(evaluation.regression.begin(), evaluation.regression.end(),
+                     [](const RegressionMetrics& metrics) { return metrics.r2 > 0.5; });
+}
+
+QString RemarkOn(const Evaluation& evaluation) {
+  if (!evaluation.classification) {
+    for (const RegressionMetrics& metrics : evaluation.regression) {
+      if (metrics.r2 <= 0) {
+        return QObject::tr("No better than always answering the mean of %1.").arg(FromText(metrics.name));
+      }
+    }
+    return {};
+  }
+  const ClassificationMetrics& metrics = *evaluation.classification;
+  QString name;
+  const double simple = MostFrequentShare(metrics, &name);
+  if (metrics.samples > 0 && metrics.accuracy <= simple) {
+    return QObject::tr("No better than always answering “%1” (%2).").arg(name, PercentText(simple));
+  }
+  for (const ClassMetrics& each : metrics.classes) {
+    if (each.support > 0 && std::isnan(each.precision)) {
+      return QObject::tr("“%1” is never predicted: try “%2” balanced (page Data).")
+          .arg(FromText(each.name), PlainLabelOf("class-weights"));
+    }
+  }
+  return {};
 }
 
 ResultsPage::ResultsPage(QWidget* parent)
@@ -66,6 +118,7 @@ ResultsPage::ResultsPage(QWidget* parent)
   large.setBold(true);
   title_->setFont(large);
   summary_->setObjectName(QStringLiteral("results.summary"));
+  summary_->setWordWrap(true);
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   summary_->setAccessibleName(tr("Result"));
   layout->addWidget(title_);
@@ -82,7 +135,7 @@ ResultsPage::ResultsPage(QWidget* parent)
   table_->setTabKeyNavigation(false);
   table_->setObjectName(QStringLiteral("results.table"));
   table_->setAccessibleName(tr("Measures"));
-  table_->setMinimumWidth(400);
+  scatter_->setMinimumSize(220, 180);
   auto* row = new QHBoxLayout;
   row->addWidget(picture_, 3);
   row->addWidget(table_, 2);
@@ -99,7 +152,8 @@ void ResultsPage::Clear() {
 
 void ResultsPage::Show(const QString& title, const Evaluation& evaluation) {
   title_->setText(title);
-  summary_->setText(EvaluationText(evaluation));
+  const QString remark = RemarkOn(evaluation);
+  summary_->setText(EvaluationText(evaluation) + (remark.isEmpty() ? QString() : QLatin1Char('\n') + remark));
   picture_->show();
   table_->show();
   if (evaluation.classification) {
@@ -107,7 +161,9 @@ void ResultsPage::Show(const QString& title, const Evaluation& evaluation) {
   } else {
     ShowRegression(evaluation);
   }
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  table_->resizeColumnsToContents();
+  const int most = table_->fontMetrics().averageCharWidth() * 28;
+  table_->setColumnWidth(0, std::min(table_->columnWidth(0), most));
 }
 
 void ResultsPage::ShowClasses(const ClassificationMetrics& metrics) {
@@ -119,13 +175,20 @@ void ResultsPage::ShowClasses(const ClassificationMetrics& metrics) {
   table_->setRowCount(static_cast<int>(metrics.classes.size()));
   int row = 0;
   for (const ClassMetrics& each : metrics.classes) {
-    const QString cells[] = {FromText(each.name), FromText(WithThousands(each.support)), Percent(each.precision),
-                             Percent(each.recall), Percent(each.f1)};
+    const QString cells[] = {FromText(each.name), FromText(WithThousands(each.support)), PercentText(each.precision),
+                             PercentText(each.recall), PercentText(each.f1)};
     for (int column = 0; column < 5; ++column) {
       SetCell(*table_, row, column, cells[column]);
     }
     ++row;
   }
+}
+
+void ResultsPage::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) {
+    StyleChart(*chart_, palette());
+  }
+  QWidget::changeEvent(event);
 }
 
 void ResultsPage::ShowRegression(const Evaluation& evaluation) {
@@ -158,8 +221,9 @@ void ResultsPage::ShowRegression(const Evaluation& evaluation) {
     chart_->addSeries(points);
     chart_->addSeries(exact);
     const QString name = FromText(evaluation.regression.front().name);
-    QAbstractAxis* x = MakeAxis(low, high, false, tr("true %1").arg(name), 6);
-    QAbstractAxis* y = MakeAxis(low, high, false, tr("predicted %1").arg(name), 6);
+    const double aside = 0.03 * (high - low);  // so that no dot is cut by the frame
+    QAbstractAxis* x = MakeAxis(low - aside, high + aside, AxisKind::kNumbers, tr("true %1").arg(name), 5);
+    QAbstractAxis* y = MakeAxis(low - aside, high + aside, AxisKind::kNumbers, tr("predicted %1").arg(name), 6);
     chart_->addAxis(x, Qt::AlignBottom);
     chart_->addAxis(y, Qt::AlignLeft);
     for (QAbstractSeries* series : chart_->series()) {
@@ -177,8 +241,8 @@ void ResultsPage::ShowRegression(const Evaluation& evaluation) {
   table_->setRowCount(static_cast<int>(evaluation.regression.size()));
   int row = 0;
   for (const RegressionMetrics& each : evaluation.regression) {
-    const QString cells[] = {FromText(each.name), Number(each.mse), Number(each.rmse), Number(each.mae),
-                             Number(each.r2)};
+    const QString cells[] = {FromText(each.name), NumberText(each.mse), NumberText(each.rmse), NumberText(each.mae),
+                             NumberText(each.r2)};
     for (int column = 0; column < 5; ++column) {
       SetCell(*table_, row, column, cells[column]);
     }

@@ -21,12 +21,21 @@ struct TrainOutcome;
 /// "accuracy 97.22 %, macro F1 ..., loss ..., 360 rows", or the errors of each target.
 QString EvaluationText(const Evaluation& evaluation);
 
+/// Whether it is clearly better than always answering the same.
+bool IsGood(const Evaluation& evaluation);
+/// What is wrong with a result, a sentence: a class that is never predicted, no better than always answering the same;
+/// "" for nothing.
+QString RemarkOn(const Evaluation& evaluation);
+
 class ResultsPage : public QWidget {
   Q_OBJECT
  public:
   explicit ResultsPage(QWidget* parent = nullptr);
   void Clear();
   void Show(const QString& title, const Evaluation& evaluation);
+
+ protected:
+  void changeEvent(QEvent* event) override;
 
  private:
   void ShowClasses(const ClassificationMetrics& metrics);

@@ -33,11 +33,13 @@ RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
   setObjectName(QStringLiteral("run.bar"));
   auto* layout = new QHBoxLayout(this);
   text_->setWordWrap(true);
+  text_->setMinimumHeight(3 * text_->fontMetrics().lineSpacing());
   text_->setObjectName(QStringLiteral("run.text"));
   text_->setAccessibleName(tr("State of the run"));
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   progress_->setRange(0, kProgressSteps);
-  progress_->setFixedWidth(180);
+  progress_->setMinimumWidth(80);
+  progress_->setMaximumWidth(180);
   progress_->setAccessibleName(tr("Progress of the training"));
   progress_->setObjectName(QStringLiteral("run.progress"));
   layout->addWidget(text_, 1);
@@ -46,7 +48,7 @@ RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
       {start_, "run.start"}, {pause_, "run.pause"}, {stop_, "run.stop"}, {go_on_, "run.goon"}};
   for (const auto& [button, name] : buttons) {
     button->setObjectName(QLatin1String(name));
-    button->setMinimumWidth(88);
+    button->setMinimumWidth(72);
     layout->addWidget(button);
   }
   QFont bold = start_->font();
@@ -67,6 +69,7 @@ RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
           [this] { worker_.state() == RunState::kPaused ? worker_.Continue() : worker_.Pause(); });
   connect(stop_, &QPushButton::clicked, &worker_, &TrainWorker::Stop);
   connect(&document_, &RunDocument::PlanChanged, this, &RunBar::Show);
+  connect(&document_, &RunDocument::SettingsChanged, this, [this] { changed_ = worker_.active(); });
   connect(&worker_, &TrainWorker::StateChanged, this, &RunBar::Show);
   timer_.setInterval(kUpdate_ms);
   connect(&timer_, &QTimer::timeout, this, &RunBar::ShowProgress);
@@ -78,12 +81,12 @@ QString RunBar::PlanText() const {
   if (plan == nullptr) {
     return {};
   }
-  const auto number = [](int64_t count) { return FromText(WithThousands(count)); };
-  const int64_t outputs = plan->data.preprocessor.targets().count();
-  return tr("Ready: %1 training, %2 validation and %3 test rows; %4 inputs, %5 %6, %7 parameters")
-      .arg(number(plan->train_rows), number(plan->validation_rows), number(plan->test_rows),
-           number(plan->data.preprocessor.inputs().count()), number(outputs),
-           outputs == 1 ? tr("output") : tr("outputs"), number(plan->network.parameter_count()));
+  const QStringList notes = plan->Notes();
+  QString text = plan->Text();
+  if (!notes.isEmpty()) {
+    text += QLatin1Char('\n') + notes.front();
+  }
+  return notes.size() > 1 ? text + tr(" (%1 more: rest the pointer here)").arg(notes.size() - 1) : text;
 }
 
 void RunBar::Show() {
@@ -91,7 +94,7 @@ void RunBar::Show() {
   const bool idle = state == RunState::kIdle;
   const QString blocker = document_.StartBlocker();
   start_->setVisible(idle);
-  start_->setEnabled(blocker.isEmpty());
+  start_->setEnabled(blocker.isEmpty() || document_.checking());
   start_->setToolTip(blocker.isEmpty() ? tr("Trains a new network with these settings") : blocker);
   pause_->setVisible(!idle);
   pause_->setEnabled(state == RunState::kRunning || state == RunState::kPaused);
@@ -102,7 +105,10 @@ void RunBar::Show() {
   progress_->setVisible(!idle);
   if (idle) {
     timer_.stop();
+    changed_ = false;
     text_->setText(blocker.isEmpty() ? PlanText() : blocker);
+    const auto plan = document_.plan();
+    text_->setToolTip(plan == nullptr ? QString() : plan->Notes().join(QLatin1Char('\n')));
     return;
   }
   timer_.start();
@@ -127,6 +133,9 @@ void RunBar::ShowProgress() {
     text += tr(": epoch %1 of %2, %3, %4 left")
                 .arg(FromText(WithThousands(progress->epoch)), FromText(WithThousands(progress->epochs)),
                      SpeedText(progress->samples_per_second), FromText(DurationText(progress->seconds_left)));
+  }
+  if (changed_) {
+    text += tr("\nWhat was changed since the run began is for the next one.");
   }
   text_->setText(text);
   progress_->setValue(static_cast<int>(std::lround(share * kProgressSteps)));

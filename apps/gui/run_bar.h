@@ -36,6 +36,7 @@ class RunBar : public QFrame {
   QPushButton* stop_;
   QPushButton* go_on_;
   QTimer timer_;
+  bool changed_ = false;  // settings, since the run began
 };
 
 }  // namespace lamina::gui

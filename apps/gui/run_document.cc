@@ -1,6 +1,9 @@
 // Settings, data and plan, kept in step.
 #include "run_document.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "labels.h"
 #include "lamina/train/settings_text.h"
 
@@ -10,12 +13,19 @@ namespace {
 constexpr int kTypingPause_ms = 120;
 constexpr int kLoadPause_ms = 600;
 
-std::string ReadingOf(const TrainSettings& settings) {
-  std::string text;
-  for (const auto& row : SettingRows<TrainSettings>()) {
-    text += row.reads_file ? SettingText(settings, row.name) + '\n' : "";
-  }
-  return text;
+constexpr size_t kMostSteps = 200;  // that can be undone
+
+// What is read, and how; nothing while the settings do not say it.
+std::optional<DataSources> ReadingOf(const TrainSettings& settings) {
+  std::optional<DataSources> sources;
+  Attempt([&] { sources = SourcesFrom(settings); });
+  return sources;
+}
+
+bool Same(const TrainSettings& a, const TrainSettings& b) { return ToJson(a) == ToJson(b); }
+
+bool DecidesReading(const Setting<TrainSettings>& row) {
+  return row.reads_file || row.name == "derive" || row.name == "series-by" || row.name == "order-by";
 }
 
 // Beside its own field a message need not name it.
@@ -36,6 +46,11 @@ void ForgetColumns(TrainSettings& settings) {
   ResetSettings(settings, [](const auto& row) { return row.of_columns; });
 }
 
+TrainSettings ForOtherData(TrainSettings settings) {
+  ResetSettings(settings, [](const auto& row) { return row.group != kMachineGroup || row.IsFile(); });
+  return settings;
+}
+
 RunDocument::RunDocument(Background& background, QObject* parent) : QObject(parent), background_(background) {
   plan_timer_.setSingleShot(true);
   plan_timer_.setInterval(kTypingPause_ms);
@@ -47,18 +62,21 @@ RunDocument::RunDocument(Background& background, QObject* parent) : QObject(pare
 }
 
 void RunDocument::SetText(const std::string& name, const QString& text) {
+  const TrainSettings before = settings_;
   try {
     SetSetting(settings_, name, text.toStdString());
     typed_.erase(name);
   } catch (const Error& error) {
     typed_[name] = WithoutOwnName(gui::ProblemOf(error).Text(), name);
   }
+  Record(before, name);
   Changed();
 }
 
-void RunDocument::Edit(const std::function<void(TrainSettings&)>& change) {
+void RunDocument::Edit(const std::function<void(TrainSettings&)>& change, const std::string& name) {
   const TrainSettings before = settings_;
   change(settings_);
+  Record(before, name);
   std::erase_if(typed_, [&](const auto& typed) {
     return SettingText(before, typed.first) != SettingText(settings_, typed.first);
   });
@@ -68,6 +86,53 @@ void RunDocument::Edit(const std::function<void(TrainSettings&)>& change) {
 void RunDocument::Replace(const std::function<void(TrainSettings&)>& change) {
   typed_.clear();
   Edit(change);
+}
+
+void RunDocument::Begin(const TrainSettings& settings) {
+  settings_ = settings;
+  undo_.clear();
+  redo_.clear();
+  Changed();
+}
+
+void RunDocument::Reset(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    typed_.erase(name);
+  }
+  Edit([&](TrainSettings& settings) {
+    ResetSettings(settings,
+                  [&](const auto& row) { return std::find(names.begin(), names.end(), row.name) != names.end(); });
+  });
+}
+
+void RunDocument::ResetAll() {
+  Replace([](TrainSettings& settings) { ResetSettings(settings, [](const auto& row) { return !row.IsFile(); }); });
+}
+
+void RunDocument::Record(const TrainSettings& before, const std::string& name) {
+  if (Same(before, settings_)) {
+    return;
+  }
+  if (name.empty() || name != last_edit_ || undo_.empty()) {
+    undo_.push_back(before);
+    if (undo_.size() > kMostSteps) {
+      undo_.erase(undo_.begin());
+    }
+  }
+  last_edit_ = name;
+  redo_.clear();
+}
+
+void RunDocument::Step(std::vector<TrainSettings>& from, std::vector<TrainSettings>& to) {
+  if (from.empty()) {
+    return;
+  }
+  to.push_back(settings_);
+  settings_ = from.back();
+  from.pop_back();
+  typed_.clear();
+  last_edit_.clear();
+  Changed();
 }
 
 QString RunDocument::ProblemOf(const std::string& name) const {
@@ -109,12 +174,14 @@ void RunDocument::Plan() {
   if (!planning_) {
     return;
   }
-  background_.Run([this, generation = generation_, settings = settings_, data = data_]() -> Background::Then {
-    std::shared_ptr<const RunPlan> plan;
-    const auto problem = Attempt([&] { plan = std::make_shared<RunPlan>(PlanRun(settings, data->raw)); });
+  background_.Run([this, generation = generation_, settings = settings_, data = data_,
+                   counts = counts_]() -> Background::Then {
+    std::shared_ptr<const RunPreview> plan;
+    const auto problem = Attempt([&] { plan = std::make_shared<RunPreview>(PreviewRun(settings, data->raw, counts)); });
     return [this, generation, plan, problem] {
       if (generation == generation_) {
         plan_ = plan;
+        counts_ = plan != nullptr ? plan->rows : counts_;
         plan_problem_ = problem;
         planning_ = false;
         Q_EMIT PlanChanged();
@@ -123,31 +190,33 @@ void RunDocument::Plan() {
   });
 }
 
-void RunDocument::Load(const QString& path) {
+void RunDocument::Load(const QString& path, std::optional<TrainSettings> given) {
   loading_ = true;
   reread_problem_.reset();
   Q_EMIT PlanChanged();
   load_timer_.stop();
-  TrainSettings settings = settings_;
-  if (path != path_) {
+  const bool project = given.has_value();
+  TrainSettings settings = given ? *given : settings_;
+  if (!given && path != path_) {
+    settings = data_ == nullptr ? settings_ : ForOtherData(settings_);
     ForgetColumns(settings);
   }
   settings.data = path.toStdString();
   path_ = path;
-  reading_ = ReadingOf(settings_);
-  background_.Run([this, settings, path]() -> Background::Then {
+  reading_ = ReadingOf(settings);
+  background_.Run([this, settings, path, project]() -> Background::Then {
     auto data = std::make_shared<LoadedData>();
     const auto problem = Attempt([&] {
       data->path = path;
-      data->text_columns = settings.text_columns;
+      data->settings = settings;
       data->raw = ReadRawData(settings);
       data->summaries = SummarizeColumns(data->raw.main.train);
     });
-    return [this, data, problem] { Loaded(data, problem); };
+    return [this, data, project, problem] { Loaded(data, project, problem); };
   });
 }
 
-void RunDocument::Loaded(std::shared_ptr<const LoadedData> data, const std::optional<Problem>& problem) {
+void RunDocument::Loaded(std::shared_ptr<const LoadedData> data, bool project, const std::optional<Problem>& problem) {
   loading_ = false;
   if (problem) {
     if (data_ != nullptr && data_->path == path_) {
@@ -157,17 +226,45 @@ void RunDocument::Loaded(std::shared_ptr<const LoadedData> data, const std::opti
     Q_EMIT LoadFailed(*problem);
     return;
   }
-  const bool other = data_ == nullptr || data_->path != data->path;
+  const bool first = data_ == nullptr;
+  const bool other = project || first || data_->path != data->path;
   data_ = std::move(data);
-  Edit([&](TrainSettings& settings) {
-    settings.data = data_->path.toStdString();
-    if (other) {
-      ForgetColumns(settings);
-      settings.text_columns = data_->text_columns;
-      reading_ = ReadingOf(settings);
-    }
-  });
+  counts_ = nullptr;
+  if (other) {
+    TakeSettingsOf(*data_, project, first);
+  } else {
+    settings_.data = data_->path.toStdString();
+  }
+  Changed();
   Q_EMIT DataChanged();
+  if (other && can_undo()) {
+    Q_EMIT StartedAfresh();
+  }
+}
+
+void RunDocument::TakeSettingsOf(const LoadedData& data, bool project, bool first) {
+  TrainSettings former = settings_;
+  former.data = data.settings.data;
+  former.test = former.validation = "";
+  ForgetColumns(former);
+  settings_ = project ? data.settings : first ? former : ForOtherData(former);
+  settings_.data = former.data;
+  if (!project) {
+    for (const auto& row : SettingRows<TrainSettings>()) {
+      if (DecidesReading(row)) {
+        std::visit([&](auto member) { settings_.*member = data.settings.*member; }, row.field);
+        std::visit([&](auto member) { former.*member = data.settings.*member; }, row.field);
+      }
+    }
+  }
+  if (!first || project) {
+    typed_.clear();
+  }
+  undo_.clear();
+  redo_.clear();
+  if (!project && !Same(former, settings_)) {
+    undo_.push_back(former);
+  }
 }
 
 QString RunDocument::StartBlocker() const {

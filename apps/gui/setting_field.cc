@@ -1,23 +1,42 @@
 // Editors of single settings.
 #include "setting_field.h"
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QCompleter>
+#include <QFileDialog>
 #include <QGridLayout>
 #include <QGroupBox>
 #include <QLineEdit>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
+#include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
 
 #include "labels.h"
 #include "lamina/backend/backends.h"
 #include "lamina/train/settings_text.h"
+#include "table_models.h"
 
 namespace lamina::gui {
 namespace {
 
-constexpr int kLabelWidth = 150;
+constexpr int kMostColumns = 1000;  // in a list
+
+// Settings whose text is a column's name, and those whose text is several.
+constexpr std::string_view kOneColumn[] = {"split-by", "series-by", "order-by", "weight-column", "baseline"};
+constexpr std::string_view kManyColumns[] = {"text-columns"};
+
+template <size_t kSize>
+bool IsIn(const std::string_view (&names)[kSize], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 
 // Backends that cannot be used stay in the list, greyed, with the reason.
 void AddBackends(QComboBox& list) {
@@ -38,15 +57,31 @@ void AddBackends(QComboBox& list) {
   list.setItemData(0, QStringLiteral("auto"));
 }
 
+// The arrow that lists have.
+QIcon ListIcon() {
+  QPixmap pixmap(32, 32);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(Qt::gray);
+  painter.drawPolygon(QPolygonF({{8, 12}, {24, 12}, {16, 21}}));
+  painter.end();
+  return QIcon(pixmap);
+}
+
 QString PlaceholderOf(const std::string& name) {
-  if (name == "learning-rate") {
-    return QObject::tr("automatic");
-  }
-  if (name == "text-columns") {
+  if (IsIn(kManyColumns, name)) {
     return QObject::tr("names, separated by commas");
   }
   if (name == "split-by") {
     return QObject::tr("at random");
+  }
+  if (name == "class-weights") {
+    return QObject::tr("balanced, or NAME=WEIGHT, ...");
+  }
+  if (name == "derive") {
+    return QObject::tr("NAME=FUNCTION:COLUMN, ...");
   }
   return name == "samples" ? QObject::tr("0: all") : QString();
 }
@@ -84,6 +119,7 @@ SettingField::SettingField(RunDocument& document, std::string name, QWidget* par
   problem_->setAccessibleName(tr("Problem of %1").arg(PlainLabelOf(name_)));
   setFocusProxy(editor());
   connect(&document_, &RunDocument::SettingsChanged, this, &SettingField::Show);
+  connect(&document_, &RunDocument::PlanChanged, this, &SettingField::ShowChosen);
   Show();
 }
 
@@ -95,10 +131,9 @@ void SettingField::MakeEditor() {
     return;
   }
   const std::vector<std::string> choices = SettingChoices(name_);
-  if (choices.empty()) {
-    line_ = new QLineEdit(this);
-    line_->setPlaceholderText(PlaceholderOf(name_));
-    connect(line_, &QLineEdit::textEdited, this, changed);
+  const bool column = IsIn(kOneColumn, name_);
+  if (choices.empty() && !column) {
+    MakeLine();
     return;
   }
   list_ = new QComboBox(this);
@@ -111,12 +146,94 @@ void SettingField::MakeEditor() {
       list_->addItem(FromText(choice), FromText(choice));
     }
   }
-  list_->setEditable(row_.more_choices);
+  list_->setEditable(row_.more_choices || column);
   list_->setInsertPolicy(QComboBox::NoInsert);
+  if (column) {
+    list_->lineEdit()->setPlaceholderText(PlaceholderOf(name_));
+    list_->completer()->setCompletionMode(QCompleter::PopupCompletion);
+    list_->completer()->setFilterMode(Qt::MatchContains);
+    connect(&document_, &RunDocument::DataChanged, this, &SettingField::ListColumns);
+    ListColumns();
+  }
   if (list_->isEditable()) {
     connect(list_, &QComboBox::editTextChanged, this, changed);
   } else {
     connect(list_, &QComboBox::currentIndexChanged, this, changed);
+  }
+}
+
+void SettingField::MakeLine() {
+  line_ = new QLineEdit(this);
+  line_->setPlaceholderText(PlaceholderOf(name_));
+  line_->setMinimumWidth(60);
+  connect(line_, &QLineEdit::textEdited, this, [this] { document_.SetText(name_, Text()); });
+  const auto offer = [this](const QIcon& icon, const QString& what, void (SettingField::*slot)()) {
+    QAction* action = line_->addAction(icon, QLineEdit::TrailingPosition);
+    action->setToolTip(what);
+    action->setShortcut(QKeySequence(Qt::ALT | Qt::Key_Down));
+    action->setShortcutContext(Qt::WidgetShortcut);
+    connect(action, &QAction::triggered, this, slot);
+    for (auto* button : line_->findChildren<QWidget*>()) {
+      button->setAccessibleName(what);
+    }
+  };
+  if (IsIn(kManyColumns, name_)) {
+    offer(ListIcon(), tr("Choose from the columns (Alt+Down)"), &SettingField::OfferColumns);
+  } else if (row_.IsFile()) {
+    offer(style()->standardIcon(QStyle::SP_DirOpenIcon), tr("Choose a file (Alt+Down)"), &SettingField::AskFile);
+  }
+}
+
+std::vector<std::string> SettingField::Columns() const {
+  std::vector<std::string> names;
+  if (const auto data = document_.data(); data != nullptr) {
+    const Table& table = data->raw.main.train;
+    for (int i = 0; i < static_cast<int>(std::min<size_t>(table.columns.size(), kMostColumns)); ++i) {
+      names.push_back(ColumnReference(table, i));
+    }
+  }
+  return names;
+}
+
+void SettingField::ListColumns() {
+  const QSignalBlocker blocker(list_);
+  const QString text = list_->currentText();
+  list_->clear();
+  list_->addItem(QString());
+  for (const std::string& name : Columns()) {
+    list_->addItem(FromText(name));
+  }
+  list_->setCurrentText(text);
+}
+
+// A menu in which columns are ticked; typing stays possible.
+void SettingField::OfferColumns() {
+  QMenu menu;
+  const QStringList chosen = line_->text().split(QLatin1Char(','), Qt::SkipEmptyParts);
+  for (const std::string& name : Columns()) {
+    QAction* action = menu.addAction(FromText(name));
+    action->setCheckable(true);
+    action->setChecked(chosen.contains(action->text()));
+  }
+  if (menu.isEmpty()) {
+    menu.addAction(tr("Open data first"))->setEnabled(false);
+  }
+  const QAction* taken = menu.exec(line_->mapToGlobal(line_->rect().bottomLeft()));
+  if (taken == nullptr) {
+    return;
+  }
+  QStringList names = chosen;
+  names.removeAll(taken->text());
+  if (taken->isChecked()) {
+    names << taken->text();
+  }
+  document_.SetText(name_, names.join(QLatin1Char(',')));
+}
+
+void SettingField::AskFile() {
+  const QString path = QFileDialog::getOpenFileName(this, PlainLabelOf(name_));
+  if (!path.isEmpty()) {
+    document_.SetText(name_, path);
   }
 }
 
@@ -163,6 +280,45 @@ void SettingField::Show() {
   }
 }
 
+void SettingField::ShowChosen() {
+  const auto plan = document_.plan();
+  const auto found = plan == nullptr ? std::map<std::string, std::string>::const_iterator() : plan->chosen.find(name_);
+  const bool known = plan != nullptr && found != plan->chosen.end();
+  const QString chosen = known ? FromText(found->second) : QString();
+  if (line_ != nullptr && row_.kind() != SettingKind::kText && row_.kind() != SettingKind::kTextList) {
+    line_->setPlaceholderText(known ? tr("automatic: %1").arg(chosen) : PlaceholderOf(name_));
+  } else if (list_ != nullptr && !list_->isEditable()) {
+    if (const int index = list_->findData(QStringLiteral("auto")); index >= 0) {
+      const QSignalBlocker blocker(list_);
+      list_->setItemText(index, known ? tr("auto: %1").arg(chosen) : QStringLiteral("auto"));
+    }
+  } else if (list_ != nullptr && row_.more_choices) {
+    editor()->setToolTip(known ? tr("auto: %1").arg(chosen) + QLatin1Char('\n') + FromText(row_.help)
+                               : editor()->toolTip());
+  }
+}
+
+std::vector<std::string> SettingsOn(const QWidget& page) {
+  std::vector<std::string> names;
+  for (const QWidget* widget : page.findChildren<QWidget*>()) {
+    if (const auto* field = qobject_cast<const SettingField*>(widget)) {
+      names.push_back(field->name());
+    }
+    for (const QString& name : widget->property("settings").toStringList()) {
+      names.push_back(name.toStdString());
+    }
+  }
+  return names;
+}
+
+QPushButton* MakeResetButton(RunDocument& document, const QWidget& page) {
+  auto* button = new QPushButton(QObject::tr("Defaults of this page"));
+  button->setObjectName(QStringLiteral("page.reset"));
+  button->setToolTip(QObject::tr("Sets everything on this page back; Edit > Undo takes it back"));
+  QObject::connect(button, &QPushButton::clicked, button, [&document, &page] { document.Reset(SettingsOn(page)); });
+  return button;
+}
+
 SettingField* AddField(QGridLayout& grid, RunDocument& document, const std::string& name) {
   const int row = grid.rowCount();
   auto* field = new SettingField(document, name);
@@ -172,8 +328,8 @@ SettingField* AddField(QGridLayout& grid, RunDocument& document, const std::stri
   }
   auto* label = new QLabel(LabelOf(name));
   label->setBuddy(field->editor());
-  label->setMinimumWidth(kLabelWidth);
   label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  label->setToolTip(FromText(TrainSettingRow(name).help));
   label->setContentsMargins(0, 4, 0, 0);
   grid.addWidget(label, row, 0);
   grid.addWidget(field, row, 1);

@@ -12,6 +12,7 @@ class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QLineEdit;
+class QPushButton;
 
 namespace lamina::gui {
 
@@ -23,9 +24,10 @@ class ProblemLabel : public QLabel {
   void SetProblem(const QString& text);
 };
 
-/// The editor follows from the setting's row: a check box for yes and no, a list for choices, else a line of text. It
-/// is out of use, with the reason as its tool tip, while the setting has no effect; a wrong one can always be put
-/// right.
+/// The editor follows from the setting's row: a check box for yes and no, a list for choices and for a column's name,
+/// else a line of text, with a menu of the columns where it names several and a dialog where it names a file. It is out
+/// of use, with the reason as its tool tip, while the setting has no effect; a wrong one can always be put right. Of
+/// one that is left to the library it shows what that takes.
 class SettingField : public QWidget {
   Q_OBJECT
  public:
@@ -36,7 +38,13 @@ class SettingField : public QWidget {
 
  private:
   void MakeEditor();
+  void MakeLine();
+  void ListColumns();
+  void OfferColumns();
+  void AskFile();
   void Show();
+  void ShowChosen();
+  std::vector<std::string> Columns() const;  // of the open data
   QString Text() const;
 
   RunDocument& document_;
@@ -48,8 +56,15 @@ class SettingField : public QWidget {
   ProblemLabel* problem_ = nullptr;
 };
 
+/// A button that sets these back to their defaults.
+QPushButton* MakeResetButton(RunDocument& document, const QWidget& page);
+
 /// A row of a two-column grid: label and field. Returns the field.
 SettingField* AddField(QGridLayout& grid, RunDocument& document, const std::string& name);
+
+/// The settings that are edited on `page`: those of its fields, and those that editors of other kinds name in their
+/// property "settings".
+std::vector<std::string> SettingsOn(const QWidget& page);
 
 /// A titled box of such rows.
 QWidget* MakeFieldGroup(const QString& title, RunDocument& document, const std::vector<std::string>& names);

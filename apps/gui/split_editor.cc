@@ -24,7 +24,7 @@ Shares LinkShares(Shares shares, int changed, int value) {
     shares[0] = std::clamp(value, 1, kWhole);
     const int rest = kWhole - shares[0];
     const int others = shares[1] + shares[2];
-    shares[1] = others == 0 ? rest : static_cast<int>(std::lround(static_cast<double>(rest) * shares[1] / others));
+    shares[1] = others == 0 ? rest / 2 : static_cast<int>(std::lround(static_cast<double>(rest) * shares[1] / others));
     shares[2] = rest - shares[1];
     return shares;
   }
@@ -89,8 +89,15 @@ void SplitEditor::Show() {
   }
 }
 
+// What one box does to the others is always worked out from what they were before, so that it can be taken back: 1 for
+// training and then 0.6 again leaves the others as they were.
 void SplitEditor::SetShare(int index, double value) {
-  const Shares shares = LinkShares(Current(), index, static_cast<int>(std::lround(value * kWhole)));
+  if (index != changing_ || Current() != own_) {
+    before_ = Current();
+    changing_ = index;
+  }
+  const Shares shares = LinkShares(before_, index, static_cast<int>(std::lround(value * kWhole)));
+  own_ = shares;
   document_.Edit([&](TrainSettings& settings) {
     settings.split.clear();
     for (const int share : shares) {

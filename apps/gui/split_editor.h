@@ -14,7 +14,7 @@ namespace lamina::gui {
 using Shares = std::array<int, 3>;
 
 /// The shares after one of them was set: training takes or gives what validation or test need; when training itself is
-/// set the other two keep their proportion. Training keeps at least one thousandth.
+/// set the other two keep their proportion, half each where both were 0. Training keeps at least one thousandth.
 Shares LinkShares(Shares shares, int changed, int value);
 
 class SplitEditor : public QWidget {
@@ -30,6 +30,9 @@ class SplitEditor : public QWidget {
 
   RunDocument& document_;
   std::array<QDoubleSpinBox*, 3> boxes_{};
+  Shares before_{};    // the shares when the box was entered that changes them now
+  Shares own_{};       // as this editor set them last
+  int changing_ = -1;  // that box; -1: none
 };
 
 }  // namespace lamina::gui

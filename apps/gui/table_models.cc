@@ -4,10 +4,13 @@
 #include <QBrush>
 #include <QFont>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QPalette>
+#include <QTableView>
 #include <algorithm>
 
 #include "lamina/base/text.h"
+#include "number_text.h"
 
 namespace lamina::gui {
 namespace {
@@ -37,6 +40,17 @@ QString CellText(const Column& column, int64_t row) {
     return FromText(column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])]);
   }
   return column.is_date ? FromText(DateText(column.Number(row))) : QString::number(column.Number(row), 'g', 9);
+}
+
+void FitColumns(QTableView& view) {
+  constexpr int kRowsLookedAt = 30;
+  constexpr int kColumnsFitted = 200;
+  const int most = view.fontMetrics().averageCharWidth() * 32;
+  view.horizontalHeader()->setResizeContentsPrecision(kRowsLookedAt);
+  for (int column = 0; column < std::min(view.model()->columnCount(), kColumnsFitted); ++column) {
+    view.resizeColumnToContents(column);
+    view.setColumnWidth(column, std::min(view.columnWidth(column), most));
+  }
 }
 
 void PreviewModel::Set(std::shared_ptr<const LoadedData> data) {
@@ -123,9 +137,7 @@ QString ColumnsModel::TextOf(int row, int column) const {
   const Column& each = data->raw.main.train.columns[static_cast<size_t>(row)];
   const ColumnSummary& summary = data->summaries[static_cast<size_t>(row)];
   const bool number = each.kind == ColumnKind::kNumber;
-  const auto text = [&](double value) {
-    return each.is_date ? FromText(DateText(value)) : QString::number(value, 'g', 6);
-  };
+  const auto text = [&](double value) { return each.is_date ? FromText(DateText(value)) : NumberText(value); };
   switch (column) {
     case 0: return FromText(each.name);
     case 1:

@@ -7,6 +7,8 @@
 
 #include "run_document.h"
 
+class QTableView;
+
 namespace lamina::gui {
 
 /// The first rows, as they were read.
@@ -48,6 +50,8 @@ class ColumnsModel : public QAbstractTableModel {
   std::vector<ColumnUse> uses_;
 };
 
+/// Columns as wide as the first rows and the names need, within reason.
+void FitColumns(QTableView& view);
 /// How a setting names a column: its name where that is unambiguous, else its number.
 std::string ColumnReference(const Table& table, int column);
 /// A cell as text; "" where it is missing.

@@ -6,13 +6,14 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPlainTextEdit>
-#include <QScrollArea>
+#include <QPushButton>
 #include <QSplitter>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
 #include "curves_view.h"
+#include "form_scroll.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
 #include "setting_field.h"
@@ -119,14 +120,9 @@ QWidget* TrainingPage::MakeSettings() {
     }
     layout->addWidget(group);
   }
+  layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(box);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFixedWidth(380);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  return scroll;
+  return new FormScroll(box);
 }
 
 void TrainingPage::Clear() {

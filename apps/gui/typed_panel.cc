@@ -11,8 +11,10 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "draw_pad.h"
 #include "setting_field.h"
 #include "table_models.h"
 
@@ -44,7 +46,7 @@ QString DetailsOf(const FilePrediction& prediction) {
     parts << QStringLiteral("%1: %2").arg(FromText(prediction.model->preprocessor.targets().class_names()[c]),
                                           QString::number(outputs[c], 'f', 4));
   }
-  return parts.join(QStringLiteral("    "));
+  return OutputName(*prediction.model) + QStringLiteral("   ") + parts.join(QStringLiteral("    "));
 }
 
 }  // namespace
@@ -55,6 +57,8 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
       document_(document),
       background_(background),
       table_(new QTableWidget),
+      drawing_(new QWidget),
+      pad_(new DrawPad),
       row_(new QSpinBox),
       take_(new QPushButton(tr("T&ake this row of the open data"))),
       answer_(new QLabel),
@@ -86,16 +90,34 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
   table_->setTabKeyNavigation(false);
   table_->setEditTriggers(QAbstractItemView::AllEditTriggers);
   auto* layout = new QVBoxLayout(this);
+  auto* clear = new QPushButton(tr("Empty the picture"));
+  clear->setObjectName(QStringLiteral("draw.clear"));
+  connect(clear, &QPushButton::clicked, pad_, &DrawPad::Clear);
+  connect(pad_, &DrawPad::Drawn, this, &TypedPanel::TakeDrawing);
+  auto* drawn = new QVBoxLayout(drawing_);
+  drawn->setContentsMargins(0, 0, 0, 0);
+  drawn->addWidget(pad_, 1);
+  drawn->addWidget(clear, 0, Qt::AlignLeft);
+  details_->setWordWrap(true);
+  auto* said = new QVBoxLayout;
+  said->addWidget(answer_);
+  said->addWidget(details_);
+  said->addWidget(problem_);
+  said->addStretch();
+  auto* top = new QHBoxLayout;
+  top->addWidget(drawing_);
+  top->addLayout(said, 1);
   layout->addLayout(bar);
-  layout->addWidget(answer_);
-  layout->addWidget(details_);
-  layout->addWidget(problem_);
+  layout->addLayout(top);
   layout->addWidget(table_, 1);
   timer_.setSingleShot(true);
   timer_.setInterval(kAnswerPause_ms);
   connect(&timer_, &QTimer::timeout, this, &TypedPanel::Predict);
   connect(take_, &QPushButton::clicked, this, &TypedPanel::TakeRow);
-  connect(table_, &QTableWidget::itemChanged, this, [this] { timer_.start(); });
+  connect(table_, &QTableWidget::itemChanged, this, [this] {
+    ShowDrawing();
+    timer_.start();
+  });
   connect(&store_, &ModelStore::Changed, this, &TypedPanel::ShowModel);
   connect(&document_, &RunDocument::DataChanged, this, &TypedPanel::ShowData);
   ShowModel();
@@ -122,9 +144,12 @@ void TypedPanel::ShowModel() {
   answer_->setText(shown_ == nullptr ? tr("There is no model yet") : QString());
   details_->clear();
   problem_->SetProblem({});
+  pictures_.reset();
+  drawing_->hide();
   if (shown_ == nullptr) {
     return;
   }
+  pictures_ = PicturesFor(shown_->preprocessor.inputs());
   const auto columns = shown_->preprocessor.inputs().columns();
   table_->setRowCount(static_cast<int>(columns.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
@@ -141,10 +166,49 @@ void TypedPanel::ShowModel() {
       connect(list, &QComboBox::currentIndexChanged, this, [this] { timer_.start(); });
       table_->setCellWidget(i, 1, list);
     } else {
-      table_->setItem(i, 1, new QTableWidgetItem(QString::number(column.Typical(), 'g', 6)));
+      table_->setItem(i, 1, new QTableWidgetItem(TypicalText(column)));
     }
   }
+  if (pictures_) {
+    pad_->SetSize(pictures_->width, pictures_->height);
+    drawing_->show();
+    TakeDrawing();
+  }
   timer_.start();
+}
+
+// The pixels drawn become the values; the values become the picture.
+void TypedPanel::TakeDrawing() {
+  const QSignalBlocker blocker(table_);
+  for (int i = 0; pictures_ && i < table_->rowCount(); ++i) {
+    const uchar shade = pad_->picture().constScanLine(i / pictures_->width)[i % pictures_->width];
+    table_->item(i, 1)->setText(QString::number(std::round(shade * pictures_->white / 255)));
+  }
+  timer_.start();
+}
+
+void TypedPanel::ShowDrawing() {
+  if (!pictures_) {
+    return;
+  }
+  QImage picture(pictures_->width, pictures_->height, QImage::Format_Grayscale8);
+  for (int i = 0; i < table_->rowCount(); ++i) {
+    const double shade = table_->item(i, 1)->text().toDouble() / pictures_->white;
+    picture.scanLine(i / pictures_->width)[i % pictures_->width] =
+        static_cast<uchar>(std::lround(255 * std::clamp(shade, 0.0, 1.0)));
+  }
+  pad_->SetPicture(picture);
+}
+
+// A number from the middle; of what is a date in the open data, a day.
+QString TypedPanel::TypicalText(const FittedColumn& column) const {
+  const auto data = document_.data();
+  const auto is_date = [&](const Column& each) { return each.name == column.name && each.is_date; };
+  if (data != nullptr &&
+      std::any_of(data->raw.main.train.columns.begin(), data->raw.main.train.columns.end(), is_date)) {
+    return FromText(DateText(std::round(column.Typical())));
+  }
+  return QString::number(column.Typical(), 'g', 6);
 }
 
 void TypedPanel::SetValue(int row, const QString& text) {
@@ -163,6 +227,7 @@ void TypedPanel::TakeRow() {
   const Table* table = &data->raw.main.train;
   Table derived;  // a copy with the model's derived columns, where it has some
   const auto columns = shown_->preprocessor.inputs().columns();
+  const QSignalBlocker blocker(table_);
   const auto problem = Attempt([&] {
     if (!HasColumns(*table, columns)) {
       derived = *table;
@@ -175,6 +240,8 @@ void TypedPanel::TakeRow() {
     }
   });
   problem_->SetProblem(problem ? problem->Text() : QString());
+  ShowDrawing();
+  timer_.start();
 }
 
 std::vector<std::string> TypedPanel::Values() const {
@@ -205,6 +272,9 @@ void TypedPanel::Show(const std::shared_ptr<const FilePrediction>& prediction, c
   QString said = problem ? problem->Text() : QString();
   if (!problem && !prediction->answers.has_answer(0)) {
     said = tr("Without a value for %1 there is no answer.").arg(FromText(prediction->answers.without_answer.column));
+  }
+  if (said.isEmpty()) {
+    said = prediction->FarInputs(0).join(QLatin1Char('\n'));
   }
   problem_->SetProblem(said);
   answer_->setText(problem ? QString() : prediction->Text(0));

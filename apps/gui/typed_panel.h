@@ -16,6 +16,7 @@ class QTableWidget;
 
 namespace lamina::gui {
 
+class DrawPad;
 class ProblemLabel;
 
 class TypedPanel : public QWidget {
@@ -27,6 +28,9 @@ class TypedPanel : public QWidget {
   void ShowModel();
   void ShowData();
   void TakeRow();
+  void TakeDrawing();
+  void ShowDrawing();
+  QString TypicalText(const FittedColumn& column) const;
   void SetValue(int row, const QString& text);
   std::vector<std::string> Values() const;
   void Predict();
@@ -36,6 +40,9 @@ class TypedPanel : public QWidget {
   RunDocument& document_;
   Background& background_;
   QTableWidget* table_;
+  QWidget* drawing_;  // shown for models of pictures
+  DrawPad* pad_;
+  std::optional<PictureForm> pictures_;
   QSpinBox* row_;
   QPushButton* take_;
   QLabel* answer_;

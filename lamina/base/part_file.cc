@@ -1,6 +1,7 @@
 // Files that get their name when they are complete.
 #include "lamina/base/part_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -56,15 +58,18 @@ bool IsFirst(const std::string& path) {
 
 void RemovePartsOfTheDead(const std::string& path) {
   const std::string file = std::filesystem::path(path).filename().string();
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(FolderOf(path), error)) {
-    const pid_t writer = WriterOf(entry.path().filename().native(), file);
-    if (writer == 0 || kill(writer, 0) == 0 || errno != ESRCH || !entry.is_regular_file(error)) {
+  const std::filesystem::path folder = FolderOf(path);
+  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
+    const pid_t writer = WriterOf(entry->d_name, file);
+    if (writer == 0 || kill(writer, 0) == 0 || errno != ESRCH) {
       continue;
     }
+    const std::string part = (folder / entry->d_name).string();
     try {
-      if (const auto nobodys = FileLock::Take(entry.path().string())) {  // nor a process of another machine
-        unlink(entry.path().c_str());
+      if (const auto nobodys = FileLock::Take(part)) {  // nor a process of another machine
+        unlink(part.c_str());
       }
     } catch (const Error&) {  // gone, or not ours
     }

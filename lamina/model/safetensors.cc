@@ -110,7 +110,9 @@ std::string ChecksumText(const std::map<std::string, std::string>& metadata,
                          const std::map<std::string, TensorView>& tensors) {
   uLong sum = crc32(0, nullptr, 0);
   const auto add = [&sum](std::string_view text) {
-    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size());
+    if (!text.empty()) {  // zlib takes NULL for the start of a new sum
+      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size());
+    }
   };
   for (const auto& [key, value] : metadata) {
     if (key != kChecksumKey) {

@@ -23,6 +23,8 @@ struct ExecutorOptions {
   double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
   Precision precision = Precision::kExact;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
+  /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
+  bool any_slicing = false;
 };
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.

@@ -101,7 +101,7 @@ class FaultsTest(CliTest):
             self.succeed(*command)
             new = {name: self.read(name, "rb") for name in outputs}
             names = sorted(os.listdir(self.folder))
-            number, runs = 50, 0
+            number, runs = 0, 0
             while True:
                 number = number * 5 // 4 + 1
                 for name in outputs:

@@ -203,7 +203,7 @@ class OutputTest(CliTest):
         with open(self.path("x.npy"), "wb") as file:
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
             file.truncate(10 + len(head) + rows * 64 * 4)
-        process = self.start("layer", "--x", "x.npy", "--neurons", "256", "--out", "o.npy", "--threads", "1")
+        process = self.start("layer", "--x", "x.npy", "--neuron", "mul", "--neurons", "256", "--out", "o.npy", "--threads", "1")
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and not any(name.endswith(".part") for name in os.listdir(self.folder)):
             time.sleep(0.002)

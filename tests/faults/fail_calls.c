@@ -2,7 +2,8 @@
  *
  * LAMINA_FAULT="KIND N ERRNO [MARK]": KIND is open, read, write, fsync, rename, mmap, fallocate or close, N counts from 1. ERRNO 0 makes reads
  * and writes short instead: one byte. MARK is a file that is created when the call fails, so that a test knows that it came so far.
- * Files with absolute names are left alone: they are the system's. "alloc N" lets the N-th allocation of the C++ program fail. */
+ * Files with absolute names are left alone: they are the system's. "alloc N" is the N-th allocation after the first of those files was
+ * opened: what other libraries need before main is theirs to answer for. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 #define MOST_FILES 1024
 static atomic_int watched[MOST_FILES];
 static atomic_long seen;
+static atomic_int began;
 
 static struct {
   int ready, code;
@@ -69,6 +71,7 @@ int open(const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
+  atomic_store(&began, atomic_load(&began) || path[0] != '/');
   if (path[0] != '/' && (flags & O_DIRECTORY) == 0 && Fails("open")) {
     return -1;
   }
@@ -134,11 +137,11 @@ int fallocate(int descriptor, int mode, off_t offset, off_t size) {
 }
 int fallocate64(int descriptor, int mode, off64_t offset, off64_t size) { return fallocate(descriptor, mode, offset, size); }
 
-/* operator new asks malloc or aligned_alloc; the C library's own calls do not come here. */
+/* operator new asks malloc; the C library's own calls do not come here. */
 extern void* __libc_malloc(size_t);
 static __thread int inside;
 void* malloc(size_t size) {
-  if (!inside) {
+  if (!inside && atomic_load(&began)) {
     inside = 1;
     const int fails = Fails("alloc");
     inside = 0;

@@ -13,9 +13,10 @@ struct Suite {
   const char* name;
   std::unique_ptr<QObject> (*make)();
 };
-constexpr Suite kSuites[] = {{"parts", MakePartsTest},       {"files", MakeFilesTest},
-                             {"settings", MakeSettingsTest}, {"training", MakeTrainingTest},
-                             {"program", MakeProgramTest},   {"monkey", MakeMonkeyTest}};
+constexpr Suite kSuites[] = {
+    {"parts", MakePartsTest},       {"files", MakeFilesTest},     {"settings", MakeSettingsTest},
+    {"training", MakeTrainingTest}, {"lost", MakeLostTest},       {"shown", MakeShownTest},
+    {"pictures", MakePicturesTest}, {"program", MakeProgramTest}, {"monkey", MakeMonkeyTest}};
 
 }  // namespace
 

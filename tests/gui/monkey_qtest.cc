@@ -37,7 +37,7 @@ QWidget* MonkeyTest::RandomWidget() {
 
 void MonkeyTest::Act() {
   if (Below(12) == 0) {
-    window().ShowPage(static_cast<Page>(Below(5)));
+    window().ShowPage(static_cast<Page>(Below(6)));
   }
   QWidget* widget = RandomWidget();
   if (widget == nullptr) {

@@ -1,11 +1,16 @@
 // The parts without a window: shares, decimation, ticks, layers.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "chart_axes.h"
 #include "curves_view.h"
 #include "labels.h"
+#include "lamina/data/files/csv.h"
 #include "lamina/train/settings_text.h"
 #include "layer_rows.h"
+#include "number_text.h"
+#include "pictures.h"
 #include "prediction.h"
 #include "presets.h"
 #include "split_editor.h"
@@ -24,6 +29,8 @@ class PartsTest : public QObject {
   void WrongLayersAreNamed();
   void PresetsAreValid();
   void MessagesUseTheLabels();
+  void NumbersAreReadable();
+  void PicturesAreRecognised();
 };
 
 void PartsTest::SharesAlwaysSumToOne() {
@@ -142,6 +149,36 @@ void PartsTest::MessagesUseTheLabels() {
   for (const auto& row : SettingRows<TrainSettings>()) {
     QVERIFY(!PlainLabelOf(row.name).isEmpty());
   }
+}
+
+void PartsTest::NumbersAreReadable() {
+  const std::pair<double, const char*> rows[] = {
+      {57322.9, "57,322.9"}, {16338312, "16,338,312"}, {0, "0"},           {-0.0, "0"},     {1234567.891, "1,234,568"},
+      {-1500, "-1,500"},     {0.0123457, "0.0123457"}, {1e20, "1e+20"},    {2e-7, "2e-07"}, {999999.5, "1,000,000"},
+      {std::nan(""), "–"},   {-123456, "-123,456"},    {0.1 + 0.2, "0.3"}, {12.5, "12.5"}};
+  for (const auto& [value, text] : rows) {
+    QCOMPARE(NumberText(value), QString::fromUtf8(text));
+  }
+  QCOMPARE(PercentText(0.85625), QStringLiteral("85.62 %"));
+  QCOMPARE(CountText(1, QStringLiteral("row"), QStringLiteral("rows")), QStringLiteral("1 row"));
+}
+
+void PartsTest::PicturesAreRecognised() {
+  std::string header;
+  std::string row;
+  for (int i = 0; i < 64; ++i) {
+    header += fmt::format("p{},", i);
+    row += fmt::format("{},", i % 17);
+  }
+  const Table table = ReadCsv(header + "label\n" + row + "1\n" + row + "2\n", "", {});
+  const auto form = PicturesIn(table, std::vector<int64_t>{64});
+  QVERIFY(form);
+  QCOMPARE(form->width, 8);
+  QCOMPARE(form->white, 16.0);
+  const QImage picture = PictureOf(table, *form, 1);
+  QCOMPARE(int{picture.constScanLine(2)[0]}, 255);       // number 16
+  QCOMPARE(int{picture.constScanLine(2)[1]}, 0);         // number 17 is 0 again
+  QVERIFY(!PicturesIn(table, std::vector<int64_t>{0}));  // 64 columns, one of them not called like a pixel
 }
 
 }  // namespace

@@ -223,7 +223,7 @@ void TrainingTest::ALongRunStaysLive() {
 }
 
 void TrainingTest::CloseInTheMiddle() {
-  for (const CloseChoice choice : {CloseChoice::kCancel, CloseChoice::kDiscard}) {
+  for (const SaveChoice choice : {SaveChoice::kCancel, SaveChoice::kDiscard}) {
     MainWindow& each = NewWindow();
     QVERIFY(Load(Digits()));
     SmallRun(100000);
@@ -231,13 +231,13 @@ void TrainingTest::CloseInTheMiddle() {
     QTest::mouseClick(Start(), Qt::LeftButton);
     QVERIFY(AtEpoch(2));
     int asked = 0;
-    each.ask_before_close = [&](const QString& question) {
+    each.ask_to_save = [&](const QString& question) {
       ++asked;
-      return question.contains(QStringLiteral("being trained")) ? choice : CloseChoice::kDiscard;
+      return question.contains(QStringLiteral("being trained")) ? choice : SaveChoice::kDiscard;
     };
-    QCOMPARE(each.close(), choice == CloseChoice::kDiscard);
+    QCOMPARE(each.close(), choice == SaveChoice::kDiscard);
     QCOMPARE(asked, 1);
-    QCOMPARE(each.isVisible(), choice == CloseChoice::kCancel);
+    QCOMPARE(each.isVisible(), choice == SaveChoice::kCancel);
     QElapsedTimer timer;
     timer.start();
     CloseWindow();
@@ -245,7 +245,7 @@ void TrainingTest::CloseInTheMiddle() {
   }
   MainWindow& fresh = NewWindow();
   int asked = 0;
-  fresh.ask_before_close = [&](const QString&) { return ++asked, CloseChoice::kCancel; };
+  fresh.ask_to_save = [&](const QString&) { return ++asked, SaveChoice::kCancel; };
   QVERIFY(fresh.close());
   QCOMPARE(asked, 0);  // there is nothing to lose
 }

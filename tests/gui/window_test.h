@@ -34,7 +34,7 @@ class WindowTest : public QObject {
   MainWindow& NewWindow() {
     window_.reset();
     window_ = std::make_unique<MainWindow>();
-    window_->ask_before_close = [](const QString&) { return CloseChoice::kDiscard; };
+    window_->ask_to_save = [](const QString&) { return SaveChoice::kDiscard; };
     window_->show();
     return *window_;
   }
@@ -100,7 +100,10 @@ std::unique_ptr<QObject> MakePartsTest();
 std::unique_ptr<QObject> MakeFilesTest();
 std::unique_ptr<QObject> MakeSettingsTest();
 std::unique_ptr<QObject> MakeTrainingTest();
+std::unique_ptr<QObject> MakeLostTest();
+std::unique_ptr<QObject> MakeShownTest();
 std::unique_ptr<QObject> MakeProgramTest();
+std::unique_ptr<QObject> MakePicturesTest();
 std::unique_ptr<QObject> MakeMonkeyTest();
 
 }  // namespace lamina::gui

@@ -1,0 +1,35 @@
+// Pictures: rows whose numbers are the pixels of an image.
+#pragma once
+
+#include <QImage>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lamina/data/encode/input_encoder.h"
+#include "lamina/data/files/table.h"
+
+namespace lamina::gui {
+
+/// How the numbers of a row make a picture: line by line, from black (0) to white.
+struct PictureForm {
+  int width = 0;
+  int height = 0;
+  double white = 255;
+  std::vector<int64_t> columns;  // of the table, width × height
+
+  bool operator==(const PictureForm&) const = default;
+};
+
+/// Of a table of images, and of one whose columns but for `others` (the target) are numbers called like the pixels of a
+/// square ("p0" to "p63", "pixel1" to "pixel784"), none of them negative; `columns` are all but `others`.
+std::optional<PictureForm> PicturesIn(const Table& table, std::span<const int64_t> others);
+
+/// The same for what a model is fed with; `columns` are its inputs.
+std::optional<PictureForm> PicturesFor(const InputEncoder& inputs);
+
+/// The picture in `row`, grey, a pixel a number.
+QImage PictureOf(const Table& table, const PictureForm& form, int64_t row);
+
+}  // namespace lamina::gui

@@ -1,0 +1,24 @@
+// Project: a file that names the data, holds the settings and how training went, and names the model.
+#pragma once
+
+#include <QString>
+
+#include "lamina/train/history.h"
+#include "lamina/train/settings.h"
+
+namespace lamina::gui {
+
+inline constexpr const char* kProjectSuffix = ".lamina";
+
+struct Project {
+  TrainSettings settings;
+  QString model;  // its file; "" for none
+  History history;
+};
+
+/// Files are named as seen from the folder of the project, so that all of it can move. Throws Error(kIo).
+void WriteProject(const QString& path, const Project& project);
+/// Throws Error: kNotFound, kIo, kBadModel for what is no project.
+Project ReadProject(const QString& path);
+
+}  // namespace lamina::gui

@@ -1,0 +1,193 @@
+// Counting the rows of a run before it starts.
+#include "run_preview.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "labels.h"
+#include "lamina/backend/backends.h"
+#include "lamina/base/text.h"
+#include "lamina/data/encode/bound_table.h"
+#include "lamina/train/settings_text.h"
+#include "number_text.h"
+#include "problem.h"
+
+namespace lamina::gui {
+namespace {
+
+constexpr size_t kRowsAPiece = 8192;
+constexpr double kRareShare = 0.05;         // of the training rows: a class that is easily overlooked
+constexpr double kRareTimes = 5;            // so many times rarer than the most frequent one
+constexpr int64_t kManyNumberClasses = 10;  // more classes of whole numbers are often amounts
+constexpr int64_t kParametersARow = 100;    // a network with more learns rows by heart
+
+void AddReport(const EncodeReport& piece, EncodeReport& all) {
+  all.unseen_values += piece.unseen_values;
+  for (const std::string& column : piece.unseen_columns) {
+    if (std::find(all.unseen_columns.begin(), all.unseen_columns.end(), column) == all.unseen_columns.end()) {
+      all.unseen_columns.push_back(column);
+    }
+  }
+  for (const EncodeReport::NewLabel& label : piece.new_labels) {
+    const auto same = std::find_if(all.new_labels.begin(), all.new_labels.end(),
+                                   [&](const auto& known) { return known.name == label.name; });
+    if (same == all.new_labels.end()) {
+      all.new_labels.push_back(label);
+    } else {
+      same->rows += label.rows;
+    }
+  }
+}
+
+// How many of `rows` the run will use.
+int64_t CountEncoded(const BoundTable& table, std::span<const int64_t> rows, EncodeReport& report) {
+  int64_t kept = 0;
+  for (size_t first = 0; first < rows.size(); first += kRowsAPiece) {
+    EncodeReport piece;
+    kept += table.Encode(rows.subspan(first, std::min(kRowsAPiece, rows.size() - first)), DType::kF32, &piece).size();
+    AddReport(piece, report);
+  }
+  return kept;
+}
+
+RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
+  RowCounts counts;
+  const BoundTable main(plan.preprocessor, raw.main.train);
+  const std::vector<int64_t> train = main.UsableRows(plan.split.train, true);
+  counts.train = std::ssize(train);
+  int64_t split = std::ssize(plan.split.train);
+  const auto count = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
+    std::vector<int64_t> all(other ? static_cast<size_t>(other->rows) : 0);
+    std::iota(all.begin(), all.end(), int64_t{0});
+    split += other ? other->rows : std::ssize(chosen);
+    return other ? CountEncoded(BoundTable(plan.preprocessor, *other), all, counts.report)
+                 : CountEncoded(main, chosen, counts.report);
+  };
+  counts.validation = count(raw.validation, plan.split.validation);
+  counts.test = count(raw.main.test, plan.split.test);
+  counts.left_out = split - counts.train - counts.validation - counts.test;
+  if (plan.preprocessor.targets().task() == Task::kClassification) {
+    counts.rows_of_classes.resize(plan.preprocessor.targets().class_names().size());
+    for (const int32_t label : main.EncodeTargets(train, DType::kF32).labels) {
+      counts.rows_of_classes[static_cast<size_t>(std::max(label, 0))] += label < 0 ? 0 : 1;
+    }
+  }
+  return counts;
+}
+
+// What the library takes where the settings leave it the choice.
+std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, const RunPlan& plan) {
+  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss);
+  const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
+  const std::vector<LayerSpec>& layers = plan.network.layers;
+  std::map<std::string, std::string> chosen = {
+      {"task", classes ? "classification" : "regression"},
+      {"loss", plan.network.output.loss.Text()},
+      {"output-activation", layers.back().activation.Text()},
+      {"learning-rate", NumberName(options.rule.learning_rate)},
+      {"epochs", std::to_string(options.epochs)},
+      {"batch", std::to_string(options.batch)},
+      {"keep", std::string(KeepName(options.KeepsBest() ? Keep::kBest : Keep::kLast))}};
+  Attempt([&] {
+    const std::string_view backend = BackendForTraining(settings.backend, layers, options.batch,
+                                                        ParseDType(settings.dtype), options.rule.StateCount());
+    chosen["backend"] = FindBackend(backend).name;
+  });
+  if (!classes && settings.target_scale == "auto") {
+    chosen["target-scale"] = "standardize";
+  }
+  std::erase_if(chosen, [&](const auto& each) {
+    const std::string text = SettingText(settings, each.first);
+    return !text.empty() && text != "auto";
+  });
+  return chosen;
+}
+
+QString Count(int64_t count) { return FromText(WithThousands(count)); }
+
+}  // namespace
+
+RunPreview PreviewRun(const TrainSettings& settings, const RawData& raw,
+                      const std::shared_ptr<const RowCounts>& known) {
+  RunPreview preview{PlanRun(settings, raw), nullptr, {}};
+  const DataOptions options = DataOptionsFrom(settings, raw);
+  if (known != nullptr && known->options == options) {
+    preview.rows = known;
+  } else {
+    auto counts = std::make_shared<RowCounts>(CountRows(preview.data, raw));
+    counts->options = options;
+    preview.rows = counts;
+  }
+  preview.train_rows = preview.rows->train;
+  preview.validation_rows = preview.rows->validation;
+  preview.test_rows = preview.rows->test;
+  preview.chosen = ChosenFor(settings, preview);
+  return preview;
+}
+
+QString RunPreview::Text() const {
+  const TargetEncoder& targets = data.preprocessor.targets();
+  QStringList names;
+  for (const std::string& name : targets.names()) {
+    names << FromText(name);
+  }
+  const QString target =
+      names.size() > 3 ? QObject::tr("%1 columns").arg(names.size()) : names.join(QStringLiteral(", "));
+  QString text = targets.class_names().empty()
+                     ? QObject::tr("Ready: the number %1").arg(target)
+                     : QObject::tr("Ready: %1 classes of %2").arg(Count(std::ssize(targets.class_names())), target);
+  text += QObject::tr("; %1 training, %2 validation and %3 test rows")
+              .arg(Count(train_rows), Count(validation_rows), Count(test_rows));
+  if (rows->left_out > 0) {
+    text += QObject::tr(" (%1 left out for missing values)").arg(Count(rows->left_out));
+  }
+  return text + QStringLiteral("; ") +
+         QStringList{CountText(data.preprocessor.inputs().count(), QObject::tr("input"), QObject::tr("inputs")),
+                     CountText(targets.count(), QObject::tr("output"), QObject::tr("outputs")),
+                     CountText(network.parameter_count(), QObject::tr("parameter"), QObject::tr("parameters"))}
+             .join(QStringLiteral(", "));
+}
+
+QStringList RunPreview::Notes() const {
+  QStringList notes;
+  const EncodeReport& report = rows->report;
+  if (report.unseen_values > 0) {
+    notes << QObject::tr("%1 in validation and test rows that training rows do not have, in %2: they become zeros.")
+                 .arg(CountText(report.unseen_values, QObject::tr("value"), QObject::tr("values")),
+                      FromText(ChoiceText(report.unseen_columns)));
+  }
+  for (const EncodeReport::NewLabel& label : report.new_labels) {
+    if (label.class_name.empty()) {
+      notes << QObject::tr("“%1” (%2) is not among the training rows: it can only be answered wrongly.")
+                   .arg(FromText(label.name), CountText(label.rows, QObject::tr("row"), QObject::tr("rows")));
+    }
+  }
+  const TargetEncoder& targets = data.preprocessor.targets();
+  const std::vector<int64_t>& classes = rows->rows_of_classes;
+  if (!classes.empty()) {
+    const auto [rare, frequent] = std::minmax_element(classes.begin(), classes.end());
+    const double share = static_cast<double>(*rare) / static_cast<double>(std::max<int64_t>(1, rows->train));
+    if (share<kRareShare&& static_cast<double>(*frequent)> kRareTimes * static_cast<double>(*rare)) {
+      notes << QObject::tr("Class “%1” has %2 % of the training rows: “%3” balanced makes it count.")
+                   .arg(FromText(targets.class_names()[static_cast<size_t>(rare - classes.begin())]),
+                        QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
+    }
+    const bool numbers = targets.columns().front().kind == ColumnKind::kNumber;
+    if (numbers && std::ssize(classes) > kManyNumberClasses && chosen.contains("task")) {
+      notes << QObject::tr(
+                   "%1 is taken for %2 classes, as it has few different whole numbers; where they are amounts, "
+                   "set %3 to regression.")
+                   .arg(FromText(targets.names().front()), Count(std::ssize(classes)), PlainLabelOf("task"));
+    }
+  }
+  if (network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {
+    notes << QObject::tr("%1 parameters for %2 training rows are very many: a smaller network will do.")
+                 .arg(Count(network.parameter_count()), Count(train_rows));
+  }
+  if (train_rows > 0 && test_rows == 0) {
+    notes << QObject::tr("No test rows: the result will be that of rows that training looks at.");
+  }
+  return notes;
+}
+
+}  // namespace lamina::gui

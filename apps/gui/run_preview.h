@@ -1,0 +1,44 @@
+// RunPreview: what a run will be, with rows counted as training will use them and what "auto" becomes.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "lamina/data/encode/dataset.h"
+#include "lamina/train/run_plan.h"
+#include "lamina/train/settings.h"
+
+namespace lamina::gui {
+
+/// What the rows of one data set become under one set of options, whatever the network.
+struct RowCounts {
+  DataOptions options;
+  int64_t train = 0;
+  int64_t validation = 0;
+  int64_t test = 0;
+  int64_t left_out = 0;                  // rows of all three that miss a value
+  EncodeReport report;                   // of validation and test rows
+  std::vector<int64_t> rows_of_classes;  // training rows; empty for regression
+};
+
+struct RunPreview : RunPlan {
+  std::shared_ptr<const RowCounts> rows;
+  /// Settings that are left to the library, by name, with what it takes for them.
+  std::map<std::string, std::string> chosen;
+
+  /// "Ready: 10 classes of label; 1,077 training, ... rows; ...".
+  QString Text() const;
+  /// What deserves a thought before the run starts, a sentence each.
+  QStringList Notes() const;
+};
+
+/// PlanRun, and all validation and test rows encoded a piece at a time as the run will encode them, so that whatever
+/// would end it there is found here. `known`: counts of an earlier preview of the same data, taken where the options
+/// are the same. Throws Error.
+RunPreview PreviewRun(const TrainSettings& settings, const RawData& raw,
+                      const std::shared_ptr<const RowCounts>& known = nullptr);
+
+}  // namespace lamina::gui
