@@ -297,8 +297,8 @@ std::vector<Row> TrainingRows() {
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
            .effect_text = "For the schedule plateau"}),
       Row("patience", &S::patience,
-          "Stop after this many epochs without a better validation loss; 0: never; auto: a fifth of the epochs, 5 at "
-          "least, where --epochs is auto and there are validation rows, else never",
+          "Stop after this many epochs without a better validation loss; 0: never; auto: a fifth of the epochs, 5 "
+          "to 50, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience}),
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",
           {.range = TrainRanges::min_improvement, .logarithmic = true}),
