@@ -30,6 +30,8 @@ Command AddEvaluate(CLI::App& app);
 Command AddExport(CLI::App& app);
 Command AddPredict(CLI::App& app);
 Command AddLayer(CLI::App& app, int argc, const char* const* argv);
+Command AddNeighbours(CLI::App& app);
+Command AddCentres(CLI::App& app);
 Command AddData(CLI::App& app);
 Command AddBench(CLI::App& app);
 Command AddTune(CLI::App& app);

@@ -387,6 +387,7 @@ class Exporter {
 }  // namespace
 
 std::string ToOnnx(const Model& model) {
+  RefuseNearest(model, "an ONNX file");
   if (StoredBytes(model.network, model.weights) > kLargestFile_bytes) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters",

@@ -13,6 +13,9 @@
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/checkpoint.h"
+#include "lamina/train/direct_training.h"
+#include "lamina/train/method.h"
+#include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
 
@@ -53,20 +56,30 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
   }
+  std::optional<Model> start;
+  if (!saved && !settings_.start_from.empty()) {
+    start = ReadStartModel(settings_, custom_);
+  }
+  const Preprocessor* fitted = saved ? &saved->model.preprocessor : start ? &start->preprocessor : nullptr;
   const Stopwatch watch;
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
   std::optional<RawData> read;
   if (given == nullptr) {
     read = ReadRawData(settings_);
   }
-  data_ = std::make_shared<const TrainData>(
-      EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
+  data_ = std::make_shared<const TrainData>(EncodeData(given != nullptr ? *given : *read, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
+  if (start) {
+    model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
+  }
+  FrozenLayers(settings_, model_.network);
   const TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
-  backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options.batch,
-                                                 model_.network.dtype(), options.rule.StateCount()),
-                              {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  const std::string_view backend = LearnsByGradient(settings_)
+                                       ? BackendForTraining(settings_.backend, model_.network.layers(), options.batch,
+                                                            model_.network.dtype(), options.rule.StateCount())
+                                       : settings_.backend;
+  backend_ = MakeTunedBackend(backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   if (!costs.empty()) {
     RequireCosts(costs, model_);
     model_.training[kCostsKey] = costs.ToJson();
@@ -126,8 +139,28 @@ std::string TrainSession::PrecisionRemark() const {
 std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
+  TrainResult result;
+  result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
+                                               : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);
+  for (const EpochRecord& record : result.history.epochs) {
+    result.train_seconds += record.train_seconds;
+  }
+  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
+    result.test = Evaluate(model_, *backend_, test());
+  }
+  model_.training["epochs"] = result.history.epochs.size();
+  model_.training["best_epoch"] = result.history.best_epoch;
+  if (result.test) {
+    model_.training["test"] = ToJson(*result.test);
+  }
+  WriteFiles(result);
+  return result;
+}
+
+History TrainSession::RunTrainer(TrainCallbacks callbacks) {
   TrainOptions options = TrainOptionsFrom(settings_, model_.loss);
   options.class_threshold = model_.preprocessor.targets().class_threshold();
+  options.frozen = FrozenLayers(settings_, model_.network);
   Trainer trainer(model_.network, *backend_, options);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
@@ -145,21 +178,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
       resume_state_ = std::move(state);
     }
   };
-  TrainResult result;
-  result.history = trainer.Run(train(), &validation(), callbacks);
-  for (const EpochRecord& record : result.history.epochs) {
-    result.train_seconds += record.train_seconds;
-  }
-  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
-    result.test = Evaluate(model_, *backend_, test());
-  }
-  model_.training["epochs"] = result.history.epochs.size();
-  model_.training["best_epoch"] = result.history.best_epoch;
-  if (result.test) {
-    model_.training["test"] = ToJson(*result.test);
-  }
-  WriteFiles(result);
-  return result;
+  return trainer.Run(train(), &validation(), callbacks);
 }
 
 void TrainSession::WriteFiles(const TrainResult& result) {

@@ -35,6 +35,7 @@ struct TrainOptions {
   double class_threshold = 0.5;   // of a single output
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
+  std::vector<bool> frozen;       // layers that stay as they are; empty: none
 
   bool KeepsBest() const { return keep == Keep::kBest || (keep == Keep::kAuto && patience > 0); }
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
