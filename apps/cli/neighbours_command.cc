@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kNeighboursFooter =
     "Examples:\n"
-    "  lamina neighbours --x queries.npy --y rows.npy --k 10 --metric l1 --out neighbours.npy\n"
+    "  lamina neighbours --x x.npy --y centres.npy --k 10 --metric l1 --out neighbours.npy\n"
     "  lamina neighbours --x x.npy --y x.npy --k 2 --out itself-and-next.npy --distances d.npy";
 
 struct NeighboursCommand {

@@ -7,15 +7,6 @@
 namespace lamina {
 namespace {
 
-Matrix ChosenRowsOf(const Matrix& rows, const std::vector<int64_t>& which) {
-  Matrix chosen(std::ssize(which), rows.cols(), rows.dtype());
-  const auto row_bytes = static_cast<size_t>(rows.cols() * DTypeSize_bytes(rows.dtype()));
-  for (int64_t i = 0; i < chosen.rows(); ++i) {
-    std::memcpy(chosen.view().Rows(i, 1).data, rows.view().Rows(which[static_cast<size_t>(i)], 1).data, row_bytes);
-  }
-  return chosen;
-}
-
 template <class T>
 std::vector<T> ChosenOf(const std::vector<T>& values, const std::vector<int64_t>& which) {
   std::vector<T> chosen;
@@ -28,10 +19,19 @@ std::vector<T> ChosenOf(const std::vector<T>& values, const std::vector<int64_t>
 
 }  // namespace
 
+Matrix ChosenRows(ConstMatrixView rows, const std::vector<int64_t>& which) {
+  Matrix chosen(std::ssize(which), rows.cols, rows.dtype);
+  const auto row_bytes = static_cast<size_t>(rows.cols * DTypeSize_bytes(rows.dtype));
+  for (int64_t i = 0; i < chosen.rows(); ++i) {
+    std::memcpy(chosen.view().Rows(i, 1).data, rows.Rows(which[static_cast<size_t>(i)], 1).data, row_bytes);
+  }
+  return chosen;
+}
+
 Dataset ChosenRows(const Dataset& data, const std::vector<int64_t>& which) {
   Dataset chosen;
-  chosen.features = ChosenRowsOf(data.features, which);
-  chosen.targets = ChosenRowsOf(data.targets, which);
+  chosen.features = ChosenRows(data.features.view(), which);
+  chosen.targets = ChosenRows(data.targets.view(), which);
   chosen.labels = ChosenOf(data.labels, which);
   chosen.rows = ChosenOf(data.rows, which);
   chosen.sample_weights = ChosenOf(data.sample_weights, which);

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "lamina/data/encode/dataset.h"
 
 namespace lamina {
 
-/// The rows `which` of `data`, copied.
+/// The rows `which`, copied.
+Matrix ChosenRows(ConstMatrixView rows, const std::vector<int64_t>& which);
 Dataset ChosenRows(const Dataset& data, const std::vector<int64_t>& which);
 
 /// At most `most` rows, evenly spread.

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/error.h"
 #include "lamina/nn/executor.h"
+#include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/mean_distance.h"
 
 namespace lamina {
@@ -21,15 +21,6 @@ constexpr double kLeastShare = 0.01;  // of the rows that may be centres, for a 
 constexpr double kMostShare = 0.1;
 constexpr int kMostHalvings = 40;
 constexpr double kRefinements[] = {0.5, 0.25, 0.125};  // steps, in powers of 2, to either side of the best radius
-
-Matrix GatherRows(ConstMatrixView rows, const std::vector<int64_t>& which) {
-  Matrix gathered(std::ssize(which), rows.cols, rows.dtype);
-  const auto row_bytes = static_cast<size_t>(rows.cols * DTypeSize_bytes(rows.dtype));
-  for (int64_t i = 0; i < gathered.rows(); ++i) {
-    std::memcpy(gathered.view().Rows(i, 1).data, rows.Rows(which[static_cast<size_t>(i)], 1).data, row_bytes);
-  }
-  return gathered;
-}
 
 std::vector<std::vector<int64_t>> RowsByClass(const Dataset& train, int64_t classes) {
   std::vector<std::vector<int64_t>> rows(static_cast<size_t>(classes));
@@ -99,7 +90,7 @@ Centres FindAllCentres(const Dataset& train, const std::vector<std::vector<int64
   }
   for (const std::vector<int64_t>& rows : by_class) {
     novelty.most_centres = options.novelty.most_centres - centres_before;
-    Take(FindCentres(GatherRows(train.features.view(), rows).view(), novelty, backend), rows, centres);
+    Take(FindCentres(ChosenRows(train.features.view(), rows).view(), novelty, backend), rows, centres);
     if (!centres.complete) {
       break;
     }

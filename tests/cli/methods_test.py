@@ -51,9 +51,21 @@ class MethodsTest(CliTest):
                 answers = self.succeed("predict", "--model", "m", "--data", "new.csv").out.split()
                 self.assertEqual(len(answers), 40)
                 if method[0] == "knn":
-                    self.refuse("export", "--model", "m", "--out", "m.onnx", says=("nearest neighbours", "ONNX"))
+                    self.refuse("export", "m", "--onnx", "--out", "m.onnx", says=("nearest neighbours", "ONNX"))
                 else:
-                    self.succeed("export", "--model", "m", "--out", "m.onnx")
+                    self.succeed("export", "m", "--onnx", "--out", "m.onnx")
+
+    def test_a_file_of_neighbours_is_one_of_a_newer_format(self):
+        self.write("x.csv", blob_rows(100))
+        self.train("--data", "x.csv", "--method", "knn", "--k", "5", "--model", "m")
+        metadata, tensors = read_safetensors(self.read("m", "rb"))
+        description = json.loads(metadata["lamina"])
+        self.assertEqual((description["format_version"], description["nearest"]), (4, 5))
+        self.assertEqual(len(tensors["layer.1.weight"]), 60 * 2 * 4)
+        content = self.read("m", "rb")
+        for wrong in (b"0", b"-"):
+            self.write("wrong", content.replace(b'\\"nearest\\":5', b'\\"nearest\\":' + wrong))
+            self.refuse("evaluate", "--model", "wrong", "--data", "x.csv", code=1, says="wrong")
 
     def test_centres_are_rows_in_a_network_of_ordinary_layers(self):
         self.write("x.csv", blob_rows(200))
