@@ -1,6 +1,7 @@
 // Counting the rows of a run before it starts.
 #include "run_preview.h"
 
+#include <QObject>
 #include <algorithm>
 #include <numeric>
 
@@ -77,7 +78,8 @@ RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
 
 // What the library takes where the settings leave it the choice.
 std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, const RunPlan& plan) {
-  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss);
+  const TrainOptions options =
+      TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
   const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
   const std::vector<LayerSpec>& layers = plan.network.layers;
   std::map<std::string, std::string> chosen = {
@@ -87,7 +89,9 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, cons
       {"learning-rate", NumberName(options.rule.learning_rate)},
       {"epochs", std::to_string(options.epochs)},
       {"batch", std::to_string(options.batch)},
-      {"keep", std::string(KeepName(options.KeepsBest() ? Keep::kBest : Keep::kLast))}};
+      {"patience", std::to_string(options.patience)},
+      {"weight-decay", NumberName(options.rule.weight_decay)},
+      {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};
   Attempt([&] {
     const std::string_view backend = BackendForTraining(settings.backend, layers, options.batch,
                                                         ParseDType(settings.dtype), options.rule.StateCount());
