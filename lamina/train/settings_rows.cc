@@ -9,6 +9,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/model/metrics.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/method_rows.h"
 #include "lamina/train/setting_names.h"
 #include "lamina/train/settings.h"
 
@@ -338,6 +339,7 @@ template <>
 std::span<const Setting<TrainSettings>> SettingRows() {
   static const std::vector<Row> rows = JoinGroups<S>({{kDataGroup, DataRows()},
                                                       {kNetworkGroup, NetworkRows()},
+                                                      {kMethodGroup, MethodRows()},
                                                       {kTrainingGroup, TrainingRows()},
                                                       {kMachineGroup, MachineRows()}});
   return rows;
