@@ -224,9 +224,10 @@ QWidget* DataPage::MakeChoices() {
   AddField(*grid, document_, "validation");
   AddField(*grid, document_, "test");
   layout->addWidget(rows);
-  layout->addWidget(MakeFieldGroup(tr("Reading"), document_, {"header", "separator", "text-columns"}));
   layout->addWidget(
-      MakeFieldGroup(tr("Encoding"), document_, {"task", "encode", "scale", "target-scale", "missing", "unseen"}));
+      MakeFieldGroup(tr("Reading"), document_, {"header", "separator", "decimal", "date-order", "text-columns"}));
+  layout->addWidget(MakeFieldGroup(tr("Encoding"), document_,
+                                   {"task", "encode", "scale", "target-scale", "missing", "unseen", "use"}));
   layout->addWidget(MakeFieldGroup(tr("What counts"), document_,
                                    {"class-weights", "weight-column", "cost-matrix", "baseline", "class-map"}));
   layout->addWidget(MakeFieldGroup(tr("Computed columns"), document_, {"derive", "series-by", "order-by"}));

@@ -63,13 +63,13 @@ std::shared_ptr<FilePrediction> Predict(const std::shared_ptr<const Model>& mode
   return prediction;
 }
 
-// How far from the middle of the training rows a number lies, as it is scaled: beyond this, training saw none or hardly
-// any such. Numbers that are not scaled say nothing of it.
-constexpr double kFar = 10;
-
+// Beyond the numbers of the training by more than half their span; older models do not know it.
 bool IsFar(const FittedColumn& fitted, double value) {
-  return fitted.kind == ColumnKind::kNumber && !fitted.scaling.IsIdentity() && !std::isnan(value) &&
-         std::abs(fitted.scaling.Encode(value)) > kFar;
+  if (!fitted.span || std::isnan(value)) {
+    return false;
+  }
+  const double margin = (fitted.span->high - fitted.span->low) / 2;
+  return value < fitted.span->low - margin || value > fitted.span->high + margin;
 }
 
 }  // namespace
@@ -98,8 +98,9 @@ QStringList FilePrediction::FarInputs(int64_t row) const {
     const FittedColumn& fitted = model->preprocessor.inputs().columns()[i];
     const Column& column = table.columns[static_cast<size_t>(input_columns[i])];
     if (column.kind == ColumnKind::kNumber && IsFar(fitted, column.Number(row))) {
-      far << QObject::tr("%1 = %2 is far outside the values of the training (about %3)")
-                 .arg(FromText(fitted.name), NumberText(column.Number(row)), NumberText(fitted.Typical()));
+      far << QObject::tr("%1 = %2 is far outside the values of the training, %3 to %4")
+                 .arg(FromText(fitted.name), NumberText(column.Number(row)), NumberText(fitted.span->low),
+                      NumberText(fitted.span->high));
     }
   }
   return far;

@@ -3,7 +3,6 @@
 
 #include <QObject>
 #include <algorithm>
-#include <numeric>
 
 #include "labels.h"
 #include "lamina/backend/backends.h"
@@ -17,18 +16,22 @@ namespace lamina::gui {
 namespace {
 
 constexpr size_t kRowsAPiece = 8192;
-constexpr double kRareShare = 0.05;         // of the training rows: a class that is easily overlooked
-constexpr double kRareTimes = 5;            // so many times rarer than the most frequent one
-constexpr int64_t kManyNumberClasses = 10;  // more classes of whole numbers are often amounts
-constexpr int64_t kParametersARow = 100;    // a network with more learns rows by heart
+constexpr double kRareShare = 0.05;       // of the training rows: a class that is easily overlooked
+constexpr double kRareTimes = 5;          // so many times rarer than the most frequent one
+constexpr int64_t kParametersARow = 100;  // a network with more learns rows by heart
 
 void AddReport(const EncodeReport& piece, EncodeReport& all) {
-  all.unseen_values += piece.unseen_values;
-  for (const std::string& column : piece.unseen_columns) {
-    if (std::find(all.unseen_columns.begin(), all.unseen_columns.end(), column) == all.unseen_columns.end()) {
-      all.unseen_columns.push_back(column);
+  const auto add = [](int64_t count, const std::vector<std::string>& columns, int64_t& all_count,
+                      std::vector<std::string>& all_columns) {
+    all_count += count;
+    for (const std::string& column : columns) {
+      if (std::find(all_columns.begin(), all_columns.end(), column) == all_columns.end()) {
+        all_columns.push_back(column);
+      }
     }
-  }
+  };
+  add(piece.unseen_values, piece.unseen_columns, all.unseen_values, all.unseen_columns);
+  add(piece.filled_values, piece.filled_columns, all.filled_values, all.filled_columns);
   for (const EncodeReport::NewLabel& label : piece.new_labels) {
     const auto same = std::find_if(all.new_labels.begin(), all.new_labels.end(),
                                    [&](const auto& known) { return known.name == label.name; });
@@ -40,35 +43,30 @@ void AddReport(const EncodeReport& piece, EncodeReport& all) {
   }
 }
 
-// How many of `rows` the run will use.
-int64_t CountEncoded(const BoundTable& table, std::span<const int64_t> rows, EncodeReport& report) {
-  int64_t kept = 0;
+// Encodes rows as the run will, for what is found on the way.
+void TryEncoding(const BoundTable& table, std::span<const int64_t> rows, EncodeReport& report) {
   for (size_t first = 0; first < rows.size(); first += kRowsAPiece) {
     EncodeReport piece;
-    kept += table.Encode(rows.subspan(first, std::min(kRowsAPiece, rows.size() - first)), DType::kF32, &piece).size();
+    table.Encode(rows.subspan(first, std::min(kRowsAPiece, rows.size() - first)), DType::kF32, &piece);
     AddReport(piece, report);
   }
-  return kept;
 }
 
 RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
   RowCounts counts;
   const BoundTable main(plan.preprocessor, raw.main.train);
-  const std::vector<int64_t> train = main.UsableRows(plan.split.train, true);
-  counts.train = std::ssize(train);
-  int64_t split = std::ssize(plan.split.train);
   const auto count = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    std::vector<int64_t> all(other ? static_cast<size_t>(other->rows) : 0);
-    std::iota(all.begin(), all.end(), int64_t{0});
-    split += other ? other->rows : std::ssize(chosen);
-    return other ? CountEncoded(BoundTable(plan.preprocessor, *other), all, counts.report)
-                 : CountEncoded(main, chosen, counts.report);
+    if (other) {
+      TryEncoding(BoundTable(plan.preprocessor, *other), AllRowsOf(*other), counts.report);
+    } else {
+      TryEncoding(main, chosen, counts.report);
+    }
   };
-  counts.validation = count(raw.validation, plan.split.validation);
-  counts.test = count(raw.main.test, plan.split.test);
-  counts.left_out = split - counts.train - counts.validation - counts.test;
+  count(raw.validation, plan.split.validation);
+  count(raw.main.test, plan.split.test);
   if (plan.preprocessor.targets().task() == Task::kClassification) {
     counts.rows_of_classes.resize(plan.preprocessor.targets().class_names().size());
+    const std::vector<int64_t> train = main.UsableRows(plan.split.train, true);
     for (const int32_t label : main.EncodeTargets(train, DType::kF32).labels) {
       counts.rows_of_classes[static_cast<size_t>(std::max(label, 0))] += label < 0 ? 0 : 1;
     }
@@ -87,10 +85,10 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, cons
       {"loss", plan.network.output.loss.Text()},
       {"output-activation", layers.back().activation.Text()},
       {"learning-rate", NumberName(options.rule.learning_rate)},
+      {"weight-decay", NumberName(options.rule.weight_decay)},
+      {"patience", std::to_string(options.patience)},
       {"epochs", std::to_string(options.epochs)},
       {"batch", std::to_string(options.batch)},
-      {"patience", std::to_string(options.patience)},
-      {"weight-decay", NumberName(options.rule.weight_decay)},
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};
   Attempt([&] {
     const std::string_view backend = BackendForTraining(settings.backend, layers, options.batch,
@@ -122,9 +120,6 @@ RunPreview PreviewRun(const TrainSettings& settings, const RawData& raw,
     counts->options = options;
     preview.rows = counts;
   }
-  preview.train_rows = preview.rows->train;
-  preview.validation_rows = preview.rows->validation;
-  preview.test_rows = preview.rows->test;
   preview.chosen = ChosenFor(settings, preview);
   return preview;
 }
@@ -142,8 +137,8 @@ QString RunPreview::Text() const {
                      : QObject::tr("Ready: %1 classes of %2").arg(Count(std::ssize(targets.class_names())), target);
   text += QObject::tr("; %1 training, %2 validation and %3 test rows")
               .arg(Count(train_rows), Count(validation_rows), Count(test_rows));
-  if (rows->left_out > 0) {
-    text += QObject::tr(" (%1 left out for missing values)").arg(Count(rows->left_out));
+  if (left_out_rows > 0) {
+    text += QObject::tr(" (%1 left out for missing values)").arg(Count(left_out_rows));
   }
   return text + QStringLiteral("; ") +
          QStringList{CountText(data.preprocessor.inputs().count(), QObject::tr("input"), QObject::tr("inputs")),
@@ -154,7 +149,16 @@ QString RunPreview::Text() const {
 
 QStringList RunPreview::Notes() const {
   QStringList notes;
+  for (const ColumnDecision& decision : data.decisions) {
+    notes << QObject::tr("%1: %2 (otherwise: %3).")
+                 .arg(FromText(decision.column), FromText(decision.what), WithLabels(FromText(decision.otherwise)));
+  }
   const EncodeReport& report = rows->report;
+  if (report.filled_values > 0) {
+    notes << QObject::tr("%1 missing in validation and test rows are filled in, in %2.")
+                 .arg(CountText(report.filled_values, QObject::tr("value"), QObject::tr("values")),
+                      FromText(ChoiceText(report.filled_columns)));
+  }
   if (report.unseen_values > 0) {
     notes << QObject::tr("%1 in validation and test rows that training rows do not have, in %2: they become zeros.")
                  .arg(CountText(report.unseen_values, QObject::tr("value"), QObject::tr("values")),
@@ -170,18 +174,11 @@ QStringList RunPreview::Notes() const {
   const std::vector<int64_t>& classes = rows->rows_of_classes;
   if (!classes.empty()) {
     const auto [rare, frequent] = std::minmax_element(classes.begin(), classes.end());
-    const double share = static_cast<double>(*rare) / static_cast<double>(std::max<int64_t>(1, rows->train));
+    const double share = static_cast<double>(*rare) / static_cast<double>(std::max<int64_t>(1, train_rows));
     if (share<kRareShare&& static_cast<double>(*frequent)> kRareTimes * static_cast<double>(*rare)) {
       notes << QObject::tr("Class “%1” has %2 % of the training rows: “%3” balanced makes it count.")
                    .arg(FromText(targets.class_names()[static_cast<size_t>(rare - classes.begin())]),
                         QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
-    }
-    const bool numbers = targets.columns().front().kind == ColumnKind::kNumber;
-    if (numbers && std::ssize(classes) > kManyNumberClasses && chosen.contains("task")) {
-      notes << QObject::tr(
-                   "%1 is taken for %2 classes, as it has few different whole numbers; where they are amounts, "
-                   "set %3 to regression.")
-                   .arg(FromText(targets.names().front()), Count(std::ssize(classes)), PlainLabelOf("task"));
     }
   }
   if (network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {

@@ -16,10 +16,6 @@ namespace lamina::gui {
 /// What the rows of one data set become under one set of options, whatever the network.
 struct RowCounts {
   DataOptions options;
-  int64_t train = 0;
-  int64_t validation = 0;
-  int64_t test = 0;
-  int64_t left_out = 0;                  // rows of all three that miss a value
   EncodeReport report;                   // of validation and test rows
   std::vector<int64_t> rows_of_classes;  // training rows; empty for regression
 };

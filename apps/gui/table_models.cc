@@ -9,12 +9,14 @@
 #include <QTableView>
 #include <algorithm>
 
+#include "labels.h"
 #include "lamina/base/text.h"
 #include "number_text.h"
 
 namespace lamina::gui {
 namespace {
 
+constexpr int kDecided = 5;  // column
 constexpr int64_t kPreviewRows = 200;
 constexpr int64_t kPreviewColumns = 200;
 
@@ -95,6 +97,7 @@ QVariant PreviewModel::headerData(int section, Qt::Orientation orientation, int 
 ColumnsModel::ColumnsModel(RunDocument& document, QObject* parent) : QAbstractTableModel(parent), document_(document) {
   connect(&document_, &RunDocument::SettingsChanged, this, &ColumnsModel::Update);
   connect(&document_, &RunDocument::DataChanged, this, &ColumnsModel::Update);
+  connect(&document_, &RunDocument::PlanChanged, this, &ColumnsModel::Update);
 }
 
 void ColumnsModel::Update() {
@@ -130,7 +133,18 @@ int ColumnsModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(uses_.size());
 }
 
-int ColumnsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : 5; }
+int ColumnsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kDecided + 1; }
+
+const ColumnDecision* ColumnsModel::DecisionOn(int row) const {
+  const auto plan = document_.plan();
+  if (plan == nullptr) {
+    return nullptr;
+  }
+  const std::string& name = document_.data()->raw.main.train.columns[static_cast<size_t>(row)].name;
+  const auto found = std::find_if(plan->data.decisions.begin(), plan->data.decisions.end(),
+                                  [&](const ColumnDecision& decision) { return decision.column == name; });
+  return found == plan->data.decisions.end() ? nullptr : &*found;
+}
 
 QString ColumnsModel::TextOf(int row, int column) const {
   const auto data = document_.data();
@@ -152,6 +166,10 @@ QString ColumnsModel::TextOf(int row, int column) const {
       }
       return summary.numbers.count == 0 ? tr("none")
                                         : tr("%1 to %2").arg(text(summary.numbers.min), text(summary.numbers.max));
+    case kDecided: {
+      const ColumnDecision* decision = DecisionOn(row);
+      return decision == nullptr ? QString() : FromText(decision->what);
+    }
     default:
       switch (uses_[static_cast<size_t>(row)]) {
         case ColumnUse::kInput: return tr("input");
@@ -165,8 +183,12 @@ QString ColumnsModel::TextOf(int row, int column) const {
 QVariant ColumnsModel::data(const QModelIndex& index, int role) const {
   const ColumnUse use = uses_[static_cast<size_t>(index.row())];
   switch (role) {
-    case Qt::DisplayRole:
-    case Qt::ToolTipRole: return TextOf(index.row(), index.column());
+    case Qt::DisplayRole: return TextOf(index.row(), index.column());
+    case Qt::ToolTipRole: {
+      const ColumnDecision* decision = index.column() == kDecided ? DecisionOn(index.row()) : nullptr;
+      const QString text = TextOf(index.row(), index.column());
+      return decision == nullptr ? text : tr("%1. Otherwise: %2").arg(text, WithLabels(FromText(decision->otherwise)));
+    }
     case Qt::TextAlignmentRole:
       return QVariant(index.column() == 2 ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
     case Qt::FontRole: {
@@ -189,7 +211,7 @@ QVariant ColumnsModel::headerData(int section, Qt::Orientation orientation, int 
   if (orientation == Qt::Vertical) {
     return QString::number(section);
   }
-  const QString names[] = {tr("Column"), tr("Type"), tr("Missing"), tr("Range"), tr("Use")};
+  const QString names[] = {tr("Column"), tr("Type"), tr("Missing"), tr("Range"), tr("Use"), tr("Decided")};
   return names[section];
 }
 

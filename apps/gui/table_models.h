@@ -28,7 +28,8 @@ class PreviewModel : public QAbstractTableModel {
 
 enum class ColumnUse { kInput, kTarget, kDropped };
 
-/// One row a column: name, type, missing values, range, use. The uses are those of the document's settings.
+/// One row a column: name, type, missing values, range, use, and what was decided about it that nobody asked for. The
+/// uses are those of the document's settings.
 class ColumnsModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -45,6 +46,8 @@ class ColumnsModel : public QAbstractTableModel {
  private:
   void Update();
   QString TextOf(int row, int column) const;
+  /// Null where nothing was decided about the column of this row.
+  const ColumnDecision* DecisionOn(int row) const;
 
   RunDocument& document_;
   std::vector<ColumnUse> uses_;

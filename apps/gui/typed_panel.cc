@@ -31,6 +31,11 @@ bool HasColumns(const Table& table, const std::vector<FittedColumn>& columns) {
   });
 }
 
+// A number from the middle of the training, or a day.
+QString TypicalText(const FittedColumn& column) {
+  return column.is_date ? FromText(DateText(std::round(column.Typical()))) : QString::number(column.Typical(), 'g', 6);
+}
+
 // The classes with the largest outputs.
 QString DetailsOf(const FilePrediction& prediction) {
   if (prediction.answers.classes.empty() || !prediction.answers.has_answer(0)) {
@@ -198,17 +203,6 @@ void TypedPanel::ShowDrawing() {
         static_cast<uchar>(std::lround(255 * std::clamp(shade, 0.0, 1.0)));
   }
   pad_->SetPicture(picture);
-}
-
-// A number from the middle; of what is a date in the open data, a day.
-QString TypedPanel::TypicalText(const FittedColumn& column) const {
-  const auto data = document_.data();
-  const auto is_date = [&](const Column& each) { return each.name == column.name && each.is_date; };
-  if (data != nullptr &&
-      std::any_of(data->raw.main.train.columns.begin(), data->raw.main.train.columns.end(), is_date)) {
-    return FromText(DateText(std::round(column.Typical())));
-  }
-  return QString::number(column.Typical(), 'g', 6);
 }
 
 void TypedPanel::SetValue(int row, const QString& text) {

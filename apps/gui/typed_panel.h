@@ -30,7 +30,6 @@ class TypedPanel : public QWidget {
   void TakeRow();
   void TakeDrawing();
   void ShowDrawing();
-  QString TypicalText(const FittedColumn& column) const;
   void SetValue(int row, const QString& text);
   std::vector<std::string> Values() const;
   void Predict();

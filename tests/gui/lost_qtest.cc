@@ -28,6 +28,7 @@ class LostTest : public WindowTest {
   void ReadyFindsWhatWouldEndTheRun();
   void ReadyNotesWhatIsOdd();
   void ReadySaysWhatAutoBecame();
+  void WhatWasDecidedStandsBesideTheColumns();
   void StartIsNotLostWhileSettingsAreChecked();
   void SharesCanBeTakenBack();
   void ATypedPathOpens();
@@ -173,7 +174,7 @@ void LostTest::AProjectComesBack() {
   const QString data = Write(QStringLiteral("mine.csv"), [] {
     QByteArray text("a,b,y\n");
     for (int i = 0; i < 60; ++i) {
-      text += QByteArray::number(i) + ',' + QByteArray::number(i % 7) + ',' + (i % 2 == 0 ? "yes" : "no") + '\n';
+      text += QByteArray::number(i % 13) + ',' + QByteArray::number(i % 7) + ',' + (i % 2 == 0 ? "yes" : "no") + '\n';
     }
     return text;
   }());
@@ -218,7 +219,7 @@ QString LostTest::WriteCities(const QByteArray& special, int count) {
   QByteArray text("a,city,y\n");
   for (int i = 0; i < 100; ++i) {
     const bool last = i >= 100 - count;
-    text += QByteArray::number(i) + ',' + (last ? special : QByteArray(i % 2 == 0 ? "Oslo" : "Rome")) + ',' +
+    text += QByteArray::number(i + 0.5) + ',' + (last ? special : QByteArray(i % 2 == 0 ? "Oslo" : "Rome")) + ',' +
             QByteArray::number(i * 0.5) + '\n';
   }
   return Write(QStringLiteral("cities.csv"), text);
@@ -227,7 +228,7 @@ QString LostTest::WriteCities(const QByteArray& special, int count) {
 void LostTest::ReadyCountsTheRowsThatAreUsed() {
   QByteArray text("a,b,y\n");
   for (int i = 0; i < 200; ++i) {
-    text += (i % 10 == 0 ? QByteArray() : QByteArray::number(i)) + ',' + QByteArray::number(i % 7) + ',' +
+    text += (i % 10 == 0 ? QByteArray() : QByteArray::number(i + 0.5)) + ',' + QByteArray::number(i % 7) + ',' +
             QByteArray::number(i * 0.5) + '\n';
   }
   QVERIFY(Load(Write(QStringLiteral("gaps.csv"), text)));
@@ -240,7 +241,7 @@ void LostTest::ReadyCountsTheRowsThatAreUsed() {
   const auto plan = window().document().plan();
   QVERIFY2(plan != nullptr, qPrintable(window().document().StartBlocker()));
   QCOMPARE(plan->train_rows + plan->validation_rows + plan->test_rows, int64_t{180});
-  QCOMPARE(plan->rows->left_out, int64_t{20});
+  QCOMPARE(plan->left_out_rows, int64_t{20});
   const QString said = Find<QLabel>("run.text")->text();
   QVERIFY2(said.contains(QStringLiteral("20 left out")), qPrintable(said));
   QTest::mouseClick(Start(), Qt::LeftButton);
@@ -274,7 +275,7 @@ void LostTest::ReadyFindsWhatWouldEndTheRun() {
 void LostTest::ReadyNotesWhatIsOdd() {
   QByteArray text("a,b,fraud\n");
   for (int i = 0; i < 500; ++i) {
-    text += QByteArray::number(i) + ',' + QByteArray::number(i % 7) + ',' + (i % 50 == 0 ? "yes" : "no") + '\n';
+    text += QByteArray::number(i + 0.5) + ',' + QByteArray::number(i % 7) + ',' + (i % 50 == 0 ? "yes" : "no") + '\n';
   }
   QVERIFY(Load(Write(QStringLiteral("fraud.csv"), text)));
   QVERIFY(Settled());
@@ -293,7 +294,7 @@ void LostTest::ReadyNotesWhatIsOdd() {
 
   text = "a,rooms\n";
   for (int i = 0; i < 400; ++i) {
-    text += QByteArray::number(i) + ',' + QByteArray::number(i % 20) + '\n';
+    text += QByteArray::number(i + 0.5) + ',' + QByteArray::number(i % 20) + '\n';
   }
   QVERIFY(Load(Write(QStringLiteral("rooms.csv"), text)));
   QVERIFY(Settled());
@@ -311,6 +312,28 @@ void LostTest::ReadySaysWhatAutoBecame() {
   QVERIFY(Settled());
   QCOMPARE(task->itemText(task->findData(QStringLiteral("auto"))), QStringLiteral("auto"));
   QCOMPARE(window().document().settings().task, std::string("regression"));
+}
+
+void LostTest::WhatWasDecidedStandsBesideTheColumns() {
+  QByteArray text("id,size,always,y\n");
+  for (int i = 0; i < 60; ++i) {
+    text += QByteArray::number(100 + i) + ',' + (i % 10 == 0 ? QByteArray() : QByteArray::number(i % 7 + 0.5)) + ",1," +
+            (i % 7 < 3 ? "low\n" : "high\n");
+  }
+  QVERIFY(Load(Write(QStringLiteral("ids.csv"), text)));
+  QVERIFY(Settled());
+  const QAbstractItemModel& columns = *Find<QTableView>("columns")->model();
+  const auto decided = [&](int row) { return columns.index(row, 5).data().toString(); };
+  QVERIFY2(decided(0).contains(QStringLiteral("left out")), qPrintable(decided(0)));
+  QVERIFY2(decided(1).contains(QStringLiteral("filled in")), qPrintable(decided(1)));
+  QVERIFY2(decided(2).contains(QStringLiteral("left out")), qPrintable(decided(2)));
+  QVERIFY(decided(3).isEmpty());
+  QVERIFY(columns.index(0, 5).data(Qt::ToolTipRole).toString().contains(QStringLiteral("Columns used all the same")));
+  QCOMPARE(window().document().plan()->data.preprocessor.inputs().count(), int64_t{1});
+  Type("field.use", QStringLiteral("id"));
+  QVERIFY(Settled());
+  QVERIFY(decided(0).isEmpty());
+  QCOMPARE(window().document().plan()->data.preprocessor.inputs().count(), int64_t{2});
 }
 
 void LostTest::StartIsNotLostWhileSettingsAreChecked() {

@@ -152,6 +152,7 @@ void SettingsTest::ColumnsAreUsedAsChosen() {
   QCOMPARE(cell(2, 3), QStringLiteral("2 to 8"));
   QCOMPARE(cell(3, 1), QStringLiteral("text"));
   QCOMPARE(cell(3, 4), QStringLiteral("target"));
+  Choose("field.missing", QStringLiteral("error"));
   QVERIFY(Settled());
   QVERIFY(!Start()->isEnabled());  // a value is missing
   QVERIFY(window().document().StartBlocker().contains(QStringLiteral("line 3")));

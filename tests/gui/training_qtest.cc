@@ -189,6 +189,7 @@ void TrainingTest::ALongRunStaysLive() {
   window().document().Edit([](TrainSettings& settings) {
     settings.hidden = {2};
     settings.epochs = 100000;
+    settings.patience = 0;
     settings.batch = 8;
     settings.threads = 1;
     settings.split = {0.75, 0.25, 0};

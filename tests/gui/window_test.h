@@ -78,6 +78,7 @@ class WindowTest : public QObject {
       settings.hidden = {16};
       settings.epochs = epochs;
       settings.threads = 1;
+      settings.patience = 0;
     });
   }
 
