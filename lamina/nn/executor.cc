@@ -47,8 +47,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training,
-                                      options_.precision, options_.any_slicing});
+    layer.prepared = backend.Prepare(
+        {PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision, options_.any_slicing});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
