@@ -209,6 +209,7 @@ class _NetworkEstimator(CallbackSupportMixin, BaseEstimator):
             watch.callbacks = (*watch.callbacks, self._epochs_told_to(context))
         if incremental:
             watch.max_iter, watch.callbacks = watch.epochs + 1, self._callbacks_given()
+            watch.told_to_stop = watch.stuck = False  # this call is one epoch whatever the last one was told
         done = self._optimizer.run(
             self._network,
             train,
@@ -303,7 +304,8 @@ class _NetworkEstimator(CallbackSupportMixin, BaseEstimator):
             names = self._encoder.check(X)
             if reset:
                 self.n_features_in_ = len(names)
-                self.feature_names_in_ = np.asarray(names, dtype=object)
+                if self._encoder.by_name:
+                    self.feature_names_in_ = np.asarray(names, dtype=object)
             x = self._encoder.encode(X)
         else:
             x = validate_data(

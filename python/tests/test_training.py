@@ -57,7 +57,9 @@ def test_model_files_and_pickles(tmp_path):
     if program:
         data.to_csv(tmp_path / "data.csv", index=False)
         subprocess.run(
-            [program, "predict", "model.safetensors", "data.csv", "--out", "answers.csv"], cwd=tmp_path, check=True
+            [program, "predict", "--model", "model.safetensors", "--data", "data.csv", "--out", "answers.csv"],
+            cwd=tmp_path,
+            check=True,
         )
         answers = pandas.read_csv(tmp_path / "answers.csv")
         np.testing.assert_allclose(answers.iloc[:, -1], model.predict(data), rtol=1e-6)
