@@ -60,11 +60,12 @@ double MeanDiagonal(ConstMatrixView a) {
 }
 
 [[noreturn]] void ThrowSingular(const Factorisation& failed, double c) {
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("the hidden activations are too much alike to be solved for: pivot {} is not positive "
-                          "(condition above {:.1e})",
-                          failed.failed_at + 1, failed.condition),
-              {.value = fmt::format("C = {:g}", c), .remedy = "Use a smaller --ridge-c, or leave it out."});
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("the hidden activations are too much alike to be solved for: pivot {} is not positive "
+                  "(condition above {:.1e})",
+                  failed.failed_at + 1, failed.condition),
+      {.value = fmt::format("C = {:g}", c), .remedy = "Use a smaller --ridge-c, leave it out, or use --dtype f64."});
 }
 
 // Copies in f64; `weights`: every row times the root of its own.
