@@ -8,6 +8,9 @@ target_include_directories(lamina PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INC
 install(TARGETS lamina EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(EXPORT laminaTargets NAMESPACE lamina:: DESTINATION ${package_folder} COMPONENT library)
+# lamina_DIR=build/PRESET finds the library where it was built: the Python package's tests link it so.
+export(EXPORT laminaTargets NAMESPACE lamina:: FILE ${PROJECT_BINARY_DIR}/laminaTargets.cmake)
+file(COPY ${PROJECT_SOURCE_DIR}/cmake/parts.cmake DESTINATION ${PROJECT_BINARY_DIR})
 include(cmake/public_headers.cmake)
 foreach(header ${lamina_public_headers} ${lamina_public_parts} ${lamina_public_device_headers})
   cmake_path(GET header PARENT_PATH folder)

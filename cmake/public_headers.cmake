@@ -4,8 +4,9 @@
 # What a program includes.
 set(lamina_public_headers
     backend/backends.h base/version.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h
-    layer/file_layer.h layer/layer.h model/answer.h model/onnx_export.h model/predictor.h neuron/problem.h
-    nn/executor.h train/remarks.h train/session.h tune/profile.h tune/tuner.h)
+    layer/file_layer.h layer/layer.h layer/neighbours.h model/answer.h model/onnx_export.h model/predictor.h
+    neuron/problem.h nn/executor.h rbf/clusters.h rbf/elm.h rbf/fsvc.h train/remarks.h train/session.h tune/profile.h
+    tune/tuner.h)
 # What those include: types in their interfaces.
 set(lamina_public_parts
     backend/backend.h backend/cpu/row_forward.h backend/cpu/row_kernels.h backend/plan.h base/buffer.h base/check.h
@@ -15,7 +16,8 @@ set(lamina_public_parts
     data/encode/preprocessor.h data/encode/row_encoder.h data/encode/sample_weights.h data/encode/target_encoder.h data/encode/useless_columns.h
     data/files/table.h layer/sliced_layer.h layer/slices.h model/cost_matrix.h model/evaluate.h model/metrics.h
     model/model.h model/safetensors.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
-    neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/network.h train/auto_training.h train/history.h
+    neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/network.h rbf/novelty.h
+    train/auto_training.h train/history.h
     train/schedule.h train/settings.h train/split.h train/train_options.h train/train_state.h train/trainer.h)
 # For activations of one's own on a GPU, compiled by nvcc.
 set(lamina_public_device_headers

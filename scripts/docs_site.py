@@ -17,6 +17,8 @@ PAGES = [
     ("Recipes", [("docs/recipes/README.md", "All"), ("docs/recipes/mnist.md", "MNIST"), ("docs/recipes/kddcup99.md", "KDD Cup 1999"),
                  ("docs/recipes/stock-prices.md", "Stock prices")]),
     ("Commands", []),  # from --help
+    ("Python", [("docs/python.md", "lamina in Python"), ("docs/python-from-scikit-learn.md", "From scikit-learn"),
+                ("docs/python-from-pytorch.md", "From PyTorch"), ("docs/python-api.md", "Interface")]),
     ("Library", [("docs/library.md", "In C++ and C"), ("docs/file-formats.md", "File formats")]),
     ("Studies", []),  # docs/paper-*.md and bench/results
     ("Inside", [("docs/architecture.md", "Architecture"), ("docs/dependencies.md", "What it stands on"),

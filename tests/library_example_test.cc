@@ -13,8 +13,12 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/layer/file_layer.h"
 #include "lamina/layer/layer.h"
+#include "lamina/layer/neighbours.h"
 #include "lamina/model/answer.h"
 #include "lamina/nn/executor.h"
+#include "lamina/rbf/clusters.h"
+#include "lamina/rbf/elm.h"
+#include "lamina/rbf/fsvc.h"
 #include "lamina/train/session.h"
 #include "lamina/tune/profile.h"
 #include "lamina/tune/tuner.h"
@@ -98,6 +102,43 @@ TEST(LibraryExample, NetworkOfYourOwn) {
     for (int64_t j = 0; j < y.cols(); ++j) {
       EXPECT_NEAR(y.Row<float>(i)[j], 0.1F, 1e-6F);  // zeros in, biases zero: all classes alike
     }
+  }
+}
+
+TEST(LibraryExample, NeighboursAndNetworksWithoutEpochs) {
+  const auto backend = lamina::MakeBackend("auto");
+  lamina::Matrix x(300, 20, lamina::DType::kF32);
+  lamina::Matrix targets(300, 2, lamina::DType::kF32);
+  lamina::Dataset data;
+  std::mt19937 random(1);
+  std::generate_n(x.Row<float>(0), 300 * 20, [&] { return static_cast<float>(random()) * 0x1p-32F; });
+  for (int64_t i = 0; i < 300; ++i) {
+    data.labels.push_back(static_cast<int32_t>(i % 2));
+    x.Row<float>(i)[0] += static_cast<float>(3 * (i % 2));
+    targets.Row<float>(i)[i % 2] = 1;
+  }
+  data.features = x.Share();
+
+  lamina::MatrixRows queries(x.view());
+  lamina::MatrixRows among(x.view());
+  lamina::Matrix nearest(x.rows(), 10, lamina::DType::kI64);
+  lamina::NearestRows(queries, among, {lamina::Synapse::kL1, 10}, *backend, {nearest.view(), {}, {}});
+  const lamina::Clusters clusters = lamina::FindClusters(among, {.count = 64}, *backend);
+  EXPECT_EQ(clusters.centres.rows(), 64);
+
+  lamina::FsvcOptions fsvc;
+  fsvc.novelty.activation = "triangle(radius=3)";
+  const lamina::Network classifier = lamina::TrainFsvc(data, /*classes=*/2, fsvc, *backend).network;
+  EXPECT_GT(lamina::AccuracyOf(classifier, data, *backend), 0.95);
+
+  lamina::LayerSpec hidden{20, 100, lamina::Synapse::kDot, "abs", /*bias=*/false};
+  lamina::Network elm = lamina::DrawElm(hidden, /*outputs=*/2, lamina::HiddenWeights::kUniform, x.view(), /*seed=*/1);
+  lamina::ElmSums sums(elm, *backend);
+  sums.Add(x.view(), targets.view());
+  sums.Solve(/*c=*/10, elm);
+  EXPECT_GT(lamina::AccuracyOf(elm, data, *backend), 0.95);
+  for (int64_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(nearest.Row<int64_t>(i)[0], i);
   }
 }
 

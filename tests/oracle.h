@@ -191,6 +191,15 @@ struct Curve {
     if (name == "softplus") {
       return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
     }
+    if (name == "abs") {
+      return std::abs(z);
+    }
+    if (name == "linsat") {
+      return std::isnan(z) ? z : std::clamp(z, -1.0, 1.0);
+    }
+    if (name == "multiquadric") {
+      return std::hypot(1.0, z);
+    }
     if (name == "triangle") {
       return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
     }
@@ -239,6 +248,15 @@ struct Curve {
     }
     if (name == "softplus") {
       return 1 / (1 + std::exp(-z));
+    }
+    if (name == "abs") {
+      return z > 0 ? 1 : z < 0 ? -1 : 0;
+    }
+    if (name == "linsat") {
+      return std::abs(z) < 1 ? 1 : 0;
+    }
+    if (name == "multiquadric") {
+      return z / std::hypot(1.0, z);
     }
     if (name == "triangle") {
       return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;

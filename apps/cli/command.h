@@ -31,6 +31,8 @@ Command AddExport(CLI::App& app);
 Command AddModel(CLI::App& app);
 Command AddPredict(CLI::App& app);
 Command AddLayer(CLI::App& app, int argc, const char* const* argv);
+Command AddNeighbours(CLI::App& app);
+Command AddCentres(CLI::App& app);
 Command AddData(CLI::App& app);
 Command AddBench(CLI::App& app);
 Command AddTune(CLI::App& app);

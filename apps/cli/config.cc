@@ -208,6 +208,8 @@ std::string WriteToml(const char* command, const Settings& settings) {
 
 void AddSettingFlags(CLI::App& app, TrainSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings) { AddFlags(app, settings); }
+void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings) { AddFlags(app, settings); }
+void AddSettingFlags(CLI::App& app, FileCentresSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, SearchSettings& settings) { AddFlags(app, settings); }
 
 void ReadConfigFile(const std::string& path, TrainSettings& settings) { ReadToml(path, settings); }

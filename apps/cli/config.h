@@ -5,6 +5,8 @@
 #include <string>
 
 #include "lamina/layer/file_layer.h"
+#include "lamina/layer/file_neighbours.h"
+#include "lamina/rbf/file_centres.h"
 #include "lamina/search/search_settings.h"
 #include "lamina/train/settings.h"
 
@@ -13,6 +15,8 @@ namespace lamina::cli {
 /// One flag per setting, --name, bound to `settings`, whose present values are the defaults.
 void AddSettingFlags(CLI::App& app, TrainSettings& settings);
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings);
+void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings);
+void AddSettingFlags(CLI::App& app, FileCentresSettings& settings);
 void AddSettingFlags(CLI::App& app, SearchSettings& settings);
 
 /// A TOML file with the names of the flags. Throws Error with file and line for unknown names and wrong types.

@@ -186,6 +186,8 @@ int Main(int argc, const char* const* argv) {
                 AddEvaluate(app),
                 AddPredict(app),
                 AddLayer(app, argc, argv),
+                AddNeighbours(app),
+                AddCentres(app),
                 AddDevices(app),
                 AddData(app),
                 AddTune(app),

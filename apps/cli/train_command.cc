@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/train/method.h"
 #include "lamina/train/remarks.h"
 #include "lamina/train/session.h"
 #include "pictures.h"
@@ -53,6 +55,11 @@ void PrintStart(const TrainSession& session) {
     fmt::print("note: {} left out: a value is missing\n", WithThousands(rows) + Plural(rows, " row{s}"));
   }
   PrintNewLabels(session.encode_report());
+  if (!LearnsByGradient(session.settings())) {
+    fmt::print("method {}; {}\n", session.settings().method, session.backend().Describe());
+    std::fflush(stdout);
+    return;
+  }
   fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
              session.backend().Describe());
@@ -74,7 +81,8 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   const EpochRecord& last = result.history.epochs.empty() ? EpochRecord{} : result.history.epochs.back();
   const double samples =
       static_cast<double>(session.train().size()) * static_cast<double>(result.history.epochs.size());
-  json node = {{"network", network.ShapeText()},
+  json node = {{"method", session.model().training.value("method", json::object())},
+               {"network", network.ShapeText()},
                {"parameters", network.parameter_count()},
                {"dtype", DTypeName(network.dtype())},
                {"loss", session.model().loss.Text()},
@@ -115,7 +123,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   return node;
 }
 
-void PrintResult(const TrainSession& session, const TrainResult& result) {
+void PrintEpochs(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
   const auto count = std::ssize(history.epochs);
   std::string line =
@@ -130,6 +138,32 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
                             : ", the last one is kept");
   }
   fmt::print("{}\n", line);
+}
+
+// The network is known only now.
+void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
+  const Network& network = session.model().network;
+  std::string found;
+  for (const char* number : {"radius", "c"}) {
+    if (const json& method = session.model().training["method"]; method.contains(number)) {
+      found += fmt::format(", {} {:.6g}", number, method[number].get<double>());
+    }
+  }
+  fmt::print("network {} ({}), {} parameters{}; trained in {}\n", network.ShapeText(), ActivationsText(network),
+             WithThousands(network.parameter_count()), found, DurationText(result.train_seconds));
+  const EpochRecord& record = result.history.epochs.front();
+  if (!std::isnan(record.validation_accuracy)) {
+    fmt::print("validation accuracy {:.2f} %\n", 100 * record.validation_accuracy);
+  }
+}
+
+void PrintResult(const TrainSession& session, const TrainResult& result) {
+  const History& history = result.history;
+  if (!LearnsByGradient(session.settings())) {
+    PrintMethodResult(session, result);
+  } else {
+    PrintEpochs(session, result);
+  }
   if (result.test) {
     PrintEvaluation("test", *result.test, /*details=*/false);
   }
@@ -168,7 +202,9 @@ int RunTrain(const TrainCommand& command) {
   if (text) {
     PrintStart(*session);
     callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
-    callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
+    if (LearnsByGradient(command.settings)) {
+      callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
+    }
   }
   CatchInterrupts();
   TrainResult result;
@@ -182,8 +218,9 @@ int RunTrain(const TrainCommand& command) {
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session->CheckpointPath();
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
-                  path.empty() ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                               : fmt::format("go on with: lamina train --resume {}", path));
+                  !LearnsByGradient(command.settings) ? "nothing was kept"
+                  : path.empty()                      ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                                                      : fmt::format("go on with: lamina train --resume {}", path));
     return kExitInterrupted;
   }
   if (text) {

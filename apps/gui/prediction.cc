@@ -1,6 +1,7 @@
 // Files and typed values to answers, answers to words.
 #include "prediction.h"
 
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,6 +1,7 @@
 // Counting the rows of a run before it starts.
 #include "run_preview.h"
 
+#include <QObject>
 #include <algorithm>
 
 #include "labels.h"

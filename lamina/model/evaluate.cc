@@ -12,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/timing.h"
+#include "lamina/layer/neighbours.h"
 #include "lamina/nn/executor.h"
 
 namespace lamina {
@@ -50,9 +51,35 @@ std::vector<std::pair<double, double>> PointsOf(const std::vector<double>& truth
   return points;
 }
 
+Matrix MeanOfNearest(const Model& model, const Backend& backend, const Matrix& features) {
+  const Network& network = model.network;
+  Matrix indices(features.rows(), model.nearest, DType::kI64);
+  MatrixRows x(features.view());
+  MatrixRows kept(network.Weights(0));
+  NearestRows(x, kept, {network.layers()[0].synapse, model.nearest}, backend, {indices.view(), {}, {}});
+  Matrix outputs(features.rows(), network.outputs(), network.dtype());
+  DispatchFloat(network.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < outputs.rows(); ++i) {
+      const auto* const nearest = indices.Row<int64_t>(i);
+      for (int64_t k = 0; k < outputs.cols(); ++k) {
+        const T* const targets = network.Weights(1).Row<T>(k);
+        double sum = 0;
+        for (int64_t n = 0; n < model.nearest; ++n) {
+          sum += static_cast<double>(targets[nearest[n]]);
+        }
+        outputs.Row<T>(i)[k] = static_cast<T>(sum / static_cast<double>(model.nearest));
+      }
+    }
+  });
+  return outputs;
+}
+
 }  // namespace
 
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features) {
+  if (model.nearest > 0) {
+    return MeanOfNearest(model, backend, features);
+  }
   Matrix outputs(features.rows(), model.network.outputs(), model.network.dtype());
   ExecutorOptions plan;
   plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);

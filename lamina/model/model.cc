@@ -20,6 +20,7 @@ using nlohmann::json;
 constexpr const char* kMetadataKey = "lamina";
 constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
 constexpr const char* kWeights = "weights";               // absent: exact
+constexpr const char* kNearest = "nearest";               // absent: 0
 
 bool HasTrainedRadius(const json& layer) {
   const auto it = layer.find(kTrainedRadius);
@@ -27,6 +28,9 @@ bool HasTrainedRadius(const json& layer) {
 }
 
 int64_t FormatVersionOf(const Model& model) {
+  if (model.nearest > 0) {
+    return 4;
+  }
   if (model.weights != WeightStorage::kExact) {
     return 3;
   }
@@ -181,14 +185,40 @@ void CopyTensors(const SafetensorsFile& file, WeightStorage storage, Network& ne
   }
 }
 
+// Of a file that says it answers by nearest rows.
+void RequireNearest(const Model& model, const std::string& source) {
+  const std::vector<LayerSpec>& layers = model.network.layers();
+  const bool fits = layers.size() == 2 && model.nearest >= 1 && model.nearest <= layers[0].outputs &&
+                    layers[1].synapse == Synapse::kDot &&
+                    std::none_of(layers.begin(), layers.end(), [](const LayerSpec& layer) {
+                      return layer.bias || layer.trained_radius || layer.activation != Activation();
+                    });
+  if (!fits) {
+    throw Error(ErrorCode::kBadModel, fmt::format("the network is none of {} nearest rows", model.nearest),
+                {.file = source});
+  }
+}
+
 }  // namespace
 
+void RefuseNearest(const Model& model, std::string_view what) {
+  if (model.nearest > 0) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("a model of nearest neighbours keeps {} rows and searches them: {} cannot",
+                            model.network.layers()[0].outputs, what),
+                {.remedy = "Use lamina predict or evaluate, or train a network (--method fsvc, for example)."});
+  }
+}
+
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
-  const json node = {{"format_version", FormatVersionOf(model)},
-                     {"network", ToJson(model.network, model.weights)},
-                     {"loss", model.loss.Text()},
-                     {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
-                     {"training", model.training}};
+  json node = {{"format_version", FormatVersionOf(model)},
+               {"network", ToJson(model.network, model.weights)},
+               {"loss", model.loss.Text()},
+               {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
+               {"training", model.training}};
+  if (model.nearest > 0) {
+    node[kNearest] = model.nearest;
+  }
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
   std::map<std::string, TensorView> tensors = extras.tensors;
@@ -249,6 +279,10 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     model.network = NetworkFrom(node.at("network"), custom);
     model.weights = StorageIn(node.at("network"));
     CopyTensors(file, model.weights, model.network);
+    if (node.contains(kNearest)) {
+      model.nearest = IntegerAt(node, kNearest);
+      RequireNearest(model, source);
+    }
     model.loss = Loss::Parse(node.at("loss").get<std::string>());
     if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
       model.preprocessor = Preprocessor::FromJson(preprocessor);

@@ -15,8 +15,9 @@
 namespace lamina {
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
-/// version 1 would leave out of the computation, 3 has weights in few bits; files without them are still written as 1.
-inline constexpr int kModelFormatVersion = 3;
+/// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows; files
+/// without them are still written as 1.
+inline constexpr int kModelFormatVersion = 4;
 
 struct Model {
   Network network;
@@ -25,6 +26,10 @@ struct Model {
   /// How its file keeps the weights of products, and single answers read them. The network has them as numbers of its
   /// own type again, rounded (RoundWeights in nn/rounded_network.h).
   WeightStorage weights = WeightStorage::kExact;
+  /// k > 0: nearest neighbours. The first of the network's two layers, of identity activation, measures the distances
+  /// to the rows that it keeps (dot: products), the second has their targets as weights (outputs × rows); the answer is
+  /// the mean of the targets of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
+  int64_t nearest = 0;
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
   nlohmann::json training;
 };
@@ -42,6 +47,9 @@ struct ModelExtras {
 /// JSON with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
 /// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
+
+/// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbours.
+void RefuseNearest(const Model& model, std::string_view what);
 
 /// The weights of `model` rounded to `storage`, its file to be. kExact takes a model as it is, also one of weights that
 /// were rounded. Throws Error(kUnsupported) as RoundWeights().

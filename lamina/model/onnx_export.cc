@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/data/files/reader.h"
@@ -262,14 +263,13 @@ class Exporter {
       if (name == formulas::Identity::kName) {
         return z;
       }
-      if (name == formulas::Sigmoid::kName) {
-        return Node("Sigmoid", {z});
-      }
-      if (name == formulas::HyperbolicTangent::kName) {
-        return Node("Tanh", {z});
-      }
-      if (name == formulas::Relu::kName) {
-        return Node("Relu", {z});
+      for (const auto& [own, operation] : {std::pair{formulas::Sigmoid::kName, "Sigmoid"},
+                                           {formulas::HyperbolicTangent::kName, "Tanh"},
+                                           {formulas::Relu::kName, "Relu"},
+                                           {formulas::Absolute::kName, "Abs"}}) {
+        if (name == own) {
+          return Node(operation, {z});
+        }
       }
       if (name == formulas::BipolarSigmoid::kName) {  // 2 sigmoid(gain (z - threshold)) - 1
         const std::string u = Node("Mul", {Node("Sub", {z, Scalar(parameters[1])}), Scalar(parameters[0])});
@@ -302,6 +302,13 @@ class Exporter {
       }
       if (name == formulas::Softplus::kName) {
         return Softplus(z);
+      }
+      if (name == formulas::SaturatedLinear::kName) {
+        const std::string above = Node("Relu", {Node("Sub", {z, Scalar(1)})});
+        return Node("Sub", {Node("Sub", {Node("Relu", {Node("Add", {z, Scalar(1)})}), above}), Scalar(1)});
+      }
+      if (name == formulas::Multiquadric::kName) {
+        return Node("Sqrt", {Node("Add", {Node("Mul", {z, z}), Scalar(1)})});
       }
     }
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
@@ -380,6 +387,7 @@ class Exporter {
 }  // namespace
 
 std::string ToOnnx(const Model& model) {
+  RefuseNearest(model, "an ONNX file");
   if (StoredBytes(model.network, model.weights) > kLargestFile_bytes) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters",

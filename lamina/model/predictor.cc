@@ -54,8 +54,17 @@ void Predictor::PredictAt(const void* x, void* y, void* scratch) const noexcept 
   }
 }
 
+namespace {
+
+const Network& NetworkOfSingleRows(const Model& model) {
+  RefuseNearest(model, "answers of single rows");
+  return model.network;
+}
+
+}  // namespace
+
 RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
-    : predictor_(model.network, weights),
+    : predictor_(NetworkOfSingleRows(model), weights),
       columns_(model.network.inputs()),
       targets_(static_cast<size_t>(model.network.outputs())) {
   const Preprocessor& preprocessor = model.preprocessor;

@@ -47,8 +47,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared =
-        backend.Prepare({PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision});
+    layer.prepared = backend.Prepare(
+        {PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision, options_.any_slicing});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -75,6 +75,15 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 }
 
 void Executor::PrepareSteps() {
+  while (IsFrozen(first_trained_)) {
+    ++first_trained_;
+  }
+  for (size_t l = 0; l < specs_.size(); ++l) {
+    if (IsFrozen(l) && specs_[l].trained_radius &&
+        (unused_radii_ == nullptr || unused_radii_->size_bytes() < specs_[l].outputs * DTypeSize_bytes(dtype_))) {
+      unused_radii_ = backend_.Allocate(specs_[l].outputs * DTypeSize_bytes(dtype_));
+    }
+  }
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
   recorded_ = backend_.MakeRecordedSteps();
   if (options_.clip_norm > 0) {
@@ -86,6 +95,10 @@ void Executor::PrepareSteps() {
   }
   if (options_.clip_norm > 0) {
     whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
+    return;
+  }
+  if (!options_.frozen.empty()) {
+    whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
     return;
   }
   NetworkPlanRequest request;
@@ -242,6 +255,9 @@ void Executor::UpdateClipped(const UpdateRule& rule) noexcept {
   backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
                          options_.clip_norm, static_cast<double*>(clip_parts_->data())});
   for (size_t l = 0; l < layers_.size(); ++l) {
+    if (IsFrozen(l)) {
+      continue;
+    }
     const LayerSpec& spec = specs_[l];
     UpdateArgs args;
     args.dtype = dtype_;
@@ -264,19 +280,24 @@ void Executor::UpdateClipped(const UpdateRule& rule) noexcept {
   }
 }
 
-// A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none.
+// A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none,
+// and neither have layers below which all are frozen.
 void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
-  for (size_t l = layers_.size(); l-- > 0;) {
+  for (size_t l = layers_.size(); l-- > first_trained_;) {
     const LayerSpec& spec = specs_[l];
     const ParameterArrays weights = ArraysAt(offsets_[l].weights);
     const MatrixView delta = View(layers_[l].delta, x.rows, spec.outputs);
     const ConstMatrixView distance = View(layers_[l].distance, x.rows, spec.outputs);
     const ConstMatrixView input = l == 0 ? x : View(layers_[l - 1].a, x.rows, spec.inputs);
     if (spec.trained_radius) {
-      backend_.RadiusBackward({View(layers_[l].z, x.rows, spec.outputs), delta, ArraysAt(offsets_[l].radius), rule,
+      ParameterArrays radii = ArraysAt(offsets_[l].radius);
+      if (IsFrozen(l)) {
+        radii.gradient = unused_radii_->data();
+      }
+      backend_.RadiusBackward({View(layers_[l].z, x.rows, spec.outputs), delta, radii, IsFrozen(l) ? nullptr : rule,
                                kSmallestRadiusShare * spec.activation.radius()});
     }
-    if (l > 0) {
+    if (l > first_trained_) {
       InputGradientArgs args;
       args.delta = delta;
       args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
@@ -286,6 +307,9 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
       args.out = View(layers_[l - 1].delta, x.rows, spec.inputs);
       args.distance = distance;
       layers_[l].prepared->InputGradient(args);
+    }
+    if (IsFrozen(l)) {
+      continue;
     }
     WeightGradientArgs args;
     args.x = input;

@@ -22,7 +22,10 @@ struct ExecutorOptions {
   double clip_norm = 0;          // largest L2 norm of the gradient of a step, all parameters together; 0: any
   double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
   Precision precision = Precision::kExact;
-  int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
+  std::vector<bool> frozen;  // layers whose parameters training leaves alone; empty: none
+  int64_t step_batch = 0;    // samples of a step of Steps() at most; 0: max_batch
+  /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
+  bool any_slicing = false;
 };
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
@@ -83,6 +86,7 @@ class Executor {
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
+  bool IsFrozen(size_t layer) const { return !options_.frozen.empty() && options_.frozen[layer]; }
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
   void UpdateClipped(const UpdateRule& rule) noexcept;
   LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
@@ -98,7 +102,9 @@ class Executor {
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;
   std::vector<std::unique_ptr<Buffer>> states_;
-  std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
+  std::unique_ptr<Buffer> clip_parts_;    // where gradients are clipped
+  std::unique_ptr<Buffer> unused_radii_;  // gradients of frozen radii, which nobody reads
+  size_t first_trained_ = 0;              // layers below it are frozen
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
   std::unique_ptr<Buffer> sample_weights_;

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -19,25 +18,13 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/checkpoint.h"
+#include "lamina/train/direct_training.h"
+#include "lamina/train/method.h"
+#include "lamina/train/start_model.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
 namespace {
-
-// The rows of a file that has no test rows of its own: 5:1 as in the 2016 paper.
-SearchSettings WithDefaults(SearchSettings settings) {
-  TrainSettings& train = settings.train;
-  bool own_test = !train.test.empty();
-  for (const DataSetRow& row : DataSetTable()) {
-    own_test = own_test || train.data.starts_with(std::string(row.name) + ":");
-  }
-  std::error_code ignored;
-  own_test = own_test || std::filesystem::is_directory(train.data, ignored);
-  if (train.split.empty() && train.validation.empty() && !own_test) {
-    train.split = {5.0 / 6.0, 1.0 / 6.0, 0.0};
-  }
-  return settings;
-}
 
 // Invalid combinations and training that fails belong to a trial; the rest (files, memory) ends the search.
 bool IsOfTrial(const Error& error) {
@@ -201,10 +188,12 @@ TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
   }
   SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
   settings.split = {split.train + split.validation, 0.0, split.test};
-  settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
-  settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
-  settings.patience = 0;
-  settings.keep = "last";
+  if (LearnsByGradient(settings)) {
+    settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
+    settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
+    settings.patience = 0;
+    settings.keep = "last";
+  }
   return settings;
 }
 
@@ -225,6 +214,19 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   TrainOptions options = TrainOptionsFrom(settings, model.loss, {data->train.size(), data->validation.size()});
   options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
+  options.frozen = FrozenLayers(settings, model.network);
+  if (!LearnsByGradient(settings)) {  // all of it in the first stage
+    TrainCallbacks stop_only;
+    stop_only.stop_requested = callbacks.stop_requested;
+    History history = TrainDirectly(settings, *data, *backend, model, stop_only);
+    const std::lock_guard lock(mutex_);
+    trial.history = std::move(history);
+    if (!trial.history.epochs.empty()) {
+      trial.state = TrialState::kDone;
+      trial.stage = stages_;
+    }
+    return;
+  }
   Trainer trainer(model.network, *backend, options);
   int64_t epochs = 0;
   if (std::optional<TrainState> state = state_->Weights(trial.number)) {

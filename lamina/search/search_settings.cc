@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
@@ -17,6 +18,9 @@ void ValidateFiles(const SearchSettings& settings) {
   if (!train.checkpoint.empty() || train.checkpoint_epochs > 0) {
     RefuseSetting("checkpoint", "--checkpoint is of one training; a search keeps its state with --state FOLDER",
                   train.checkpoint);
+  }
+  if (!train.start_from.empty()) {
+    RefuseSetting("start-from", "--start-from is of one training", train.start_from, "Use lamina train.");
   }
   if (!settings.retrain && (!train.model.empty() || !train.history.empty() || !train.history_json.empty())) {
     RefuseSetting("model", "--model and --history are written by --retrain", train.model,
@@ -80,6 +84,20 @@ nlohmann::json ToJson(const SearchSettings& settings) {
     });
   }
   return node;
+}
+
+SearchSettings WithDefaults(SearchSettings settings) {
+  TrainSettings& train = settings.train;
+  bool own_test = !train.test.empty();
+  for (const DataSetRow& row : DataSetTable()) {
+    own_test = own_test || train.data.starts_with(std::string(row.name) + ":");
+  }
+  std::error_code ignored;
+  own_test = own_test || std::filesystem::is_directory(train.data, ignored);
+  if (train.split.empty() && train.validation.empty() && !own_test) {
+    train.split = {5.0 / 6.0, 1.0 / 6.0, 0.0};
+  }
+  return settings;
 }
 
 void ValidateSearch(const SearchSettings& settings) {

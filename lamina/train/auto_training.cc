@@ -10,13 +10,14 @@ namespace {
 constexpr int64_t kLeastBatch = 16;
 constexpr int64_t kLargestBatch = 128;
 constexpr int64_t kStepsAnEpoch = 128;  // between those two
-constexpr int64_t kSteps = 20'000;      // with early stopping
+constexpr int64_t kSteps = 30'000;      // with early stopping
 constexpr int64_t kStepsUnwatched = 4'000;
 constexpr int64_t kLeastEpochs = 10;
 constexpr int64_t kMostEpochs = 500;
 constexpr int64_t kMostEpochsUnwatched = 200;
 constexpr int64_t kLeastPatience = 5;
-constexpr int64_t kPatienceShare = 10;  // of the epochs, one in this many
+constexpr int64_t kMostPatience = 50;
+constexpr int64_t kPatienceShare = 5;  // of the epochs, one in this many
 
 constexpr double kMostDecay = 0.001;
 constexpr double kDecayRows = 5;  // few rows are learnt by heart without it, many are not
@@ -32,7 +33,7 @@ AutoTraining AutoTrainingFor(const TrainRows& rows) {
   const int64_t steps = (train + training.batch - 1) / training.batch;
   training.epochs = std::clamp((watched ? kSteps : kStepsUnwatched) / steps, kLeastEpochs,
                                watched ? kMostEpochs : kMostEpochsUnwatched);
-  training.patience = watched ? std::max(kLeastPatience, training.epochs / kPatienceShare) : 0;
+  training.patience = watched ? std::clamp(training.epochs / kPatienceShare, kLeastPatience, kMostPatience) : 0;
   training.weight_decay = std::min(kMostDecay, kDecayRows / static_cast<double>(train));
   return training;
 }

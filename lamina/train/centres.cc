@@ -12,36 +12,9 @@
 namespace lamina {
 namespace {
 
-constexpr int kPairs = 10'000;
-constexpr uint64_t kDistanceStream = 900;  // of the seed; weights take the first streams, the order of rows 1000 on
-constexpr uint64_t kCentreStream = 901;
-
-template <class T>
-double Distance(Synapse synapse, const T* a, const T* b, int64_t n) {
-  return VisitSynapse(synapse, [&]<class S>(S) {
-    double sum = 0;
-    for (int64_t k = 0; k < n; ++k) {
-      sum = S::Term::Accumulate(static_cast<double>(a[k]), static_cast<double>(b[k]), sum);
-    }
-    return S::Finish(sum);
-  });
-}
+constexpr uint64_t kCentreStream = 901;  // of the seed; mean_distance.cc has the one before
 
 }  // namespace
-
-double MeanDistance(Synapse synapse, const Dataset& train, uint64_t seed) {
-  Random random(seed, kDistanceStream);
-  const auto rows = static_cast<uint64_t>(train.size());
-  double sum = 0;
-  DispatchFloat(train.features.dtype(), [&]<class T>(T) {
-    for (int pair = 0; pair < kPairs; ++pair) {
-      const auto i = static_cast<int64_t>(random.Below(rows));
-      const auto j = static_cast<int64_t>(random.Below(rows));
-      sum += Distance(synapse, train.features.Row<T>(i), train.features.Row<T>(j), train.features.cols());
-    }
-  });
-  return sum / kPairs;
-}
 
 Activation WithRadiusFor(const Activation& activation, double mean_distance) {
   if (!(activation.radius() > 0) || !(mean_distance > 0) || !std::isfinite(mean_distance)) {

@@ -1,6 +1,7 @@
 // From settings and tables to split, preprocessing and layers.
 #include "lamina/train/run_plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/train/method.h"
 
 namespace lamina {
 namespace {
@@ -103,12 +105,16 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   if (settings.target.empty() && raw.main.target) {
     options.preprocess.targets = {*raw.main.target};
   }
+  options.in_order = !LearnsByGradient(settings);
   options.weights = WeightOptionsFrom(settings);
   options.dtype = ParseDType(settings.dtype);
   return options;
 }
 
 TargetForm FormFor(const TrainSettings& settings, const TargetEncoder& targets, std::span<const Activation> custom) {
+  if (!LearnsByGradient(settings)) {
+    return TargetFormOfMethod(settings);
+  }
   const OutputPlan plan = PlanOutput(settings, std::ssize(targets.class_names()), custom);
   return TargetFormFrom(settings, plan.activation, plan.single_output);
 }
@@ -118,6 +124,9 @@ DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<c
   const DataOptions options = DataOptionsFrom(settings, raw);
   DataPlan plan;
   plan.split = SplitOf(options, raw.main.train);
+  if (options.in_order) {
+    std::sort(plan.split.train.begin(), plan.split.train.end());
+  }
   if (fitted != nullptr) {
     plan.preprocessor = *fitted;
   } else {
@@ -139,9 +148,12 @@ int64_t NetworkPlan::parameter_count() const {
 NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
                         std::span<const Activation> custom) {
   NetworkPlan plan;
-  plan.output = PlanOutput(settings, std::ssize(preprocessor.targets().class_names()), custom);
-  plan.layers =
-      LayersFrom(settings, plan.output, preprocessor.inputs().count(), preprocessor.targets().count(), custom);
+  const auto classes = std::ssize(preprocessor.targets().class_names());
+  const int64_t inputs = preprocessor.inputs().count();
+  const int64_t outputs = preprocessor.targets().count();
+  plan.output = PlanOutput(settings, classes, custom);
+  plan.layers = LearnsByGradient(settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
+                                           : LayersOfMethod(settings, inputs, outputs, classes);
   if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype)); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }

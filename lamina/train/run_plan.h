@@ -44,6 +44,7 @@ struct DataOptions {
   std::string split_by;
   SplitOptions split;
   PreprocessOptions preprocess;
+  bool in_order = false;  // training rows as the file has them; else shuffled by the seed
   WeightOptions weights;
   DType dtype = DType::kF32;
 
@@ -70,7 +71,9 @@ TargetForm FormFor(const TrainSettings& settings, const TargetEncoder& targets,
 /// The layers that inputs and targets of a preprocessor need.
 struct NetworkPlan {
   OutputPlan output{};
-  std::vector<LayerSpec> layers;  // a distance layer that takes its radius from the encoded rows has radius 1 here
+  /// A distance layer that takes its radius from the encoded rows has radius 1 here, one that finds its centres among
+  /// them one centre.
+  std::vector<LayerSpec> layers;
   int64_t parameter_count() const;
 };
 

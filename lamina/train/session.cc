@@ -15,6 +15,9 @@
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/checkpoint.h"
+#include "lamina/train/direct_training.h"
+#include "lamina/train/method.h"
+#include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
 
@@ -58,26 +61,36 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
   }
+  std::optional<Model> start;
+  if (!saved && !settings_.start_from.empty()) {
+    start = ReadStartModel(settings_, custom_);
+  }
+  const Preprocessor* fitted = saved ? &saved->model.preprocessor : start ? &start->preprocessor : nullptr;
   const Stopwatch watch;
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
   std::optional<RawData> read;
   if (given == nullptr) {
     DataSources sources = SourcesFrom(settings_);
-    if (saved) {  // an earlier program may have read text where this one sees numbers
-      sources.read.text_columns_if_present = saved->model.preprocessor.TextColumns();
-      sources.read.known_formats = saved->model.preprocessor.KnownFormats();
+    if (fitted != nullptr) {  // an earlier program may have read text where this one sees numbers
+      sources.read.text_columns_if_present = fitted->TextColumns();
+      sources.read.known_formats = fitted->KnownFormats();
     }
     read = ReadRawData(sources);
   }
-  data_ = std::make_shared<const TrainData>(
-      EncodeData(given != nullptr ? *given : *read, settings_, custom_, saved ? &saved->model.preprocessor : nullptr));
+  data_ = std::make_shared<const TrainData>(EncodeData(given != nullptr ? *given : *read, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
+  if (start) {
+    model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
+  }
   options_ = TrainOptionsFrom(settings_, model_.loss, {train().size(), validation().size()});
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
-  backend_ = MakeTunedBackend(BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
-                                                 model_.network.dtype(), options_.rule.StateCount()),
-                              {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  options_.frozen = FrozenLayers(settings_, model_.network);
+  const std::string_view backend = LearnsByGradient(settings_)
+                                       ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
+                                                            model_.network.dtype(), options_.rule.StateCount())
+                                       : settings_.backend;
+  backend_ = MakeTunedBackend(backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
                                            !model_.preprocessor.targets().class_names().empty());
@@ -167,6 +180,27 @@ std::string TrainSession::PrecisionRemark() const {
 std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
+  TrainResult result;
+  result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
+                                               : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);
+  for (const EpochRecord& record : result.history.epochs) {
+    result.train_seconds += record.train_seconds;
+  }
+  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
+    result.test = Evaluate(model_, *backend_, test());
+  }
+  model_.training["epochs"] = result.history.epochs.size();
+  model_.training["best_epoch"] = result.history.best_epoch;
+  model_.training["batch"] = options_.batch;
+  model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
+  if (result.test) {
+    model_.training["test"] = ToJson(*result.test);
+  }
+  WriteFiles(result);
+  return result;
+}
+
+History TrainSession::RunTrainer(TrainCallbacks callbacks) {
   Trainer trainer(model_.network, *backend_, options_);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
@@ -184,23 +218,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
       resume_state_ = std::move(state);
     }
   };
-  TrainResult result;
-  result.history = trainer.Run(train(), &validation(), callbacks);
-  for (const EpochRecord& record : result.history.epochs) {
-    result.train_seconds += record.train_seconds;
-  }
-  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
-    result.test = Evaluate(model_, *backend_, test());
-  }
-  model_.training["epochs"] = result.history.epochs.size();
-  model_.training["best_epoch"] = result.history.best_epoch;
-  model_.training["batch"] = options_.batch;
-  model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
-  if (result.test) {
-    model_.training["test"] = ToJson(*result.test);
-  }
-  WriteFiles(result);
-  return result;
+  return trainer.Run(train(), &validation(), callbacks);
 }
 
 void TrainSession::WriteFiles(const TrainResult& result) {

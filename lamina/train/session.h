@@ -72,6 +72,7 @@ class TrainSession {
 
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
+  History RunTrainer(TrainCallbacks callbacks);
   void Accept(Checkpoint saved, const std::string& path);
   void CheckOutputs() const;
   void RequireOwnModel() const;

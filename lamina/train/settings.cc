@@ -12,6 +12,7 @@
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/method.h"
 #include "lamina/train/setting_names.h"
 
 namespace lamina {
@@ -213,6 +214,9 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
 }
 
 OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom) {
+  if (!LearnsByGradient(settings)) {
+    return OutputOfMethod();
+  }
   int64_t given_outputs = 0;
   OutputPlan plan{};
   std::string given = settings.output_activation;

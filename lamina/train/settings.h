@@ -67,6 +67,17 @@ struct TrainSettings {
   std::string init = "auto";
   std::string dtype = "f32";
   std::string precision = "exact";
+  // method
+  std::string method = "backpropagation";
+  std::string neuron = "auto";
+  std::optional<double> radius;
+  double overlap = 1;
+  std::string hidden_weights = "uniform";
+  std::optional<double> ridge_c;
+  std::string distance = "l2";
+  int64_t k = 5;
+  std::string start_from;
+  std::vector<std::string> freeze;
   // training
   std::string loss = "auto";
   std::string optimizer = "adam";
@@ -103,10 +114,11 @@ struct TrainSettings {
 template <>
 std::span<const Setting<TrainSettings>> SettingRows();
 
-// The groups of their rows: what is read and how it is encoded; the network; how it is trained; where, and into which
-// files.
+// The groups of their rows: what is read and how it is encoded; the network; another method than backpropagation; how
+// that trains; where, and into which files.
 inline constexpr std::string_view kDataGroup = "Data";
 inline constexpr std::string_view kNetworkGroup = "Network";
+inline constexpr std::string_view kMethodGroup = "Method";
 inline constexpr std::string_view kTrainingGroup = "Training";
 inline constexpr std::string_view kMachineGroup = "Machine and files";
 

@@ -9,6 +9,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/model/metrics.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/method_rows.h"
 #include "lamina/train/setting_names.h"
 #include "lamina/train/settings.h"
 
@@ -297,8 +298,8 @@ std::vector<Row> TrainingRows() {
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
            .effect_text = "For the schedule plateau"}),
       Row("patience", &S::patience,
-          "Stop after this many epochs without a better validation loss; 0: never; auto: a tenth of the epochs, 5 at "
-          "least, where --epochs is auto and there are validation rows, else never",
+          "Stop after this many epochs without a better validation loss; 0: never; auto: a fifth of the epochs, 5 "
+          "to 50, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience}),
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",
           {.range = TrainRanges::min_improvement, .logarithmic = true}),
@@ -338,6 +339,7 @@ template <>
 std::span<const Setting<TrainSettings>> SettingRows() {
   static const std::vector<Row> rows = JoinGroups<S>({{kDataGroup, DataRows()},
                                                       {kNetworkGroup, NetworkRows()},
+                                                      {kMethodGroup, MethodRows()},
                                                       {kTrainingGroup, TrainingRows()},
                                                       {kMachineGroup, MachineRows()}});
   return rows;

@@ -7,6 +7,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/method.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/settings_text.h"
 
@@ -69,7 +70,9 @@ void ValidateLayers(const TrainSettings& settings, std::span<const Activation> c
 }  // namespace
 
 std::string CheckpointPathOf(const TrainSettings& settings) {
-  return settings.checkpoint.empty() && !settings.model.empty() ? settings.model + ".checkpoint" : settings.checkpoint;
+  return settings.checkpoint.empty() && LearnsByGradient(settings) && !settings.model.empty()
+             ? settings.model + ".checkpoint"
+             : settings.checkpoint;
 }
 
 FileUse FilesOf(const TrainSettings& settings) {
@@ -83,6 +86,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     RefuseSetting("data", "no training data", "", "Give --data FILE.");
   }
   CheckSettingRows(settings);
+  ValidateMethod(settings);
   ValidateHidden(settings);
   ValidateSplit(settings);
   ValidateGain(settings);

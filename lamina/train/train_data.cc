@@ -9,7 +9,9 @@
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
+#include "lamina/train/method.h"
 
 namespace lamina {
 namespace {
@@ -29,6 +31,22 @@ TrainData InForm(const TrainData& data, const TargetForm& form) {
   formed.left_out_rows = data.left_out_rows;
   formed.seconds = watch.Elapsed_seconds();
   return formed;
+}
+
+// First weights; a first layer of distances starts at rows.
+void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& network) {
+  std::vector<LayerSpec> layers = network.layers();
+  LayerSpec& first = layers.front();
+  const bool radius_given = settings.layers.substr(0, settings.layers.find(':')).find("radius=") != std::string::npos;
+  if (IsDistance(first.synapse) && !radius_given) {
+    first.activation =
+        WithRadiusFor(first.activation, MeanDistance(first.synapse, train.features.view(), settings.seed));
+    network = Network(layers, network.dtype());
+  }
+  network.Initialize(InitializationFrom(settings, layers), settings.seed);
+  if (IsDistance(first.synapse)) {
+    PlaceCentres(network, train, settings.seed);
+  }
 }
 
 }  // namespace
@@ -61,17 +79,10 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom) {
   Model model;
   model.preprocessor = data.preprocessor;
-  NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
-  std::vector<LayerSpec>& layers = plan.layers;
-  LayerSpec& first = layers.front();
-  const bool radius_given = settings.layers.substr(0, settings.layers.find(':')).find("radius=") != std::string::npos;
-  if (IsDistance(first.synapse) && !radius_given) {
-    first.activation = WithRadiusFor(first.activation, MeanDistance(first.synapse, data.train, settings.seed));
-  }
-  model.network = Network(layers, ParseDType(settings.dtype));
-  model.network.Initialize(InitializationFrom(settings, layers), settings.seed);
-  if (IsDistance(first.synapse)) {
-    PlaceCentres(model.network, data.train, settings.seed);
+  const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
+  model.network = Network(plan.layers, ParseDType(settings.dtype));
+  if (LearnsByGradient(settings)) {
+    StartNetwork(settings, data.train, model.network);
   }
   model.loss = plan.output.loss;
   model.training = {{"settings", ToJson(settings)}, {"lamina_version", Version()}};

@@ -36,6 +36,7 @@ struct TrainOptions {
   double class_threshold = 0.5;   // of a single output
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
+  std::vector<bool> frozen;       // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.
   bool KeepsBest(bool watched) const { return keep == Keep::kBest || (keep == Keep::kAuto && watched); }

@@ -74,6 +74,7 @@ struct Trainer::Run_ {
     plan.class_threshold = options.class_threshold;
     plan.clip_norm = options.clip_norm;
     plan.label_smoothing = options.label_smoothing;
+    plan.frozen = options.frozen;
     plan.step_batch = batch;
     plan.precision = options.precision;
     return plan;

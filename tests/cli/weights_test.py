@@ -117,7 +117,7 @@ class WeightsTest(CliTest):
     @unittest.skipUnless(DATA, "MNIST: LAMINA_DATA is not set")
     def test_accuracy_on_mnist(self):
         folder = os.path.join(DATA, "mnist")
-        self.train("--data", folder, "--hidden", "256", "--activation", "relu", "--epochs", "2", "--seed", "1", "--model", "m")
+        self.train("--data", folder, "--hidden", "256", "--activation", "relu", "--epochs", "2", "--batch", "32", "--seed", "1", "--model", "m")
         for storage in ROUNDED:
             self.succeed("evaluate", "--model", "m", "--data", folder, "--weights", storage, "--json", "e.json")
             result = self.read_json("e.json")

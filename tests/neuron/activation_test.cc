@@ -63,6 +63,12 @@ const Reference kReferences[] = {
     {"elu(alpha=0.25)", [](double z) { return z > 0 ? z : std::expm1(z) / 4; },
      [](double z) { return z > 0 ? 1 : std::exp(z) / 4; }},
     {"softplus", LogOnePlusExp, Logistic},
+    {"abs", [](double z) { return std::max(z, -z); }, [](double z) { return z > 0   ? 1.0
+                                                                            : z < 0 ? -1.0
+                                                                                    : 0.0; }},
+    {"linsat", [](double z) { return std::clamp(z, -1.0, 1.0); }, [](double z) { return std::abs(z) < 1 ? 1.0 : 0.0; }},
+    {"multiquadric", [](double z) { return std::hypot(z, 1); },
+     [](double z) { return std::isinf(z) ? std::copysign(1, z) : z / std::hypot(z, 1); }},
 };
 
 std::ostream& operator<<(std::ostream& out, const Reference& reference) { return out << reference.text; }
@@ -285,7 +291,7 @@ TEST(Activation, CustomOnes) {
 
 // What classes, weights at the start and radii are chosen by.
 TEST(Activation, FactsOfTheFormulas) {
-  const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh"};
+  const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh", "linsat"};
   const std::vector<std::string> relu_like{"relu", "leaky_relu", "gelu", "silu", "mish", "elu", "softplus"};
   const auto among = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();

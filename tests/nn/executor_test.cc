@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/backends.h"
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
 #include "tests/neuron/reference_update.h"
@@ -211,6 +213,21 @@ TEST(Executor, ASingleOutputIsCorrectOnTheTargetsSide) {
       executor.Evaluate(ViewOf(x, 4, 1), ViewOf(y, 4, 1), nullptr, &sums);
       EXPECT_EQ(sums.correct, correct) << threshold;
     }
+  }
+}
+
+TEST(Executor, AnySlicingGivesARowTheSameBitsInEveryBatch) {
+  Network network(TwoLayers("softmax"), DType::kF32);
+  network.Initialize(Initialization::kGlorotNormal, 3);
+  const Matrix x = RandomMatrix(300, 5, DType::kF32, 1);
+  Matrix expected(300, 3, DType::kF32);
+  const std::unique_ptr<Backend> one = MakeBackend("cpu", {.threads = 1});
+  Executor(network, *one, {.max_batch = 300, .any_slicing = true}).Predict(x.view(), expected.view());
+  for (const auto& [batch, threads] : std::vector<std::pair<int64_t, int>>{{1, 1}, {7, 2}, {299, 3}}) {
+    const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = threads});
+    Matrix found(300, 3, DType::kF32);
+    Executor(network, *backend, {.max_batch = batch, .any_slicing = true}).Predict(x.view(), found.view());
+    EXPECT_EQ(std::memcmp(found.data(), expected.data(), 300 * 3 * sizeof(float)), 0) << batch;
   }
 }
 

@@ -1,5 +1,6 @@
 // Tests of where distance neurons start.
 #include "lamina/train/centres.h"
+#include "lamina/rbf/mean_distance.h"
 
 #include <cmath>
 #include <set>
@@ -24,10 +25,12 @@ Dataset Ladder(int64_t rows, int64_t features) {
 TEST(Centres, MeanDistanceOfALadder) {
   const Dataset ladder = Ladder(300, 4);
   const double mean = 299.0 * 301.0 / (3.0 * 300.0);  // of |i - j| over all pairs
-  EXPECT_NEAR(MeanDistance(Synapse::kL1, ladder, 1) / (4 * mean), 1.0, 0.03);
-  EXPECT_NEAR(MeanDistance(Synapse::kL2, ladder, 1) / (2 * mean), 1.0, 0.03);
-  EXPECT_EQ(MeanDistance(Synapse::kL1, ladder, 1), MeanDistance(Synapse::kL1, ladder, 1));
-  EXPECT_NE(MeanDistance(Synapse::kL1, ladder, 1), MeanDistance(Synapse::kL1, ladder, 2));
+  EXPECT_NEAR(MeanDistance(Synapse::kL1, ladder.features.view(), 1) / (4 * mean), 1.0, 0.03);
+  EXPECT_NEAR(MeanDistance(Synapse::kL2, ladder.features.view(), 1) / (2 * mean), 1.0, 0.03);
+  EXPECT_EQ(MeanDistance(Synapse::kL1, ladder.features.view(), 1),
+            MeanDistance(Synapse::kL1, ladder.features.view(), 1));
+  EXPECT_NE(MeanDistance(Synapse::kL1, ladder.features.view(), 1),
+            MeanDistance(Synapse::kL1, ladder.features.view(), 2));
 }
 
 TEST(Centres, TheTriangleEndsAtTheMeanDistance) {

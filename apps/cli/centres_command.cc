@@ -1,0 +1,91 @@
+// lamina centres: k-means and k-medians of the rows of a .npy file.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "config.h"
+#include "interrupt.h"
+#include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/rbf/file_centres.h"
+
+namespace lamina::cli {
+namespace {
+
+constexpr const char* kCentresFooter =
+    "Examples:\n"
+    "  lamina centres --x x.npy --method k-medians --count 512 --out centres.npy\n"
+    "  lamina centres --x x.npy --count 4096 --batch 8192 --iterations 100 --out centres.npy\n"
+    "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy";
+
+struct CentresCommand {
+  FileCentresSettings settings;
+  bool quiet = false;
+  JsonOutput json_output;
+};
+
+int RunCentres(const CentresCommand& command) {
+  const FileCentresSettings& settings = command.settings;
+  command.json_output.Check(FilesOf(settings));
+  const bool text = !command.quiet && !command.json_output.to_stdout();
+  FileCentres centres(settings);
+  PrintWarning(centres.tuning_warning());
+  if (text) {
+    fmt::print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
+               WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count),
+               settings.method, centres.backend().Describe());
+    std::fflush(stdout);
+  }
+  const auto told = [&](int64_t iteration, double mean_distance) {
+    if (text) {
+      fmt::print("iteration {}  mean distance {:.6g}\n", iteration, mean_distance);
+      std::fflush(stdout);
+    }
+  };
+  CatchInterrupts();
+  const Stopwatch watch;
+  const Clusters clusters = centres.Run(Interrupted, told);
+  if (!clusters.complete) {
+    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
+    return kExitInterrupted;
+  }
+  const double seconds = watch.Elapsed_seconds();
+  if (text) {
+    fmt::print("{} iterations in {}, mean distance {:.6g}; wrote {}\n", clusters.iterations, DurationText(seconds),
+               clusters.mean_distance, settings.out);
+  }
+  command.json_output.Write("centres", {{"x", settings.x},
+                                        {"out", settings.out},
+                                        {"method", settings.method},
+                                        {"count", settings.count},
+                                        {"iterations", clusters.iterations},
+                                        {"mean_distance", clusters.mean_distance},
+                                        {"dtype", DTypeName(centres.dtype())},
+                                        {"rows", centres.rows()},
+                                        {"columns", centres.columns()},
+                                        {"seconds", seconds},
+                                        {"peak_memory_bytes", PeakMemory_bytes()},
+                                        {"hardware", QueryHardware().OneLine()},
+                                        {"backend", centres.backend().name()},
+                                        {"threads", centres.backend().threads()}});
+  return kExitOk;
+}
+
+}  // namespace
+
+Command AddCentres(CLI::App& app) {
+  auto command = std::make_shared<CentresCommand>();
+  CLI::App* centres = app.add_subcommand("centres", "Find centres for RBF layers: k-means or k-medians of a .npy file");
+  AddSettingFlags(*centres, command->settings);
+  centres->add_flag("-q,--quiet", command->quiet, "Print errors only");
+  command->json_output.AddTo(*centres);
+  centres->footer(kCentresFooter);
+  return {centres, [command] { return RunCentres(*command); }};
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,51 @@
+// k-means and k-medians: centres for layers of distance neurons.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
+#include "lamina/base/names.h"
+#include "lamina/base/row_source.h"
+
+namespace lamina {
+
+/// kMeans: squared Euclidean distance, centres are means. kMedians: Manhattan distance, centres are medians feature by
+/// feature.
+enum class ClusterKind { kMeans, kMedians };
+inline constexpr Named<ClusterKind> kClusterKinds[] = {{"k-means", ClusterKind::kMeans},
+                                                       {"k-medians", ClusterKind::kMedians}};
+
+/// Where centres start: drawn one after the other with a chance in proportion to the distance from those before
+/// (k-means++, Arthur and Vassilvitskii 2007; of k-medians by its own distance), among at most 32 rows a centre and
+/// 1,024 more; or any rows, all different.
+enum class ClusterStart { kPlusPlus, kRows };
+inline constexpr Named<ClusterStart> kClusterStarts[] = {{"plusplus", ClusterStart::kPlusPlus},
+                                                         {"rows", ClusterStart::kRows}};
+
+struct ClusterOptions {
+  ClusterKind kind = ClusterKind::kMeans;
+  int64_t count = 256;
+  ClusterStart start = ClusterStart::kPlusPlus;
+  int64_t iterations = 25;  // at most; ends where no row changes its centre
+  int64_t batch = 0;        // rows drawn for an iteration; 0: all rows
+  uint64_t seed = 1;
+  std::function<bool()> stop_requested;
+  std::function<void(int64_t iteration, double mean_distance)> progress;
+};
+
+struct Clusters {
+  Matrix centres;            // count × columns
+  double mean_distance = 0;  // of all rows to their centres: squared for kMeans
+  int64_t iterations = 0;
+  bool complete = false;  // false: stopped
+};
+
+/// Rows in f32 or f64, which need not be in memory; the nearest centres are found by NearestRows(), equally near ones
+/// by lower index. A centre without rows takes the row that is farthest from its own. With a batch, centres move
+/// towards the mean or median of their rows in it by the share of these in all their rows so far (Sculley 2010). The
+/// same bits for every number of threads. Throws Error(kInvalidArgument) for integers and for more centres than rows.
+Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Backend& backend);
+
+}  // namespace lamina

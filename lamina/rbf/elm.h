@@ -1,0 +1,74 @@
+// Extreme learning machines: a hidden layer that is drawn, and output weights that a ridge regression solves for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/base/names.h"
+#include "lamina/data/encode/dataset.h"
+#include "lamina/nn/network.h"
+
+namespace lamina {
+
+/// How hidden weights of dot neurons are drawn: uniform in [-1, 1], as they are or rounded to so many bits (levels from
+/// -1 to 1, an odd number of them), or signs alone. Distances have centres instead: rows, all different while there are
+/// enough of them.
+enum class HiddenWeights { kUniform, kSigns, kTwoBits, kEightBits };
+
+inline constexpr Named<HiddenWeights> kHiddenWeights[] = {{"uniform", HiddenWeights::kUniform},
+                                                          {"signs", HiddenWeights::kSigns},
+                                                          {"2bit", HiddenWeights::kTwoBits},
+                                                          {"8bit", HiddenWeights::kEightBits}};
+
+/// The network HIDDEN,dot-identity-nobias:outputs with hidden weights (seeded) and no output weights yet. `hidden` has
+/// all sizes; the bias of dot neurons, where they have one, is drawn like their weights.
+Network DrawElm(const LayerSpec& hidden, int64_t outputs, HiddenWeights weights, ConstMatrixView rows, uint64_t seed);
+
+/// Sums over rows from which the output weights follow: H'H and H'T of the hidden activations H and the targets T, in
+/// f64 from blocks of rows, so that rows need not be in memory at once, and rows that come later are added like the
+/// first (sequential ELM). Takes 8 bytes for every pair of hidden neurons.
+class ElmSums {
+ public:
+  /// The hidden layer is that of `network`, which and `backend` must outlive it. `precision`: of the products of H.
+  ElmSums(const Network& network, const Backend& backend, Precision precision = Precision::kExact);
+  ~ElmSums();
+
+  /// Rows and their targets, of the network's type and sizes; `weights`, one a row, may be empty.
+  void Add(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights = {});
+
+  /// Solves (I/C + H'H) W = H'T and puts W into `network`. Throws Error(kInvalidArgument) where the matrix is singular
+  /// to working precision, with about its condition and the C.
+  void Solve(double c, Network& network) const;
+
+  /// The C whose answers to the given rows are best where each is left out of what taught them; the rows are among
+  /// those added. Of powers of the square root of 10 around the mean of H'H's diagonal.
+  double ChooseC(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights = {}) const;
+
+ private:
+  class Products;
+  const Network& network_;
+  const Backend& backend_;
+  std::unique_ptr<Products> products_;
+};
+
+struct ElmOptions {
+  std::optional<double> c;  // none: by leave-one-out
+  Precision precision = Precision::kExact;
+  std::function<bool()> stop_requested;
+  std::function<void(int64_t rows)> progress;
+};
+
+/// Solves the output weights of `network` (DrawElm) for all rows of `train`, by the smaller of two systems: I/C + H'H,
+/// or I/C + HH' where rows are fewer than hidden neurons. The C it took; none where it was stopped, and the network
+/// then has no output weights. Throws as ElmSums.
+std::optional<double> TrainElm(Network& network, const Dataset& train, const ElmOptions& options,
+                               const Backend& backend);
+
+}  // namespace lamina

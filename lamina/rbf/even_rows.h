@@ -1,0 +1,22 @@
+// Some of the rows of a data set.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lamina/data/encode/dataset.h"
+
+namespace lamina {
+
+/// The rows `which`, copied.
+Matrix ChosenRows(ConstMatrixView rows, const std::vector<int64_t>& which);
+Dataset ChosenRows(const Dataset& data, const std::vector<int64_t>& which);
+
+/// At most `most` rows, evenly spread.
+Dataset EvenRows(const Dataset& data, int64_t most);
+
+/// Every n-th row, and the others.
+std::pair<Dataset, Dataset> WithoutEvery(int64_t n, const Dataset& data);
+
+}  // namespace lamina

@@ -1,0 +1,59 @@
+// The fast and the super fast support vector classifier of R. and I. Dogaru (FSVC 2007, SFSVC 2016): networks of two
+// layers whose centres one pass over the rows finds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "lamina/data/encode/dataset.h"
+#include "lamina/nn/network.h"
+#include "lamina/rbf/novelty.h"
+
+namespace lamina {
+
+struct FsvcOptions {
+  NoveltyOptions novelty;
+  /// Centres are found class by class, and stand so (SFSVC); else among all rows (FSVC).
+  bool by_class = false;
+  /// Of the output weights' tuning by least mean squares; 0: they stay as they start.
+  double learning_rate = 0;
+  int64_t epochs = 1;  // of the tuning
+};
+
+struct FsvcResult {
+  Network network;  // of no layers where the pass was not complete
+  bool complete = false;
+  int64_t centres = 0;
+  int64_t pairs = 0;  // as of NoveltyResult
+  int64_t pairs_computed = 0;
+};
+
+/// The network SYNAPSE-ACTIVATION:centres,dot-identity-nobias:classes for rows with a label from 0 to classes - 1. Each
+/// centre votes for its class; with a learning rate, every epoch takes the rows in their order and moves the output
+/// weights W by rate (t - W y) y', t being 1 for the class of the row and 0 for the others. The class of an answer is
+/// its largest number, the lower class where two are equal. Throws Error(kInvalidArgument): options as FindCentres(), a
+/// class without a row, a row without a class, and every row a centre (with the radius to try).
+FsvcResult TrainFsvc(const Dataset& train, int64_t classes, const FsvcOptions& options, const Backend& backend);
+
+struct RadiusTrial {
+  double radius = 0;
+  int64_t centres = 0;
+  double accuracy = 0;  // of the validation rows
+};
+
+struct RadiusSearch {
+  double radius = 0;
+  std::vector<RadiusTrial> trials;  // those with a network, in the order they were made
+  bool complete = false;            // false: stopped
+};
+
+/// The radius that answers `validation` best, of those whose centres are 1 to 10 % of the rows: from a large one by
+/// halves, then between the best one's neighbours. The radius in `options` is not looked at.
+RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
+                        const Backend& backend);
+
+/// Share of rows whose largest output is their label; `labels` -1 is a wrong answer.
+double AccuracyOf(const Network& network, const Dataset& rows, const Backend& backend);
+
+}  // namespace lamina

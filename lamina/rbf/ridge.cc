@@ -1,0 +1,161 @@
+// Left-looking Cholesky in blocks of columns: a block takes off the product of the columns before it, which is where
+// the time goes, has its diagonal factorised by plain loops, and the rest multiplied by the inverse of that.
+#include "lamina/rbf/ridge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lamina/backend/staged_layer.h"
+#include "lamina/base/team.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kBlockColumns = 192;
+
+// columns [begin, begin + count) of the rows of `matrix`
+template <class View>
+View Columns(View matrix, int64_t begin, int64_t count) {
+  View columns = matrix;
+  using Byte = std::conditional_t<std::is_same_v<View, MatrixView>, std::byte, const std::byte>;
+  columns.data = static_cast<Byte*>(matrix.data) + begin * DTypeSize_bytes(matrix.dtype);
+  columns.cols = count;
+  return columns;
+}
+
+// The diagonal block in place; false at a pivot that is not positive, which `column` then names.
+bool FactoriseBlock(MatrixView a, int64_t& column) {
+  for (int64_t j = 0; j < a.cols; ++j) {
+    column = j;
+    for (int64_t i = j; i < a.cols; ++i) {
+      double sum = a.Row<double>(i)[j];
+      for (int64_t k = 0; k < j; ++k) {
+        sum -= a.Row<double>(i)[k] * a.Row<double>(j)[k];
+      }
+      if (i == j) {
+        if (!(sum > 0) || !std::isfinite(sum)) {
+          return false;
+        }
+        a.Row<double>(j)[j] = std::sqrt(sum);
+      } else {
+        a.Row<double>(i)[j] = sum / a.Row<double>(j)[j];
+      }
+    }
+  }
+  return true;
+}
+
+// The inverse of a lower triangle, with zeros above.
+Matrix InverseOfLower(ConstMatrixView lower) {
+  const int64_t n = lower.cols;
+  Matrix inverse(n, n, DType::kF64);
+  for (int64_t i = 0; i < n; ++i) {
+    auto* const row = inverse.Row<double>(i);
+    const auto* const factors = lower.Row<double>(i);
+    row[i] = 1;
+    for (int64_t k = 0; k < i; ++k) {
+      const auto* const above = inverse.Row<double>(k);
+      for (int64_t j = 0; j <= k; ++j) {
+        row[j] -= factors[k] * above[j];
+      }
+    }
+    for (int64_t j = 0; j <= i; ++j) {
+      row[j] /= factors[i];
+    }
+  }
+  return inverse;
+}
+
+}  // namespace
+
+void MultiplyTransposed(ConstMatrixView x, ConstMatrixView w, MatrixView out, const Backend& backend) {
+  LayerPlanRequest request;
+  request.layer = {x.cols, w.rows, Synapse::kDot, Activation(), /*bias=*/false};
+  request.dtype = DType::kF64;
+  request.max_batch = x.rows;
+  ForwardArgs args;
+  args.x = x;
+  args.weights = w;
+  args.a = out;
+  StagedLayer(backend, request).Forward(args);
+}
+
+Factorisation FactoriseCholesky(MatrixView a, const Backend& backend) {
+  Factorisation result;
+  const int64_t n = a.rows;
+  Matrix block(n, kBlockColumns, DType::kF64);
+  double largest = 0;
+  double smallest = INFINITY;
+  for (int64_t begin = 0; begin < n; begin += kBlockColumns) {
+    const int64_t width = std::min(kBlockColumns, n - begin);
+    const MatrixView panel = Columns(a.Rows(begin, n - begin), begin, width);
+    MatrixView made = block.view().Rows(0, n - begin);
+    made.cols = width;
+    if (begin > 0) {
+      const ConstMatrixView before = Columns(a.Rows(begin, n - begin), 0, begin);
+      MultiplyTransposed(before, before.Rows(0, width), made, backend);
+      RunParts(backend.threads(), panel.rows, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const auto* const product = made.Row<double>(i);
+          auto* const row = panel.Row<double>(i);
+          for (int64_t j = 0; j < std::min(width, i + 1); ++j) {
+            row[j] -= product[j];
+          }
+        }
+      });
+    }
+    const MatrixView diagonal = panel.Rows(0, width);
+    int64_t column = 0;
+    if (!FactoriseBlock(diagonal, column)) {
+      result.failed_at = begin + column;
+      return result;
+    }
+    for (int64_t j = 0; j < width; ++j) {
+      largest = std::max(largest, diagonal.Row<double>(j)[j]);
+      smallest = std::min(smallest, diagonal.Row<double>(j)[j]);
+    }
+    result.condition = (largest / smallest) * (largest / smallest);
+    if (const int64_t below = panel.rows - width; below > 0) {
+      const Matrix inverse = InverseOfLower(diagonal);
+      MatrixView solved = made.Rows(0, below);
+      MultiplyTransposed(panel.Rows(width, below), inverse.view(), solved, backend);
+      for (int64_t i = 0; i < below; ++i) {
+        std::copy_n(solved.Row<double>(i), width, panel.Row<double>(width + i));
+      }
+    }
+  }
+  result.complete = true;
+  return result;
+}
+
+void SolveCholesky(ConstMatrixView factor, MatrixView b) {
+  const int64_t n = factor.rows;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto* const row = factor.Row<double>(i);
+    auto* const solved = b.Row<double>(i);
+    for (int64_t j = 0; j < i; ++j) {
+      const auto* const known = b.Row<double>(j);
+      for (int64_t k = 0; k < b.cols; ++k) {
+        solved[k] -= row[j] * known[k];
+      }
+    }
+    for (int64_t k = 0; k < b.cols; ++k) {
+      solved[k] /= row[i];
+    }
+  }
+  for (int64_t i = n; i-- > 0;) {
+    const auto* const row = factor.Row<double>(i);
+    auto* const solved = b.Row<double>(i);
+    for (int64_t k = 0; k < b.cols; ++k) {
+      solved[k] /= row[i];
+    }
+    for (int64_t j = 0; j < i; ++j) {
+      auto* const open = b.Row<double>(j);
+      for (int64_t k = 0; k < b.cols; ++k) {
+        open[k] -= row[j] * solved[k];
+      }
+    }
+  }
+}
+
+}  // namespace lamina

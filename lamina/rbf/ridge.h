@@ -1,0 +1,28 @@
+// Symmetric systems of ridge regression: Cholesky on the backends' own products, and the choice of the ridge.
+#pragma once
+
+#include <cstdint>
+
+#include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// out = x w', all f64: `out` is rows of x × rows of w.
+void MultiplyTransposed(ConstMatrixView x, ConstMatrixView w, MatrixView out, const Backend& backend);
+
+/// How far a factorisation came.
+struct Factorisation {
+  bool complete = false;
+  int64_t failed_at = -1;  // the first pivot that is not positive
+  double condition = 0;    // about: the square of the ratio of the largest to the smallest pivot so far
+};
+
+/// Cholesky: the lower triangle of the symmetric f64 matrix `a` (n × n) becomes L with L L' = a; what is above its
+/// diagonal is neither read nor written. Blocks of columns, their products by `backend`.
+Factorisation FactoriseCholesky(MatrixView a, const Backend& backend);
+
+/// Solves L L' x = b for the columns of `b` (n × count, f64), in place.
+void SolveCholesky(ConstMatrixView factor, MatrixView b);
+
+}  // namespace lamina

@@ -1,0 +1,110 @@
+"""lamina: neural layers at the speed of the hardware.
+
+Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`,
+`KNeighborsTransformer`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), and the library's own
+parts (`Network`, `Model`, `Predictor`, `train`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._core import (
+    activations,
+    backends,
+    describe_backend,
+    initializations,
+    losses,
+    optimizers,
+    threads,
+)
+from ._core import version as _version
+from ._errors import (
+    BadDataError,
+    BadModelError,
+    DivergedError,
+    Error,
+    InvalidArgumentError,
+    IoError,
+    NotFoundError,
+    ResourceError,
+    UnsupportedError,
+)
+from ._functions import cdist, laplacian_kernel, layer, nearest
+from ._models import Model, RowModel
+from ._network import BatchPredictor, Network, Predictor
+from ._progress import ProgressBar
+from ._training import History, TrainResult, settings, train
+
+if TYPE_CHECKING:
+    from ._estimators import MLPClassifier, MLPRegressor, RBFClassifier, RBFRegressor
+    from ._neighbors import KNeighborsTransformer
+
+__version__: str = _version()
+
+# These need scikit-learn, which takes a second to be imported: only when somebody asks for them.
+_LAZY = {
+    "MLPClassifier": "_estimators",
+    "MLPRegressor": "_estimators",
+    "RBFClassifier": "_estimators",
+    "RBFRegressor": "_estimators",
+    "KNeighborsTransformer": "_neighbors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'lamina' has no attribute {name!r}")
+    import importlib
+
+    try:
+        module = importlib.import_module(f".{_LAZY[name]}", __name__)
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] == "sklearn":
+            raise ImportError(f"lamina.{name} needs scikit-learn: pip install 'lamina[sklearn]'") from None
+        raise
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+__all__ = [
+    "BadDataError",
+    "BadModelError",
+    "BatchPredictor",
+    "DivergedError",
+    "Error",
+    "History",
+    "InvalidArgumentError",
+    "IoError",
+    "KNeighborsTransformer",
+    "MLPClassifier",
+    "MLPRegressor",
+    "Model",
+    "Network",
+    "NotFoundError",
+    "Predictor",
+    "ProgressBar",
+    "RBFClassifier",
+    "RBFRegressor",
+    "ResourceError",
+    "RowModel",
+    "TrainResult",
+    "UnsupportedError",
+    "__version__",
+    "activations",
+    "backends",
+    "cdist",
+    "describe_backend",
+    "initializations",
+    "laplacian_kernel",
+    "layer",
+    "losses",
+    "nearest",
+    "optimizers",
+    "settings",
+    "threads",
+    "train",
+]

@@ -1,0 +1,112 @@
+"""Columns of text and missing values, by the library's own encoder; models with their preprocessing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array
+from ._models import Model
+from ._tables import _columns, _values, column_names, is_table, is_text, make_table
+
+_TARGET = "target"
+
+
+def needs_encoding(X: Any, missing: str) -> bool:
+    """Whether X has columns of text or dates, or may miss values."""
+    if missing != "error":
+        return not hasattr(X, "nnz")
+    if not is_table(X) or hasattr(X, "nnz"):
+        return False
+    return any(is_text(values) or values.dtype.kind == "M" for values in (_values(column) for _, column in _columns(X)))
+
+
+def _unused_name(names: list[str]) -> str:
+    name = _TARGET
+    while name in names:
+        name += "_"
+    return name
+
+
+class TableEncoder:
+    """Tables as rows of numbers: texts one-hot, numbers standardized, gaps filled, as the program does it."""
+
+    def __init__(self, X: Any, missing: str) -> None:
+        self.by_name = is_table(X)
+        self.names = column_names(X) if self.by_name else [f"x{j}" for j in range(np.shape(X)[1])]
+        rows = len(next(iter(_columns(X)))[1]) if self.by_name else len(X)
+        target = _unused_name(self.names)
+        table = make_table(X, "X", {target: np.arange(rows, dtype=np.float64)})
+        self._core = _core.Encoder(table, target, missing)
+
+    def check(self, X: Any) -> list[str]:
+        """The names of the columns; ValueError where X is an array of another width."""
+        if not is_table(X) and np.ndim(X) == 2 and np.shape(X)[1] != len(self.names):
+            raise ValueError(
+                f"X has {np.shape(X)[1]} features, but the estimator is expecting {len(self.names)} features as input"
+            )
+        return self.names
+
+    def encode(self, X: Any) -> Array:
+        """(rows, numbers) in float64; errors name row and column."""
+        encoded: Array = self._core.encode(make_table(X, "X"))
+        return encoded
+
+    @property
+    def preprocessor(self) -> dict[str, Any]:
+        """As it stands in a model's file."""
+        return dict(json.loads(self._core.json))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"by_name": self.by_name, "names": self.names, "json": self._core.json}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.by_name, self.names = state["by_name"], state["names"]
+        self._core = _core.Encoder.from_json(state["json"])
+
+
+def model_of(estimator: Any) -> Model:
+    """The fitted network of an estimator with what stands around it."""
+    if estimator._encoder is not None:
+        node = estimator._encoder.preprocessor
+    else:
+        names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+        names = names or [f"x{j}" for j in range(estimator.n_features_in_)]
+        numbers = np.vstack([np.zeros(len(names)), np.ones(len(names))])
+        columns = dict(zip(names, numbers.T))
+        target = _unused_name(names)
+        core = _core.Encoder(make_table(columns, "X", {target: np.array([0.0, 1.0])}), target, "error")
+        node = json.loads(core.json)
+        offsets, scales = estimator._x_scaling or (np.zeros(len(names)), np.ones(len(names)))
+        for column, offset, scale in zip(node["inputs"], offsets, scales):
+            column.update(offset=float(offset), scale=float(scale), fill=float(offset))
+    _set_targets(node, estimator)
+    loss, _ = estimator._output()
+    return Model(_core.Model.from_network(estimator._network._core, loss, json.dumps(node)))
+
+
+def _set_targets(node: dict[str, Any], estimator: Any) -> None:
+    template = node["targets"][0]
+    count = estimator.n_outputs_
+    if hasattr(estimator, "classes_") and not estimator._multilabel:
+        node["task"] = "classification"
+        node["classes"] = [str(name) for name in estimator.classes_]
+        node["single_output"] = count == 1
+        template.update(offset=0.0, scale=1.0)
+        return
+    offsets, scales = estimator._y_scaling or (np.zeros(count), np.ones(count))
+    node["targets"] = [
+        {
+            **template,
+            "name": template["name"] if count == 1 else f"{template['name']}{place}",
+            "position": template["position"] + place,
+            "offset": float(offset),
+            "scale": float(scale),
+            "fill": float(offset),
+        }
+        for place, (offset, scale) in enumerate(zip(offsets, scales))
+    ]
+    node["columns"] = template["position"] + count

@@ -1,0 +1,243 @@
+"""What fitting an estimator is made of: scaling, the loop over epochs with scikit-learn's rules, L-BFGS."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, as_matrix, dtype_of, threads_of
+from ._network import Network
+
+STOP, BEST = 1, 2  # what an epoch's callback answers to the library
+
+Scaling = tuple[Array, Array]  # offsets and scales, a number for every column
+
+
+def weighted_scaling(x: Array, weights: Array | None) -> Scaling:
+    """Mean and standard deviation of every column, in double precision; a constant column has the scale 1.
+
+    Columns whose spread is only that of rounding count as constant.
+    """
+    mean = np.average(x, axis=0, weights=weights) if weights is not None else x.mean(axis=0, dtype=np.float64)
+    mean = np.asarray(mean, np.float64)
+    variance = np.zeros_like(mean)
+    block = max(1, (1 << 20) // max(1, x.shape[1]))
+    for begin in range(0, x.shape[0], block):
+        apart = x[begin : begin + block] - mean
+        rows = None if weights is None else weights[begin : begin + block]
+        variance += np.einsum("ij,ij->j", apart, apart) if rows is None else rows @ (apart * apart)
+    variance /= x.shape[0] if weights is None else weights.sum()
+    scale = np.sqrt(variance)
+    scale[scale <= 10 * np.finfo(x.dtype).eps * np.abs(mean)] = 1.0
+    scale[scale == 0] = 1.0
+    return mean, scale
+
+
+def input_scaling(x: Array, weights: Array | None, how: str) -> Scaling | None:
+    """None where the numbers stay as they are: "none", or "auto" and all of them in [-1, 1]."""
+    if how == "none" or (how == "auto" and x.size and -1 <= x.min() and x.max() <= 1):
+        return None
+    return weighted_scaling(x, weights)
+
+
+@dataclass
+class Rows:
+    """Rows to train on or to be watched, checked and encoded."""
+
+    x: Array
+    targets: Array | None  # (rows, outputs), or
+    labels: Array | None  # a class a row
+    weights: Array | None
+
+    def take(self, rows: Array) -> Rows:
+        """Some of them."""
+
+        def part(whole: Array | None) -> Array | None:
+            return None if whole is None else whole[rows]
+
+        return Rows(self.x[rows], part(self.targets), part(self.labels), part(self.weights))
+
+    def dataset(self, scaling: Scaling | None, dtype: str, outputs: int) -> _core.Dataset:
+        """Scaled copies for the library."""
+        x, x_dtype = as_matrix(self.x, "X")
+        targets = None if self.targets is None else np.ascontiguousarray(self.targets, dtype_of(dtype))
+        labels = None if self.labels is None else np.ascontiguousarray(self.labels, np.int32)
+        weights = None if self.weights is None else np.ascontiguousarray(self.weights, np.float64)
+        offsets, scales = scaling or (None, None)
+        return _core.Dataset(x, x_dtype, offsets, scales, dtype, targets, labels, outputs, weights)
+
+
+@dataclass
+class Watch:
+    """scikit-learn's rules for when training has gone on long enough, and the curves that it keeps."""
+
+    tol: float
+    patience: float
+    by_validation: bool
+    max_iter: int
+    first_epoch: int = 0
+    score: Callable[[_core.EpochRecord], float] | None = None
+    loss_scale: float = 1.0
+    verbose: bool = False
+    callbacks: tuple[Callable[[dict[str, Any]], Any], ...] = ()
+    loss_curve: list[float] = field(default_factory=list)
+    validation_losses: list[float] = field(default_factory=list)
+    validation_scores: list[float] = field(default_factory=list)
+    best_loss: float = np.inf
+    best_score: float = -np.inf
+    without_improvement: int = 0
+    epochs: int = 0
+    stuck: bool = False  # no improvement for `patience` epochs
+    told_to_stop: bool = False  # by a callback
+
+    def __call__(self, record: _core.EpochRecord) -> int:
+        """One epoch is done; what the library shall do."""
+        self.epochs += 1
+        answer = 0
+        loss = record.train_loss * self.loss_scale
+        self.loss_curve.append(loss)
+        if record.validation_loss == record.validation_loss:
+            self.validation_losses.append(record.validation_loss * self.loss_scale)
+        if self.verbose:
+            print(f"Iteration {self.epochs}, loss = {loss:.8f}")
+        if self.by_validation and self.score is not None:
+            score = self.score(record)
+            self.validation_scores.append(score)
+            improved = score >= self.best_score + self.tol
+            if score > self.best_score:
+                self.best_score = score
+                answer = BEST
+        else:
+            improved = loss <= self.best_loss - self.tol
+            self.best_loss = min(self.best_loss, loss)
+        self.without_improvement = 0 if improved else self.without_improvement + 1
+        told = [callback(self._record(record, loss)) for callback in self.callbacks]
+        self.told_to_stop = any(said is True for said in told)
+        self.stuck = self.without_improvement > self.patience
+        return answer | (STOP if self.stuck or self.told_to_stop else 0)
+
+    def _record(self, record: _core.EpochRecord, loss: float) -> dict[str, Any]:
+        return {
+            "epoch": self.epochs,
+            "epochs": self.max_iter,
+            "train_loss": loss,
+            "train_accuracy": record.train_accuracy,
+            "validation_loss": record.validation_loss * self.loss_scale,
+            "validation_accuracy": record.validation_accuracy,
+            "learning_rate": record.learning_rate,
+            "train_seconds": record.train_seconds,
+            "samples_per_second": record.samples_per_second,
+        }
+
+
+@dataclass
+class Optimizer:
+    """A rule of the library with scikit-learn's ways to change its learning rate, and what it knows so far."""
+
+    rule: dict[str, Any]
+    learning_rate: str  # "constant", "invscaling", "adaptive"
+    power_t: float
+    state: _core.OptimizerState | None = None
+    samples: int = 0  # seen so far
+    rate: float = 0.0
+    runs: int = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "state": None}  # moments are not kept in files: they are found again in some steps
+
+    def run(
+        self, network: Network, train: _core.Dataset, validation: _core.Dataset | None, watch: Watch, options: dict[str, Any]
+    ) -> bool:
+        """Trains until `watch` says stop or all epochs are done; False after Ctrl-C."""
+        backend, threads = options.pop("backend"), threads_of(options.pop("threads"))
+        seed = options.pop("seed")
+        if self.rate == 0:
+            self.rate = self.rule["learning_rate"]
+        while watch.epochs < watch.max_iter and not watch.told_to_stop:
+            if self.learning_rate == "invscaling":
+                self.rate = self.rule["learning_rate"] / (self.samples + 1) ** self.power_t
+            left = watch.max_iter - watch.epochs
+            before = watch.epochs
+            given = {
+                **self.rule,
+                **options,
+                "learning_rate": self.rate,
+                "epochs": 1 if self.learning_rate == "invscaling" else left,
+                "seed": (seed + self.runs) % 2**63,
+            }
+            self.runs += 1
+            interrupted, self.state = _core.fit(
+                network._core, train, validation, given, watch, self.state, backend, threads
+            )
+            self.samples += len(train) * (watch.epochs - before)
+            if interrupted:
+                return False
+            if watch.stuck:
+                if self.learning_rate != "adaptive" or self.rate <= 1e-6:
+                    break
+                self.rate /= 5.0
+                watch.without_improvement = 0
+                watch.stuck = False
+        return True
+
+
+def minimise(
+    network: Network,
+    data: _core.Dataset,
+    weights: Array | None,
+    *,
+    loss: str,
+    loss_scale: float,
+    penalty: float,
+    max_iter: int,
+    max_fun: int,
+    tol: float,
+    threads: int | None,
+) -> tuple[float, int, bool]:
+    """Full-batch training by SciPy's L-BFGS: the loss, the iterations, and whether it converged.
+
+    ``penalty`` is the factor of half the sum of the squares of all weights.
+    """
+    from scipy.optimize import minimize
+
+    steps = _core.Steps(network._core, loss, {}, "cpu", threads_of(threads))
+    x, y = data.features(), data.targets()
+    parameters = network._core.parameters()
+    decays = np.zeros(parameters.size, bool)
+    for layer, (start, _, _) in enumerate(network._core.offsets()):
+        decays[start : start + network.weights(layer).size] = True
+    sample_weight = None if weights is None else np.ascontiguousarray(weights, parameters.dtype)
+
+    def objective(flat: Array) -> tuple[float, Array]:
+        parameters[...] = flat
+        value = loss_scale * steps.step(x, y, sample_weight, False)
+        gradient = loss_scale * steps.gradients().astype(np.float64)
+        decayed = np.where(decays, flat, 0.0)
+        return value + 0.5 * penalty * float(decayed @ decayed), gradient + penalty * decayed
+
+    found = minimize(
+        objective,
+        parameters.astype(np.float64),
+        method="L-BFGS-B",
+        jac=True,
+        options={"maxfun": max_fun, "maxiter": max_iter, "gtol": tol},
+    )
+    parameters[...] = found.x
+    if not np.isfinite(found.x).all():
+        raise ValueError("Solver produced non-finite parameter weights: scale the inputs.")
+    return float(found.fun), int(found.nit), bool(found.success)
+
+
+def warn_not_converged(max_iter: int, what: str) -> None:
+    """scikit-learn's warning."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"{what}: Maximum iterations ({max_iter}) reached and the optimization hasn't converged yet.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,201 @@
+"""Functions on arrays: distances, one layer, nearest rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, as_array, dtype_of, output, require_finite, same_type, threads_of
+
+_METRICS = {
+    "cityblock": "l1",
+    "manhattan": "l1",
+    "l1": "l1",
+    "euclidean": "l2",
+    "l2": "l2",
+    "sqeuclidean": "l2sq",
+    "l2sq": "l2sq",
+}
+
+
+def metric_name(metric: str) -> str:
+    """The library's name of a metric."""
+    if not isinstance(metric, str) or metric not in _METRICS:
+        raise ValueError(f"metric {metric!r} is none of {', '.join(_METRICS)}")
+    return _METRICS[metric]
+
+
+def cdist(
+    x: Any,
+    y: Any = None,
+    metric: str = "cityblock",
+    *,
+    out: Array | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> Array:
+    """Distances between every row of x and every row of y.
+
+    Parameters
+    ----------
+    x : array, (n, d)
+        Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8, in NumPy or whatever
+        gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not
+        copied, also read-only ones and mapped files; others (Fortran order) are, once.
+    y : array, (m, d), optional
+        x itself where it is left out. If the types differ, both become the one that holds all numbers.
+    metric : {"cityblock", "euclidean", "sqeuclidean"}
+        "manhattan" and "l1", "l2", "l2sq" are other names of these.
+    out : array, (n, m), optional
+        Where the distances go.
+    backend : str
+        "cpu", "cuda", "auto" or another of ``lamina.backends()``.
+    threads : int, optional
+        As many as the process may use where it is left out; OMP_NUM_THREADS and threadpoolctl are obeyed.
+
+    Returns
+    -------
+    array, (n, m)
+        float64 for float64, float32 for the smaller floating-point types; of integers exact sums in int64 (int32 for 8
+        bits), but roots ("euclidean") as floating-point numbers.
+
+    Raises
+    ------
+    ValueError
+        Where shapes or types do not fit.
+    lamina.UnsupportedError
+        Where integer sums might not fit.
+
+    Examples
+    --------
+    >>> cdist([[0.0, 0.0], [1.0, 2.0]], [[1.0, 1.0]])
+    array([[2.],
+           [1.]])
+    """
+    synapse = metric_name(metric)
+    x, y, dtype = same_type(x, y)
+    result = output(out, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse))
+    if result.size:
+        _core.distances(x, y, dtype, synapse, result, backend, threads_of(threads))
+    return result
+
+
+def layer(
+    x: Any,
+    w: Any,
+    b: Any = None,
+    *,
+    neuron: str = "rbf",
+    precision: str = "exact",
+    out: Array | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> Array:
+    """One layer: activation(synapse(x, w) + b).
+
+    Parameters
+    ----------
+    x : array, (n, d)
+    w : array, (m, d)
+        A row is a neuron's weights. Types and memory as for `cdist`; mapped files are read slice by slice.
+    b : array, (m,), optional
+        In the type of the result.
+    neuron : str
+        As the program writes them: "rbf" or "rbf(radius=12)" (the L1 triangle of the 2017 paper), "mul" (dot and
+        tanh), "dot-relu", "l2-gaussian(radius=2)", ...
+    precision : {"exact", "fast", "bf16"}
+        What sums may be computed with; see docs/library.md.
+    out, backend, threads
+        As for `cdist`.
+
+    Returns
+    -------
+    array, (n, m)
+        float64 for float64, int64 and int32, else float32. The same bits for every number of rows and threads.
+    """
+    x, w, dtype = same_type(x, w, "x", "w")
+    result_dtype = _core.output_type(dtype)
+    result = output(out, (x.shape[0], w.shape[0]), result_dtype)
+    if b is not None:
+        b = np.ascontiguousarray(as_array(b, "b"), dtype=dtype_of(result_dtype))
+    if result.size and not _core.layer(x, w, b, dtype, neuron, precision, result, backend, threads_of(threads)):
+        raise KeyboardInterrupt
+    return result
+
+
+def nearest(
+    x: Any, y: Any, k: int, metric: str = "cityblock", *, threads: int | None = None
+) -> tuple[Array, Array]:
+    """The k nearest rows of y for every row of x, exactly.
+
+    Distances are compared block by block as they are computed and never stored whole.
+
+    Parameters
+    ----------
+    x : array, (n, d)
+    y : array, (m, d)
+        Types and memory as for `cdist`.
+    k : int
+        From 1 to m.
+    metric, threads
+        As for `cdist`.
+
+    Returns
+    -------
+    distances : array, (n, k)
+        Ascending, in the type that `cdist` gives.
+    indices : array of int64, (n, k)
+        Rows of y. Of rows at the same distance the one with the lower index comes first, as in a stable sort.
+
+    Raises
+    ------
+    ValueError
+        Where shapes or types do not fit, k is out of range, or a number is not finite.
+    """
+    synapse = metric_name(metric)
+    x, y, dtype = same_type(x, y)
+    require_finite(x, dtype, "x")
+    require_finite(y, dtype, "y")
+    k = int(k)
+    if not 1 <= k <= y.shape[0]:
+        raise ValueError(f"k is {k}, but must be from 1 to the {y.shape[0]} rows of y")
+    distances = np.empty((x.shape[0], k), np.float64)
+    indices = np.empty((x.shape[0], k), np.int64)
+    if x.shape[0] and not _core.nearest(x, y, k, dtype, synapse, distances, indices, threads_of(threads)):
+        raise KeyboardInterrupt
+    return distances.astype(dtype_of(_core.distance_type(dtype, synapse)), copy=False), indices
+
+
+def laplacian_kernel(
+    x: Any, y: Any = None, gamma: float | None = None, *, backend: str = "cpu", threads: int | None = None
+) -> Array:
+    """exp(-gamma |x - y|_1) for every row of x and every row of y, as scikit-learn's function of that name.
+
+    Parameters
+    ----------
+    x : array, (n, d)
+    y : array, (m, d), optional
+        x itself where it is left out. Integers are taken as float64.
+    gamma : float, optional
+        1 / d where it is left out.
+    backend, threads
+        As for `cdist`.
+
+    Returns
+    -------
+    array, (n, m)
+        float64 for float64, else float32.
+    """
+    x, y, dtype = same_type(x, y)
+    if dtype[0] in "iu":
+        x, y = x.astype(np.float64), y.astype(np.float64)
+    elif dtype == "bf16":
+        x, y = ((a.astype(np.uint32) << 16).view(np.float32) for a in (x, y))
+    kernel = cdist(x, y, "cityblock", backend=backend, threads=threads)
+    kernel *= -(1.0 / x.shape[1] if gamma is None else gamma)
+    return np.exp(kernel, out=kernel)
+
+
+__all__ = ["cdist", "laplacian_kernel", "layer", "nearest"]

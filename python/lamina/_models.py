@@ -1,0 +1,152 @@
+"""Models: a network with its preprocessing, and the files of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, threads_of
+from ._network import Network
+from ._tables import make_table
+
+PathLike = str | os.PathLike[str]
+
+
+class Model:
+    """A trained network with its preprocessing, as the program's model files hold it.
+
+    Models come from `load`, from `lamina.train` and from estimators (``estimator.to_model()``). They do not change.
+    """
+
+    def __init__(self, core: _core.Model) -> None:
+        self._core = core
+
+    @classmethod
+    def load(cls, path: PathLike) -> Model:
+        """The model in a file of the program, of `save`, or of the desktop application.
+
+        Raises
+        ------
+        FileNotFoundError
+            Where there is no such file.
+        ValueError
+            Where the file is no model, naming what is wrong.
+        """
+        return cls(_core.Model.load(os.fspath(path)))
+
+    def save(self, path: PathLike) -> None:
+        """Writes the file (safetensors), whole or not at all. Everything that reads lamina's models reads it."""
+        self._core.save(os.fspath(path))
+
+    def to_onnx(self) -> bytes:
+        """The bytes of an ONNX file that computes the same on raw rows, preprocessing included."""
+        return self._core.to_onnx()
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes; empty for regression."""
+        return self._core.class_names
+
+    @property
+    def targets(self) -> list[str]:
+        """The names of the target columns."""
+        return self._core.target_names
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the input columns, in the order of training."""
+        return self._core.input_columns
+
+    @property
+    def network(self) -> Network:
+        """A copy of the network."""
+        return Network._of(self._core.network())
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """How it was trained: settings by their names, and what came out."""
+        return dict(json.loads(self._core.training) or {})
+
+    def predict_outputs(self, table: Any, *, backend: str = "auto", threads: int | None = None) -> Array:
+        """What the network says to every row: (rows, outputs) in float64, regression in units of the targets.
+
+        Parameters
+        ----------
+        table : frame of pandas or polars, Arrow table, dict of columns, or 2-d array
+            Raw rows with the columns of training, by name in any order; arrays by place.
+
+        Returns
+        -------
+        array, (rows, outputs)
+            NaN for rows that the model leaves out because a value is missing.
+        """
+        outputs: Array = self._core.predict(make_table(table), backend, threads_of(threads))["outputs"]
+        return outputs
+
+    def predict(self, table: Any, *, backend: str = "auto", threads: int | None = None) -> Array:
+        """The class of every row by its name, or the values of the targets.
+
+        Returns
+        -------
+        array, (rows,) of str; or (rows,) or (rows, targets) of float64
+            "" for rows without an answer.
+        """
+        answers = self._core.predict(make_table(table), backend, threads_of(threads))
+        if self.classes:
+            return np.array([*self.classes, ""])[answers["classes"].ravel()]
+        outputs: Array = answers["outputs"]
+        return outputs.ravel() if outputs.shape[1] == 1 else outputs
+
+    def rows(self) -> RowModel:
+        """For one row of numbers at a time, with as little around it as possible."""
+        return RowModel(_core.ModelRows(self._core))
+
+    def __getstate__(self) -> bytes:
+        return to_bytes(self._core)
+
+    def __setstate__(self, state: bytes) -> None:
+        self._core = from_bytes(state)
+
+    def __repr__(self) -> str:
+        return f"Model({self._core.network().shape_text}, classes={self.classes}, columns={len(self.columns)})"
+
+
+class RowModel:
+    """Answers for one raw row of numbers; thread-safe."""
+
+    def __init__(self, core: _core.ModelRows) -> None:
+        self._call = core.__call__
+        self.inputs = core.inputs
+        self.outputs = core.outputs
+
+    def __call__(self, row: Array, out: Array | None = None) -> Array:
+        """The outputs for ``row``, a dense array of ``inputs`` float64, NaN for what is missing."""
+        if out is None:
+            out = np.empty(self.outputs)
+        self._call(row, out)
+        return out
+
+
+def to_bytes(core: _core.Model) -> bytes:
+    """The bytes of the model's file."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        core.save(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def from_bytes(content: bytes) -> _core.Model:
+    """The model of such bytes."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
+        file.write(content)
+        file.flush()
+        return _core.Model.load(file.name)

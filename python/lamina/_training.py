@@ -1,0 +1,163 @@
+"""Training with every setting of the program's command ``lamina train``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Callable, Iterator
+
+from . import _core
+from ._models import Model
+from ._tables import make_table
+
+
+class History:
+    """What happened epoch by epoch; a sequence of dicts.
+
+    Attributes
+    ----------
+    epochs : list of dict
+        "epoch", "learning_rate", "train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
+        "train_seconds", "validation_seconds", "samples_per_second"; NaN where it makes no sense.
+    best_epoch : int
+        By validation loss, else by training loss; 0 where there was none.
+    """
+
+    def __init__(self, epochs: list[dict[str, Any]], best_epoch: int) -> None:
+        self.epochs = epochs
+        self.best_epoch = best_epoch
+
+    def __len__(self) -> int:
+        return len(self.epochs)
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        return self.epochs[place]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.epochs)
+
+    def to_pandas(self) -> Any:
+        """A pandas frame, a row an epoch."""
+        import pandas
+
+        return pandas.DataFrame(self.epochs).set_index("epoch")
+
+    def plot(self, axes: Any = None) -> Any:
+        """Losses over epochs, with matplotlib; returns the axes."""
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.gca()
+        epochs = [record["epoch"] for record in self]
+        for name, label in (("train_loss", "training"), ("validation_loss", "validation")):
+            values = [record[name] for record in self]
+            if any(value == value for value in values):
+                axes.plot(epochs, values, label=label)
+        axes.set_xlabel("epoch")
+        axes.set_ylabel("loss")
+        axes.legend()
+        return axes
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} epochs, best {self.best_epoch})"
+
+
+class TrainResult:
+    """What came out of `train`.
+
+    Attributes
+    ----------
+    model : Model
+    history : History
+    stop_reason : str
+        "epochs", "early_stopping" or "interrupted".
+    test : dict or None
+        The evaluation of the test rows as the program writes it, where there are any.
+    """
+
+    def __init__(self, model: Model, history: History, stop_reason: str, test: dict[str, Any] | None) -> None:
+        self.model = model
+        self.history = history
+        self.stop_reason = stop_reason
+        self.test = test
+
+    def __repr__(self) -> str:
+        return f"TrainResult({self.model!r}, {len(self.history)} epochs, {self.stop_reason})"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ",".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text(item) for item in value)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def train(
+    data: Any,
+    target: str | list[str] | None = None,
+    *,
+    test: Any = None,
+    validation: Any = None,
+    on_epoch: Callable[[dict[str, Any]], Any] | None = None,
+    on_progress: Callable[[int, int, int, int], Any] | None = None,
+    **settings: Any,
+) -> TrainResult:
+    """One training run from a table or file to a model, as ``lamina train`` does it.
+
+    Parameters
+    ----------
+    data : frame of pandas or polars, Arrow table, dict of columns, 2-d array; or the path of a file
+        Rows with their target. Text columns, dates and missing values are handled as the program does; columns of
+        numbers are not copied before they are encoded.
+    target : str or list of str, optional
+        The column to be predicted; the last one where it is left out.
+    test, validation : as ``data``, optional
+        Rows to be tested with, or watched while training.
+    on_epoch : callable, optional
+        Called with a dict of what `History` holds of each epoch; training stops where it answers True.
+    on_progress : callable, optional
+        Called some times a second with epoch, epochs, step, steps.
+    **settings
+        Every setting of ``lamina train`` by its name, with ``_`` for ``-``: hidden=[64, 32], epochs=20,
+        learning_rate=0.01, model="out.safetensors", ... ``lamina.settings()`` lists them.
+
+    Returns
+    -------
+    TrainResult
+
+    Raises
+    ------
+    ValueError
+        For settings and data that cannot be used, with the program's sentence.
+
+    Notes
+    -----
+    Ctrl-C ends the run after its current step with the model so far, stop_reason "interrupted".
+    """
+    texts = [] if target is None else [("target", _text(target))]
+    texts += [(name.replace("_", "-"), _text(value)) for name, value in settings.items()]
+    if isinstance(data, (str, os.PathLike)):
+        others = {"data": data, "test": test, "validation": validation}
+        texts += [(name, os.fspath(path)) for name, path in others.items() if path is not None]
+        tables: list[_core.Table | None] = [None, None, None]
+    else:
+        texts.append(("data", "the table"))
+        named = ((data, "the table"), (test, "the test table"), (validation, "the validation table"))
+        tables = [None if rows is None else make_table(rows, name) for rows, name in named]
+    call: Callable[[dict[str, Any]], bool] | None = None
+    if on_epoch is not None:
+        asked = on_epoch
+
+        def call(record: dict[str, Any]) -> bool:
+            return asked(record) is True
+
+    core, epochs, best, reason, evaluation = _core.train(texts, *tables, call, on_progress)
+    return TrainResult(Model(core), History(epochs, best), reason, json.loads(evaluation))
+
+
+def settings() -> list[str]:
+    """The names of the settings that `train` takes."""
+    return [name.replace("-", "_") for name in _core.setting_names()]

@@ -1,0 +1,144 @@
+// Distances, single layers and nearest neighbours on arrays.
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <string>
+
+#include "lamina/backend/staged_layer.h"
+#include "lamina/base/convert.h"
+#include "lamina/base/error.h"
+#include "lamina/base/names.h"
+#include "lamina/layer/layer.h"
+#include "lamina/layer/sliced_layer.h"
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+#include "python/src/interrupts.h"
+#include "python/src/machine.h"
+#include "python/src/nearest.h"
+
+namespace lamina::python {
+namespace {
+
+// What a call of several arguments computes with.
+struct Operands {
+  ConstMatrixView x;
+  ConstMatrixView y;
+  DType dtype;
+};
+
+Operands OperandsOf(const InArray& x, const InArray& y, const std::string& dtype) {
+  const DType type = ParseDType(dtype);
+  return {ViewOfArray(x, type, "x"), ViewOfArray(y, type, "y"), type};
+}
+
+std::string DistanceType(const std::string& dtype, const std::string& metric) {
+  const DType type = ParseDType(dtype);
+  const bool sums = IsInteger(type) && ParseSynapse(metric) != Synapse::kL2;
+  return std::string(DTypeName(sums ? SumType(type) : OutputType(type)));
+}
+
+void Distances(const InArray& x_array, const InArray& y_array, const std::string& dtype, const std::string& metric,
+               const OutArray& out_array, const std::string& backend_name, int threads) {
+  const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);
+  const Synapse synapse = ParseSynapse(metric);
+  const MatrixView out = ViewOfArray(out_array, ParseDType(DistanceType(dtype, metric)), "out");
+  if (x.cols != y.cols || out.rows != x.rows || out.cols != y.rows) {
+    throw Error(ErrorCode::kInvalidArgument, "x, y and out do not fit: " + std::to_string(x.rows) + " x " +
+                                                 std::to_string(x.cols) + ", " + std::to_string(y.rows) + " x " +
+                                                 std::to_string(y.cols) + " and " + std::to_string(out.rows) + " x " +
+                                                 std::to_string(out.cols));
+  }
+  const Backend& backend = BackendOf(backend_name, threads);
+  const nb::gil_scoped_release unlocked;
+  LayerPlanRequest request{{x.cols, y.rows, synapse, Activation(), /*bias=*/false}, type, x.rows};
+  request.any_slicing = true;
+  if (IsInteger(type)) {
+    request.largest_x = LargestMagnitude(x);
+    request.largest_w = LargestMagnitude(y);
+  }
+  ForwardArgs args;
+  args.x = x;
+  args.weights = y;
+  (IsInteger(out.dtype) ? args.sums : args.a) = out;
+  StagedLayer(backend, request).Forward(args);
+}
+
+// Slices of a size that the caches like; rows of mapped files are read as they are reached.
+bool OneLayer(const InArray& x_array, const InArray& w_array, const nb::object& bias, const std::string& dtype,
+              const std::string& neuron, const std::string& precision, const OutArray& out_array,
+              const std::string& backend_name, int threads) {
+  const auto [x, w, type] = OperandsOf(x_array, w_array, dtype);
+  LayerSpec spec = ParseNeuron(neuron);
+  spec.inputs = x.cols;
+  spec.outputs = w.rows;
+  spec.bias = !bias.is_none();
+  const DType result = OutputType(type);
+  const MatrixView out = ViewOfArray(out_array, result, "out");
+  const void* biases = nullptr;
+  InArray bias_array;
+  if (spec.bias) {
+    bias_array = nb::cast<InArray>(bias);
+    biases = VectorOf(bias_array, result, w.rows, "b");
+  }
+  const Backend& backend = BackendOf(backend_name, threads);
+  Interrupts interrupts;
+  bool done = true;
+  {
+    const nb::gil_scoped_release unlocked;
+    SlicedLayerOptions options;
+    options.precision = ParseName(precision, kPrecisions, "unknown precision");
+    if (IsInteger(type)) {
+      options.largest_x = LargestMagnitude(x);
+      options.largest_w = LargestMagnitude(w);
+    }
+    MatrixRows x_rows(x);
+    MatrixRows w_rows(w);
+    const SlicePlan plan = PlanSlices(spec, x.rows, type, {.budget_bytes = DefaultBudget_bytes()});
+    SlicedLayer layer(spec, backend, plan, type, options);
+    done = layer.Run(x_rows, w_rows, biases, {out, {}}, {.stop_requested = [&] { return interrupts.Stop(); }});
+  }
+  return !interrupts.Finish() && done;
+}
+
+bool Nearest(const InArray& x_array, const InArray& y_array, int64_t k, const std::string& dtype,
+             const std::string& metric, const OutArray& distances, const OutArray& indices, int threads) {
+  const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);
+  const MatrixView distance_view = ViewOfArray(distances, DType::kF64, "distances");
+  const MatrixView index_view = ViewOfArray(indices, DType::kI64, "indices");
+  for (const MatrixView& view : {distance_view, index_view}) {
+    if (view.rows != x.rows || view.cols != k || view.stride != k) {
+      throw Error(ErrorCode::kInvalidArgument, "distances and indices must be dense, rows of x x k");
+    }
+  }
+  const Synapse synapse = ParseSynapse(metric);
+  const Backend& backend = BackendOf("cpu", threads);
+  Interrupts interrupts;
+  {
+    const nb::gil_scoped_release unlocked;
+    FindNearest(x, y, k, synapse, backend,
+                {static_cast<double*>(distance_view.data), static_cast<int64_t*>(index_view.data)},
+                [&] { return interrupts.Stop(); });
+  }
+  return !interrupts.Finish();
+}
+
+}  // namespace
+
+void BindArrayFunctions(nb::module_& module) {
+  module.def("distance_type", &DistanceType, nb::arg("dtype"), nb::arg("metric"),
+             "The type of distances by `metric` between rows of `dtype`.");
+  module.def(
+      "output_type", [](const std::string& dtype) { return std::string(DTypeName(OutputType(ParseDType(dtype)))); },
+      nb::arg("dtype"), "The type of what a layer on `dtype` gives.");
+  module.def("distances", &Distances, nb::arg("x"), nb::arg("y"), nb::arg("dtype"), nb::arg("metric"), nb::arg("out"),
+             nb::arg("backend") = "auto", nb::arg("threads") = 0,
+             "Writes the distance of every row of x to every row of y.");
+  module.def("layer", &OneLayer, nb::arg("x"), nb::arg("w"), nb::arg("b").none(), nb::arg("dtype"), nb::arg("neuron"),
+             nb::arg("precision"), nb::arg("out"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
+             "Writes the outputs of one layer; False after Ctrl-C.");
+  module.def("nearest", &Nearest, nb::arg("x"), nb::arg("y"), nb::arg("k"), nb::arg("dtype"), nb::arg("metric"),
+             nb::arg("distances"), nb::arg("indices"), nb::arg("threads") = 0,
+             "Writes the k nearest rows of y for every row of x; False after Ctrl-C.");
+}
+
+}  // namespace lamina::python

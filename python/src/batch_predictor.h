@@ -1,0 +1,67 @@
+// Answers for rows of raw numbers, the same bits in every batch and on any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lamina/nn/executor.h"
+
+namespace lamina::python {
+
+/// How raw numbers become those of the network and its outputs those of the caller: (x - offset) / scale, and output *
+/// scale + offset. Empty: as they are.
+struct Scalings {
+  std::vector<double> input_offsets;
+  std::vector<double> input_scales;
+  std::vector<double> output_offsets;
+  std::vector<double> output_scales;
+};
+
+/// to = (from - offset) / scale, elements of any type to f32 or f64; returns the first row with a number that is not
+/// finite, or -1.
+int64_t ScaleRows(ConstMatrixView from, const std::vector<double>& offsets, const std::vector<double>& scales,
+                  MatrixView to, int threads);
+
+/// A copy of a network prepared for batches. Callers on several threads wait for one another.
+class BatchPredictor {
+ public:
+  /// `backend` for batches, `one_row` (of one thread) for few rows; both outlive it.
+  BatchPredictor(const Network& network, Scalings scalings, const Backend& backend, const Backend& one_row);
+
+  /// out: rows of x × outputs, f32 or f64. Returns -1, or the first row of x with a number that is not finite: `out` is
+  /// then of no use. Throws Error(kInvalidArgument) where shapes do not fit.
+  int64_t Predict(ConstMatrixView x, MatrixView out);
+
+  const Network& network() const { return network_; }
+
+ private:
+  static constexpr int64_t kFewRows = 4;
+  static constexpr int64_t kBatch = 1024;
+
+  struct Prepared {
+    Prepared(const Network& network, const Backend& backend_in, int64_t batch_in)
+        : backend(backend_in),
+          batch(batch_in),
+          executor(network, backend_in, {.max_batch = batch_in, .any_slicing = true}),
+          inputs(batch_in, network.inputs(), network.dtype()),
+          outputs(batch_in, network.outputs(), network.dtype()) {}
+    const Backend& backend;
+    int64_t batch;
+    Executor executor;
+    Matrix inputs;
+    Matrix outputs;
+  };
+  int64_t PredictBatch(Prepared& prepared, ConstMatrixView x, MatrixView out);
+
+  Network network_;
+  Scalings scalings_;
+  const Backend& backend_;
+  const Backend& one_row_;
+  std::mutex mutex_;
+  std::unique_ptr<Prepared> few_;
+  std::unique_ptr<Prepared> many_;  // made when it is first needed
+};
+
+}  // namespace lamina::python

@@ -1,0 +1,59 @@
+// Backends by name and number of threads. They are never destroyed: threads of the interpreter may still use them while
+// it ends.
+#include "python/src/machine.h"
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/tune/profile.h"
+
+namespace lamina::python {
+namespace {
+
+struct Made {
+  std::unique_ptr<Backend> backend;
+  pid_t process;
+};
+
+}  // namespace
+
+int ThreadsOf(int threads) {
+  if (threads < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "threads must be at least 0 (0: as many as there are)",
+                {.value = std::to_string(threads)});
+  }
+  // OpenMP's number is that of the affinity mask unless somebody said otherwise.
+  return threads > 0 ? threads : std::max(1, omp_get_max_threads());
+}
+
+const Backend& BackendOf(const std::string& name, int threads) {
+  static auto& mutex = *new std::mutex;
+  static auto& made = *new std::map<std::pair<std::string, int>, Made>;
+  const int count = ThreadsOf(threads);
+  const std::lock_guard lock(mutex);
+  auto [found, is_new] = made.try_emplace({name, count});
+  if (is_new) {
+    try {
+      found->second = {MakeTunedBackend(name, {.threads = count}), getpid()};
+    } catch (...) {
+      made.erase(found);
+      throw;
+    }
+  }
+  if (found->second.backend->space() == Space::kDevice && found->second.process != getpid()) {
+    throw Error(ErrorCode::kUnsupported, "this process was forked from one that had begun to compute on the GPU",
+                {.remedy = "Start it with multiprocessing's \"spawn\", or compute on backend cpu."});
+  }
+  return *found->second.backend;
+}
+
+}  // namespace lamina::python

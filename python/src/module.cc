@@ -1,0 +1,36 @@
+// The extension module lamina._core: thin functions over the library, without the interpreter's lock while they
+// compute. Everything that is easier said in Python (shapes, types, scikit-learn's contract) is in python/lamina.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/version.h"
+#include "lamina/data/encode/preprocess_options.h"
+#include "lamina/neuron/activation.h"
+#include "lamina/neuron/loss.h"
+#include "lamina/neuron/problem.h"
+#include "lamina/neuron/update_rule.h"
+#include "lamina/nn/network.h"
+#include "python/src/bindings.h"
+#include "python/src/machine.h"
+
+NB_MODULE(_core, module) {
+  using namespace lamina::python;  // NOLINT(google-build-using-namespace): of this file only
+  module.doc() = "The compiled part of lamina. Use the package lamina.";
+  BindErrors(module);
+  BindArrayFunctions(module);
+  BindNetwork(module);
+  BindTraining(module);
+  BindModel(module);
+  module.def("version", &lamina::Version, "The library's version.");
+  module.def("activations", &lamina::ActivationNames, "Names of activations.");
+  module.def("synapses", &lamina::SynapseNames, "Names of synapses.");
+  module.def("losses", &lamina::LossNames, "Names of losses.");
+  module.def("optimizers", &lamina::UpdateKindNames, "Names of update rules.");
+  module.def("initializations", &lamina::InitializationNames, "Names of initialisations of weights.");
+  module.def("backends", &lamina::BackendNames, "What a backend can be chosen by.");
+  module.def(
+      "describe_backend", [](const std::string& name, int threads) { return BackendOf(name, threads).Describe(); },
+      nanobind::arg("name") = "auto", nanobind::arg("threads") = 0, "One line about a backend on this machine.");
+  module.def("threads", &ThreadsOf, nanobind::arg("threads") = 0, "How many threads a call computes on.");
+}

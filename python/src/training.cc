@@ -1,0 +1,216 @@
+// Training on arrays: data sets as the library's trainer takes them, the loop with callbacks, and where distance
+// neurons start.
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lamina/base/error.h"
+#include "lamina/data/encode/dataset.h"
+#include "lamina/train/centres.h"
+#include "lamina/train/trainer.h"
+#include "python/src/batch_predictor.h"
+#include "python/src/bindings.h"
+#include "python/src/interrupts.h"
+#include "python/src/machine.h"
+#include "python/src/network_type.h"
+#include "python/src/update_options.h"
+
+namespace lamina::python {
+namespace {
+
+// What on_epoch() answers, added up.
+constexpr int kStop = 1;
+constexpr int kBest = 2;
+
+// Classes as columns of 0 and 1; a single column holds the second of two.
+Matrix TargetsOf(std::span<const int32_t> labels, int64_t columns, DType dtype) {
+  Matrix targets(std::ssize(labels), columns, dtype);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < targets.rows(); ++i) {
+      const int32_t label = labels[static_cast<size_t>(i)];
+      if (columns == 1) {
+        targets.Row<T>(i)[0] = static_cast<T>(label);
+      } else {
+        targets.Row<T>(i)[label] = T(1);
+      }
+    }
+  });
+  return targets;
+}
+
+void RequireLabels(std::span<const int32_t> labels, int64_t columns) {
+  const int64_t classes = std::max<int64_t>(columns, 2);
+  for (const int32_t label : labels) {
+    if (label < 0 || label >= classes) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("a label is not one of the {} classes", classes),
+                  {.value = std::to_string(label)});
+    }
+  }
+}
+
+/// Copies of the arrays: what happens to them later does not matter.
+std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& x_dtype, const nb::object& offsets,
+                                     const nb::object& scales, const std::string& dtype, const nb::object& targets,
+                                     const nb::object& labels, int64_t outputs, const nb::object& weights) {
+  const ConstMatrixView x = ViewOfArray(x_array, ParseDType(x_dtype), "x");
+  const std::vector<double> x_offsets = DoublesOf(offsets, x.cols, "offsets");
+  const std::vector<double> x_scales = DoublesOf(scales, x.cols, "scales");
+  const DType type = ParseDType(dtype);
+  auto data = std::make_unique<Dataset>();
+  data->sample_weights = DoublesOf(weights, x.rows, "sample_weight");
+  InArray target_array;
+  ConstMatrixView target_view;
+  if (labels.is_none()) {
+    target_array = nb::cast<InArray>(targets);
+    target_view = ViewOfArray(target_array, type, "targets");
+    if (target_view.rows != x.rows || target_view.cols != outputs) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("targets are {} x {}, {} x {} are needed", target_view.rows,
+                                                           target_view.cols, x.rows, outputs));
+    }
+  } else {
+    const InArray label_array = nb::cast<InArray>(labels);
+    const auto* first = static_cast<const int32_t*>(VectorOf(label_array, DType::kI32, x.rows, "labels"));
+    data->labels.assign(first, first + x.rows);
+    RequireLabels(data->labels, outputs);
+  }
+  int64_t wrong = -1;
+  {
+    const nb::gil_scoped_release unlocked;
+    data->features = Matrix(x.rows, x.cols, type);
+    wrong = ScaleRows(x, x_offsets, x_scales, data->features.view(), ThreadsOf(0));
+    if (labels.is_none()) {
+      data->targets = Matrix(x.rows, outputs, type);
+      for (int64_t i = 0; i < x.rows; ++i) {
+        std::memcpy(data->targets.view().Rows(i, 1).data, target_view.Rows(i, 1).data,
+                    static_cast<size_t>(outputs * DTypeSize_bytes(type)));
+      }
+    } else {
+      data->targets = TargetsOf(data->labels, outputs, type);
+    }
+  }
+  if (wrong >= 0) {
+    throw Error(ErrorCode::kBadData,
+                fmt::format("x has a number in row {} that is not finite or too large for {}", wrong, dtype));
+  }
+  return data;
+}
+
+/// What an optimiser knows after training, to go on with other data.
+struct OptimizerState {
+  TrainState state;
+};
+
+// The loop begins anew, with the parameters of `network` and the optimiser's arrays and count of updates as they were.
+TrainState Continued(const TrainState& from, const Network& network) {
+  TrainState state;
+  state.updates = from.updates;
+  state.optimiser = from.optimiser;
+  state.parameters = AlignedBuffer(network.parameter_bytes());
+  std::memcpy(state.parameters.data(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
+  return state;
+}
+
+nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validation, const nb::dict& option_dict,
+              const nb::object& on_epoch, const OptimizerState* state, const std::string& backend_name, int threads) {
+  TrainOptions options = TrainOptionsFrom(option_dict);
+  options.patience = 0;  // on_epoch() decides
+  options.keep = Keep::kLast;
+  options.checkpoint_epochs = on_epoch.is_none() ? options.epochs : 1;
+  const Backend& backend = BackendOf(backend_name, threads);
+  Interrupts interrupts;
+  int answer = 0;
+  AlignedBuffer best;
+  TrainState last;
+  TrainCallbacks callbacks;
+  callbacks.stop_requested = [&] { return interrupts.Stop(); };
+  if (!on_epoch.is_none()) {
+    callbacks.epoch_done = [&](const EpochRecord& record) {
+      interrupts.Guarded([&] {
+        answer = nb::cast<int>(on_epoch(record));
+        return (answer & kStop) != 0;
+      });
+    };
+  }
+  callbacks.checkpoint = [&](TrainState&& snapshot) {
+    if ((answer & kBest) != 0) {
+      best = snapshot.parameters;
+    }
+    answer = 0;
+    last = std::move(snapshot);
+  };
+  {
+    const nb::gil_scoped_release unlocked;
+    Trainer trainer(network.network, backend, options);
+    if (state != nullptr) {
+      trainer.Resume(Continued(state->state, network.network));
+    }
+    trainer.Run(train, validation, callbacks);
+    if (best.size_bytes() > 0) {
+      std::memcpy(network.network.parameters(), best.data(), static_cast<size_t>(best.size_bytes()));
+    }
+  }
+  return nb::make_tuple(interrupts.Finish(), OptimizerState{std::move(last)});
+}
+
+}  // namespace
+
+void BindTraining(nb::module_& module) {
+  nb::class_<EpochRecord>(module, "EpochRecord", "One epoch; losses are means over samples.")
+      .def_ro("epoch", &EpochRecord::epoch)
+      .def_ro("learning_rate", &EpochRecord::learning_rate)
+      .def_ro("train_loss", &EpochRecord::train_loss)
+      .def_ro("train_accuracy", &EpochRecord::train_accuracy)
+      .def_ro("validation_loss", &EpochRecord::validation_loss)
+      .def_ro("validation_accuracy", &EpochRecord::validation_accuracy)
+      .def_ro("train_seconds", &EpochRecord::train_seconds)
+      .def_ro("validation_seconds", &EpochRecord::validation_seconds)
+      .def_ro("samples_per_second", &EpochRecord::samples_per_second);
+  nb::class_<OptimizerState>(module, "OptimizerState", "What an optimiser knows, to go on with.");
+  nb::class_<Dataset>(module, "Dataset", "Rows to train on or to be tested with: scaled copies of arrays.")
+      .def(nb::new_(&MakeDataset), nb::arg("x"), nb::arg("x_dtype"), nb::arg("offsets").none(),
+           nb::arg("scales").none(), nb::arg("dtype"), nb::arg("targets").none(), nb::arg("labels").none(),
+           nb::arg("outputs"), nb::arg("sample_weight").none())
+      .def("__len__", &Dataset::size)
+      .def("features",
+           [](Dataset& self) {
+             return NumpyView(self.features.data(), self.features.dtype(),
+                              {static_cast<size_t>(self.features.rows()), static_cast<size_t>(self.features.cols())},
+                              nb::find(self));
+           })
+      .def("targets",
+           [](Dataset& self) {
+             return NumpyView(self.targets.data(), self.targets.dtype(),
+                              {static_cast<size_t>(self.targets.rows()), static_cast<size_t>(self.targets.cols())},
+                              nb::find(self));
+           })
+      .def(
+          "mean_distance",
+          [](const Dataset& self, const std::string& synapse, uint64_t seed) {
+            return MeanDistance(ParseSynapse(synapse), self, seed);
+          },
+          nb::arg("synapse"), nb::arg("seed"), "Between random pairs of rows.");
+  module.def(
+      "with_radius_for",
+      [](const std::string& activation, double distance) {
+        return WithRadiusFor(Activation(activation), distance).Text();
+      },
+      nb::arg("activation"), nb::arg("distance"), "The activation's text with the radius for a mean distance.");
+  module.def(
+      "place_centres",
+      [](PyNetwork& network, const Dataset& data, uint64_t seed) { PlaceCentres(network.network, data, seed); },
+      nb::arg("network"), nb::arg("data"), nb::arg("seed"), "Sets the first layer's weights to rows of the data.");
+  module.def(
+      "fit", &Fit, nb::arg("network"), nb::arg("train"), nb::arg("validation").none(), nb::arg("options"),
+      nb::arg("on_epoch").none(), nb::arg("state").none(), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
+      "Trains; on_epoch(record) answers 1 to stop, 2 for the best weights so far. Returns whether Ctrl-C ended it, "
+      "and the optimiser's state.");
+}
+
+}  // namespace lamina::python

@@ -1,0 +1,71 @@
+"""Builds the Python package against a built library in a virtual environment and runs its tests.
+
+Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [-- PYTEST_ARGUMENT...]
+
+The environment is kept in FOLDER for the next time, until requirements.txt changes. Exit status 77, which ctest takes for
+skipped, where pip reaches no index. Standard library only.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+REQUIREMENTS = ROOT / "python/tests/requirements.txt"
+SKIPPED = 77
+UNREACHABLE = ("No matching distribution", "Failed to establish", "Temporary failure", "Connection", "Network is unreachable", "timed out")
+
+
+def make_environment(python: str, folder: pathlib.Path, extra: list[str]) -> pathlib.Path:
+    """Its interpreter. Ends the process with SKIPPED where packages cannot be had."""
+    wanted = hashlib.sha256("\n".join([REQUIREMENTS.read_text(), *extra, python]).encode()).hexdigest()
+    mark = folder / "made_of"
+    interpreter = folder / "bin/python"
+    if mark.exists() and mark.read_text() == wanted and interpreter.exists():
+        return interpreter
+    shutil.rmtree(folder, ignore_errors=True)
+    made = subprocess.run([python, "-m", "venv", str(folder)], capture_output=True, text=True)
+    if made.returncode != 0:
+        print(f"skipped: {python} -m venv does not work here (python3-venv): {made.stdout.strip()}")
+        sys.exit(SKIPPED)
+    pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "20"]
+    done = subprocess.run([*pip, "-r", str(REQUIREMENTS), *extra], capture_output=True, text=True)
+    if done.returncode != 0:
+        if any(sign in done.stderr for sign in UNREACHABLE):
+            print(f"skipped: pip reaches no index: {done.stderr.strip().splitlines()[-1]}")
+            sys.exit(SKIPPED)
+        sys.exit(done.stderr)
+    mark.write_text(wanted)
+    return interpreter
+
+
+def main() -> int:
+    own, _, for_pytest = " ".join(sys.argv[1:]).partition(" -- ")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--library", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--requirement", action="append", default=[])
+    given = parser.parse_args(own.split())
+    work = given.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    python = make_environment(given.python, work / "environment", given.requirement)
+    environment = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": os.environ.get("LAMINA_JOBS", "2"), "OMP_WAIT_POLICY": "passive",
+                   "PATH": f"{python.parent}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    if shutil.which("ccache"):
+        environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
+                    "--force-reinstall", f"-Ccmake.define.lamina_DIR={given.library.resolve()}", f"-Cbuild-dir={work / 'build'}",
+                    str(ROOT)], check=True, env=environment)
+    # From a folder of its own: what is imported is the package that was installed.
+    return subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"),
+                           "--rootdir", str(ROOT), *(for_pytest.split() or [str(ROOT / "python/tests")])],
+                          cwd=work, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""The notebooks and the examples of the pages run; the page of the interface is that of the docstrings; types hold."""
+
+import doctest
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import lamina
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path, tmp_path):
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("matplotlib")
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert all("outputs" in cell for cell in notebook.cells if cell.cell_type == "code")
+    assert not any(cell.get("outputs") for cell in nbformat.read(path, as_version=4).cells), "kept without outputs"
+
+
+def code_blocks():
+    for page in sorted((ROOT / "docs").glob("python*.md")):
+        for number, block in enumerate(re.findall(r"(?ms)^```python\n(.*?)^```$", page.read_text())):
+            yield pytest.param(block, id=f"{page.stem}-{number}")
+
+
+@pytest.mark.parametrize("block", code_blocks())
+def test_examples_of_the_pages(block, tmp_path, monkeypatch):
+    for needed in re.findall(r"(?m)^\s*(?:import|from) (\w+)", block):
+        pytest.importorskip(needed)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "a page", "exec"), {})
+
+
+def test_examples_of_docstrings():
+    for module in (lamina._functions, lamina._network):
+        assert doctest.testmod(module, extraglobs={"lamina": lamina}, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+def test_page_of_the_interface_is_current():
+    done = subprocess.run([sys.executable, ROOT / "scripts/python_api_page.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_parameters_of_the_pages_are_those_of_the_classes():
+    sklearn_neural_network = pytest.importorskip("sklearn.neural_network")
+    page = (ROOT / "docs/python-from-scikit-learn.md").read_text()
+    told = set(re.findall(r"(?m)^\| `(\w+)`", page))
+    for name in ("MLPClassifier", "MLPRegressor"):
+        parameters = set(getattr(lamina, name)().get_params()) | set(getattr(sklearn_neural_network, name)().get_params())
+        assert parameters <= told, f"{name}: {sorted(parameters - told)} are not in the table"
+
+
+def test_types(tmp_path):
+    pytest.importorskip("mypy")
+    example = tmp_path / "example.py"
+    example.write_text((ROOT / "python/tests/typed_example.py").read_text())
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(example)],
+        capture_output=True, text=True, cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,162 @@
+"""Distances, layers and neighbours against NumPy in double precision."""
+
+import mmap
+
+import numpy as np
+import pytest
+
+import lamina
+
+METRICS = {
+    "cityblock": lambda x, y: np.abs(x[:, None] - y[None]).sum(-1),
+    "sqeuclidean": lambda x, y: ((x[:, None] - y[None]) ** 2).sum(-1),
+    "euclidean": lambda x, y: np.sqrt(((x[:, None] - y[None]) ** 2).sum(-1)),
+}
+DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1"]
+
+
+def numbers(rows, columns, dtype, seed):
+    rng = np.random.default_rng(seed)
+    if np.dtype(dtype).kind == "f":
+        return rng.normal(size=(rows, columns)).astype(dtype)
+    return rng.integers(0, 50, (rows, columns)).astype(dtype)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cdist(metric, dtype):
+    x, y = numbers(37, 13, dtype, 1), numbers(19, 13, dtype, 2)
+    expected = METRICS[metric](x.astype("f8"), y.astype("f8"))
+    found = lamina.cdist(x, y, metric)
+    if np.dtype(dtype).kind in "iu" and metric != "euclidean":
+        assert found.dtype.kind == "i"
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype == "f8" else 2e-5)
+
+
+def test_cdist_of_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = numbers(9, 5, "f4", 1).astype(ml_dtypes.bfloat16)
+    found = lamina.cdist(x)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, METRICS["cityblock"](x.astype("f8"), x.astype("f8")), rtol=1e-5)
+
+
+def test_memory_layouts(tmp_path):
+    x = numbers(30, 8, "f4", 1)
+    y = numbers(20, 8, "f4", 2)
+    expected = lamina.cdist(x, y)
+    y.flags.writeable = False
+    path = tmp_path / "x.npy"
+    np.save(path, x)
+    wide = np.zeros((30, 11), "f4")
+    wide[:, 2:10] = x
+    with open(tmp_path / "raw", "w+b") as file:
+        file.write(x.tobytes())
+        file.flush()
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        layouts = [
+            np.asfortranarray(x),
+            np.load(path, mmap_mode="r"),
+            wide[:, 2:10],
+            np.repeat(x, 2, axis=0)[::2],
+            x[::-1][::-1],
+            np.frombuffer(mapped, "f4").reshape(30, 8),
+            x.tolist(),
+        ]
+        for layout in layouts:
+            np.testing.assert_allclose(lamina.cdist(layout, y), expected, rtol=1e-5)
+        del layouts, layout
+
+
+def test_out_is_written_and_checked():
+    x = numbers(6, 3, "f4", 1)
+    out = np.empty((6, 6), "f4")
+    assert lamina.cdist(x, out=out) is out
+    np.testing.assert_array_equal(out, lamina.cdist(x))
+    with pytest.raises(ValueError, match="out must be"):
+        lamina.cdist(x, out=np.empty((6, 5), "f4"))
+
+
+def test_same_bits_for_every_number_of_threads_and_slice():
+    x, y = numbers(200, 33, "f4", 1), numbers(150, 33, "f4", 2)
+    whole = lamina.cdist(x, y, threads=1)
+    np.testing.assert_array_equal(whole, lamina.cdist(x, y, threads=3))
+    np.testing.assert_array_equal(whole[57:58], lamina.cdist(x[57:58], y))
+    layer = lamina.layer(x, y, neuron="mul", threads=1)
+    np.testing.assert_array_equal(layer[3:90], lamina.layer(x[3:90], y, neuron="mul", threads=2))
+
+
+def test_layer():
+    x, w = numbers(21, 7, "f8", 1), numbers(5, 7, "f8", 2)
+    b = np.arange(5.0)
+    np.testing.assert_allclose(lamina.layer(x, w, b, neuron="dot-tanh"), np.tanh(x @ w.T + b), rtol=1e-12)
+    distance = METRICS["cityblock"](x, w)
+    np.testing.assert_allclose(
+        lamina.layer(x, w, neuron="rbf(radius=9)"), np.maximum(0, 1 - distance / (9 * 2.5066)), rtol=1e-11, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "u1", "i4"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (5, 3000, 7), (300, 1500, 10), (3, 40, 40)])
+def test_nearest_as_a_stable_sort(metric, dtype, sizes):
+    rows, others, k = sizes
+    x, y = numbers(rows, 4, dtype, 1), numbers(others, 4, dtype, 2)
+    y[others // 2] = y[0]  # ties
+    distances, indices = lamina.nearest(x, y, k, metric)
+    all_distances = lamina.cdist(x, y, metric)
+    expected = np.argsort(all_distances, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(indices, expected)
+    np.testing.assert_array_equal(distances, np.take_along_axis(all_distances, expected, 1))
+    assert distances.dtype == all_distances.dtype
+
+
+def test_laplacian_kernel():
+    x, y = numbers(8, 3, "f8", 1), numbers(5, 3, "f8", 2)
+    np.testing.assert_allclose(lamina.laplacian_kernel(x, y), np.exp(-METRICS["cityblock"](x, y) / 3), rtol=1e-12)
+    np.testing.assert_allclose(lamina.laplacian_kernel(x, gamma=2)[0, 0], 1)
+
+
+BAD = {
+    "object": (lambda: np.array([[1, "a"]], object), "type object"),
+    "complex": (lambda: np.ones((2, 2), complex), "complex128"),
+    "swapped": (lambda: np.ones((2, 2), ">f4"), "byte order"),
+    "one dimension": (lambda: np.ones(3), "1 dimensions"),
+    "columns": (lambda: np.ones((2, 3)), "3 columns and y 2"),
+    "masked": (lambda: np.ma.masked_array(np.ones((2, 2)), [[0, 1], [0, 0]]), "masked"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_arrays_are_refused_by_name(case):
+    make, sentence = BAD[case]
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        lamina.cdist(make(), np.ones((4, 2)))
+
+
+def test_other_bad_input():
+    x = np.ones((4, 2))
+    with pytest.raises(ValueError, match="metric 'cosine' is none of"):
+        lamina.cdist(x, metric="cosine")
+    with pytest.raises(ValueError, match="k is 5"):
+        lamina.nearest(x, x, 5)
+    with pytest.raises(ValueError, match="nan in row 2, column 1"):
+        lamina.nearest(np.array([[1, 1], [1, 1], [1, np.nan]]), x, 1)
+    with pytest.raises(ValueError, match="cpuu"):
+        lamina.cdist(x, backend="cpuu")
+    with pytest.raises(lamina.UnsupportedError, match="may not fit"):
+        lamina.cdist(np.full((2, 3), 2**62), np.full((2, 3), -(2**62)))
+    assert lamina.cdist(np.empty((0, 2)), x).shape == (0, 4)
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="toarray"):
+        lamina.cdist(sparse.csr_matrix(x), x)
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+    x = torch.randn(5, 3, requires_grad=True)
+    np.testing.assert_allclose(lamina.cdist(x), torch.cdist(x, x, p=1).detach().numpy(), rtol=1e-4, atol=1e-6)
+    rounded = x.to(torch.bfloat16)
+    np.testing.assert_allclose(lamina.cdist(rounded), lamina.cdist(rounded.float()), rtol=1e-5)

@@ -1,0 +1,126 @@
+"""The package as part of a process: imports, forks, signals, threads of others, types."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import lamina
+
+
+def python(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_is_quick_and_light():
+    seconds, modules = python(
+        "import numpy, sys, time; a = time.perf_counter(); import lamina; b = time.perf_counter()\n"
+        "print(b - a, len({'sklearn', 'scipy', 'pandas', 'torch', 'matplotlib'} & set(sys.modules)))"
+    ).split()
+    assert modules == "0"
+    assert float(seconds) < 0.5  # 0.02 measured; this machine may be busy
+
+
+def compute(seed):
+    x = np.random.default_rng(seed).normal(size=(400, 64)).astype("f4")
+    return float(lamina.cdist(x, threads=4).sum()), float(lamina.layer(x, x, neuron="mul", threads=4).sum())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_processes_started_after_use_compute(method):
+    expected = compute(3)
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.apply_async(compute, (3,)).get(timeout=60) == expected
+
+
+def test_fork_while_training_was_used():
+    code = """
+import os, sys, numpy as np, lamina
+net = lamina.Network("dot-tanh:64,dot-identity:1", 32, initialization="he_normal")
+x, y = np.random.rand(512, 32), np.random.rand(512, 1)
+net.train_step(x, y, threads=2)
+child = os.fork()
+loss = net.train_step(x, y, threads=2)
+if child == 0:
+    os._exit(0 if np.isfinite(loss) else 1)
+print(os.waitpid(child, 0)[1])
+"""
+    assert python(code) == "0"
+
+
+def test_numbers_of_threads_are_those_of_openmp():
+    assert python("import lamina; print(lamina.threads())", OMP_NUM_THREADS="3") == "3"
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    with threadpoolctl.threadpool_limits(1):
+        assert lamina.threads() == 1
+    assert lamina.threads(5) == 5
+    with pytest.raises(ValueError, match="threads must be at least 0"):
+        lamina.threads(-1)
+
+
+def test_beside_others_in_one_process():
+    pytest.importorskip("sklearn")
+    expected = compute(5)
+    code = """
+import numpy as np
+from sklearn.cluster import KMeans
+try:
+    import torch
+    torch.rand(500, 500) @ torch.rand(500, 500)
+except ImportError:
+    pass
+KMeans(3, n_init=1).fit(np.random.rand(500, 5))
+import sys; sys.path.insert(0, %r)
+from test_process import compute
+print(compute(5))
+KMeans(3, n_init=1).fit(np.random.rand(500, 5))
+""" % os.path.dirname(__file__)
+    assert python(code) == str(expected)
+
+
+def test_control_c_ends_a_fit_with_the_network_so_far():
+    pytest.importorskip("sklearn")
+    code = """
+import os, signal, threading, time, warnings, numpy as np, lamina
+x = np.random.rand(500, 5); y = x.sum(1) > 2.5
+started = threading.Event()
+def interrupt():
+    started.wait(); time.sleep(0.1); os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+model = lamina.MLPClassifier(max_iter=10_000_000, tol=0, n_iter_no_change=10_000_000, callbacks=lambda r: started.set())
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model.fit(x, y)
+print([str(w.message) for w in caught], model.score(x, y) > 0.5)
+"""
+    assert python(code) == "['Training interrupted by user.'] True"
+
+
+def test_no_thread_spins_after_a_call():
+    code = """
+import resource, time, numpy as np, lamina
+x = np.random.rand(2000, 64).astype("f4")
+lamina.cdist(x, threads=2)
+time.sleep(0.05)
+before = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+time.sleep(0.5)
+print(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - before < 0.1)
+"""
+    assert python(code) == "True"
+
+
+def test_what_it_says_of_itself():
+    assert lamina.__version__.count(".") == 2
+    assert "cpu" in lamina.describe_backend("cpu")
+    assert "adam" in lamina.optimizers() and "relu" in lamina.activations() and "mse" in lamina.losses()
+    with pytest.raises(AttributeError, match="nothing"):
+        lamina.nothing
+    assert set(lamina.__all__) <= set(dir(lamina)) and all(hasattr(lamina, name) for name in lamina.__all__)

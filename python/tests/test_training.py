@@ -1,0 +1,143 @@
+"""lamina.train on tables and files, models and their files."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lamina
+
+pandas = pytest.importorskip("pandas")
+
+
+def frame(rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue"], rows)
+    size = rng.normal(10, 3, rows)
+    price = size * np.where(colour == "red", 2.0, 1.0) + rng.normal(0, 0.1, rows)
+    return pandas.DataFrame({"colour": colour, "size": size, "price": price})
+
+
+SETTINGS = dict(epochs=30, hidden=[16], learning_rate=0.02, batch=16, task="regression")
+
+
+def test_train_on_a_frame_with_text():
+    data = frame()
+    result = lamina.train(data, "price", seed=3, **SETTINGS)
+    assert result.stop_reason == "epochs" and len(result.history) == 30
+    assert result.history[-1]["validation_loss"] < 0.2 * result.history[0]["validation_loss"]
+    predicted = result.model.predict(data[["size", "colour"]])  # any order, without the target
+    assert np.corrcoef(predicted, data["price"])[0, 1] > 0.97
+    assert list(result.history.to_pandas().columns[:2]) == ["learning_rate", "train_loss"]
+
+
+def test_file_and_frame_give_the_same_model(tmp_path):
+    data = frame()
+    data.to_csv(tmp_path / "data.csv", index=False)
+    from_file = lamina.train(tmp_path / "data.csv", "price", **SETTINGS)
+    from_frame = lamina.train(pandas.read_csv(tmp_path / "data.csv"), "price", **SETTINGS)
+    np.testing.assert_array_equal(from_file.model.predict(data), from_frame.model.predict(data))
+
+
+def test_model_files_and_pickles(tmp_path):
+    data = frame()
+    model = lamina.train(data, "price", **SETTINGS).model
+    model.save(tmp_path / "model.safetensors")
+    for other in (lamina.Model.load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(model.predict(data), other.predict(data))
+        assert other.columns == ["colour", "size"] and other.targets == ["price"] and other.classes == []
+    assert model.to_onnx()[:1] == b"\x08"
+    program = os.environ.get("LAMINA_PROGRAM")
+    if program:
+        data.to_csv(tmp_path / "data.csv", index=False)
+        subprocess.run(
+            [program, "predict", "--model", "model.safetensors", "--data", "data.csv", "--out", "answers.csv"],
+            cwd=tmp_path,
+            check=True,
+        )
+        answers = pandas.read_csv(tmp_path / "answers.csv")
+        np.testing.assert_allclose(answers.iloc[:, -1], model.predict(data), rtol=1e-6)
+
+
+def test_classes_rows_and_missing_values():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(150, 2))
+    data = pandas.DataFrame({"a": x[:, 0], "b": x[:, 1], "kind": np.where(x.sum(1) > 0, "up", "down")})
+    result = lamina.train(data, epochs=30, hidden=[8], learning_rate=0.05, batch=16, missing="mean")
+    assert sorted(result.model.classes) == ["down", "up"]
+    assert (result.model.predict(data) == data["kind"]).mean() > 0.95
+    outputs = result.model.predict_outputs(data)
+    rows = result.model.rows()
+    np.testing.assert_allclose([rows(row) for row in x[:5]], outputs[:5], rtol=1e-5, atol=1e-7)
+    data.loc[3, "a"] = np.nan
+    assert result.model.predict(data)[3] in ("up", "down")
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow", "dict"])
+def test_other_tables(kind):
+    data = frame()
+    if kind == "dict":
+        table = {name: data[name].to_numpy() for name in data}
+    elif kind == "polars":
+        table = pytest.importorskip("polars").DataFrame({name: data[name].tolist() for name in data})
+    else:
+        table = pytest.importorskip("pyarrow").table({name: data[name].tolist() for name in data})
+    expected = lamina.train(data, "price", **SETTINGS).model.predict(data)
+    np.testing.assert_array_equal(lamina.train(table, "price", **SETTINGS).model.predict(table), expected)
+
+
+def test_callbacks_stop_and_fail():
+    seen = []
+    result = lamina.train(frame(), "price", on_epoch=lambda record: seen.append(record["epoch"]) or len(seen) == 4, **SETTINGS)
+    assert seen == [1, 2, 3, 4] and result.stop_reason == "interrupted"
+
+    def fail(record):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        lamina.train(frame(), "price", on_epoch=fail, **SETTINGS)
+
+
+def test_control_c_keeps_the_model_so_far():
+    started = threading.Event()
+
+    def interrupt():
+        started.wait()
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    begun = time.monotonic()
+    result = lamina.train(frame(), "price", on_epoch=lambda record: started.set(), **{**SETTINGS, "epochs": 10_000_000})
+    assert result.stop_reason == "interrupted" and time.monotonic() - begun < 20
+    assert np.isfinite(result.model.predict(frame())).all()
+
+
+def test_errors_are_the_programs(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothere.csv"):
+        lamina.train(tmp_path / "nothere.csv")
+    with pytest.raises(FileNotFoundError) as caught:
+        lamina.Model.load(tmp_path / "nothere.safetensors")
+    assert isinstance(caught.value, lamina.Error) and caught.value.code == "not_found"
+    with pytest.raises(ValueError, match="learning-rat") as wrong:
+        lamina.train(frame(), "price", learning_rat=0.1)
+    assert wrong.value.code in ("invalid_argument", "not_found")
+    with pytest.raises(lamina.Error, match="cost"):
+        lamina.train(frame(), "cost")
+    (tmp_path / "bad.safetensors").write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="bad.safetensors"):
+        lamina.Model.load(tmp_path / "bad.safetensors")
+    with pytest.raises(ArithmeticError, match="diverged"):
+        lamina.train(frame(), "price", epochs=50, hidden=[8], activation="relu", optimizer="sgd", learning_rate=1e6, task="regression")
+
+
+def test_every_setting_has_a_name():
+    assert {"epochs", "learning_rate", "hidden", "class_weights", "model"} <= set(lamina.settings())
+    result = lamina.train(frame(), "price", split=[0.7, 0.2, 0.1], **SETTINGS)
+    assert result.test["samples"] == 20 or json.dumps(result.test)

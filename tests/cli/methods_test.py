@@ -1,0 +1,203 @@
+"""Training without epochs (--method), from a model on (--start-from), neighbours and centres: results, files, refusals."""
+
+import json
+import os
+import unittest
+
+from lamina_cli import DATA, DIGITS, CliTest, blob_rows, linear_rows, main, read_npy, read_safetensors
+
+SMALL = os.path.join(DATA, "small")
+
+
+def npy(rows):
+    """The bytes of a .npy matrix of f4."""
+    import struct
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+    header = header.ljust(117) + "\n"
+    values = [value for row in rows for value in row]
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values)
+
+
+class MethodsTest(CliTest):
+    def layers_of(self, model):
+        metadata, _ = read_safetensors(self.read(model, "rb"))
+        return json.loads(metadata["lamina"])["network"]["layers"]
+
+    @unittest.skipUnless(DATA, "optical digits: LAMINA_DATA is not set")
+    def test_the_authors_results(self):
+        files = ("--data", os.path.join(SMALL, "optdigits_train.csv"), "--test", os.path.join(SMALL, "optdigits_test.csv"),
+                 "--split", "1,0,0", "--scale", "none", "--task", "classification")
+        # Their features are x / 8 - 1: distances an eighth of those here.
+        for flags, network, right in ((("--radius", 8 * 7.6), "64-595-10", 1755),
+                                      (("--radius", 8, "--neuron", "l2-gaussian", "--overlap", 0.25), "64-1720-10", 1773)):
+            for backend in (("cpu", 1), ("cpu", 2), ("serial", 1)):
+                result = self.train_json(*files, "--method", "fsvc", *flags, "--backend", backend[0], "--threads", backend[1])
+                self.assertEqual(result["network"], network)
+                self.assertEqual(round(result["accuracy"] * 1797), right)
+
+    def test_every_method_makes_a_model_that_answers(self):
+        rows = blob_rows(240, ("no", "yes", "maybe"))
+        self.write("x.csv", rows)
+        self.write("new.csv", [row[:2] for row in rows[:40]])
+        for method in (("fsvc",), ("fsvc", "--radius", "1", "--learning-rate", "0.1", "--epochs", "3"), ("sfsvc",),
+                       ("elm", "--hidden", "40"), ("elm", "--hidden", "30", "--neuron", "l2-gaussian", "--ridge-c", "10"),
+                       ("elm", "--hidden", "20", "--hidden-weights", "2bit"), ("knn",), ("knn", "--k", "3", "--distance", "l1")):
+            with self.subTest(method=method):
+                result = self.train_json("--data", "x.csv", "--method", *method, "--model", "m")
+                self.assertGreater(result["accuracy"], 0.85)
+                self.assertEqual(self.train_json("--data", "x.csv", "--method", *method)["accuracy"], result["accuracy"])
+                again = json.loads(self.succeed("evaluate", "--model", "m", "--data", "x.csv", "--json", "-").out)
+                self.assertGreater(again["accuracy"], 0.85)
+                answers = self.succeed("predict", "--model", "m", "--data", "new.csv").out.split()
+                self.assertEqual(len(answers), 40)
+                if method[0] == "knn":
+                    self.refuse("export", "m", "--onnx", "--out", "m.onnx", says=("nearest neighbours", "ONNX"))
+                else:
+                    self.succeed("export", "m", "--onnx", "--out", "m.onnx")
+
+    def test_a_file_of_neighbours_is_one_of_a_newer_format(self):
+        self.write("x.csv", blob_rows(100))
+        self.train("--data", "x.csv", "--method", "knn", "--k", "5", "--model", "m")
+        metadata, tensors = read_safetensors(self.read("m", "rb"))
+        description = json.loads(metadata["lamina"])
+        self.assertEqual((description["format_version"], description["nearest"]), (4, 5))
+        self.assertEqual(len(tensors["layer.1.weight"]), 60 * 2 * 4)
+        content = self.read("m", "rb")
+        for wrong in (b"0", b"-"):
+            self.write("wrong", content.replace(b'\\"nearest\\":5', b'\\"nearest\\":' + wrong))
+            self.refuse("evaluate", "--model", "wrong", "--data", "x.csv", code=1, says="wrong")
+
+    def test_centres_are_rows_in_a_network_of_ordinary_layers(self):
+        self.write("x.csv", blob_rows(200))
+        self.train("--data", "x.csv", "--method", "fsvc", "--radius", "0.8", "--model", "m")
+        first, second = self.layers_of("m")
+        self.assertEqual((first["synapse"], first["activation"], first["bias"]), ("l1", "triangle(radius=0.8)", False))
+        self.assertEqual((second["synapse"], second["activation"], second["bias"]), ("dot", "identity", False))
+        self.assertEqual(first["outputs"], second["inputs"])
+
+    def test_text_columns_are_encoded_as_for_training(self):
+        rows = blob_rows(150)
+        self.write("x.csv", [["kind", *rows[0]]] + [["abc"[i % 3], *row] for i, row in enumerate(rows[1:])])
+        for method in ("fsvc", "elm", "knn"):
+            self.assertGreater(self.train_json("--data", "x.csv", "--method", method)["accuracy"], 0.8)
+        self.assertEqual(self.train_json("--data", "x.csv", "--method", "knn")["inputs"], 5)
+
+    def test_values(self):
+        self.write("x.csv", linear_rows(300))
+        for method in (("elm", "--hidden", "60"), ("elm", "--hidden", "500"), ("knn",)):
+            with self.subTest(method=method):
+                result = self.train_json("--data", "x.csv", "--method", *method)
+                self.assertGreater(result["test"]["r2"], 0.9)
+        for method in ("fsvc", "sfsvc"):
+            self.refuse("train", "--data", "x.csv", "--method", method, code=2, says=("needs classes", "elm or knn"))
+
+    def test_what_cannot_be(self):
+        self.write("x.csv", blob_rows(100))
+        self.write("one.csv", [["a", "b", "answer"]] + [[i, i, "yes"] for i in range(50)])
+        for arguments, says in ((("fsvc", "--radius", "0"), ("--radius must be a positive number",)),
+                                (("fsvc", "--radius", "-2"), ("--radius must be a positive number",)),
+                                (("fsvc", "--radius", "nan"), ("--radius",)),
+                                (("fsvc", "--overlap", "0"), ("--overlap must be",)),
+                                (("sfsvc", "--overlap", "-1"), ("--overlap must be",)),
+                                (("fsvc", "--radius", "1e-9"), ("every one of the first", "Try --radius")),
+                                (("fsvc", "--neuron", "dot-tanh"), ("needs a distance with a triangle or gaussian",)),
+                                (("fsvc", "--optimizer", "sgd"), ("--optimizer has no effect with --method fsvc",)),
+                                (("sfsvc", "--learning-rate", "0.1"), ("--learning-rate has no effect",)),
+                                (("knn", "--k", "500"), ("500 nearest of", "Use at most --k")),
+                                (("knn", "--k", "0"), ("--k must be",)),
+                                (("knn", "--radius", "3"), ("--radius has no effect with --method knn",)),
+                                (("elm", "--hidden", "0"), ("one hidden layer",)),
+                                (("elm", "--hidden", "5,5"), ("one hidden layer",)),
+                                (("elm", "--ridge-c", "0"), ("--ridge-c must be a positive number",)),
+                                (("elm", "--neuron", "dot-abs", "--radius", "2"), ("abs has none",)),
+                                (("elm", "--hidden", "50", "--neuron", "dot-identity", "--ridge-c", "1e300"),
+                                 ("condition above", "C = 1e+300", "smaller --ridge-c")),
+                                (("backpropagation", "--radius", "3"), ("--radius has no effect",)),
+                                (("fsvk",), ("Did you mean 'fsvc'?",))):
+            with self.subTest(arguments=arguments):
+                self.refuse("train", "--data", "x.csv", "--model", "m", "--method", *arguments, code=2, says=says)
+        self.refuse("train", "--data", "one.csv", "--method", "fsvc", says="class")
+
+    def test_a_search_varies_them(self):
+        self.write("x.csv", blob_rows(200))
+        result = json.loads(self.succeed("search", "--data", "x.csv", "--method", "fsvc", "--vary", "radius=0.3..3:4",
+                                         "--retrain", "--model", "m", "--json", "-").out)
+        self.assertEqual(len(result["trials"]), 4)
+        self.assertTrue(all(trial["state"] == "done" for trial in result["trials"]))
+        self.assertEqual(self.layers_of("m")[0]["synapse"], "l1")
+
+    def test_settings_go_through_a_file(self):
+        self.write("x.csv", blob_rows(120))
+        self.write("run.toml", self.succeed("train", "--data", "x.csv", "--method", "fsvc", "--radius", "0.7", "--print-config").out)
+        first = self.train_json("--config", "run.toml")
+        self.assertEqual(first["network"], self.train_json("--data", "x.csv", "--method", "fsvc", "--radius", "0.7")["network"])
+
+
+class StartFromTest(CliTest):
+    def test_fine_tuning_a_classifier_that_was_found_at_once(self):
+        self.write("x.csv", blob_rows(240, ("no", "yes", "maybe")))
+        self.train("--data", "x.csv", "--method", "fsvc", "--radius", "1", "--model", "fsvc")
+        tuned = self.train_json("--data", "x.csv", "--start-from", "fsvc", "--epochs", "3", "--model", "tuned")
+        self.assertGreater(tuned["accuracy"], 0.85)
+        _, before = read_safetensors(self.read("fsvc", "rb"))
+        _, after = read_safetensors(self.read("tuned", "rb"))
+        self.assertNotEqual(before["layer.1.weight"], after["layer.1.weight"])
+        self.train("--data", "x.csv", "--start-from", "fsvc", "--freeze", "layer.1", "--epochs", "2", "--model", "frozen")
+        _, after = read_safetensors(self.read("frozen", "rb"))
+        self.assertEqual(before["layer.1.weight"], after["layer.1.weight"])
+        self.assertNotEqual(before["layer.2.weight"], after["layer.2.weight"])
+
+    def test_a_network_goes_on_and_frozen_layers_stay(self):
+        trained = self.train_json("--data", DIGITS, "--hidden", "24,16", "--epochs", "3", "--model", "m")
+        _, before = read_safetensors(self.read("m", "rb"))
+        start = self.train_json("--data", DIGITS, "--start-from", "m", "--epochs", "1", "--learning-rate", "1e-12")
+        self.assertEqual(start["network"], "64-24-16-10")
+        self.assertEqual(start["accuracy"], trained["accuracy"], "it starts as good as it was")
+        for frozen, clip in (("layer.1", "0"), ("layer.2", "0.5"), ("layer.1,layer.3", "0"), ("layer.2,layer.3", "1")):
+            self.train("--data", DIGITS, "--start-from", "m", "--freeze", frozen, "--clip-norm", clip, "--weight-decay", "0.01",
+                       "--epochs", "1", "--model", "f")
+            _, after = read_safetensors(self.read("f", "rb"))
+            for name, bits in before.items():
+                self.assertEqual(after[name] == bits, name.rsplit(".", 1)[0] in frozen.split(","), f"{frozen}: {name}")
+
+    def test_what_cannot_be(self):
+        self.write("x.csv", blob_rows(100))
+        self.train("--data", "x.csv", "--hidden", "8", "--epochs", "1", "--model", "m")
+        self.refuse("train", "--data", "x.csv", "--start-from", "m", "--freeze", "layer.1,layer.2", code=2, says="nothing is left")
+        self.refuse("train", "--data", "x.csv", "--start-from", "m", "--freeze", "layer.7", code=2, says="layer.1 to layer.2")
+        self.refuse("train", "--data", "x.csv", "--start-from", "m", "--layers", "l1-triangle:5,dot-softmax:2", code=2,
+                    says="no layer of its network")
+        self.refuse("train", "--data", "x.csv", "--start-from", "missing", says="missing")
+        self.refuse("train", "--data", "x.csv", "--start-from", "m", "--model", "m", code=2)
+        self.refuse("search", "--data", "x.csv", "--start-from", "m", code=2, says="one training")
+        self.train("--data", "x.csv", "--method", "knn", "--model", "k")
+        self.refuse("train", "--data", "x.csv", "--start-from", "k", says="nearest neighbours")
+
+
+class NeighboursTest(CliTest):
+    def test_of_files(self):
+        self.write("x.npy", npy([[0, 0], [5, 5]]))
+        self.write("y.npy", npy([[4, 4], [1, 0], [0, 1], [9, 9]]))
+        self.succeed("neighbours", "--x", "x.npy", "--y", "y.npy", "--k", "2", "--metric", "l1", "--out", "n.npy", "--distances",
+                     "d.npy")
+        self.assertEqual(read_npy(self.read("n.npy", "rb")), ("<i8", (2, 2), (1, 2, 0, 3)))
+        self.assertEqual(read_npy(self.read("d.npy", "rb")), ("<f4", (2, 2), (1, 1, 2, 8)))
+        self.succeed("neighbours", "--x", "x.npy", "--y", "y.npy", "--k", "1", "--metric", "dot", "--out", "n.npy")
+        self.assertEqual(read_npy(self.read("n.npy", "rb"))[2], (0, 3))
+        self.refuse("neighbours", "--x", "x.npy", "--y", "y.npy", "--k", "5", "--out", "n.npy", code=2, says="Ask for 1 to 4")
+        self.refuse("neighbours", "--x", "x.npy", "--y", "y.npy", "--out", "x.npy", code=2)
+        self.refuse("neighbours", "--x", "x.npy", "--out", "n.npy", code=2, says="no --y FILE")
+
+    def test_centres(self):
+        self.write("x.npy", npy([[i % 3 * 10 + (i % 7) / 10, i % 3] for i in range(300)]))
+        for method in ("k-means", "k-medians"):
+            self.succeed("centres", "--x", "x.npy", "--method", method, "--count", "3", "--out", "c.npy")
+            kind, shape, values = read_npy(self.read("c.npy", "rb"))
+            self.assertEqual((kind, shape), ("<f4", (3, 2)))
+            self.assertEqual(sorted(round(value) for value in values[1::2]), [0, 1, 2])
+        self.refuse("centres", "--x", "x.npy", "--count", "301", "--out", "c.npy", code=2, says="301 centres of 300 rows")
+        self.refuse("centres", "--x", "x.npy", "--count", "0", "--out", "c.npy", code=2, says="--count must be at least 1")
+
+
+if __name__ == "__main__":
+    main()
