@@ -11,7 +11,6 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,12 +39,6 @@ std::shared_ptr<const void> KeptAlive(const nb::object& array) {
             const nb::gil_scoped_acquire lock;
             nb::handle(static_cast<PyObject*>(const_cast<void*>(object))).dec_ref();
           }};
-}
-
-std::vector<int64_t> AllRowsOf(const Table& table) {
-  std::vector<int64_t> rows(static_cast<size_t>(table.rows));
-  std::iota(rows.begin(), rows.end(), int64_t{0});
-  return rows;
 }
 
 void RequireRows(Table& table, const std::string& name, int64_t rows) {

@@ -119,7 +119,7 @@ class BadModelTest(CliTest):
         self.refuse_model(struct.pack("<Q", 2**63) + self.content[8:], "header")
         self.refuse_model(struct.pack("<Q", 2) + b"{}", "not a lamina model")
         self.refuse_model(struct.pack("<Q", 4) + b"[[[[", "header")
-        self.refuse_model(struct.pack("<Q", 200000) + b"[" * 200000, "nested deeper")
+        self.refuse_model(struct.pack("<Q", 200005) + b'{"a":' + b"[" * 200000, "nested deeper")
         self.refuse_model(self.content[:8] + b"\xff" + self.content[9:], "header")
 
     def test_tensors_that_do_not_fit(self):

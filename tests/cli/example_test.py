@@ -17,7 +17,7 @@ class ExampleTest(CliTest):
     def make_model(self):
         rows = [[(i * 37 % 100) / 10, (i * 53 % 90) / 9 - 5, "yes" if (i * 37 % 100) > 50 else "no"] for i in range(200)]
         self.write("rows.csv", [["width", "height", "big"]] + rows)
-        self.train("--data", "rows.csv", "--hidden", "6", "--epochs", "4", "--model", "m")
+        self.train("--data", "rows.csv", "--hidden", "6", "--epochs", "4", "--missing", "error", "--model", "m")
         return rows
 
     def test_equals_lamina_predict(self):

@@ -29,7 +29,7 @@ class FaultsTest(CliTest):
     # command: its outputs, which are the same bytes in every run
     COMMANDS = {
         ("train", "--data", "t.csv", "--hidden", "4", "--epochs", "2", "--batch", "16", "--model", "out.safetensors", "--checkpoint",
-         "kept", "--checkpoint-epochs", "1", "--threads", "1"): ("out.safetensors",),
+         "kept", "--checkpoint-epochs", "1", "--threads", "1", "--overwrite"): ("out.safetensors",),
         ("predict", "--model", "m.safetensors", "--data", "t.csv", "--out", "out.csv", "--threads", "1"): ("out.csv",),
         ("export", "--onnx", "m.safetensors", "--out", "out.onnx"): ("out.onnx",),
         ("layer", "--x", "x.npy", "--neuron", "mul", "--neurons", "3", "--out", "out.npy", "--threads", "1"): ("out.npy",),

@@ -172,8 +172,8 @@ def read_safetensors(content):
 
 
 def write_safetensors(metadata, header, data):
-    """The bytes of a file; `header` holds the tensor entries."""
-    text = json.dumps({"__metadata__": metadata, **header}).encode()
+    """The bytes of a file as another program writes it, without a checksum; `header` holds the tensor entries."""
+    text = json.dumps({"__metadata__": {key: metadata[key] for key in metadata if key != "crc32"}, **header}).encode()
     return struct.pack("<Q", len(text)) + text + data
 
 
