@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lamina/base/text.h"
 
@@ -14,6 +15,9 @@ namespace lamina::cli {
 namespace {
 
 constexpr int kBarCells = 20;
+constexpr int64_t kAllLines = 30;  // as many epochs have a line each
+constexpr int64_t kFirstLines = 5;
+constexpr double kBetweenLines_seconds = 1;
 
 int TerminalColumns() {
   winsize size{};
@@ -56,14 +60,22 @@ void ProgressPrinter::Update(const TrainProgress& progress) {
 }
 
 void ProgressPrinter::EpochDone(const EpochRecord& record) {
-  Clear();
   std::string line =
       fmt::format("epoch {}/{}  {}", record.epoch, epochs_, Metric("loss", record.train_loss, record.train_accuracy));
   if (!std::isnan(record.validation_loss)) {
     line += "  " + Metric("validation", record.validation_loss, record.validation_accuracy);
   }
-  fmt::print("{}  {} samples/s\n", line, WithThousands(std::llround(record.samples_per_second)));
+  pending_ = fmt::format("{}  {} samples/s\n", line, WithThousands(std::llround(record.samples_per_second)));
+  if (epochs_ <= kAllLines || record.epoch <= kFirstLines || since_line_.Elapsed_seconds() >= kBetweenLines_seconds) {
+    Finish();
+  }
+}
+
+void ProgressPrinter::Finish() {
+  Clear();
+  fmt::print("{}", std::exchange(pending_, ""));
   std::fflush(stdout);
+  since_line_ = Stopwatch();
 }
 
 void ProgressPrinter::Clear() {

@@ -1,9 +1,10 @@
-// Training as it runs: a bar on a terminal, one plain line an epoch elsewhere.
+// Training as it runs: a bar on a terminal, and lines of epochs.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "lamina/base/timing.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina::cli {
@@ -14,7 +15,9 @@ class ProgressPrinter {
   ProgressPrinter(int64_t epochs, bool terminal) : epochs_(epochs), terminal_(terminal) {}
 
   void Update(const TrainProgress& progress);
+  /// A line; of many epochs the first ones, one a second, and by Finish() the last.
   void EpochDone(const EpochRecord& record);
+  void Finish();
   /// Clears the bar; call before printing anything else.
   void Clear();
 
@@ -22,6 +25,8 @@ class ProgressPrinter {
   int64_t epochs_;
   bool terminal_;
   bool bar_shown_ = false;
+  std::string pending_;  // the line of the last epoch, where it was not printed
+  Stopwatch since_line_;
 };
 
 /// "BEFORE [####....] AFTER" in place of the terminal's last line, cut to its width; ClearBar() erases it.

@@ -109,7 +109,7 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, bool t
     callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
   }
   const TrainResult result = session.Run(callbacks);
-  printer.Clear();
+  printer.Finish();
   interrupted = result.history.stop_reason == "interrupted";
   if (text && !interrupted) {
     if (result.test) {

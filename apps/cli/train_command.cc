@@ -211,10 +211,10 @@ int RunTrain(const TrainCommand& command) {
   try {
     result = session->Run(callbacks);
   } catch (...) {
-    printer.Clear();
+    printer.Finish();
     throw;
   }
-  printer.Clear();
+  printer.Finish();
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session->CheckpointPath();
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),

@@ -264,7 +264,7 @@ TEST(Model, DeepDescriptionsAreErrorsAndNoStackOverflow) {
   const SafetensorsFile file = SafetensorsFile::Read(folder.Path("m"));
   std::string text = file.metadata().at("lamina");
   const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
-  text.insert(text.size() - 1, ",\"training\":" + deep);
+  text.insert(text.size() - 1, ",\"deep\":" + deep);
   WriteSafetensors(folder.Path("m"), {{"lamina", text}}, file.tensors());
   EXPECT_TRUE(Mentions(CaughtError([&] { LoadModel(folder.Path("m")); }).what(), "nested deeper"));
 }
