@@ -25,7 +25,7 @@ std::vector<std::string> NeededNames(const Preprocessor& preprocessor) {
     names.push_back(column.name);
   }
   for (const std::string& derived : preprocessor.derive().columns) {
-    for (const std::string_view part : SplitText(derived.substr(derived.find(':') + 1), ':')) {
+    for (const std::string_view part : SplitText(std::string_view(derived).substr(derived.find(':') + 1), ':')) {
       names.emplace_back(part);
     }
   }
