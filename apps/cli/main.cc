@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <new>
 #include <utility>
@@ -31,6 +32,8 @@ constexpr const char* kFooter =
     "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint kept).";
+
+constexpr const char* kOutOfMemory = "lamina: error: out of memory\n";
 
 std::string VersionText() {
   std::string text = "lamina " + Version();
@@ -151,6 +154,22 @@ void CatchCutFiles() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
+// Parts of the libraries promise not to throw and allocate all the same: no memory ends the process there.
+std::terminate_handler usual_terminate = nullptr;
+void TerminateWithoutMemory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) {
+      std::rethrow_exception(thrown);
+    }
+  } catch (const std::bad_alloc&) {
+    RemovePartFiles();
+    std::fputs(kOutOfMemory, stderr);
+    _exit(kExitFailure);
+  } catch (...) {
+  }
+  usual_terminate();
+}
+
 // Output that never arrived (a full disk, a closed pipe) is a failure.
 int CheckOutput(int code) {
   std::cout.flush();
@@ -224,10 +243,11 @@ int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
     lamina::cli::OccupyStandardStreams();
     lamina::cli::CatchCutFiles();
+    lamina::cli::usual_terminate = std::set_terminate(lamina::cli::TerminateWithoutMemory);
     const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
     return lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
   } catch (const std::bad_alloc&) {  // before a command began, or for the text of another error
-    std::fputs("lamina: error: out of memory\n", stderr);
+    std::fputs(lamina::cli::kOutOfMemory, stderr);
     return lamina::cli::kExitFailure;
   }
 }
