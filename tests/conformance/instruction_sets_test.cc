@@ -59,7 +59,9 @@ TEST(InstructionLevels, OnlyTakeAway) {
     const auto leaves_out = [&](const char* what) {
       return std::find(left_out.begin(), left_out.end(), what) != left_out.end();
     };
-    EXPECT_EQ(leaves_out("AVX2"), (level.allowed.targets & conformance::TargetBit("AVX2")) == 0);
+    if (const int64_t avx2 = conformance::TargetBit("AVX2"); avx2 != 0) {  // not known to Highway on Arm
+      EXPECT_EQ(leaves_out("AVX2"), (level.allowed.targets & avx2) == 0);
+    }
     EXPECT_EQ(leaves_out("byte products"), !level.allowed.byte_products);
     EXPECT_EQ(leaves_out("bf16 products"), !level.allowed.bf16_products);
     EXPECT_EQ(leaves_out("bf16 tiles"), !level.allowed.bf16_tiles);
