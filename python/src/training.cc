@@ -13,6 +13,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/trainer.h"
 #include "python/src/batch_predictor.h"
@@ -193,7 +194,7 @@ void BindTraining(nb::module_& module) {
       .def(
           "mean_distance",
           [](const Dataset& self, const std::string& synapse, uint64_t seed) {
-            return MeanDistance(ParseSynapse(synapse), self, seed);
+            return MeanDistance(ParseSynapse(synapse), self.features.view(), seed);
           },
           nb::arg("synapse"), nb::arg("seed"), "Between random pairs of rows.");
   module.def(
