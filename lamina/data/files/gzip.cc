@@ -96,22 +96,13 @@ bool IsFollowed(std::string_view content, size_t at, const std::string& source) 
   return true;
 }
 
-}  // namespace
-
-bool IsGzip(std::string_view content) { return content.size() >= 2 && content[0] == '\x1f' && content[1] == '\x8b'; }
-
-std::string Gunzip(std::string_view content, const std::string& source) try {
+// Inflates member after member into `out`, which is cut to what there was. Where it is full, `more` gives it room, or
+// false to leave it at that.
+template <class More>
+void InflateMembers(std::string_view content, std::string& out, const std::string& source, const More& more) {
   Inflater inflater;
-  const int64_t available_bytes = QueryHardware().UsableMemory_bytes();
-  const auto limit_bytes =
-      available_bytes > 0 ? static_cast<size_t>(available_bytes) : std::numeric_limits<size_t>::max();
-  std::string out;
-  out.resize(std::min(limit_bytes, FirstGuess_bytes(content)));
   size_t used = 0;
-  for (size_t at = 0; at < content.size();) {
-    if (used == out.size()) {
-      Grow(out, limit_bytes, source);
-    }
+  for (size_t at = 0; at < content.size() && (used < out.size() || more());) {
     if (InflateSome(inflater.stream(), content, at, out, used, source)) {
       if (!IsFollowed(content, at, source)) {
         break;
@@ -120,6 +111,22 @@ std::string Gunzip(std::string_view content, const std::string& source) try {
     }
   }
   out.resize(used);
+}
+
+}  // namespace
+
+bool IsGzip(std::string_view content) { return content.size() >= 2 && content[0] == '\x1f' && content[1] == '\x8b'; }
+
+std::string Gunzip(std::string_view content, const std::string& source) try {
+  const int64_t available_bytes = QueryHardware().UsableMemory_bytes();
+  const auto limit_bytes =
+      available_bytes > 0 ? static_cast<size_t>(available_bytes) : std::numeric_limits<size_t>::max();
+  std::string out;
+  out.resize(std::min(limit_bytes, FirstGuess_bytes(content)));
+  InflateMembers(content, out, source, [&] {
+    Grow(out, limit_bytes, source);
+    return true;
+  });
   return out;
 } catch (const std::bad_alloc&) {
   throw Error(ErrorCode::kResource, "not enough memory to decompress", {.file = source});
@@ -128,18 +135,8 @@ std::string Gunzip(std::string_view content, const std::string& source) try {
 }
 
 std::string GunzipStart(std::string_view content, size_t most, const std::string& source) {
-  Inflater inflater;
   std::string out(most, '\0');
-  size_t used = 0;
-  for (size_t at = 0; used < most && at < content.size();) {
-    if (InflateSome(inflater.stream(), content, at, out, used, source)) {
-      if (!IsFollowed(content, at, source)) {
-        break;
-      }
-      inflateReset(&inflater.stream());
-    }
-  }
-  out.resize(used);
+  InflateMembers(content, out, source, [] { return false; });
   return out;
 }
 
