@@ -20,8 +20,8 @@ struct NearArgs {
   void* context = nullptr;
 };
 
-/// Distances compared with limits: what is near is told. Prepared for sizes as PreparedLayer is. Runs on the thread that
-/// calls it, one call at a time.
+/// Distances compared with limits: what is near is told. Prepared for sizes as PreparedLayer is. Runs on the thread
+/// that calls it, one call at a time.
 class NearSearch {
  public:
   virtual ~NearSearch() = default;

@@ -15,9 +15,9 @@ struct Near {
   int64_t index;
 };
 
-/// A list may grow to twice k before it is cut back to the k nearest. The farthest of those is the limit of its row: one
-/// comparison with it keeps almost all others out. Rows are independent of one another: different threads may change
-/// the lists of different rows. kLargest: the largest numbers are the nearest.
+/// A list may grow to twice k before it is cut back to the k nearest. The farthest of those is the limit of its row:
+/// one comparison with it keeps almost all others out. Rows are independent of one another: different threads may
+/// change the lists of different rows. kLargest: the largest numbers are the nearest.
 template <class T, bool kLargest>
 class NearLists {
  public:
@@ -65,7 +65,8 @@ class NearLists {
     }
   }
 
-  /// The k nearest of a row in order, of equally near ones that of the lower index first; fewer where so few were added.
+  /// The k nearest of a row in order, of equally near ones that of the lower index first; fewer where so few were
+  /// added.
   std::span<const Near<T>> Finish(int64_t row) {
     Near<T>* const list = ListOf(row);
     const int64_t count = sizes_[static_cast<size_t>(row)];

@@ -183,8 +183,8 @@ Network DrawElm(const LayerSpec& hidden, int64_t outputs, HiddenWeights weights,
   return network;
 }
 
-// [H T] of a block of rows, and the lower triangle of its products with itself: H'H, and below it T'H. By the backend in
-// one go, or as gradients of weights, tile by tile.
+// [H T] of a block of rows, and the lower triangle of its products with itself: H'H, and below it T'H. By the backend
+// in one go, or as gradients of weights, tile by tile.
 class ElmSums::Products {
  public:
   Products(const Network& network, const Backend& backend, Precision precision)

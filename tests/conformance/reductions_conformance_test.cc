@@ -29,8 +29,9 @@ Matrix RandomRows(int64_t rows, int64_t cols, uint64_t seed) {
 }
 
 double Rounded(double value, Precision precision) {
-  return precision == Precision::kBFloat16 ? static_cast<double>(static_cast<float>(BFloat16(static_cast<float>(value))))
-                                           : value;
+  return precision == Precision::kBFloat16
+             ? static_cast<double>(static_cast<float>(BFloat16(static_cast<float>(value))))
+             : value;
 }
 
 // Rows in two blocks, the second smaller; columns that lie between others.

@@ -101,9 +101,7 @@ struct GramFinish {
   }
 
  private:
-  double* RowAt(const TilePlace& at, int64_t i) const {
-    return gram.Row<double>(first_row + at.row + i) + at.column;
-  }
+  double* RowAt(const TilePlace& at, int64_t i) const { return gram.Row<double>(first_row + at.row + i) + at.column; }
 };
 
 /// The part [task.begin, task.end) of the rows of h'h.

@@ -18,8 +18,9 @@ class TileNearSearch final : public NearSearch {
   TileNearSearch(const LayerPlanRequest& request, const PassPlan& plan)
       : search_(Kernels<T>().synapses[static_cast<size_t>(request.layer.synapse)].near),
         budget_(plan.budget),
-        scratch_(ScratchFor(request.layer.outputs, request.max_batch, request.layer.inputs, Kernels<T>().shape, budget_),
-                 0) {}
+        scratch_(
+            ScratchFor(request.layer.outputs, request.max_batch, request.layer.inputs, Kernels<T>().shape, budget_),
+            0) {}
 
   void Search(const NearArgs& args) noexcept override { search_({&args, scratch_.get(), budget_}); }
 
