@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,19 @@ namespace {
 
 constexpr int64_t kHeldOut = 5;  // every fifth row answers which radius is best
 
+// One row has no distances; of few rows a class may be all held out.
+double RadiusFor(const Dataset& train, int64_t classes, const FsvcOptions& options, const Backend& backend) {
+  if (train.size() < 2) {
+    return 1;
+  }
+  const auto [held_out, others] = WithoutEvery(kHeldOut, train);
+  const std::set<int32_t> taught(others.labels.begin(), others.labels.end());
+  const bool enough = std::ssize(taught) == classes && held_out.size() > 0;
+  return (enough ? FindRadius(others, held_out, classes, options, backend)
+                 : FindRadius(train, train, classes, options, backend))
+      .radius;
+}
+
 // (network, radius), None after Ctrl-C. radius 0: it is searched for.
 nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neuron, double radius, double overlap,
                    bool by_class, double learning_rate, int64_t epochs, const std::string& backend_name, int threads) {
@@ -32,11 +46,8 @@ nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neu
     const LayerSpec spec = ParseNeuron(neuron);
     FsvcOptions options{{spec.synapse, spec.activation, overlap}, by_class, learning_rate, epochs};
     options.novelty.stop_requested = [&] { return interrupts.Stop(); };
-    if (radius == 0 && train.size() >= 2 * kHeldOut) {
-      const auto [held_out, others] = WithoutEvery(kHeldOut, train);
-      radius = FindRadius(others, held_out, classes, options, backend).radius;
-    } else if (radius == 0) {
-      radius = 1;
+    if (radius == 0) {
+      radius = RadiusFor(train, classes, options, backend);
     }
     if (!interrupts.Stop()) {
       options.novelty.activation = options.novelty.activation.WithRadius(radius);
