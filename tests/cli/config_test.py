@@ -70,6 +70,15 @@ class ConfigTest(CliTest):
         self.refuse("train", "--config", "absent.toml", says="absent.toml")
         self.refuse("train", "--config", self.folder, says=self.folder)
 
+    def test_bytes_that_no_text_has(self):
+        """The parser's own checks end the process in debug builds, and are no checks in others."""
+        for content in (b"[\0", b"epochs = 3\n[\x01x]\n", b"\0", b"[[\0", b"a = [\0", b"a = {\x7f", b"# \x08\n", b"a = '\0'\n"):
+            with self.subTest(content=content):
+                self.write("run.toml", content)
+                at = min(i for i, c in enumerate(content) if c < 9 or c == 127)
+                self.refuse("train", "--config", "run.toml", code=2,
+                            says=(f"run.toml:{1 + content[:at].count(10)}:", "control character"))
+
     def test_values_are_checked_like_flags(self):
         self.write("run.toml", f'data = "{DIGITS}"\nlearning-rate = nan\n')
         self.refuse("train", "--config", "run.toml", code=2, says="--learning-rate")
