@@ -42,11 +42,6 @@ std::string CheckMaybe(const std::string& text) {
   return std::is_integral_v<T> ? CheckInteger(text) : CheckNumber(text);
 }
 
-std::string CheckCount(const std::string& text) {
-  const std::optional<int64_t> value = ParseInteger(text);
-  return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
-}
-
 template <class S, class T>
 void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
   const std::string name = fmt::format("--{}", row.name);
@@ -158,9 +153,22 @@ void AddFlags(CLI::App& app, Settings& settings) {
   VisitSettings(settings, [&](const auto& row, auto& field) { AddFlag(app, row, field); });
 }
 
+// TOML has no control characters but tabs and line ends, and the parser does not stop at all of them.
+void CheckCharacters(const std::string& path, std::string_view content) {
+  const auto at = std::find_if(content.begin(), content.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r') || c == '\x7f';
+  });
+  if (at != content.end()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a control character, byte 0x{:02x}", static_cast<unsigned char>(*at)),
+                {.file = path, .line = 1 + std::count(content.begin(), at, '\n')});
+  }
+}
+
 template <class Settings>
 void ReadToml(const std::string& path, Settings& settings) {
   const std::string content = ReadFile(path);
+  CheckCharacters(path, content);
   toml::table table;
   try {
     table = toml::parse(content);
@@ -205,6 +213,11 @@ std::string WriteToml(const char* command, const Settings& settings) {
 }
 
 }  // namespace
+
+std::string CheckCount(const std::string& text) {
+  const std::optional<int64_t> value = ParseInteger(text);
+  return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
+}
 
 void AddSettingFlags(CLI::App& app, TrainSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings) { AddFlags(app, settings); }

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "command.h"
+#include "config.h"
 
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
@@ -53,9 +54,7 @@ void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--separator", separator, TrainSettingRow("separator").help)->capture_default_str();
   app.add_option("--decimal", decimal, TrainSettingRow("decimal").help)->capture_default_str();
   app.add_option("--date-order", date_order, TrainSettingRow("date-order").help)->capture_default_str();
-  app.add_option("--samples", samples, "Use only the first rows; 0: all")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str()->check(CheckCount);
   app.add_option("--missing", missing,
                  "Missing values: error, drop (no answer to the row) or mean (of the training rows); default: as the "
                  "model was trained")

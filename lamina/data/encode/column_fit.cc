@@ -1,9 +1,12 @@
 // Fitting columns: scales, categories, and what fills gaps.
 #include "lamina/data/encode/column_fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "lamina/base/error.h"
 #include "lamina/data/encode/category_lookup.h"
@@ -37,7 +40,9 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
   return statistics;
 }
 
-void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
+// `flag`: the setting that `scaling` comes from.
+void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source,
+              std::string_view flag = "--scale") {
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
     column.scaling.offset = statistics.mean;
     column.scaling.scale = statistics.deviation > 0 ? statistics.deviation : 1;
@@ -46,8 +51,9 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
     column.scaling.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
   }
   if (!std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
-    throw Error(ErrorCode::kBadData, "values too large to scale",
-                {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
+    throw Error(
+        ErrorCode::kBadData, "values too large to scale",
+        {.file = source, .column = column.name, .remedy = fmt::format("Check the values, or use {} none.", flag)});
   }
 }
 
@@ -153,7 +159,7 @@ FittedColumn FitTarget(const Table& table, std::span<const int64_t> rows, int64_
     const Column* const one[] = {&column};
     fitted.scaling.logarithm = scaling == Scaling::kLog;
     SetScale(fitted, scaling, (fitted.scaling.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0],
-             table.source);
+             table.source, "--target-scale");
   }
   return fitted;
 }
