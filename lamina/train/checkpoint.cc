@@ -106,16 +106,19 @@ void SaveCheckpoint(const std::string& path, const Model& model, const TrainStat
 }
 
 Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom) {
-  const SafetensorsFile file = SafetensorsFile::Read(path);
+  return CheckpointFrom(SafetensorsFile::Read(path), path, custom);
+}
+
+Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
   Checkpoint checkpoint;
-  checkpoint.model = ModelFrom(file, path, custom);
+  checkpoint.model = ModelFrom(file, source, custom);
   const auto entry = file.metadata().find(kMetadataKey);
   if (entry == file.metadata().end()) {
     throw Error(ErrorCode::kBadModel, "a finished model, not a checkpoint: it holds no training state",
-                {.file = path, .remedy = "Resume from a file written by --checkpoint."});
+                {.file = source, .remedy = "Resume from a file written by --checkpoint."});
   }
   try {
-    const json node = ParseUntrustedJson(entry->second, path);
+    const json node = ParseUntrustedJson(entry->second, source);
     FromJson(node, checkpoint.state);
     checkpoint.data_fingerprint = node.at("data_fingerprint").get<uint64_t>();
     const Network& network = checkpoint.model.network;
@@ -131,13 +134,13 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
     }
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())),
-                {.file = path});
+                {.file = source});
   } catch (const Error& error) {
     if (!error.context().file.empty()) {
       throw;
     }
     throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", error.message()),
-                {.file = path, .value = error.context().value});
+                {.file = source, .value = error.context().value});
   }
   return checkpoint;
 }

@@ -13,6 +13,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_claim.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
@@ -180,6 +181,10 @@ std::string TrainSession::PrecisionRemark() const {
 std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
+  std::vector<std::unique_ptr<FileClaim>> claims;  // of what a second run would overwrite with its own
+  for (const std::string& path : {settings_.model, CheckpointPath()}) {
+    claims.push_back(path.empty() ? nullptr : FileClaim::Take(path));
+  }
   TrainResult result;
   result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
                                                : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);

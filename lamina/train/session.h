@@ -42,7 +42,8 @@ class TrainSession {
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
   TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {});
 
-  /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
+  /// Trains, writes model and history files as the settings say, evaluates the test rows. Throws Error(kIo)
+  /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
   /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
   /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
