@@ -47,9 +47,9 @@ std::string TrainedOn(const EvaluateCommand& command, const Model& model) {
   const nlohmann::json test = model.training.value("test", nlohmann::json::object());
   std::string expect = "less";
   if (test.contains("accuracy")) {
-    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(test["accuracy"].get<double>()));
+    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(NumberOrNan(test, "accuracy")));
   } else if (test.contains("r2")) {
-    expect = fmt::format("the R² of its test rows, {:.5f}", test["r2"].get<double>());
+    expect = fmt::format("the R² of its test rows, {:.5f}", NumberOrNan(test, "r2"));
   }
   return fmt::format("the model was trained on rows of {}: on rows that are new to it expect {}", command.input.data,
                      expect);

@@ -7,7 +7,6 @@
 
 #include "command.h"
 #include "lamina/base/error.h"
-#include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 #include "lamina/model/model.h"
 #include "lamina/train/command_line.h"
@@ -96,11 +95,11 @@ void PrintTraining(const json& training) {
   if (training.contains("test")) {
     const json& test = training["test"];
     if (test.contains("accuracy")) {
-      fmt::print("test: accuracy {} %\n", PercentText(test["accuracy"].get<double>()));
+      fmt::print("test: accuracy {} %\n", PercentText(NumberOrNan(test, "accuracy")));
     }
     for (const json& target : test.value("targets", json::array())) {
-      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(target.value("rmse", kNaN)),
-                 target.value("r2", kNaN));
+      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(NumberOrNan(target, "rmse")),
+                 NumberOrNan(target, "r2"));
     }
   }
 }
