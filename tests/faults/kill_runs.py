@@ -16,7 +16,7 @@ TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(600)
 TRAIN = ("train", "--data", "t.csv", "--hidden", "32", "--epochs", "60", "--patience", "0", "--batch", "16", "--threads", "1")
 SEARCH = ("search", "--data", "t.csv", "--hidden", "8", "--vary", "learning-rate=0.003,0.01,0.03,0.1", "--epochs", "12", "--batch", "16",
           "--threads", "1", "--retrain", "--overwrite", "--state", "state", "--model", "m")
-LAYER = ("layer", "--x", "x.npy", "--neuron", "rbf", "--neurons", "300", "--out", "out.npy", "--threads", "1")
+LAYER = ("layer", "--x", "x.npy", "--neuron", "rbf", "--radius", "12", "--neurons", "300", "--out", "out.npy", "--threads", "1")
 
 
 class Broken(Exception):
