@@ -2,8 +2,6 @@
 #include "config.h"
 
 #include <fmt/format.h>
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +10,8 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
+#include "toml_parser.h"
+#include "toml_text.h"
 
 namespace lamina::cli {
 namespace {
@@ -153,25 +153,19 @@ void AddFlags(CLI::App& app, Settings& settings) {
   VisitSettings(settings, [&](const auto& row, auto& field) { AddFlag(app, row, field); });
 }
 
-// TOML has no control characters but tabs and line ends, and the parser does not stop at all of them.
-void CheckCharacters(const std::string& path, std::string_view content) {
-  const auto at = std::find_if(content.begin(), content.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r') || c == '\x7f';
-  });
-  if (at != content.end()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("a control character, byte 0x{:02x}", static_cast<unsigned char>(*at)),
-                {.file = path, .line = 1 + std::count(content.begin(), at, '\n')});
-  }
-}
-
 template <class Settings>
 void ReadToml(const std::string& path, Settings& settings) {
   const std::string content = ReadFile(path);
-  CheckCharacters(path, content);
+  if (const auto problem = FindTomlProblem(content)) {
+    throw Error(ErrorCode::kInvalidArgument, problem->what,
+                {.file = path,
+                 .line = 1 + std::count(content.begin(), content.begin() + static_cast<ptrdiff_t>(problem->at), '\n')});
+  }
   toml::table table;
   try {
     table = toml::parse(content);
+  } catch (const TomlAssertion&) {
+    throw Error(ErrorCode::kInvalidArgument, "is no TOML, and the parser does not say where", {.file = path});
   } catch (const toml::parse_error& error) {
     throw Error(ErrorCode::kInvalidArgument, std::string(error.description()),
                 {.file = path, .line = static_cast<int64_t>(error.source().begin.line)});
