@@ -130,7 +130,7 @@ template <class L, class T>
 __device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
   T dot = T(0);
   for (int64_t col = lane; col < loss.cols; col += kWarp) {
-    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.Target(row, col));
+    const T gradient = scale * formulas::LossGradient(formula, loss.a.At(row, col), loss.Target(row, col), col);
     loss.delta.At(row, col) = gradient;
     dot += gradient * loss.a.At(row, col);
   }
@@ -167,7 +167,7 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula) {
     const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
     double value = 0;
     for (int64_t col = lane; col < loss.cols; col += kWarp) {
-      value += formula.Value(loss.a.At(row, col), loss.Target(row, col));
+      value += formulas::LossValue(formula, loss.a.At(row, col), loss.Target(row, col), col);
     }
     own.loss += weight * WarpSum(value);
     own.weight += weight;
