@@ -71,8 +71,14 @@ std::vector<LeftOutColumn> LeaveOut(const Table& table, std::span<const int64_t>
     std::erase(judged, table.FindColumn(name));
   }
   std::vector<LeftOutColumn> left_out = UselessColumns(table, rows, judged, options.text == TextEncoding::kHash);
-  if (left_out.size() == roles.inputs.size()) {
-    return {};  // better than nothing
+  if (left_out.size() == roles.inputs.size()) {  // better than nothing: those that have values
+    std::erase_if(left_out, [&](const LeftOutColumn& column) {
+      const Column& values = table.columns[static_cast<size_t>(table.FindColumn(column.name))];
+      return std::any_of(rows.begin(), rows.end(), [&](int64_t row) { return !values.IsMissing(row); });
+    });
+    if (left_out.size() == roles.inputs.size()) {
+      return {};
+    }
   }
   std::erase_if(roles.inputs, [&](int64_t position) {
     return std::any_of(left_out.begin(), left_out.end(), [&](const LeftOutColumn& column) {
