@@ -6,6 +6,7 @@
 #include <vector>
 
 namespace lamina {
+
 void AddNewLabels(const CategoryView& view, std::span<const int64_t> counts, std::span<const int32_t> index,
                   std::span<const std::string> classes, std::span<const std::string> fitted, EncodeReport& report) {
   const std::vector<int32_t> known = MatchNames(view, fitted);
