@@ -231,7 +231,8 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
       fitted.format = column.format;
       const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
       fitted.scaling.scale = pixel ? kPixelMax : 1;
-      const bool scaled = !pixel && (options.scaling != Scaling::kNone || bins > 0);
+      const bool calendar = column.is_date && options.dates == DateEncoding::kCalendar;
+      const bool scaled = !pixel && (options.scaling != Scaling::kNone || bins > 0 || calendar);
       if (scaled || (Fills(options.missing) && CanBeMissing(column))) {
         measured.push_back(&column);
         measured_column.push_back(columns.size());
