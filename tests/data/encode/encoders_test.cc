@@ -82,6 +82,7 @@ TEST(Encoders, DatesAreWavesOfTheYearTheWeekAndTheDay) {
   const Preprocessor fitted = FromFile(FitAll(table, options));
   const Values rows = Rows(EncodeAll(fitted, table).features);
   for (int64_t i = 0; i < table.rows; ++i) {
+    ASSERT_EQ(rows[static_cast<size_t>(i)].size(), 7U);
     const double days = table.columns[0].Number(i);
     size_t at = 1;
     for (const double period : {365.2425, 7.0, 1.0}) {
@@ -89,7 +90,6 @@ TEST(Encoders, DatesAreWavesOfTheYearTheWeekAndTheDay) {
       EXPECT_NEAR(rows[static_cast<size_t>(i)][at++], std::sin(turn), 1e-9);
       EXPECT_NEAR(rows[static_cast<size_t>(i)][at++], std::cos(turn), 1e-9);
     }
-    ASSERT_EQ(rows[static_cast<size_t>(i)].size(), at);
   }
   const Table short_time = Csv("when,y\n2023-01-01,1.5\n2023-01-03,2.5\n");
   EXPECT_EQ(FitAll(short_time, options).inputs().count(), 1) << "neither a week nor hours";
