@@ -22,7 +22,7 @@ std::vector<T> Some(const std::vector<T>& values, std::span<const size_t> places
   std::vector<T> some;
   for (const size_t place : places) {
     const auto begin = values.begin() + static_cast<ptrdiff_t>(place) * width;
-    some.insert(some.end(), begin, begin + (values.empty() ? 0 : width));
+    some.insert(some.end(), begin, begin + width);
   }
   return some;
 }
