@@ -17,7 +17,7 @@ namespace lamina {
 namespace {
 
 // Two clouds, "no" and "yes"; with `values` a sum and noise.
-std::string Csv(int rows, bool values) {
+std::string CloudsCsv(int rows, bool values) {
   Random random(3);
   std::string text = "a,b,answer\n";
   for (int i = 0; i < rows; ++i) {
@@ -31,7 +31,7 @@ std::string Csv(int rows, bool values) {
 
 TrainSettings FoldSettings(const TemporaryFolder& folder, bool values) {
   TrainSettings settings;
-  settings.data = folder.Write("x.csv", Csv(90, values));
+  settings.data = folder.Write("x.csv", CloudsCsv(90, values));
   settings.folds = 3;
   settings.hidden = {8};
   settings.epochs = 20;
