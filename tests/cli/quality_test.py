@@ -37,6 +37,7 @@ class FoldsTest(CliTest):
         self.assertAlmostEqual(accuracy["mean"], right, places=6)  # folds of 30 rows each
         self.assertLess(accuracy["low"], right + 1e-9)
         self.assertEqual(auc["name"], "auc")
+        self.assertIn("5 folds: accuracy ", self.succeed("model", "show", "m").out)
         self.assertEqual(result["train_rows"], 150)
         self.assertEqual(result["validation_rows"], 0)
         metadata, _ = read_safetensors(self.read("m", "rb"))
