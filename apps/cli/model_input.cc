@@ -47,6 +47,10 @@ void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_def
 void ModelInput::AddTo(CLI::App& app) {
   plain.AddTo(app, "The model file and the raw rows, where --model and --data are not given");
   app.add_option("--model", model, "Model file written by lamina train")->type_name("FILE");
+  AddDataTo(app);
+}
+
+void ModelInput::AddDataTo(CLI::App& app) {
   app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();

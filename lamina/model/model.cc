@@ -21,6 +21,8 @@ constexpr const char* kMetadataKey = "lamina";
 constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
 constexpr const char* kWeights = "weights";               // absent: exact
 constexpr const char* kNearest = "nearest";               // absent: 0
+constexpr const char* kProfile = "data_profile";          // absent: none
+constexpr const char* kIntervals = "intervals";           // absent: none
 
 bool HasTrainedRadius(const json& layer) {
   const auto it = layer.find(kTrainedRadius);
@@ -173,6 +175,23 @@ void WidenTensors(const SafetensorsFile& file, size_t l, WeightStorage storage, 
   }
 }
 
+json ToJson(const AnswerIntervals& intervals) {
+  return {{"level", intervals.level}, {"rows", intervals.rows}, {"half_widths", intervals.half_widths}};
+}
+
+AnswerIntervals IntervalsFrom(const json& node, const Model& model, const std::string& source) {
+  AnswerIntervals intervals{node.at("level").get<double>(), IntegerAt(node, "rows"),
+                            node.at("half_widths").get<std::vector<double>>()};
+  const bool fits = intervals.level > 0 && intervals.level < 1 && model.preprocessor.targets().class_names().empty() &&
+                    std::ssize(intervals.half_widths) == model.network.outputs() &&
+                    std::all_of(intervals.half_widths.begin(), intervals.half_widths.end(),
+                                [](double width) { return std::isfinite(width) && width >= 0; });
+  if (!fits) {
+    throw Error(ErrorCode::kBadModel, "the intervals do not fit the model", {.file = source});
+  }
+  return intervals;
+}
+
 void CopyTensors(const SafetensorsFile& file, WeightStorage storage, Network& network) {
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
@@ -230,6 +249,12 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
                {"training", model.training}};
   if (model.nearest > 0) {
     node[kNearest] = model.nearest;
+  }
+  if (!model.profile.columns.empty()) {
+    node[kProfile] = ToJson(model.profile);
+  }
+  if (model.intervals) {
+    node[kIntervals] = ToJson(*model.intervals);
   }
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -298,6 +323,15 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     model.loss = Loss::Parse(node.at("loss").get<std::string>());
     if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
       model.preprocessor = Preprocessor::FromJson(preprocessor);
+    }
+    if (node.contains(kIntervals)) {
+      model.intervals = IntervalsFrom(node[kIntervals], model, source);
+    }
+    if (node.contains(kProfile)) {
+      model.profile = DataProfileFrom(node[kProfile]);
+      if (model.profile.columns.size() != model.preprocessor.inputs().columns().size()) {
+        throw Error(ErrorCode::kBadModel, "the profile of the training data does not fit the model", {.file = source});
+      }
     }
     model.training = node.at("training");
     if (IsFitted(model.preprocessor) && (model.preprocessor.inputs().count() != model.network.inputs() ||

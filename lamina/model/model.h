@@ -3,10 +3,13 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lamina/data/encode/preprocessor.h"
+#include "lamina/model/data_profile.h"
 #include "lamina/model/safetensors.h"
 #include "lamina/neuron/loss.h"
 #include "lamina/neuron/weight_storage.h"
@@ -19,6 +22,14 @@ namespace lamina {
 /// without them are still written as 1.
 inline constexpr int kModelFormatVersion = 5;
 
+/// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
+/// of rows that are like those it was measured on.
+struct AnswerIntervals {
+  double level = 0;
+  int64_t rows = 0;  // measured on
+  std::vector<double> half_widths;
+};
+
 struct Model {
   Network network;
   Preprocessor preprocessor;  // left as it is made for a network that is not fed from raw rows
@@ -30,6 +41,8 @@ struct Model {
   /// to the rows that it keeps (dot: products), the second has their targets as weights (outputs × rows); the answer is
   /// the mean of the targets of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
   int64_t nearest = 0;
+  std::optional<AnswerIntervals> intervals;
+  DataProfile profile;  // of the training rows; no columns: not known
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
   nlohmann::json training;
 };

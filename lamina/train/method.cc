@@ -30,7 +30,7 @@ const std::vector<MethodReadsRow>& ReadsTable() {
 
 constexpr std::string_view kReadByAll[] = {"method", "dtype", "seed"};
 // Of the other groups, what only some methods read.
-constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values"};
+constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values", "monitor"};
 constexpr std::string_view kOfFiles[] = {"checkpoint", "checkpoint-epochs"};
 
 template <class List>

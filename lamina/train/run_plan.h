@@ -9,6 +9,7 @@
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/encode/sample_weights.h"
 #include "lamina/data/files/reader.h"
+#include "lamina/train/folds.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/split.h"
 
@@ -43,6 +44,7 @@ struct DataOptions {
   bool random_samples = false;
   std::string split_by;
   SplitOptions split;
+  FoldOptions folds;
   PreprocessOptions preprocess;
   bool in_order = false;  // training rows as the file has them; else shuffled by the seed
   WeightOptions weights;
@@ -51,6 +53,12 @@ struct DataOptions {
   bool operator==(const DataOptions&) const = default;
 };
 DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw);
+
+/// Whether all rows that the settings use make the target a class or a number to predict. Throws Error.
+Task TaskOf(const TrainSettings& settings, const RawData& raw);
+
+/// The table of test rows that the run has apart; null where they are a part of the data: always for a fold.
+const Table* TestTableOf(const TrainSettings& settings, const RawData& raw);
 
 /// Which rows train and how they are encoded.
 struct DataPlan {

@@ -15,9 +15,13 @@
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
 #include "lamina/base/timing.h"
+#include "lamina/data/encode/bound_table.h"
+#include "lamina/model/drift.h"
+#include "lamina/model/intervals.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
+#include "lamina/train/monitor.h"
 #include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
@@ -30,7 +34,38 @@ constexpr const char* kSettingsKey = "settings";
 // The same table may be named from another folder.
 std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
+// Training again replaces what it made before; another model is only replaced where that was asked for.
+void RequireOwnModel(const TrainSettings& settings, std::span<const Activation> custom) {
+  std::error_code ignored;
+  if (settings.model.empty() || settings.overwrite || !std::filesystem::is_regular_file(settings.model, ignored)) {
+    return;
+  }
+  std::string what = "a file that is no model";
+  try {
+    const Model there = LoadModel(settings.model, custom);
+    const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
+    const auto data = of.value("data", std::string());
+    if (FileName(data) == FileName(settings.data) &&
+        of.value("target", std::vector<std::string>()) == settings.target) {
+      return;
+    }
+    what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
+                       data.empty() ? "" : ", trained on " + data);
+  } catch (const Error&) {  // it says what is wrong with it, which does not matter
+  }
+  RefuseSetting("model", fmt::format("--model would replace {}", what), settings.model,
+                "Give another name, or --overwrite.");
+}
+
 }  // namespace
+
+void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom) {
+  CheckFiles(FilesOf(settings));
+  if (settings.checkpoint_epochs > 0 && CheckpointPathOf(settings).empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
+  }
+  RequireOwnModel(settings, custom);
+}
 
 TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom) {
   const Checkpoint saved = LoadCheckpoint(checkpoint, custom);
@@ -50,6 +85,12 @@ TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, st
   Prepare(&raw, nullptr);
 }
 
+TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
+                           std::vector<Activation> custom)
+    : settings_(settings), custom_(std::move(custom)), found_(std::move(found)) {
+  Prepare(&raw, nullptr);
+}
+
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
   Prepare(nullptr, &checkpoint);
@@ -57,7 +98,7 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 
 void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
-  CheckOutputs();
+  CheckTrainOutputs(settings_, custom_);
   std::optional<Checkpoint> saved;
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
@@ -81,12 +122,16 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   data_ = std::make_shared<const TrainData>(EncodeData(given != nullptr ? *given : *read, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
+  const Table& table = (given != nullptr ? *given : *read).main.train;
+  model_.profile = ProfileOf(BoundTable(model_.preprocessor, table), model_.preprocessor, data_->train.rows);
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
   options_ = TrainOptionsFrom(settings_, model_.loss, {train().size(), validation().size()});
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.frozen = FrozenLayers(settings_, model_.network);
+  SetMonitor(settings_, model_, validation(), options_);
+  RequireQuality();
   const std::string_view backend = LearnsByGradient(settings_)
                                        ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.rule.StateCount())
@@ -131,37 +176,6 @@ uint64_t TrainSession::Fingerprint() {
 
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
 
-void TrainSession::CheckOutputs() const {
-  CheckFiles(FilesOf(settings_));
-  if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
-  }
-  RequireOwnModel();
-}
-
-// Training again replaces what it made before; another model is only replaced where that was asked for.
-void TrainSession::RequireOwnModel() const {
-  std::error_code ignored;
-  if (settings_.model.empty() || settings_.overwrite || !std::filesystem::is_regular_file(settings_.model, ignored)) {
-    return;
-  }
-  std::string what = "a file that is no model";
-  try {
-    const Model there = LoadModel(settings_.model, custom_);
-    const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
-    const auto data = of.value("data", std::string());
-    if (FileName(data) == FileName(settings_.data) &&
-        of.value("target", std::vector<std::string>()) == settings_.target) {
-      return;
-    }
-    what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
-                       data.empty() ? "" : ", trained on " + data);
-  } catch (const Error&) {  // it says what is wrong with it, which does not matter
-  }
-  RefuseSetting("model", fmt::format("--model would replace {}", what), settings_.model,
-                "Give another name, or --overwrite.");
-}
-
 TrainSession::~TrainSession() = default;
 
 const Dataset& TrainSession::train() const { return data_->train; }
@@ -191,18 +205,83 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
-  if (test().size() > 0 && result.history.stop_reason != "interrupted") {
-    result.test = Evaluate(model_, *backend_, test());
+  if (result.history.stop_reason != "interrupted") {
+    JudgeBy(validation(), result);
+    if (test().size() > 0) {
+      result.test = Evaluate(model_, *backend_, test());
+      MeasureTest(result);
+    }
   }
   model_.training["epochs"] = result.history.epochs.size();
   model_.training["best_epoch"] = result.history.best_epoch;
   model_.training["batch"] = options_.batch;
   model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
+  if (found_) {
+    model_.training["cross_validation"] = found_->cross_validation;
+  }
   if (result.test) {
     model_.training["test"] = ToJson(*result.test);
   }
   WriteFiles(result);
   return result;
+}
+
+// Before any training, what would fail after it.
+void TrainSession::RequireQuality() const {
+  const TargetEncoder& targets = model_.preprocessor.targets();
+  const bool classes = targets.task() == Task::kClassification;
+  MetricsFor(settings_.metrics, classes);
+  if (settings_.calibrate) {
+    if (const Verdict verdict = CanCalibrate(model_); !verdict) {
+      RefuseSetting("calibrate", "--calibrate: " + verdict.reason, "", "Leave it out.");
+    }
+    if (validation().size() == 0 && !(found_ && found_->temperature)) {
+      RefuseSetting("calibrate", "--calibrate needs validation rows", "", "Give a validation share, or use --folds.");
+    }
+  }
+  if (settings_.intervals) {
+    if (classes) {
+      RefuseSetting("intervals", "--intervals are of numbers, and the target is a class", "", "Leave it out.");
+    }
+    if (const int64_t least = LeastRowsFor(*settings_.intervals);
+        validation().size() < least && !(found_ && found_->intervals)) {
+      RefuseSetting("intervals",
+                    fmt::format("--intervals {:g} needs {} validation rows, and there are {}", *settings_.intervals,
+                                least, validation().size()),
+                    "", "Let more rows validate (--split), use --folds, or ask for a smaller share.");
+    }
+  }
+}
+
+void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
+  if (settings_.calibrate && found_ && found_->temperature) {
+    ApplyTemperature(model_.network, *found_->temperature);
+    model_.training["calibration"] = {{"temperature", *found_->temperature}};
+  } else if (settings_.calibrate) {
+    result.calibration = Calibrate(model_, *backend_, rows);
+    model_.training["calibration"] = ToJson(*result.calibration);
+  }
+  if (settings_.intervals) {
+    model_.intervals = found_ && found_->intervals
+                           ? *found_->intervals
+                           : IntervalsOf(ScoreDataset(model_, NetworkOutputs(model_, *backend_, rows.features), rows),
+                                         *settings_.intervals);
+  }
+}
+
+void TrainSession::MeasureTest(TrainResult& result) {
+  if (settings_.metrics.empty() && !model_.intervals) {
+    return;
+  }
+  const std::vector<ScoredRows> scored =
+      ScoreDataset(model_, NetworkOutputs(model_, *backend_, test().features), test());
+  if (!settings_.metrics.empty()) {
+    const bool classes = model_.preprocessor.targets().task() == Task::kClassification;
+    result.test->metrics = MeasureMetrics(MetricsFor(settings_.metrics, classes), scored, {.seed = settings_.seed});
+  }
+  if (model_.intervals) {
+    result.coverage = CoverageOf(*model_.intervals, scored);
+  }
 }
 
 History TrainSession::RunTrainer(TrainCallbacks callbacks) {

@@ -102,8 +102,10 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   options.drop_columns = settings.drop;
   options.leave_out_useless = true;
   options.use_columns = settings.use;
-  if (!settings.weight_column.empty()) {
-    options.drop_columns.push_back(settings.weight_column);
+  for (const std::string* column : {&settings.weight_column, &settings.group}) {
+    if (!column->empty()) {
+      options.drop_columns.push_back(*column);
+    }
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", settings.scale, kScalings);
@@ -158,7 +160,8 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   options.stratify = settings.stratify;
   std::vector<double> shares = settings.split;
   if (shares.empty()) {
-    shares = test_given ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0} : std::vector<double>{0.6, 0.2, 0.2};
+    shares = test_given || settings.folds > 0 ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0}
+                                              : std::vector<double>{0.6, 0.2, 0.2};
     if (validation_given) {
       shares[0] += std::exchange(shares[1], 0.0);
     }

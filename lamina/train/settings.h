@@ -23,6 +23,9 @@
 
 namespace lamina {
 
+/// --monitor: the validation loss.
+inline constexpr const char* kMonitorLoss = "loss";
+
 struct TrainSettings {
   // data
   std::string data;
@@ -109,6 +112,15 @@ struct TrainSettings {
   std::string keep = "auto";
   bool shuffle = true;
   uint64_t seed = 1;
+  // how good it is
+  int64_t folds = 0;
+  int64_t fold = 0;
+  std::string group;
+  std::string out_of_fold;
+  std::vector<std::string> metrics;
+  std::string monitor = kMonitorLoss;
+  bool calibrate = false;
+  std::optional<double> intervals;
   // machine and files
   std::string backend = "auto";
   int64_t threads = 0;
@@ -124,11 +136,12 @@ template <>
 std::span<const Setting<TrainSettings>> SettingRows();
 
 // The groups of their rows: what is read and how it is encoded; the network; another method than backpropagation; how
-// that trains; where, and into which files.
+// that trains; how good it is; where, and into which files.
 inline constexpr std::string_view kDataGroup = "Data";
 inline constexpr std::string_view kNetworkGroup = "Network";
 inline constexpr std::string_view kMethodGroup = "Method";
 inline constexpr std::string_view kTrainingGroup = "Training";
+inline constexpr std::string_view kQualityGroup = "How good it is";
 inline constexpr std::string_view kMachineGroup = "Machine and files";
 
 /// By name; optional settings that are not set are null.

@@ -10,6 +10,7 @@
 #include "lamina/model/metrics.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method_rows.h"
+#include "lamina/train/quality_rows.h"
 #include "lamina/train/setting_names.h"
 #include "lamina/train/settings.h"
 
@@ -338,14 +339,15 @@ std::vector<Row> TrainingRows() {
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
            .effect_text = "For the schedule plateau"}),
       Row("patience", &S::patience,
-          "Stop after this many epochs without a better validation loss; 0: never; auto: a fifth of the epochs, 5 "
+          "Stop after this many epochs without a better --monitor of the validation rows; 0: never; auto: a fifth of "
+          "the epochs, 5 "
           "to 50, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience}),
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",
           {.range = TrainRanges::min_improvement, .logarithmic = true}),
       Row("keep", &S::keep,
-          "Weights kept at the end: best (the epoch with the lowest validation loss), last, or auto: best where there "
-          "are validation rows",
+          "Weights kept at the end: best (the epoch with the best --monitor of the validation rows), last, or auto: "
+          "best where there are validation rows",
           {.choices = &KeepNames}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Of the weights, the split and the order of rows")};
@@ -381,6 +383,7 @@ std::span<const Setting<TrainSettings>> SettingRows() {
                                                       {kNetworkGroup, NetworkRows()},
                                                       {kMethodGroup, MethodRows()},
                                                       {kTrainingGroup, TrainingRows()},
+                                                      {kQualityGroup, QualityRows()},
                                                       {kMachineGroup, MachineRows()}});
   return rows;
 }

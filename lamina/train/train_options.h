@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
 #include "lamina/base/setting.h"
 #include "lamina/train/schedule.h"
 
@@ -32,6 +34,10 @@ struct TrainOptions {
   int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
   double min_improvement = 0.0;  // what counts as one
   Keep keep = Keep::kAuto;
+  /// What tells the best epoch instead of the validation loss, from the network's outputs for the validation rows.
+  /// Empty: the loss.
+  std::function<double(const Matrix& outputs)> monitor;
+  bool monitor_higher = false;    // more of it is better
   int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
   double class_threshold = 0.5;   // of a single output
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any

@@ -12,6 +12,7 @@
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 #include "lamina/train/data_feed.h"
+#include "lamina/train/monitor.h"
 
 namespace lamina {
 namespace {
@@ -273,7 +274,7 @@ EpochRecord Trainer::Run_::TrainRecord() const {
 }
 
 void Trainer::Run_::Validate(EpochRecord& record) {
-  record.validation_loss = record.validation_accuracy = kNaN;
+  record.validation_loss = record.validation_accuracy = record.monitored = kNaN;
   if (validation == nullptr) {
     return;
   }
@@ -296,11 +297,12 @@ void Trainer::Run_::Validate(EpochRecord& record) {
   if (!std::isfinite(record.validation_loss)) {
     ThrowDiverged(record.validation_loss, "the validation loss");
   }
+  record.monitored = Monitored(options, executor, validation->dataset());
 }
 
 void Trainer::Run_::FinishEpoch(EpochRecord& record) {
   ++state.epoch;
-  const double watched = std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
+  const double watched = WatchedOf(options, record);
   ++state.epochs_since_best;
   ++state.epochs_since_reduction;
   if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement) {
