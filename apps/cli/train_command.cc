@@ -17,6 +17,8 @@
 #include "lamina/train/session.h"
 #include "pictures.h"
 #include "progress.h"
+#include "ranks.h"
+#include "scaling_plan.h"
 #include "standard_error.h"
 #include "tables.h"
 
@@ -39,6 +41,8 @@ struct TrainCommand {
   std::string resume;
   bool print_config = false;
   bool quiet = false;
+  RankFlags ranks;
+  PlanFlags plan;
   PictureOutput pictures;
   JsonOutput json_output;
 };
@@ -69,6 +73,10 @@ void PrintStart(const TrainSession& session) {
   if (const int64_t batch = session.options().batch; batch > session.train().size()) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
                WithThousands(session.train().size()));
+  }
+  if (const json ranks = RanksJson(); !ranks.is_null()) {
+    fmt::print("{} ranks on {} host{} by {}, {} shards of a batch\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
+               ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), session.options().shards);
   }
   if (session.first_epoch() > 1) {
     fmt::print("resumed in epoch {}\n", session.first_epoch());
@@ -108,6 +116,10 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"history", result.history.ToJson()},
                {"settings", ToJson(session.settings())}};
   AddSpeed(node, samples, result.train_seconds);
+  if (json ranks = RanksJson(); !ranks.is_null()) {
+    ranks["waited_seconds"] = result.waited_seconds;
+    node["ranks"] = std::move(ranks);
+  }
   if (result.test) {
     node["test"] = ToJson(*result.test);
     node["test"]["seconds"] = result.test->seconds;
@@ -136,6 +148,9 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
                         session.options().KeepsBest(session.validation().size() > 0) || history.best_epoch == count
                             ? ""
                             : ", the last one is kept");
+  }
+  if (const json ranks = RanksJson(); !ranks.is_null() && result.train_seconds > 0) {
+    line += fmt::format("; {:.0f} % of it waiting for other ranks", 100 * result.waited_seconds / result.train_seconds);
   }
   fmt::print("{}\n", line);
 }
@@ -191,11 +206,23 @@ int RunTrain(const TrainCommand& command) {
   }
   command.json_output.Check(std::move(files));
   command.pictures.Check();
-  const bool text = !command.quiet && !command.json_output.to_stdout();
-  std::unique_ptr<TrainSession> session = command.resume.empty()
-                                              ? std::make_unique<TrainSession>(command.settings)
-                                              : std::make_unique<TrainSession>(command.settings, command.resume);
-  PrintWarning(session->tuning_warning());
+  Communicator* ranks = JoinRanks(command.ranks);
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  auto session =
+      command.resume.empty()
+          ? std::make_unique<TrainSession>(command.settings, std::vector<Activation>(), ranks)
+          : std::make_unique<TrainSession>(command.settings, command.resume, std::vector<Activation>(), ranks);
+  if (SpeaksForAll()) {
+    PrintWarning(session->tuning_warning());
+    PrintWarning(session->threads_warning());
+  }
+  if (command.plan.plan) {
+    json node = PlanRanks(*session, command.plan, text);
+    if (SpeaksForAll()) {
+      command.json_output.Write("train plan", std::move(node));
+    }
+    return kExitOk;
+  }
   ProgressPrinter printer(session->options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
@@ -215,6 +242,9 @@ int RunTrain(const TrainCommand& command) {
     throw;
   }
   printer.Finish();
+  if (!SpeaksForAll()) {
+    return result.history.stop_reason == "interrupted" ? kExitInterrupted : kExitOk;
+  }
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session->CheckpointPath();
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
@@ -249,6 +279,8 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
   }
   AddSettingFlags(*train, command->settings);
   train->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  command->ranks.AddTo(*train);
+  command->plan.AddTo(*train);
   train->add_option("--resume", command->resume, "Go on from this checkpoint with its settings; flags win")
       ->type_name("FILE");
   train->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
