@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -14,7 +14,9 @@
 namespace lamina::cli {
 namespace {
 
-constexpr double kWaitForErrors_seconds = 3;  // of other ranks, which have mostly come to the same one
+constexpr double kWaitForErrors_seconds = 2;   // of other ranks, which have mostly come to the same one
+constexpr double kWaitForLower_seconds = 0.5;  // a rank: where several see that one is silent, the lowest says it
+constexpr int kStaggered = 20;
 
 std::unique_ptr<Communicator>& Joined() {
   static std::unique_ptr<Communicator> ranks;
@@ -59,7 +61,7 @@ std::string ErrorOfRanks(const std::string& message) {
   if (ranks == nullptr || ranks->size() == 1) {
     return message;
   }
-  if (ranks->AllFailed(kWaitForErrors_seconds)) {
+  if (ranks->AllFailed(kWaitForErrors_seconds + kWaitForLower_seconds * std::min(ranks->rank(), kStaggered))) {
     return ranks->is_first() ? message : "";
   }
   ends_alone = true;
