@@ -101,7 +101,7 @@ void RequireSame(Communicator& ranks, const std::string& what, const std::string
       constexpr size_t kShown = 60;
       const bool short_enough = other.size() <= kShown && all[0].size() <= kShown;
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} differs between ranks: {}{}, {}{}", what, ranks.NameOf(0),
+                  fmt::format("{} must be the same on all ranks: {}{}, {}{}", what, ranks.NameOf(0),
                               short_enough ? fmt::format(" has {}", all[0]) : "", ranks.NameOf(r),
                               short_enough ? fmt::format(" has {}", other) : " has another one"),
                   {.remedy = remedy});

@@ -279,11 +279,14 @@ void Search::RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks)
 // for trials of other processes: one that dies leaves its trial to whoever asks next.
 Trial* Search::NextTrial(int stage, const SearchCallbacks& callbacks) {
   for (auto pause = kFirstLook;; pause = std::min(2 * pause, kLastLook)) {
+    if (callbacks.stop_requested && callbacks.stop_requested()) {
+      return nullptr;
+    }
     bool elsewhere = false;
     {
       const std::lock_guard lock(mutex_);
       for (Trial& trial : trials_) {
-        if (ends_ || (callbacks.stop_requested && callbacks.stop_requested())) {
+        if (ends_) {
           return nullptr;
         }
         if (!Waits(trial, stage)) {
