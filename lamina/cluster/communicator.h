@@ -80,8 +80,8 @@ class Communicator {
   int64_t step_ = 0;
 };
 
-/// Throws Error(kInvalidArgument), the same on all ranks, where `value` is not the same everywhere: "WHAT differs
-/// between ranks", with the first rank whose value is not that of rank 0. Collective.
+/// Throws Error(kInvalidArgument), on all ranks, where `value` is not the same everywhere: "WHAT must be the same on
+/// all ranks", with the first rank whose value is not that of rank 0. Collective.
 void RequireSame(Communicator& ranks, const std::string& what, const std::string& value, const std::string& remedy);
 
 /// Cores for every rank of this host, by the affinity masks of all of its ranks; at least 1. Collective.

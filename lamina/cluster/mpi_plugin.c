@@ -37,8 +37,10 @@ static const char* Library(void) {
   int length = 0;
   MPI_Get_library_version(library_text, &length);
   library_text[strcspn(library_text, ",\n")] = '\0';
-  for (char* c = library_text; *c != '\0'; ++c) {
-    *c = *c == '\t' ? ' ' : *c;
+  const char* number = strchr(library_text, '\t'); /* "MPICH Version:\t4.0.2" */
+  if (number != NULL && strncmp(library_text, "MPICH", 5) == 0) {
+    memmove(library_text + 6, number + 1, strlen(number));
+    library_text[5] = ' ';
   }
   return library_text;
 }

@@ -138,9 +138,9 @@ class ClusterTest(CliTest):
         for mpi in self.each_mpi():
             result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "b"])
             self.assertNotEqual(result.code, 0, str(result))
-            self.assertRegex(result.err, r"the data differs between ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
+            self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
             result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
-            self.assertRegex(result.err, "the settings differs between ranks")
+            self.assertRegex(result.err, "the settings must be the same on all ranks")
             result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "empty"])
             self.assertNotEqual(result.code, 0, str(result))
             self.assertRegex(result.err, r"rank 1 of 2 on host \S+: .*x\.csv")

@@ -67,7 +67,7 @@ TEST(Communicator, ADifferenceIsNamedOnAllRanks) {
     const Error error =
         CaughtError([&] { RequireSame(ranks, "the weather", ranks.rank() == 2 ? "sun" : "rain", "Wait."); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    for (const char* part : {"the weather differs", "rank 0 of 3", "rain", "rank 2 of 3", "sun", "Wait."}) {
+    for (const char* part : {"the weather must be the same", "rank 0 of 3", "rain", "rank 2 of 3", "sun", "Wait."}) {
       EXPECT_TRUE(Mentions(error.what(), part));
     }
   });
