@@ -25,12 +25,13 @@ def installed():
 
 
 class ClusterTest(CliTest):
-    def start_ranks(self, mpi, *groups, folders=None):
-        """mpirun with a group (ranks, arguments) each, in a process group of its own."""
+    def start_ranks(self, mpi, *groups, folders=None, variables=None):
+        """mpirun with a group (ranks, arguments) each, in a process group of its own; folders and variables by group."""
         command = [LAUNCHERS[mpi]]
         for i, (ranks, arguments) in enumerate(groups):
             command += [":"] if i > 0 else []
             command += ["-n", str(ranks)] + (["-wdir", self.path(folders[i])] if folders else [])
+            command += ["env", variables[i]] if variables else []
             command += [PROGRAM, *map(str, arguments)]
         process = subprocess.Popen(command, cwd=self.folder, text=True, errors="backslashreplace", stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
@@ -141,6 +142,8 @@ class ClusterTest(CliTest):
             self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
             result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
             self.assertRegex(result.err, "the settings must be the same on all ranks")
+            result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["A=1", "LAMINA_ISA=scalar"])
+            self.assertRegex(result.err, r"the backend must be the same on all ranks: .* has cpu \(\w+\), .* has cpu \(SCALAR\)")
             result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "empty"])
             self.assertNotEqual(result.code, 0, str(result))
             self.assertRegex(result.err, r"rank 1 of 2 on host \S+: .*x\.csv")
