@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "lamina/base/text.h"
 #include "lamina/cluster/mpi.h"
@@ -17,6 +19,7 @@ namespace {
 constexpr double kWaitForErrors_seconds = 2;   // of other ranks, which have mostly come to the same one
 constexpr double kWaitForLower_seconds = 0.5;  // a rank: where several see that one is silent, the lowest says it
 constexpr int kStaggered = 20;
+constexpr std::chrono::seconds kWaitForLauncher{1};  // which ends this process where the first rank has the same error
 
 std::unique_ptr<Communicator>& Joined() {
   static std::unique_ptr<Communicator> ranks;
@@ -58,6 +61,10 @@ bool SpeaksForAll() { return Joined() != nullptr ? Joined()->is_first() : SeenLa
 
 std::string ErrorOfRanks(const std::string& message) {
   Communicator* ranks = Joined().get();
+  if (const int rank = SeenLauncher().rank; ranks == nullptr && rank > 0) {
+    std::this_thread::sleep_for(kWaitForLauncher);
+    return fmt::format("rank {}: {}", rank, message);
+  }
   if (ranks == nullptr || ranks->size() == 1) {
     return message;
   }
