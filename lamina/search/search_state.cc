@@ -41,8 +41,7 @@ void RemoveFiles(const std::string& folder, const std::function<bool(std::string
 }
 
 bool IsPart(std::string_view name) {
-  return name.ends_with(".part") && (name.starts_with("trial-") || name.starts_with("stage-") ||
-                                     name.starts_with("search.json.") || name.starts_with("worker-"));
+  return name.ends_with(".part") && (name.starts_with("trial-") || name.starts_with("stage-"));
 }
 
 bool IsOfRunningSearch(std::string_view name) {

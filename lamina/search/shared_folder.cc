@@ -91,26 +91,19 @@ std::optional<std::string> SharedFolder::Read(const std::string& name) const {
   }
 }
 
-// The heartbeat gets its name when it is locked: nobody sees one that is not.
+// The lock comes before the text: nobody asks for the lock of a heartbeat that does not say it is of this machine.
 void SharedFolder::BeginBeating() {
   if (heartbeat_ >= 0 && Exists(PathOf(worker_))) {
     return;
   }
   StopBeating();  // somebody took this worker for dead
   worker_ = fmt::format("worker-{}{}", RandomName(), kHeartbeat);
-  const std::string part = PathOf(worker_ + ".part");
-  heartbeat_ = open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  heartbeat_ = open(PathOf(worker_).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (heartbeat_ < 0) {
     ThrowFileError(folder_, "write into the folder", errno);
   }
   flock(heartbeat_, LOCK_EX | LOCK_NB);  // a file system without locks: the lease alone counts
   Beat();
-  if (rename(part.c_str(), PathOf(worker_).c_str()) != 0) {
-    const int error = errno;
-    unlink(part.c_str());
-    close(std::exchange(heartbeat_, -1));
-    ThrowFileError(folder_, "write into the folder", error);
-  }
   stopping_ = false;
   beating_ = std::thread([this] {
     const std::chrono::duration<double> beat(std::min(kLongestBeat_seconds, options_.lease_seconds / kBeatsInLease));
@@ -237,6 +230,9 @@ bool SharedFolder::WriteOnce(const std::string& name, const std::string& content
   if (stat(part.c_str(), &info) == 0 && info.st_nlink == 2) {  // done, and only the answer was lost (NFS)
     unlink(part.c_str());
     return true;
+  }
+  if (error == ENOENT) {  // the search is over, and what it left was removed
+    return false;
   }
   if (error != EEXIST && !Exists(path) && rename(part.c_str(), path.c_str()) == 0) {  // no links here
     return true;
