@@ -1,5 +1,6 @@
 """lamina over the ranks of an MPI job: the same bits for any number, ranks that fail, hang and die, and what differs between them."""
 
+import functools
 import json
 import os
 import shutil
@@ -24,6 +25,15 @@ def installed():
             if shutil.which(launcher) and os.path.exists(os.path.join(plugins, f"lamina_mpi_{mpi}.so"))]
 
 
+def on_each_mpi(test):
+    @functools.wraps(test)
+    def run(self):
+        for mpi in installed():
+            with self.subTest(mpi=mpi):
+                test(self, mpi)
+    return run
+
+
 class ClusterTest(CliTest):
     def start_ranks(self, mpi, *groups, folders=None, variables=None):
         """mpirun with a group (ranks, arguments) each, in a process group of its own; folders and variables by group."""
@@ -41,11 +51,6 @@ class ClusterTest(CliTest):
 
     def run_ranks(self, mpi, *groups, **options):
         return self.finish(self.start_ranks(mpi, *groups, **options))
-
-    def each_mpi(self):
-        for mpi in installed():
-            with self.subTest(mpi=mpi):
-                yield mpi
 
     def pid_of_rank(self, rank):
         """Of a job that runs in this test's folder."""
@@ -69,111 +74,111 @@ class ClusterTest(CliTest):
             time.sleep(0.01)
 
     def model_of(self, *arguments):
-        self.train(*TRAIN[1:], "--overwrite", "--model", "alone.safetensors", *arguments)
-        return self.read("alone.safetensors", "rb")
+        self.train(*TRAIN[1:], "--overwrite", "--model", "m.safetensors", *arguments)
+        return self.read("m.safetensors", "rb")
 
-    def test_the_same_model_from_any_number_of_ranks(self):
+    @on_each_mpi
+    def test_the_same_model_from_any_number_of_ranks(self, mpi):
         alone = self.model_of("--shards", 8)
-        for mpi in self.each_mpi():
-            for ranks in (1, 2, 3, 4):
-                result = self.run_ranks(mpi, (ranks, (*TRAIN, "--shards", 8, "--overwrite", "--model", "m.safetensors", "--json", "r.json")))
-                self.assertEqual(result.code, 0, str(result))
-                self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
-                if ranks > 1:
-                    self.assertEqual(result.out.count("parameters"), 1, str(result))  # one rank prints
-                    self.assertEqual(self.read_json("r.json")["ranks"]["ranks"], ranks)
-            self.run_ranks(mpi, (2, (*TRAIN, "--overwrite", "--model", "m.safetensors")))  # 8 shards where nothing is said
-            self.assertEqual(self.read("m.safetensors", "rb"), alone)
+        for ranks in (1, 2, 3, 4):
+            result = self.run_ranks(mpi, (ranks, (*TRAIN, "--shards", 8, "--overwrite", "--model", "m.safetensors", "--json", "r.json")))
+            self.assertEqual(result.code, 0, str(result))
+            self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
+            if ranks > 1:
+                self.assertEqual(result.out.count("parameters"), 1, str(result))  # one rank prints
+                self.assertEqual(self.read_json("r.json")["ranks"]["ranks"], ranks)
+        self.run_ranks(mpi, (2, (*TRAIN, "--overwrite", "--model", "m.safetensors")))  # 8 shards where nothing is said
+        self.assertEqual(self.read("m.safetensors", "rb"), alone)
 
-    def test_a_rank_that_is_killed_ends_the_job_and_others_go_on(self):
+    @on_each_mpi
+    def test_a_rank_that_is_killed_ends_the_job_and_others_go_on(self, mpi):
         arguments = (*TRAIN, "--epochs", 200, "--shards", 8, "--overwrite", "--model", "m.safetensors")
         self.train(*arguments[1:])
         whole = self.read("m.safetensors", "rb")
-        for mpi in self.each_mpi():
-            os.remove(self.path("m.safetensors"))
-            process = self.start_ranks(mpi, (2, (*arguments, "--checkpoint-epochs", 1)))
-            self.wait_for(lambda: os.path.exists(self.path("m.safetensors.checkpoint")), "a checkpoint")
-            os.kill(self.pid_of_rank(1), signal.SIGKILL)
-            begin = time.time()
-            result = self.finish(process)
+        os.remove(self.path("m.safetensors"))
+        process = self.start_ranks(mpi, (2, (*arguments, "--checkpoint-epochs", 1)))
+        self.wait_for(lambda: os.path.exists(self.path("m.safetensors.checkpoint")), "a checkpoint")
+        os.kill(self.pid_of_rank(1), signal.SIGKILL)
+        begin = time.time()
+        result = self.finish(process)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertLess(time.time() - begin, 30)
+        self.assertFalse(os.path.exists(self.path("m.safetensors")))
+        result = self.run_ranks(mpi, (3, ("train", "--resume", "m.safetensors.checkpoint", "--checkpoint-epochs", 0)))
+        self.assertEqual(result.code, 0, str(result))
+        self.assertEqual(self.read("m.safetensors", "rb"), whole)
+        os.remove(self.path("m.safetensors.checkpoint"))
+
+    @on_each_mpi
+    def test_a_rank_that_hangs_is_named(self, mpi):
+        process = self.start_ranks(mpi, (2, (*TRAIN, "--epochs", 100000, "--checkpoint", "c", "--checkpoint-epochs", 1,
+                                             "--rank-timeout", 2)))
+        self.wait_for(lambda: os.path.exists(self.path("c")), "a checkpoint")
+        stopped = self.pid_of_rank(1)
+        os.kill(stopped, signal.SIGSTOP)
+        result = self.finish(process)
+        if os.path.exists(f"/proc/{stopped}"):
+            os.kill(stopped, signal.SIGKILL)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"rank 0 of 2 on host \S+ waited 2 s for rank 1 of 2 on host \S+ in epoch \d+, step \d+")
+        os.remove(self.path("c"))
+
+    @on_each_mpi
+    def test_what_all_ranks_find_wrong_is_said_once(self, mpi):
+        for arguments, says in (((*TRAIN, "--shards", 2), "3 ranks share 2 shards"),
+                                (("train", "--data", DIGITS, "--method", "elm"), "no steps that ranks could share"),
+                                (("train", "--data", "no.csv"), "no.csv"),
+                                (("train", "--no-such-flag"), "--no-such-flag"),
+                                (("train", "--resume", "no.checkpoint"), "no.checkpoint"),
+                                (("search", "--data", DIGITS), "--state")):
+            result = self.run_ranks(mpi, (3, arguments))
             self.assertNotEqual(result.code, 0, str(result))
-            self.assertLess(time.time() - begin, 30)
-            self.assertFalse(os.path.exists(self.path("m.safetensors")))
-            result = self.run_ranks(mpi, (3, ("train", "--resume", "m.safetensors.checkpoint", "--checkpoint-epochs", 0)))
-            self.assertEqual(result.code, 0, str(result))
-            self.assertEqual(self.read("m.safetensors", "rb"), whole)
-            os.remove(self.path("m.safetensors.checkpoint"))
+            self.assertEqual(result.err.count("lamina: error:"), 1, str(result))
+            self.assertIn(says, result.err)
 
-    def test_a_rank_that_hangs_is_named(self):
-        for mpi in self.each_mpi():
-            process = self.start_ranks(mpi, (2, (*TRAIN, "--epochs", 100000, "--checkpoint", "c", "--checkpoint-epochs", 1,
-                                                 "--rank-timeout", 2)))
-            self.wait_for(lambda: os.path.exists(self.path("c")), "a checkpoint")
-            stopped = self.pid_of_rank(1)
-            os.kill(stopped, signal.SIGSTOP)
-            result = self.finish(process)
-            if os.path.exists(f"/proc/{stopped}"):
-                os.kill(stopped, signal.SIGKILL)
-            self.assertNotEqual(result.code, 0, str(result))
-            self.assertRegex(result.err, r"rank 0 of 2 on host \S+ waited 2 s for rank 1 of 2 on host \S+ in epoch \d+, step \d+")
-            os.remove(self.path("c"))
-
-    def test_what_all_ranks_find_wrong_is_said_once(self):
-        for mpi in self.each_mpi():
-            for arguments, says in (((*TRAIN, "--shards", 2), "3 ranks share 2 shards"),
-                                    (("train", "--data", DIGITS, "--method", "elm"), "no steps that ranks could share"),
-                                    (("train", "--data", "no.csv"), "no.csv"),
-                                    (("train", "--no-such-flag"), "--no-such-flag"),
-                                    (("train", "--resume", "no.checkpoint"), "no.checkpoint"),
-                                    (("search", "--data", DIGITS), "--state")):
-                result = self.run_ranks(mpi, (3, arguments))
-                self.assertNotEqual(result.code, 0, str(result))
-                self.assertEqual(result.err.count("lamina: error:"), 1, str(result))
-                self.assertIn(says, result.err)
-
-    def test_ranks_that_differ_are_named(self):
+    @on_each_mpi
+    def test_ranks_that_differ_are_named(self, mpi):
         for name, rows in (("a", blob_rows(seed=1)), ("b", blob_rows(seed=2))):
             os.makedirs(self.path(name), exist_ok=True)
             self.write(f"{name}/x.csv", rows)
         os.makedirs(self.path("empty"), exist_ok=True)
         train = ("train", "--data", "x.csv", "--epochs", 2)
-        for mpi in self.each_mpi():
-            result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "b"])
-            self.assertNotEqual(result.code, 0, str(result))
-            self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
-            result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
-            self.assertRegex(result.err, "the settings must be the same on all ranks")
-            result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["A=1", "LAMINA_ISA=scalar"])
-            self.assertRegex(result.err, r"the backend must be the same on all ranks: .* has cpu \(\w+\), .* has cpu \(SCALAR\)")
-            result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "empty"])
-            self.assertNotEqual(result.code, 0, str(result))
-            self.assertRegex(result.err, r"rank 1 of 2 on host \S+: .*x\.csv")
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "b"])
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
+        result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
+        self.assertRegex(result.err, "the settings must be the same on all ranks")
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["A=1", "LAMINA_ISA=scalar"])
+        self.assertRegex(result.err, r"the backend must be the same on all ranks: .* has cpu \(\w+\), .* has cpu \(SCALAR\)")
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "empty"])
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"rank 1 of 2 on host \S+: .*x\.csv")
 
-    def test_ranks_of_a_search_share_its_trials(self):
+    @on_each_mpi
+    def test_ranks_of_a_search_share_its_trials(self, mpi):
         arguments = ("search", "--data", DIGITS, "--epochs", 6, "--threads", 1, "--vary", "learning-rate=0.001,0.002,0.004,0.008",
                      "--vary", "hidden=16|32")
         alone = json.loads(self.succeed(*arguments, "--json", "-").out)["trials"]
         outcome = [{key: value for key, value in trial.items() if key != "seconds"} for trial in alone]
-        for mpi in self.each_mpi():
-            shutil.rmtree(self.path("kept"), ignore_errors=True)
-            result = self.run_ranks(mpi, (3, (*arguments, "--state", "kept", "--json", "r.json")))
-            self.assertEqual(result.code, 0, str(result))
-            trials = self.read_json("r.json")["trials"]
-            self.assertEqual([{key: value for key, value in trial.items() if key != "seconds"} for trial in trials], outcome)
-            self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
+        shutil.rmtree(self.path("kept"), ignore_errors=True)
+        result = self.run_ranks(mpi, (3, (*arguments, "--state", "kept", "--json", "r.json")))
+        self.assertEqual(result.code, 0, str(result))
+        trials = self.read_json("r.json")["trials"]
+        self.assertEqual([{key: value for key, value in trial.items() if key != "seconds"} for trial in trials], outcome)
+        self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
 
-    def test_network_and_plan(self):
-        for mpi in self.each_mpi():
-            result = self.run_ranks(mpi, (2, ("bench", "network", "--json", "n.json")))
-            self.assertEqual(result.code, 0, str(result))
-            network = self.read_json("n.json")
-            self.assertGreater(network["bytes_per_second"], 1e6)
-            self.assertGreater(network["latency_seconds"], 0)
-            result = self.run_ranks(mpi, (2, (*TRAIN, "--plan", "--json", "p.json")))
-            self.assertEqual(result.code, 0, str(result))
-            plan = self.read_json("p.json")
-            self.assertTrue(plan["network_measured"])
-            self.assertEqual([row["ranks"] for row in plan["times"]], [1, 2, 4, 8, 16])
+    @on_each_mpi
+    def test_network_and_plan(self, mpi):
+        result = self.run_ranks(mpi, (2, ("bench", "network", "--json", "n.json")))
+        self.assertEqual(result.code, 0, str(result))
+        network = self.read_json("n.json")
+        self.assertGreater(network["bytes_per_second"], 1e6)
+        self.assertGreater(network["latency_seconds"], 0)
+        result = self.run_ranks(mpi, (2, (*TRAIN, "--plan", "--json", "p.json")))
+        self.assertEqual(result.code, 0, str(result))
+        plan = self.read_json("p.json")
+        self.assertTrue(plan["network_measured"])
+        self.assertEqual([row["ranks"] for row in plan["times"]], [1, 2, 4, 8, 16])
 
 
 class WithoutMpiTest(CliTest):
