@@ -19,7 +19,7 @@ namespace {
 constexpr double kWaitForErrors_seconds = 2;   // of other ranks, which have mostly come to the same one
 constexpr double kWaitForLower_seconds = 0.5;  // a rank: where several see that one is silent, the lowest says it
 constexpr int kStaggered = 20;
-constexpr std::chrono::seconds kWaitForLauncher{1};  // which ends this process where the first rank has the same error
+constexpr std::chrono::seconds kWaitForLauncher{3};  // which ends this process where the first rank has the same error
 
 std::unique_ptr<Communicator>& Joined() {
   static std::unique_ptr<Communicator> ranks;

@@ -27,6 +27,7 @@ namespace {
 
 constexpr double kLongestBeat_seconds = 2;
 constexpr double kBeatsInLease = 5;
+constexpr int kTries = 20;
 constexpr std::string_view kHeartbeat = ".heartbeat";
 
 std::string ThisMachine() {
@@ -215,41 +216,42 @@ std::string SharedFolder::WritePart(const std::string& name, const std::string& 
   return path;
 }
 
+// ENOENT: another process that found nobody at work here took the part for one of the dead and removed it.
 bool SharedFolder::WriteOnce(const std::string& name, const std::string& content) {
   const std::string path = PathOf(name);
-  if (Exists(path)) {
-    return false;
-  }
-  const std::string part = WritePart(name, content);
-  if (link(part.c_str(), path.c_str()) == 0) {
-    unlink(part.c_str());
-    return true;
-  }
-  const int error = errno;
-  struct stat info {};
-  if (stat(part.c_str(), &info) == 0 && info.st_nlink == 2) {  // done, and only the answer was lost (NFS)
-    unlink(part.c_str());
-    return true;
-  }
-  if (error == ENOENT) {  // the search is over, and what it left was removed
-    return false;
-  }
-  if (error != EEXIST && !Exists(path) && rename(part.c_str(), path.c_str()) == 0) {  // no links here
-    return true;
-  }
-  unlink(part.c_str());
-  if (error != EEXIST && !Exists(path)) {
-    ThrowFileError(path, "create", error);
+  for (int tried = 1; !Exists(path); ++tried) {
+    const std::string part = WritePart(name, content);
+    const int error = link(part.c_str(), path.c_str()) == 0 ? 0 : errno;
+    struct stat info {};
+    const bool linked =
+        error == 0 || (stat(part.c_str(), &info) == 0 && info.st_nlink == 2);  // the answer was lost (NFS)
+    const bool has_no_links = error != EEXIST && error != ENOENT;
+    if (linked || !has_no_links || Exists(path)) {
+      unlink(part.c_str());
+      if (linked) {
+        return true;
+      }
+    } else if (rename(part.c_str(), path.c_str()) == 0) {
+      return true;
+    }
+    if (tried == kTries) {
+      unlink(part.c_str());
+      ThrowFileError(path, "create", error);
+    }
   }
   return false;
 }
 
 void SharedFolder::Replace(const std::string& name, const std::string& content) {
-  const std::string part = WritePart(name, content);
-  if (rename(part.c_str(), PathOf(name).c_str()) != 0) {
-    const int error = errno;
-    unlink(part.c_str());
-    ThrowFileError(PathOf(name), "replace", error);
+  for (int tried = 1;; ++tried) {
+    const std::string part = WritePart(name, content);
+    if (rename(part.c_str(), PathOf(name).c_str()) == 0) {
+      return;
+    }
+    if (const int error = errno; error != ENOENT || tried == kTries) {
+      unlink(part.c_str());
+      ThrowFileError(PathOf(name), "replace", error);
+    }
   }
 }
 

@@ -35,8 +35,7 @@ class SharedFolder {
 
   /// True where `part` (a file name) is now this worker's to do. Throws Error(kIo).
   bool Claim(const std::string& part);
-  /// Creates the file `name` as a whole; false where it is there already, or where another process removed what was
-  /// written. Throws Error(kIo).
+  /// Creates the file `name` as a whole; false where it is there already. Throws Error(kIo).
   bool WriteOnce(const std::string& name, const std::string& content);
   /// Replaces the file `name` as a whole. Throws Error(kIo).
   void Replace(const std::string& name, const std::string& content);

@@ -129,7 +129,6 @@ class ClusterTest(CliTest):
                                 (("train", "--data", DIGITS, "--method", "elm"), "no steps that ranks could share"),
                                 (("train", "--data", "no.csv"), "no.csv"),
                                 (("train", "--no-such-flag"), "--no-such-flag"),
-                                (("train", "--resume", "no.checkpoint"), "no.checkpoint"),
                                 (("search", "--data", DIGITS), "--state")):
             result = self.run_ranks(mpi, (3, arguments))
             self.assertNotEqual(result.code, 0, str(result))
