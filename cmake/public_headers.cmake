@@ -3,7 +3,7 @@
 
 # What a program includes.
 set(lamina_public_headers
-    backend/backends.h base/version.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h
+    backend/backends.h base/version.h cluster/communicator.h cluster/mpi.h cluster/thread_ranks.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h
     layer/file_layer.h layer/layer.h layer/neighbours.h model/answer.h model/onnx_export.h model/predictor.h
     neuron/problem.h nn/executor.h rbf/clusters.h rbf/elm.h rbf/fsvc.h train/remarks.h train/session.h tune/profile.h
     tune/tuner.h)
@@ -18,7 +18,7 @@ set(lamina_public_parts
     model/metric_table.h model/metrics.h model/model.h model/safetensors.h model/scored_rows.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
     neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/network.h rbf/novelty.h
     train/auto_training.h train/history.h
-    train/schedule.h train/settings.h train/split.h train/train_options.h train/train_state.h train/trainer.h)
+    train/schedule.h train/settings.h train/split.h train/train_options.h train/train_progress.h train/train_state.h train/trainer.h)
 # For activations of one's own on a GPU, compiled by nvcc.
 set(lamina_public_device_headers
     backend/copy_streams.h backend/cuda/activation.cuh backend/cuda/custom_activation.cuh backend/cuda/device.h

@@ -17,6 +17,8 @@
 #include "lamina/train/session.h"
 #include "pictures.h"
 #include "progress.h"
+#include "ranks.h"
+#include "scaling_plan.h"
 #include "standard_error.h"
 #include "tables.h"
 #include "train_folds.h"
@@ -41,6 +43,8 @@ struct TrainCommand {
   std::string resume;
   bool print_config = false;
   bool quiet = false;
+  RankFlags ranks;
+  PlanFlags plan;
   PictureOutput pictures;
   JsonOutput json_output;
 };
@@ -71,6 +75,10 @@ void PrintStart(const TrainSession& session) {
   if (const int64_t batch = session.options().batch; batch > session.train().size()) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
                WithThousands(session.train().size()));
+  }
+  if (const json ranks = RanksJson(); !ranks.is_null()) {
+    fmt::print("{} ranks on {} host{} by {}, {} shards of a batch\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
+               ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), session.options().shards);
   }
   if (session.first_epoch() > 1) {
     fmt::print("resumed in epoch {}\n", session.first_epoch());
@@ -113,6 +121,10 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"history", result.history.ToJson()},
                {"settings", ToJson(session.settings())}};
   AddSpeed(node, samples, result.train_seconds);
+  if (json ranks = RanksJson(); !ranks.is_null()) {
+    ranks["waited_seconds"] = result.waited_seconds;
+    node["ranks"] = std::move(ranks);
+  }
   if (result.test) {
     node["test"] = ToJson(*result.test);
     node["test"]["seconds"] = result.test->seconds;
@@ -141,6 +153,9 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
                         session.options().KeepsBest(session.validation().size() > 0) || history.best_epoch == count
                             ? ""
                             : ", the last one is kept");
+  }
+  if (const json ranks = RanksJson(); !ranks.is_null() && result.train_seconds > 0) {
+    line += fmt::format("; {:.0f} % of it waiting for other ranks", 100 * result.waited_seconds / result.train_seconds);
   }
   fmt::print("{}\n", line);
 }
@@ -208,8 +223,11 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
 
 // Trains, prints and writes what is to be known of it; `folds`: what the rows were judged by before, in the result.
 int RunSession(const TrainCommand& command, TrainSession& session, json folds = {}) {
-  const bool text = !command.quiet && !command.json_output.to_stdout();
-  PrintWarning(session.tuning_warning());
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  if (SpeaksForAll()) {
+    PrintWarning(session.tuning_warning());
+    PrintWarning(session.threads_warning());
+  }
   ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
@@ -229,6 +247,9 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
     throw;
   }
   printer.Finish();
+  if (!SpeaksForAll()) {
+    return result.history.stop_reason == "interrupted" ? kExitInterrupted : kExitOk;
+  }
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session.CheckpointPath();
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
@@ -296,12 +317,26 @@ int RunTrain(const TrainCommand& command) {
   }
   command.json_output.Check(std::move(files));
   command.pictures.Check();
+  Communicator* ranks = JoinRanks(command.ranks);
   if (settings.folds > 0 && settings.fold == 0) {
+    if (ranks != nullptr) {
+      throw Error(ErrorCode::kInvalidArgument, "--folds is several runs, and ranks share one",
+                  {.remedy = "Run the folds in one process, or one of them on the ranks (--fold 1)."});
+    }
     return RunFolds(command);
   }
-  const std::unique_ptr<TrainSession> session = command.resume.empty()
-                                                    ? std::make_unique<TrainSession>(command.settings)
-                                                    : std::make_unique<TrainSession>(command.settings, command.resume);
+  const auto session =
+      command.resume.empty()
+          ? std::make_unique<TrainSession>(command.settings, std::vector<Activation>(), ranks)
+          : std::make_unique<TrainSession>(command.settings, command.resume, std::vector<Activation>(), ranks);
+  if (command.plan.plan) {
+    const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+    json node = PlanRanks(*session, command.plan, text);
+    if (SpeaksForAll()) {
+      command.json_output.Write("train plan", std::move(node));
+    }
+    return kExitOk;
+  }
   return RunSession(command, *session);
 }
 
@@ -320,6 +355,8 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
   }
   AddSettingFlags(*train, command->settings);
   train->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  command->ranks.AddTo(*train);
+  command->plan.AddTo(*train);
   train->add_option("--resume", command->resume, "Go on from this checkpoint with its settings; flags win")
       ->type_name("FILE");
   train->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");

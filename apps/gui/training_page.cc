@@ -98,7 +98,7 @@ QWidget* TrainingPage::MakeSettings() {
       {tr("Learning"),
        {"learning-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles", "label-smoothing", "clip-norm",
         "batch", "epochs"}},
-       {tr("When to stop, what to keep"), {"patience", "min-improvement", "monitor", "keep", "calibrate", "intervals"}},
+      {tr("When to stop, what to keep"), {"patience", "min-improvement", "monitor", "keep", "calibrate", "intervals"}},
       {tr("Learning rate over time"), {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience"}},
       {tr("Machine"), {"backend", "threads", "dtype", "precision", "seed", "shuffle"}}};
   for (const auto& [title, names] : groups) {

@@ -201,15 +201,15 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   const bool clips = rule != nullptr && options_.clip_norm > 0;
   Backward(x, clips ? nullptr : rule);
   if (clips) {
-    UpdateClipped(*rule);
+    Update(*rule);
   }
 }
 
-void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept {
+void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept {
   const ConstMatrixView weights = work.WeightColumn();
   if (work.order == nullptr) {
     Step(work.x.Rows(begin, rows), work.targets.Rows(begin, rows),
-         weights.empty() ? nullptr : weights.Rows(begin, rows).data, &rule, work.sums);
+         weights.empty() ? nullptr : weights.Rows(begin, rows).data, rule, work.sums);
     return;
   }
   const int64_t* chosen = work.order + begin;
@@ -220,7 +220,7 @@ void Executor::StepRows(const TrainingSteps& work, const UpdateRule& rule, int64
   if (!weights.empty()) {
     backend_.GatherRows(weights, chosen, rows, View(sample_weights_, rows, 1));
   }
-  Step(x, y, weights.empty() ? nullptr : sample_weights_->data(), &rule, work.sums);
+  Step(x, y, weights.empty() ? nullptr : sample_weights_->data(), rule, work.sums);
 }
 
 int64_t Executor::Steps(const TrainingSteps& work) {
@@ -230,14 +230,14 @@ int64_t Executor::Steps(const TrainingSteps& work) {
   const int64_t steps = work.count();
   if (recorded_ != nullptr && work.order != nullptr) {
     recorded_->Run(work,
-                   [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, rule, begin, rows); });
+                   [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, &rule, begin, rows); });
     return steps;
   }
   UpdateRule rule = work.rule;
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
-    StepRows(work, rule, begin, std::min(work.batch, work.end - begin));
+    StepRows(work, &rule, begin, std::min(work.batch, work.end - begin));
     ++rule.step;
     ++done;
     LossSums sums;
@@ -251,9 +251,11 @@ int64_t Executor::Steps(const TrainingSteps& work) {
 }
 
 // The gaps between the arrays of gradients are zero.
-void Executor::UpdateClipped(const UpdateRule& rule) noexcept {
-  backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
-                         options_.clip_norm, static_cast<double*>(clip_parts_->data())});
+void Executor::Update(const UpdateRule& rule) noexcept {
+  if (options_.clip_norm > 0) {
+    backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
+                           options_.clip_norm, static_cast<double*>(clip_parts_->data())});
+  }
   for (size_t l = 0; l < layers_.size(); ++l) {
     if (IsFrozen(l)) {
       continue;

@@ -51,6 +51,12 @@ class Executor {
   /// Forward, loss, backward (Algorithm 5 of the 2016 paper); updates by `rule`, or only computes Gradients() if null.
   void Step(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, const UpdateRule* rule,
             LossSums* sums) noexcept;
+  /// Gradients() of `rows` samples of `work` from `begin` on, a mean over them; their loss goes to work.sums.
+  void Gradient(const TrainingSteps& work, int64_t begin, int64_t rows) noexcept {
+    StepRows(work, nullptr, begin, rows);
+  }
+  /// Takes a step by what is in Gradients(), clipped where the options say so.
+  void Update(const UpdateRule& rule) noexcept;
   /// Consecutive steps: as a whole where the backend has a way for this network, else gathered and computed one by one.
   /// Returns the steps done: all of them, or up to the first one whose loss is not finite or after which
   /// work.stop_requested() said true. Where the backend records steps, neither stops shuffled ones.
@@ -88,10 +94,9 @@ class Executor {
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
   bool IsFrozen(size_t layer) const { return !options_.frozen.empty() && options_.frozen[layer]; }
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
-  void UpdateClipped(const UpdateRule& rule) noexcept;
   LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
   void PrepareSteps();
-  void StepRows(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept;
+  void StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept;
 
   std::vector<LayerSpec> specs_;
   std::vector<LayerOffsets> offsets_;

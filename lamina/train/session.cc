@@ -11,10 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
+#include "lamina/base/sha256.h"
 #include "lamina/base/timing.h"
+#include "lamina/base/version.h"
+#include "lamina/cluster/communicator.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/drift.h"
 #include "lamina/model/intervals.h"
@@ -30,6 +34,7 @@ namespace lamina {
 namespace {
 
 constexpr const char* kSettingsKey = "settings";
+constexpr int64_t kShardsOfRanks = 8;  // where --shards does not say
 
 // The same table may be named from another folder.
 std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
@@ -75,8 +80,8 @@ TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Acti
   return TrainSettingsFromJson(saved.model.training[kSettingsKey]);
 }
 
-TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom)
-    : settings_(settings), custom_(std::move(custom)) {
+TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom, Communicator* ranks)
+    : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
   Prepare(nullptr, nullptr);
 }
 
@@ -91,13 +96,21 @@ TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, Fo
   Prepare(&raw, nullptr);
 }
 
-TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom)
-    : settings_(settings), custom_(std::move(custom)) {
+TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom,
+                           Communicator* ranks)
+    : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
   Prepare(nullptr, &checkpoint);
 }
 
 void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
+  if (ranks_ != nullptr && settings_.shards == 0) {
+    settings_.shards = kShardsOfRanks;
+  }
+  if (ranks_ != nullptr && !LearnsByGradient(settings_)) {
+    RefuseSetting("method", fmt::format("the method {} has no steps that ranks could share", settings_.method),
+                  settings_.method, "Train it in one process.");
+  }
   CheckTrainOutputs(settings_, custom_);
   std::optional<Checkpoint> saved;
   if (checkpoint != nullptr) {
@@ -136,7 +149,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
                                        ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.rule.StateCount())
                                        : settings_.backend;
-  backend_ = MakeTunedBackend(backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  backend_ = MakeTunedBackend(backend, {.threads = Threads()}, &tuning_warning_);
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
                                            !model_.preprocessor.targets().class_names().empty());
@@ -149,6 +162,40 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (saved) {
     Accept(std::move(*saved), *checkpoint);
   }
+  RequireSameOnRanks();
+}
+
+bool TrainSession::IsFirst() const { return ranks_ == nullptr || ranks_->is_first(); }
+
+// The ranks of a host share its cores.
+int TrainSession::Threads() {
+  const auto asked = static_cast<int>(settings_.threads);
+  if (ranks_ == nullptr) {
+    return asked;
+  }
+  const int cores = CoresOfRank(*ranks_);
+  if (asked > cores) {
+    threads_warning_ =
+        fmt::format("{} threads a rank, and {} on host {} for each: they will wait for one another", asked,
+                    cores == 1 ? "1 core" : fmt::format("{} cores", cores), ranks_->host(ranks_->rank()));
+  }
+  return asked > 0 ? asked : cores;
+}
+
+void TrainSession::RequireSameOnRanks() {
+  if (ranks_ == nullptr) {
+    return;
+  }
+  RequireSame(*ranks_, "the version of lamina", Version(), "Install the same one on all hosts.");
+  RequireSame(*ranks_, "the backend", fmt::format("{} ({})", backend_->name(), CpuTargets().front()),
+              "Their numbers would differ. Choose one that all hosts have: --backend, LAMINA_ISA=avx2.");
+  RequireSame(*ranks_, "the settings", ToJson(settings_).dump(), "Start all ranks with the same command.");
+  RequireSame(*ranks_, "the data", fmt::format("checksum {:016x}", Fingerprint()),
+              "Copy the same files to all hosts, or read them from a file system that all share.");
+  Sha256 parameters;
+  parameters.Update(model_.network.parameters(), static_cast<size_t>(model_.network.parameter_bytes()));
+  RequireSame(*ranks_, "the network at the start", parameters.HexDigest(),
+              "Start from the same model or checkpoint on all hosts.");
 }
 
 void TrainSession::Accept(Checkpoint saved, const std::string& path) {
@@ -197,15 +244,17 @@ std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(setti
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   std::vector<std::unique_ptr<FileClaim>> claims;  // of what a second run would overwrite with its own
   for (const std::string& path : {settings_.model, CheckpointPath()}) {
-    claims.push_back(path.empty() ? nullptr : FileClaim::Take(path));
+    claims.push_back(path.empty() || !IsFirst() ? nullptr : FileClaim::Take(path));
   }
   TrainResult result;
+  const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
   result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
                                                : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);
+  result.waited_seconds = ranks_ == nullptr ? 0 : ranks_->waited_seconds() - waited_before;
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
-  if (result.history.stop_reason != "interrupted") {
+  if (IsFirst() && result.history.stop_reason != "interrupted") {
     JudgeBy(validation(), result);
     if (test().size() > 0) {
       result.test = Evaluate(model_, *backend_, test());
@@ -222,7 +271,9 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   if (result.test) {
     model_.training["test"] = ToJson(*result.test);
   }
-  WriteFiles(result);
+  if (IsFirst()) {
+    WriteFiles(result);
+  }
   return result;
 }
 
@@ -285,7 +336,7 @@ void TrainSession::MeasureTest(TrainResult& result) {
 }
 
 History TrainSession::RunTrainer(TrainCallbacks callbacks) {
-  Trainer trainer(model_.network, *backend_, options_);
+  Trainer trainer(model_.network, *backend_, options_, ranks_);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
   }
@@ -295,7 +346,7 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks) {
     return stopped = stopped || (ask && ask());
   };
   callbacks.checkpoint = [&](TrainState&& state) {
-    if (!path.empty()) {
+    if (!path.empty() && IsFirst()) {
       SaveCheckpoint(path, model_, state, Fingerprint());
     }
     if (stopped) {

@@ -181,6 +181,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const Tr
   TrainOptions options;
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
+  options.shards = settings.shards;
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.clip_norm = settings.clip_norm;

@@ -103,6 +103,7 @@ struct TrainSettings {
   double clip_norm = TrainOptions{}.clip_norm;
   std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
+  int64_t shards = TrainOptions{}.shards;
   std::string schedule = "constant";
   double schedule_factor = Schedule{}.factor;
   int64_t schedule_epochs = Schedule{}.step_epochs;

@@ -324,6 +324,11 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::epochs}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
           {.range = TrainRanges::batch}),
+      Row("shards", &S::shards,
+          "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
+          "of "
+          "MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
+          {.range = TrainRanges::shards}),
       Row("schedule", &S::schedule, "Learning rate over time: constant, step, cosine or plateau",
           {.choices = &ScheduleKindNames}),
       Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",

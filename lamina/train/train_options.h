@@ -25,6 +25,7 @@ Keep ParseKeep(std::string_view name);
 struct TrainOptions {
   int64_t epochs = 20;
   int64_t batch = 32;  // larger than the data: the whole data
+  int64_t shards = 0;  // parts of a batch whose gradients are summed in a fixed order (ShardedSteps); 0: one piece
   Loss loss = Loss::kCrossEntropy;
   Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
   UpdateRule rule;
@@ -54,6 +55,7 @@ struct TrainOptions {
 struct TrainRanges {
   static constexpr NumberRange epochs = kAtLeastOne;
   static constexpr NumberRange batch = kAtLeastOne;
+  static constexpr NumberRange shards{.low = 0, .high = 65536};
   static constexpr NumberRange learning_rate = kPositive;
   static constexpr NumberRange momentum = kShareBelowOne;
   static constexpr NumberRange weight_decay = kNotNegative;
