@@ -17,7 +17,7 @@ namespace lamina {
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows; files
 /// without them are still written as 1.
-inline constexpr int kModelFormatVersion = 4;
+inline constexpr int kModelFormatVersion = 5;
 
 struct Model {
   Network network;
