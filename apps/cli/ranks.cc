@@ -19,6 +19,7 @@ namespace {
 constexpr double kWaitForErrors_seconds = 2;   // of other ranks, which have mostly come to the same one
 constexpr double kWaitForLower_seconds = 0.5;  // a rank: where several see that one is silent, the lowest says it
 constexpr int kStaggered = 20;
+constexpr std::chrono::milliseconds kToBeRead{500};  // what was said: an abort takes away whom launchers read it from
 constexpr std::chrono::seconds kWaitForLauncher{3};  // which ends this process where the first rank has the same error
 
 std::unique_ptr<Communicator>& Joined() {
@@ -82,6 +83,7 @@ std::string ErrorOfRanks(const std::string& message) {
 
 void EndRanks(int exit_code) {
   if (ends_alone) {
+    std::this_thread::sleep_for(kToBeRead);
     Joined()->Abort(exit_code);
   }
 }
