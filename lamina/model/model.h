@@ -20,7 +20,7 @@ namespace lamina {
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows; files
 /// without them are still written as 1.
-inline constexpr int kModelFormatVersion = 4;
+inline constexpr int kModelFormatVersion = 5;
 
 /// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
 /// of rows that are like those it was measured on.

@@ -13,16 +13,23 @@ inline constexpr Named<Decimal> kDecimals[] = {
     {"auto", Decimal::kAuto}, {"point", Decimal::kPoint}, {"comma", Decimal::kComma}};
 inline constexpr Named<DateOrder> kDateOrders[] = {
     {"auto", DateOrder::kAuto}, {"day-first", DateOrder::kDayFirst}, {"month-first", DateOrder::kMonthFirst}};
-inline constexpr Named<MissingPolicy> kMissing[] = {
-    {"mean", MissingPolicy::kMean}, {"drop", MissingPolicy::kDropRow}, {"error", MissingPolicy::kError}};
+inline constexpr Named<MissingPolicy> kMissing[] = {{"mean", MissingPolicy::kMean},
+                                                    {"median", MissingPolicy::kMedian},
+                                                    {"drop", MissingPolicy::kDropRow},
+                                                    {"error", MissingPolicy::kError}};
+inline constexpr Named<NumberEncoding> kNumberEncodings[] = {{"scaled", NumberEncoding::kScaled},
+                                                             {"ple", NumberEncoding::kPiecewise}};
+inline constexpr Named<DateEncoding> kDateEncodings[] = {{"days", DateEncoding::kDays},
+                                                         {"calendar", DateEncoding::kCalendar}};
+inline constexpr Named<TextEncoding> kTextEncodings[] = {{"leave-out", TextEncoding::kLeaveOut},
+                                                         {"hash", TextEncoding::kHash}};
 inline constexpr Named<UnseenPolicy> kUnseen[] = {
     {"zero", UnseenPolicy::kZero}, {"error", UnseenPolicy::kError}, {"auto", UnseenPolicy::kZero}};  // of older files
 inline constexpr Named<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};
-inline constexpr Named<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
-                                               {"none", Scaling::kNone},
-                                               {"standardize", Scaling::kStandardize},
-                                               {"minmax", Scaling::kMinMax},
-                                               {"log", Scaling::kLog}};
+inline constexpr Named<Scaling> kScalings[] = {
+    {"auto", Scaling::kAuto},     {"none", Scaling::kNone}, {"standardize", Scaling::kStandardize},
+    {"minmax", Scaling::kMinMax}, {"log", Scaling::kLog},   {"robust", Scaling::kRobust},
+    {"size", Scaling::kSize}};
 inline constexpr Named<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
 inline constexpr Named<char> kSeparators[] = {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'},

@@ -105,6 +105,9 @@ std::string Beta2Help() {
   return "Default: " + NumbersOfRules(&DefaultBeta2, [](UpdateKind kind) { return UpdateReads(kind, "beta2"); });
 }
 
+constexpr NumberRange kTextInputs{.low = 1, .high = 1 << 20};
+constexpr NumberRange kBins{.low = 1, .high = 4096};
+
 bool MayBeClasses(const S& s) { return s.task != "regression"; }
 bool MayBeNumbers(const S& s) { return s.task != "classification"; }
 bool HasDerived(const S& s) { return !s.derive.empty(); }
@@ -158,10 +161,13 @@ std::vector<Row> DataRows() {
       Row("text-columns", &S::text_columns, "CSV: columns to read as text although they look like numbers",
           {.reads_file = true, .of_columns = true}),
       Row("missing", &S::missing,
-          "Missing values of inputs: mean (of the training rows; the most frequent category of text; counted), drop "
-          "(the "
-          "row) or error. Rows without a target are left out, but for error",
+          "Missing values of inputs: mean or median (of the training rows; the most frequent category of text; "
+          "counted), drop (the row) or error. Rows without a target are left out, but for error",
           {.choices = &Names<kMissing>}),
+      Row("missing-indicator", &S::missing_indicator,
+          "One more input for every column that lacks values in training rows: 1 where the value is missing",
+          {.effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
+           .effect_text = "Where missing values are filled in"}),
       Row("unseen", &S::unseen,
           "Categories that training did not see: zero (all zeros, counted; such classes count as wrong) or error",
           {.choices = &Names<kUnseen>}),
@@ -194,11 +200,38 @@ std::vector<Row> DataRows() {
           "text with whole categories together",
           {.trials = kSame, .of_columns = true}),
       Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
+      Row("min-count", &S::min_count,
+          "One-hot categories of fewer training rows than this count as one, other, which unseen ones then are, too",
+          {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
+      Row("max-categories", &S::max_categories,
+          "One-hot inputs of one column: the most frequent categories have their own, all others count as one, other",
+          {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
+      Row("text", &S::text,
+          "Free text (a different one in more than every second row): leave-out, or hash: its words and pairs of "
+          "neighbouring words, hashed into --text-inputs inputs",
+          {.choices = &Names<kTextEncodings>}),
+      Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
+          {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
+      Row("dates", &S::dates,
+          "Date columns: days (since 1970-01-01, scaled), or calendar: beside them where in the year, the week and the "
+          "day it is, as sine and cosine, where the training rows cover such a period",
+          {.choices = &Names<kDateEncodings>}),
+      Row("numbers", &S::numbers,
+          "Number columns: scaled as --scale says, or ple: piecewise linear, an input a bin between quantiles of the "
+          "training rows (Gorishniy et al. 2022)",
+          {.choices = &Names<kNumberEncodings>}),
+      Row("bins", &S::bins, "Bins of a column, at most: as many as different values allow",
+          {.range = kBins,
+           .effect = [](const S& s) { return s.numbers == "ple"; },
+           .effect_text = "For --numbers ple"}),
       Row("scale", &S::scale,
-          "Number columns: auto (images /255, others standardize), none, standardize, minmax or log (sign(x) "
-          "ln(1+|x|), standardized)",
+          "Number columns: auto (images /255, others standardize), none, standardize, minmax, log (sign(x) "
+          "ln(1+|x|), standardized) or robust (less the median, over the span of the middle half of the rows, "
+          "smoothly kept between -3 and 3) or size (over the root of the mean square)",
           {.choices = &Names<kScalings>}),
-      Row("target-scale", &S::target_scale, "Regression targets: auto (standardize), none, standardize, minmax or log",
+      Row("target-scale", &S::target_scale,
+          "Regression targets: auto (standardize), none, standardize, minmax, log, robust (without limits) or size "
+          "(auto for losses of counts and amounts)",
           {.choices = &Names<kScalings>, .effect = &MayBeNumbers, .shapes_loss = true}),
       Row("target-values", &S::target_values,
           "Classification targets: value of the other classes and of the true one; default 0,1, and -1,1 for tanh and "
@@ -258,6 +291,12 @@ std::vector<Row> TrainingRows() {
   return {
       Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
           {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
+      Row("quantiles", &S::quantiles,
+          "Levels of --loss quantile, ascending, each an answer (at most 7), for example 0.1,0.5,0.9",
+          {.range = NumberRange{.low = 0, .high = 1, .above_low = true, .below_high = true},
+           .effect = [](const S& s) { return s.loss == formulas::Quantile::kName; },
+           .effect_text = "For --loss quantile",
+           .shapes_loss = true}),
       Row("label-smoothing", &S::label_smoothing,
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1",
           {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),

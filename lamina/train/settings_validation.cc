@@ -143,7 +143,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     }
   }
   if (settings.loss != "auto") {
-    WithSetting("loss", [&] { Loss::Parse(settings.loss); });
+    LossFrom(settings);
   }
   const BackendRow& backend =
       WithSetting("backend", [&]() -> const BackendRow& { return FindBackend(settings.backend); });
