@@ -121,7 +121,7 @@ void PrintJudged(const Model& model) {
     fmt::print("calibrated: temperature {:.4g}\n", model.training["calibration"].value("temperature", kNaN));
   }
   if (model.intervals) {
-    const std::vector<std::string> names = model.preprocessor.targets().names();
+    const std::vector<std::string> names = model.preprocessor.targets().answer_names();
     for (size_t j = 0; j < names.size(); ++j) {
       fmt::print("{:g} % intervals: {} ± {}\n", 100 * model.intervals->level, names[j],
                  FigureText(model.intervals->half_widths[j]));

@@ -188,7 +188,7 @@ void PrintQuality(const TrainSession& session, const TrainResult& result) {
         result.calibration->log_loss_before);
   }
   if (const std::optional<AnswerIntervals>& intervals = session.model().intervals) {
-    const std::vector<std::string> names = session.model().preprocessor.targets().names();
+    const std::vector<std::string> names = session.model().preprocessor.targets().answer_names();
     for (size_t j = 0; j < names.size(); ++j) {
       fmt::print("{:g} % intervals: {} ± {}{}\n", 100 * intervals->level, names[j],
                  FigureText(intervals->half_widths[j]),

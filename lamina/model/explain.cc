@@ -276,7 +276,7 @@ Explanation ShapleyValues(const ExplainedRows& rows, int64_t index, const Shaple
 
 std::vector<std::string> OutputNames(const Model& model) {
   const TargetEncoder& targets = model.preprocessor.targets();
-  return targets.task() == Task::kClassification ? targets.class_names() : targets.names();
+  return targets.task() == Task::kClassification ? targets.class_names() : targets.answer_names();
 }
 
 json ToJson(const Importance& importance) {

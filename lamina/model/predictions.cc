@@ -20,15 +20,16 @@ std::string CellText(const Column& column, int64_t row) {
 
 std::vector<std::string> PredictionNames(const Model& model, const PredictionColumns& columns) {
   const Preprocessor& preprocessor = model.preprocessor;
-  std::vector<std::string> names = preprocessor.targets().names();
   if (preprocessor.targets().task() == Task::kRegression) {
-    names = preprocessor.targets().answer_names();
-    for (const std::string& target : columns.intervals ? preprocessor.targets().names() : std::vector<std::string>()) {
+    const std::vector<std::string> answers = preprocessor.targets().answer_names();
+    std::vector<std::string> names = answers;
+    for (const std::string& target : columns.intervals ? answers : std::vector<std::string>()) {
       names.push_back(target + "_lower");
       names.push_back(target + "_upper");
     }
     return names;
   }
+  std::vector<std::string> names = preprocessor.targets().names();
   if (columns.probabilities) {
     for (const std::string& name : preprocessor.targets().class_names()) {
       names.push_back("p_" + name);

@@ -35,7 +35,7 @@ bool AnswersProbabilities(const Model& model) {
 std::vector<ScoredRows> ScoreRows(const Model& model, const Matrix& outputs, std::span<const int32_t> labels,
                                   const Matrix& truth) {
   const TargetEncoder& encoder = model.preprocessor.targets();
-  const std::vector<std::string> names = encoder.names();
+  const std::vector<std::string> names = encoder.answer_names();
   if (encoder.task() == Task::kClassification) {
     ScoredRows rows;
     rows.target = names[0];

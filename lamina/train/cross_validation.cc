@@ -85,7 +85,7 @@ class Collector {
       throw Error(ErrorCode::kBadModel, fmt::format("an answer of fold {} is not a finite number", fold),
                   {.file = table_.source, .line = table_.LineOf(test.rows[static_cast<size_t>(row)])});
     }
-    out_.targets = model.preprocessor.targets().names();
+    out_.targets = model.preprocessor.targets().answer_names();
     const std::vector<ScoredRows> scored = ScoreDataset(model, raw, test);
     if (scored[0].classes > 0) {
       TakeClasses(fold, model.preprocessor.targets().class_names(), scored[0], test);
