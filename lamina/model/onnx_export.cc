@@ -300,6 +300,12 @@ class Exporter {
         const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
         return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
       }
+      if (name == formulas::Selu::kName) {
+        const std::string below = Node("Neg", {Node("Relu", {Node("Neg", {z})})});
+        const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
+        return Node("Add", {Node("Mul", {Node("Relu", {z}), Scalar(formulas::Selu::kScale)}),
+                            Node("Mul", {power, Scalar(formulas::Selu::kScaledAlpha)})});
+      }
       if (name == formulas::Softplus::kName) {
         return Softplus(z);
       }

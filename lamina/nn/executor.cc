@@ -11,10 +11,6 @@
 namespace lamina {
 namespace {
 
-// A trained radius stays at or above this share of the one it started with: at 0 its neuron has no gradient, and below
-// it is no distance.
-constexpr double kSmallestRadiusShare = 1e-3;
-
 // What the backend computes of a layer: with trained radii the distances, the rest is RadiusForward.
 LayerSpec PlannedSpec(const LayerSpec& spec) {
   LayerSpec planned = spec;
@@ -31,6 +27,7 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     : specs_(network.layers()),
       offsets_(network.offsets()),
       dtype_(network.dtype()),
+      network_bytes_(network.parameter_bytes()),
       backend_(backend),
       options_(options) {
   if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
@@ -62,12 +59,17 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     layers_.push_back(std::move(layer));
   }
   input_ = batch_of(network.inputs());
-  parameters_ = backend.Allocate(network.parameter_bytes());
+  const bool scales = options_.training && options_.front_scale > 0;
+  if (scales) {
+    PrepareFrontScale();
+  }
+  const int64_t flat_bytes = FlatSize_bytes(network, scales);
+  parameters_ = backend.Allocate(flat_bytes);
   if (options_.training) {
     target_ = batch_of(network.outputs());
-    gradients_ = backend.Allocate(network.parameter_bytes());
+    gradients_ = backend.Allocate(flat_bytes);
     for (int i = 0; i < options_.state_count; ++i) {
-      states_.push_back(backend.Allocate(network.parameter_bytes()));
+      states_.push_back(backend.Allocate(flat_bytes));
     }
     PrepareSteps();
   }
@@ -85,7 +87,9 @@ void Executor::PrepareSteps() {
     }
   }
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
-  recorded_ = backend_.MakeRecordedSteps();
+  if (options_.rates.empty()) {  // recorded updates have one rate
+    recorded_ = backend_.MakeRecordedSteps();
+  }
   if (options_.clip_norm > 0) {
     clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
   }
@@ -101,6 +105,10 @@ void Executor::PrepareSteps() {
     whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
     return;
   }
+  if (UpdatesApart()) {
+    whole_steps_ = Verdict::No("parameters with learning rates of their own are updated layer by layer");
+    return;
+  }
   NetworkPlanRequest request;
   request.layers = specs_;
   for (size_t l = 0; l < specs_.size(); ++l) {
@@ -114,14 +122,6 @@ void Executor::PrepareSteps() {
   request.label_smoothing = options_.label_smoothing;
   request.state_count = options_.state_count;
   network_ = backend_.PrepareNetwork(request, &whole_steps_);
-}
-
-void Executor::LoadParameters(const Network& network) {
-  backend_.Upload(parameters_->data(), network.parameters(), network.parameter_bytes());
-}
-
-void Executor::StoreParameters(Network& network) const {
-  backend_.Download(network.parameters(), parameters_->data(), network.parameter_bytes());
 }
 
 MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const {
@@ -161,7 +161,12 @@ void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
   const MatrixView z = View(layers_[l].z, x.rows, spec.outputs);
   ForwardArgs args;
   args.x = x;
-  args.weights = {at(offsets_[l].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+  args.weights = {l == 0 && HasFrontScale() ? folded_->data() : at(offsets_[l].weights),
+                  spec.outputs,
+                  spec.inputs,
+                  spec.inputs,
+                  dtype_,
+                  backend_.space()};
   args.bias = spec.bias ? at(offsets_[l].bias) : nullptr;
   args.a = a;
   args.z = spec.trained_radius ? MatrixView{} : z;
@@ -198,10 +203,10 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
   args.label_smoothing = options_.label_smoothing;
   backend_.ComputeLoss(args);
-  const bool clips = rule != nullptr && options_.clip_norm > 0;
-  Backward(x, clips ? nullptr : rule);
-  if (clips) {
-    UpdateClipped(*rule);
+  const bool apart = rule != nullptr && UpdatesApart();
+  Backward(x, apart ? nullptr : rule);
+  if (apart) {
+    UpdateApart(*rule);
   }
 }
 
@@ -228,17 +233,15 @@ int64_t Executor::Steps(const TrainingSteps& work) {
     return network_->Run(work);
   }
   const int64_t steps = work.count();
-  if (recorded_ != nullptr && work.order != nullptr) {
+  if (recorded_ != nullptr && work.order != nullptr && work.rates == nullptr) {
     recorded_->Run(work,
                    [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, rule, begin, rows); });
     return steps;
   }
-  UpdateRule rule = work.rule;
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
-    StepRows(work, rule, begin, std::min(work.batch, work.end - begin));
-    ++rule.step;
+    StepRows(work, work.RuleAt(done), begin, std::min(work.batch, work.end - begin));
     ++done;
     LossSums sums;
     backend_.Download(&sums, work.sums, sizeof(sums));
@@ -248,36 +251,6 @@ int64_t Executor::Steps(const TrainingSteps& work) {
     }
   }
   return done;
-}
-
-// The gaps between the arrays of gradients are zero.
-void Executor::UpdateClipped(const UpdateRule& rule) noexcept {
-  backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
-                         options_.clip_norm, static_cast<double*>(clip_parts_->data())});
-  for (size_t l = 0; l < layers_.size(); ++l) {
-    if (IsFrozen(l)) {
-      continue;
-    }
-    const LayerSpec& spec = specs_[l];
-    UpdateArgs args;
-    args.dtype = dtype_;
-    args.rule = &rule;
-    args.arrays = ArraysAt(offsets_[l].weights);
-    args.count = spec.weight_count();
-    args.decay = true;
-    backend_.Update(args);
-    args.decay = false;
-    args.count = spec.outputs;
-    if (spec.bias) {
-      args.arrays = ArraysAt(offsets_[l].bias);
-      backend_.Update(args);
-    }
-    if (spec.trained_radius) {
-      args.arrays = ArraysAt(offsets_[l].radius);
-      args.smallest = kSmallestRadiusShare * spec.activation.radius();
-      backend_.Update(args);
-    }
-  }
 }
 
 // A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none,
@@ -294,8 +267,8 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
       if (IsFrozen(l)) {
         radii.gradient = unused_radii_->data();
       }
-      backend_.RadiusBackward({View(layers_[l].z, x.rows, spec.outputs), delta, radii, IsFrozen(l) ? nullptr : rule,
-                               kSmallestRadiusShare * spec.activation.radius()});
+      backend_.RadiusBackward(
+          {View(layers_[l].z, x.rows, spec.outputs), delta, radii, IsFrozen(l) ? nullptr : rule, SmallestRadius(spec)});
     }
     if (l > first_trained_) {
       InputGradientArgs args;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "lamina/base/names.h"
 #include "lamina/base/random.h"
@@ -18,7 +19,8 @@ constexpr int64_t kMaxParameters = int64_t{1} << 40;
 constexpr Named<Initialization> kInitializations[] = {{"glorot_uniform", Initialization::kGlorotUniform},
                                                       {"glorot_normal", Initialization::kGlorotNormal},
                                                       {"he_uniform", Initialization::kHeUniform},
-                                                      {"he_normal", Initialization::kHeNormal}};
+                                                      {"he_normal", Initialization::kHeNormal},
+                                                      {"ntk", Initialization::kNtk}};
 
 int64_t Align(int64_t n) { return (n + kAlignment_elements - 1) / kAlignment_elements * kAlignment_elements; }
 
@@ -90,7 +92,8 @@ void Network::Initialize(Initialization initialization, uint64_t seed) {
     const bool uniform =
         initialization == Initialization::kGlorotUniform || initialization == Initialization::kHeUniform;
     const double fan = static_cast<double>(glorot ? layer.inputs + layer.outputs : layer.inputs);
-    const double scale = std::sqrt((uniform ? 6.0 : 2.0) / fan);
+    const bool ntk = initialization == Initialization::kNtk;
+    const double scale = std::sqrt((uniform ? 6.0 : ntk ? 1.0 : 2.0) / fan);
     Random random(seed, l);
     DispatchFloat(dtype_, [&]<class T>(T) {
       T* w = Weights(l).Row<T>(0);
@@ -99,11 +102,16 @@ void Network::Initialize(Initialization initialization, uint64_t seed) {
       }
       T* bias = static_cast<T*>(Bias(l));
       for (int64_t j = 0; bias != nullptr && j < layer.outputs; ++j) {
-        bias[j] = T(0);
+        bias[j] = ntk ? static_cast<T>(random.Normal()) : T(0);
       }
     });
   }
   InitializeRadii();
+}
+
+void Network::ClearLayer(size_t layer) {
+  std::memset(At(offsets_[layer].weights), 0,
+              static_cast<size_t>((offsets_[layer].radius - offsets_[layer].weights) * DTypeSize_bytes(dtype_)));
 }
 
 void Network::InitializeRadii() {

@@ -16,7 +16,8 @@ namespace lamina {
 /// Weight initialisation; biases start at zero, trained radii at that of their activation. Uniform: ±limit; normal:
 /// standard deviation.
 ///  glorot: sqrt(6 / (inputs + outputs)), sqrt(2 / (inputs + outputs));  he: sqrt(6 / inputs), sqrt(2 / inputs)
-enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal };
+///  ntk: normal, sqrt(1 / inputs), and biases normal with standard deviation 1
+enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal, kNtk };
 
 std::string_view InitializationName(Initialization initialization);
 std::vector<std::string> InitializationNames();
@@ -41,6 +42,8 @@ class Network {
 
   /// Fills the weights; the same seed gives the same bits in f32 (rounded) and f64.
   void Initialize(Initialization initialization, uint64_t seed);
+  /// Sets weights and biases of a layer to zero.
+  void ClearLayer(size_t layer);
 
   const std::vector<LayerSpec>& layers() const { return layers_; }
   const std::vector<LayerOffsets>& offsets() const { return offsets_; }

@@ -209,9 +209,9 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   ValidateSettings(settings);
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
   Model model = BuildModel(settings, *data);
-  const std::unique_ptr<Backend> backend =
-      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
-  TrainOptions options = TrainOptionsFrom(settings, model.loss, {data->train.size(), data->validation.size()});
+  TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
+  const std::unique_ptr<Backend> backend = MakeTunedBackend(
+      options.BackendFor(settings.backend), {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
   options.frozen = FrozenLayers(settings, model.network);

@@ -10,6 +10,7 @@
 #include "lamina/backend/copy_streams.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/nn/network.h"
 #include "lamina/train/resident_dataset.h"
 
 namespace lamina {
@@ -49,5 +50,8 @@ class DataFeed {
   bool ordered_ = false;
   std::unique_ptr<Stream> stream_;
 };
+
+/// Throws Error(kInvalidArgument) where `data` are not rows for `network`.
+void RequireFit(const Dataset& data, const Network& network);
 
 }  // namespace lamina

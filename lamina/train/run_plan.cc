@@ -179,8 +179,7 @@ RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<con
   plan.train_rows = usable(std::nullopt, plan.data.split.train);
   plan.validation_rows = usable(raw.validation, plan.data.split.validation);
   plan.test_rows = usable(raw.main.test, plan.data.split.test);
-  const TrainOptions options =
-      TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
+  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
   plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;
 }

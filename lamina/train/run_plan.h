@@ -86,6 +86,9 @@ struct RunPlan {
   NetworkPlan network;
 
   // Without the rows that the preprocessor leaves out for missing values.
+  TrainRows rows() const {
+    return {train_rows, validation_rows, network.output.classes, data.preprocessor.inputs().count()};
+  }
   int64_t train_rows = 0;
   int64_t validation_rows = 0;
   int64_t test_rows = 0;

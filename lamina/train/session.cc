@@ -83,11 +83,11 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
-  options_ = TrainOptionsFrom(settings_, model_.loss, {train().size(), validation().size()});
+  options_ = TrainOptionsFrom(settings_, model_.loss, RowsOf(*data_));
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.frozen = FrozenLayers(settings_, model_.network);
   const std::string_view backend = LearnsByGradient(settings_)
-                                       ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
+                                       ? BackendForTraining(options_.BackendFor(settings_.backend), model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.rule.StateCount())
                                        : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);

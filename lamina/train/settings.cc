@@ -13,6 +13,7 @@
 #include "lamina/base/text.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/setting_names.h"
 
 namespace lamina {
@@ -136,15 +137,19 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   return options;
 }
 
-TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const TrainRows& rows) {
-  const AutoTraining by_rows = AutoTrainingFor(rows);
+TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainRows& rows) {
+  const TrainSettings settings = WithRecipe(open, rows.classes);
+  const AutoTraining by_rows = settings.recipe == "plain" ? AutoTrainingFor(rows) : RecipeTrainingFor(rows);
   TrainOptions options;
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.clip_norm = settings.clip_norm;
-  options.label_smoothing = settings.label_smoothing;
+  options.label_smoothing = *settings.label_smoothing;
+  options.parametrization = ParseParametrization(settings.parametrization);
+  options.bias_rate = *settings.bias_rate;
+  options.front_scale = *settings.front_scale;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
@@ -157,11 +162,13 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const Tr
   options.schedule.factor = settings.schedule_factor;
   options.schedule.step_epochs = settings.schedule_epochs;
   options.schedule.patience = settings.schedule_patience;
+  options.schedule.warmup = settings.warmup;
   options.seed = settings.seed;
   options.shuffle = settings.shuffle;
   options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
+  options.watch = ParseWatch(settings.watch);
   options.checkpoint_epochs = settings.checkpoint_epochs;
   return options;
 }
@@ -213,12 +220,14 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
                            custom);
 }
 
-OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom) {
-  if (!LearnsByGradient(settings)) {
+OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<const Activation> custom) {
+  if (!LearnsByGradient(open)) {
     return OutputOfMethod();
   }
+  const TrainSettings settings = WithRecipe(open, classes > 0);
   int64_t given_outputs = 0;
   OutputPlan plan{};
+  plan.classes = classes > 0;
   std::string given = settings.output_activation;
   if (!settings.layers.empty() && !EndsInAuto(settings.layers)) {
     const LayerSpec last = ParseLayers(settings.layers, 1, settings.bias, custom).back();
@@ -245,11 +254,15 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     RefuseSetting("loss", verdict.reason);
   }
   RequireProbabilities(settings, plan.loss, classes);
-  if (settings.label_smoothing > 0 && classes == 0) {
+  if (settings.watch == "accuracy" && classes == 0) {
+    RefuseSetting("watch", "--watch accuracy needs classes, and the target is a number to predict", "",
+                  "Use --watch loss, or --task classification.");
+  }
+  if (*settings.label_smoothing > 0 && classes == 0) {
     RefuseSetting("label-smoothing", "--label-smoothing needs classes, and the target is a number to predict", "",
                   "Leave it out, or use --task classification.");
   }
-  if (const Verdict verdict = LossSmooths(plan.loss); settings.label_smoothing > 0 && !verdict) {
+  if (const Verdict verdict = LossSmooths(plan.loss); *settings.label_smoothing > 0 && !verdict) {
     RefuseSetting("label-smoothing", "--label-smoothing: " + verdict.reason, "",
                   "Use --loss cross_entropy or binary_cross_entropy.");
   }
@@ -257,8 +270,9 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
   return plan;
 }
 
-std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
-                                  int64_t outputs, std::span<const Activation> custom) {
+std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& plan, int64_t inputs, int64_t outputs,
+                                  std::span<const Activation> custom) {
+  const TrainSettings settings = WithRecipe(open, plan.classes);
   std::vector<LayerSpec> layers;
   int64_t width = inputs;
   if (EndsInAuto(settings.layers)) {
@@ -290,9 +304,18 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
   return layers;
 }
 
+Parametrization ParametrizationFrom(const TrainSettings& settings) {
+  return ParseParametrization(WithRecipe(settings, false).parametrization);
+}
+
+bool LastStartsAtZero(const TrainSettings& settings) { return WithRecipe(settings, false).zero_last == "yes"; }
+
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers) {
   if (!IsAuto(settings.init)) {
     return ParseInitialization(settings.init);
+  }
+  if (ParametrizationFrom(settings) == Parametrization::kNtk) {
+    return Initialization::kNtk;
   }
   // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise
   // better.

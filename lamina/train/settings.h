@@ -57,14 +57,18 @@ struct TrainSettings {
   std::string baseline;
   std::string cost_matrix;
   // network
-  std::vector<int64_t> hidden{128};
-  std::string activation = "relu";
+  std::string recipe = "plain";  // what the settings that are left open are: recipe.h
+  std::vector<int64_t> hidden;   // empty: open
+  std::string activation = "auto";
   std::string output_activation = "auto";
   std::string layers;
   bool bias = true;
   std::optional<double> gain;
   std::optional<double> threshold;
   std::string init = "auto";
+  std::string parametrization = "auto";
+  std::optional<double> front_scale;
+  std::string zero_last = "auto";
   std::string dtype = "f32";
   std::string precision = "exact";
   // method
@@ -82,7 +86,8 @@ struct TrainSettings {
   std::string loss = "auto";
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
-  double label_smoothing = TrainOptions{}.label_smoothing;
+  std::optional<double> bias_rate;
+  std::optional<double> label_smoothing;
   double momentum = UpdateRule{}.momentum;
   std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;
@@ -91,13 +96,15 @@ struct TrainSettings {
   double clip_norm = TrainOptions{}.clip_norm;
   std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
-  std::string schedule = "constant";
+  std::string schedule = "auto";
   double schedule_factor = Schedule{}.factor;
   int64_t schedule_epochs = Schedule{}.step_epochs;
   int64_t schedule_patience = Schedule{}.patience;
+  double warmup = Schedule{}.warmup;
   std::optional<int64_t> patience;
   double min_improvement = TrainOptions{}.min_improvement;
   std::string keep = "auto";
+  std::string watch = "auto";
   bool shuffle = true;
   uint64_t seed = 1;
   // machine and files
@@ -141,12 +148,16 @@ struct OutputPlan {
   Loss loss;
   Activation activation;  // of the output layer
   bool single_output;     // two classes, one output
+  bool classes = false;
 };
 /// `classes`: how many there are, 0 for regression.
 OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom);
 /// All layers for `inputs` features and `outputs` target values.
 std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
                                   int64_t outputs, std::span<const Activation> custom);
+Parametrization ParametrizationFrom(const TrainSettings& settings);
+/// --zero-last.
+bool LastStartsAtZero(const TrainSettings& settings);
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);

@@ -10,6 +10,7 @@
 #include "lamina/model/metrics.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method_rows.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/setting_names.h"
 #include "lamina/train/settings.h"
 
@@ -218,11 +219,17 @@ std::vector<Row> DataRows() {
 
 std::vector<Row> NetworkRows() {
   return {
-      Row("hidden", &S::hidden, "Neurons of the hidden layers, input side first; 0 alone: none",
+      Row("recipe", &S::recipe,
+          "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
+          "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer",
+          {.choices = &RecipeNames}),
+      Row("hidden", &S::hidden,
+          "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
           {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }}),
       Row("activation", &S::activation,
-          "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp(),
-          {.choices = &ActivationNames, .more_choices = true, .effect = &OutputIsOpen}),
+          "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp() +
+              "; auto: by the recipe (plain: relu)",
+          {.choices = &AutoAnd<&ActivationNames>, .more_choices = true, .effect = &OutputIsOpen}),
       Row("output-activation", &S::output_activation,
           "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for "
           "values)",
@@ -241,9 +248,22 @@ std::vector<Row> NetworkRows() {
       Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
           {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText}),
       Row("init", &S::init,
-          "Weights at the start: glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the relu "
-          "family in networks of more than three layers, else glorot_uniform",
+          "Weights at the start: glorot_uniform, glorot_normal, he_uniform, he_normal, or ntk (normal, standard "
+          "deviation 1 / sqrt(inputs), biases 1); auto: ntk with --parametrization ntk, he_uniform for the relu family "
+          "in networks of more than three layers, else glorot_uniform",
           {.choices = &AutoAnd<&InitializationNames>}),
+      Row("zero-last", &S::zero_last, "The output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
+          {.choices = &Names<kHeaders>}),
+      Row("parametrization", &S::parametrization,
+          "standard, or ntk: dot layers learn at the rate divided by sqrt(inputs), from weights of --init ntk; auto: "
+          "by "
+          "the recipe (plain: standard)",
+          {.choices = &AutoAnd<&ParametrizationNames>}),
+      Row("front-scale", &S::front_scale,
+          "A factor is trained for every input, at this times the learning rate, and multiplied into the weights of "
+          "the "
+          "first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0). Not on backend cuda",
+          {.range = TrainRanges::front_scale}),
       Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
       Row("precision", &S::precision,
           "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
@@ -257,11 +277,15 @@ std::vector<Row> TrainingRows() {
       Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
           {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
       Row("label-smoothing", &S::label_smoothing,
-          "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1",
+          "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
+          "recipe (plain: 0)",
           {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),
       Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &UpdateKindNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),
           {.range = TrainRanges::learning_rate, .logarithmic = true}),
+      Row("bias-rate", &S::bias_rate,
+          "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
+          {.range = TrainRanges::bias_rate}),
       Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
           {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
       Row("weight-decay", &S::weight_decay,
@@ -283,11 +307,22 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::epochs}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
           {.range = TrainRanges::batch}),
-      Row("schedule", &S::schedule, "Learning rate over time: constant, step, cosine or plateau",
-          {.choices = &ScheduleKindNames}),
+      Row("schedule", &S::schedule,
+          "Learning rate over time: constant, step, cosine, plateau, coslog4 (four waves, each twice as long as the "
+          "one "
+          "before), flat_cos (half, then a cosine to 0), one_cycle (up, and down to 0); auto: by the recipe (plain: "
+          "constant)",
+          {.choices = &AutoAnd<&ScheduleKindNames>}),
+      Row("warmup", &S::warmup, "The share of all steps over which the learning rate rises from 0",
+          {.range = TrainRanges::warmup}),
       Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",
           {.range = TrainRanges::schedule_factor,
-           .effect = [](const S& s) { return s.schedule != ScheduleKindName(ScheduleKind::kConstant); },
+           .effect =
+               [](const S& s) {
+                 return s.schedule == ScheduleKindName(ScheduleKind::kStep) ||
+                        s.schedule == ScheduleKindName(ScheduleKind::kCosine) ||
+                        s.schedule == ScheduleKindName(ScheduleKind::kPlateau);
+               },
            .effect_text = "For the schedules step, cosine and plateau"}),
       Row("schedule-epochs", &S::schedule_epochs, "step: epochs between multiplications",
           {.range = TrainRanges::schedule_epochs,
@@ -304,9 +339,13 @@ std::vector<Row> TrainingRows() {
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",
           {.range = TrainRanges::min_improvement, .logarithmic = true}),
       Row("keep", &S::keep,
-          "Weights kept at the end: best (the epoch with the lowest validation loss), last, or auto: best where there "
-          "are validation rows",
+          "Weights kept at the end: best (the epoch with the lowest validation loss), last, last_best (of equally good "
+          "epochs the last one), or auto: best where there are validation rows",
           {.choices = &KeepNames}),
+      Row("watch", &S::watch,
+          "What tells the best epoch: loss, or accuracy (of classes), on the validation rows; auto: by the recipe "
+          "(plain: loss)",
+          {.choices = &AutoAnd<&WatchNames>}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Of the weights, the split and the order of rows")};
 }

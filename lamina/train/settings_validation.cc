@@ -8,6 +8,7 @@
 #include "lamina/base/error.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/settings_text.h"
 
@@ -92,8 +93,8 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateGain(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
-  const Activation hidden =
-      WithSetting("activation", [&] { return ActivationFrom(settings, settings.activation, custom); });
+  const Activation hidden = WithSetting(
+      "activation", [&] { return ActivationFrom(settings, WithRecipe(settings, false).activation, custom); });
   PreprocessOptionsFrom(settings);
   TargetFormFrom(settings, hidden, false);
   TrainOptionsFrom(settings, Loss::kMse, {}).Validate();

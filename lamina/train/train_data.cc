@@ -47,6 +47,9 @@ void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& 
   if (IsDistance(first.synapse)) {
     PlaceCentres(network, train, settings.seed);
   }
+  if (LastStartsAtZero(settings)) {
+    network.ClearLayer(layers.size() - 1);
+  }
 }
 
 }  // namespace

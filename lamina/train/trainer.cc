@@ -21,20 +21,6 @@ constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
 
-// Throws where `data` are not rows for `network`.
-void RequireFit(const Dataset& data, const Network& network) {
-  const auto fits = [&](const Matrix& matrix, int64_t cols) {
-    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
-  };
-  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
-  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
-                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
-                            network.ShapeText(), DTypeName(network.dtype())));
-  }
-}
-
 }  // namespace
 
 // One run of the loop: the data where the backend can reach it, the planned network, the running state.
@@ -75,6 +61,8 @@ struct Trainer::Run_ {
     plan.clip_norm = options.clip_norm;
     plan.label_smoothing = options.label_smoothing;
     plan.frozen = options.frozen;
+    plan.rates = options.RatesOf(owner.network_.layers());
+    plan.front_scale = options.front_scale;
     plan.step_batch = batch;
     plan.precision = options.precision;
     return plan;
@@ -85,6 +73,12 @@ struct Trainer::Run_ {
   bool TrainEpoch();
   /// Runs some of the steps left, and fits `chunk`, their number, to kChunk_seconds. True if it ended early.
   bool RunChunk(UpdateRule rule);
+  /// Of a step of this epoch, whose rate is `epoch_rate` where the schedule has one.
+  double RateOfStep(double epoch_rate, int64_t step) const {
+    const double done =
+        (static_cast<double>(state.epoch * steps + step) + 0.5) / static_cast<double>(options.epochs * steps);
+    return StepRateAt(options.schedule, options.rule.learning_rate, epoch_rate, done);
+  }
   EpochRecord TrainRecord() const;
   void Validate(EpochRecord& record);
   void FinishEpoch(EpochRecord& record);
@@ -127,7 +121,8 @@ struct Trainer::Run_ {
   DataFeed train;  // takes what memory the network leaves
   std::unique_ptr<DataFeed> validation;
   std::vector<int64_t> order;
-  int64_t chunk = 1;  // steps handed over at once
+  std::vector<double> rates;  // of the steps handed over
+  int64_t chunk = 1;          // steps handed over at once
   Stopwatch since_progress;
   std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
   double waited_seconds = 0;   // for its answers in this epoch
@@ -144,7 +139,7 @@ void Trainer::Run_::Start() {
                     state.step, state.sums.samples),
         {.remedy = "Resume with the batch size and the data it was written with."});
   }
-  owner.backend_.Upload(executor.parameters().data(), state.parameters.data(), state.parameters.size_bytes());
+  executor.SetTrainedParameters(state.parameters);
   for (int i = 0; i < executor.state_count(); ++i) {
     const AlignedBuffer& saved = state.optimiser[static_cast<size_t>(i)];
     owner.backend_.Upload(executor.state(i).data(), saved.data(), saved.size_bytes());
@@ -158,6 +153,13 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
   work.batch = batch;
   rule.step = state.updates + 1;
   work.rule = rule;
+  if (ChangesBySteps(options.schedule)) {
+    rates.clear();
+    for (int64_t i = 0; i < work.count(); ++i) {
+      rates.push_back(RateOfStep(rule.learning_rate, state.step + i));
+    }
+    work.rates = rates.data();
+  }
   work.sums = SumsPointer();
   work.stop_requested = &stop;
   const double waited_before = waited_seconds;
@@ -201,7 +203,7 @@ void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
 // Only now does the owner's network change.
 void Trainer::Run_::StoreKept() {
   const bool best = keeps_best && state.best_parameters.size_bytes() > 0;
-  const AlignedBuffer kept = best ? state.best_parameters : DownloadOf(executor.parameters());
+  const AlignedBuffer kept = best ? state.best_parameters : executor.FoldedParameters();
   RequireFinite(kept);
   std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
 }
@@ -263,6 +265,9 @@ EpochRecord Trainer::Run_::TrainRecord() const {
   record.epoch = state.epoch + 1;
   record.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
+  if (ChangesBySteps(options.schedule)) {
+    record.learning_rate = RateOfStep(record.learning_rate, steps - 1);
+  }
   record.train_loss = state.sums.loss / state.sums.weight;
   record.train_accuracy = train.is_classification()
                               ? static_cast<double>(state.sums.correct) / static_cast<double>(state.sums.samples)
@@ -300,16 +305,17 @@ void Trainer::Run_::Validate(EpochRecord& record) {
 
 void Trainer::Run_::FinishEpoch(EpochRecord& record) {
   ++state.epoch;
-  const double watched = std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
+  const double watched = options.Watched(record);
   ++state.epochs_since_best;
   ++state.epochs_since_reduction;
-  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement) {
+  const bool ties = options.keep == Keep::kLastBest && watched == state.best_loss;
+  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement || ties) {
     state.best_loss = watched;
     state.history.best_epoch = state.epoch;
     state.epochs_since_best = 0;
     state.epochs_since_reduction = 0;
     if (keeps_best) {
-      state.best_parameters = DownloadOf(executor.parameters());
+      state.best_parameters = executor.FoldedParameters();
     }
   }
   if (options.schedule.kind == ScheduleKind::kPlateau && state.epochs_since_reduction >= options.schedule.patience) {
@@ -324,7 +330,7 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
 
 TrainState Trainer::Run_::Snapshot() const {
   TrainState copy = state;
-  copy.parameters = DownloadOf(executor.parameters());
+  copy.parameters = executor.TrainedParameters();
   copy.optimiser.clear();
   for (int i = 0; i < executor.state_count(); ++i) {
     copy.optimiser.push_back(DownloadOf(executor.state(i)));

@@ -1,0 +1,84 @@
+// One table of what each recipe makes of a setting that is not given.
+#include "lamina/train/recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "lamina/base/names.h"
+#include "lamina/base/setting.h"
+#include "lamina/train/settings_text.h"
+
+namespace lamina {
+namespace {
+
+// The numbers of RealMLP-TD-S are those of its parametrisation and update rule.
+bool HasItsRates(const TrainSettings& s) { return s.optimizer == "adam" && s.parametrization == "ntk"; }
+bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam"; }
+
+struct RecipeRow {
+  std::string_view setting;
+  std::string_view plain;
+  std::string_view classes;  // of tabular, for classes and for numbers
+  std::string_view numbers;
+  bool (*only_if)(const TrainSettings&) = nullptr;  // for tabular; null: always
+};
+
+// tabular: RealMLP-TD-S of Holzmüller, Grinsztajn and Steinwart 2024, "Better by Default". Rows that others ask about
+// stand before them. Empty: left open.
+constexpr RecipeRow kRows[] = {
+    {"hidden", "128", "256,256,256", "256,256,256"},
+    {"activation", "relu", "selu", "mish"},
+    {"parametrization", "standard", "ntk", "ntk"},
+    {"bias-rate", "1", "0.1", "0.1"},
+    {"front-scale", "0", "6", "6"},
+    {"zero-last", "no", "yes", "yes"},
+    {"label-smoothing", "0", "0.1", ""},
+    {"learning-rate", "", "0.04", "0.07", &HasItsRates},
+    {"beta2", "", "0.95", "0.95", &IsAdam},
+    {"weight-decay", "", "0", "0"},
+    {"schedule", "constant", "coslog4", "coslog4"},
+    {"patience", "", "0", "0"},
+    {"watch", "loss", "accuracy", "loss"},
+    {"keep", "auto", "last_best", "last_best"},
+};
+
+bool IsOpen(const TrainSettings& settings, std::string_view name) {
+  const std::string text = SettingText(settings, name);
+  return text.empty() || text == kAutoText;
+}
+
+}  // namespace
+
+std::vector<std::string> RecipeNames() { return {"plain", "tabular"}; }
+
+TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {
+  CheckChoice("recipe", settings.recipe, RecipeNames());
+  const bool plain = settings.recipe == "plain";
+  TrainSettings whole = settings;
+  for (const RecipeRow& row : kRows) {
+    const std::string_view value = plain ? row.plain : classes ? row.classes : row.numbers;
+    const bool taken = plain || row.only_if == nullptr || row.only_if(whole);
+    if (!value.empty() && taken && IsOpen(settings, row.setting)) {
+      SetSetting(whole, row.setting, value);
+    }
+  }
+  if (!whole.label_smoothing) {
+    whole.label_smoothing = 0;
+  }
+  return whole;
+}
+
+std::vector<std::string> RecipeLines(const TrainSettings& settings, bool classes) {
+  const TrainSettings whole = WithRecipe(settings, classes);
+  std::vector<std::string> lines;
+  for (const RecipeRow& row : kRows) {
+    if (IsOpen(settings, row.setting) && !IsOpen(whole, row.setting)) {
+      lines.push_back(fmt::format("{} {}", row.setting, SettingText(whole, row.setting)));
+    }
+  }
+  return lines;
+}
+
+}  // namespace lamina
