@@ -28,6 +28,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
       offsets_(network.offsets()),
       dtype_(network.dtype()),
       network_bytes_(network.parameter_bytes()),
+      members_(network.members()),
+      member_offset_(network.member_offset()),
       backend_(backend),
       options_(options) {
   if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
@@ -37,15 +39,18 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   const int64_t element = DTypeSize_bytes(dtype_);
-  const auto batch_of = [&](int64_t cols) { return backend.Allocate(options_.max_batch * cols * element); };
-  for (const LayerSpec& spec : specs_) {
+  const int64_t all_rows = options_.max_batch * members_;
+  const auto rows_of = [&](int64_t rows, int64_t cols) { return backend.Allocate(rows * cols * element); };
+  const auto batch_of = [&](int64_t cols) { return rows_of(all_rows, cols); };
+  for (size_t l = 0; l < specs_.size(); ++l) {
+    const LayerSpec& spec = specs_[l];
     if (const Verdict verdict = backend.SupportsTrainedRadius(); spec.trained_radius && !verdict) {
       throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = NeuronText(spec)});
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare(
-        {PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision, options_.any_slicing});
+    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l), options_.training,
+                                      options_.precision, options_.any_slicing});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -58,15 +63,18 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     layers_.push_back(std::move(layer));
   }
-  input_ = batch_of(network.inputs());
-  const bool scales = options_.training && options_.front_scale > 0;
+  input_ = rows_of(options_.max_batch, network.inputs());
+  if (HasMembers()) {
+    PrepareMembers();
+  }
+  const bool scales = options_.training && options_.front_scale > 0 && !HasMembers();
   if (scales) {
     PrepareFrontScale();
   }
   const int64_t flat_bytes = FlatSize_bytes(network, scales);
   parameters_ = backend.Allocate(flat_bytes);
   if (options_.training) {
-    target_ = batch_of(network.outputs());
+    target_ = rows_of(options_.max_batch, network.outputs());
     gradients_ = backend.Allocate(flat_bytes);
     for (int i = 0; i < options_.state_count; ++i) {
       states_.push_back(backend.Allocate(flat_bytes));
@@ -128,6 +136,10 @@ MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, i
   return {buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
 }
 
+MatrixView Executor::PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const {
+  return buffer == nullptr ? MatrixView{} : View(buffer, first + rows, cols).Rows(first, rows);
+}
+
 MatrixView Executor::InputBatch(int64_t rows) const { return View(input_, rows, specs_.front().inputs); }
 MatrixView Executor::TargetBatch(int64_t rows) const { return View(target_, rows, specs_.back().outputs); }
 
@@ -145,11 +157,13 @@ ParameterArrays Executor::ArraysAt(int64_t offset) const {
 }
 
 ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
+  const int64_t rows = x.rows;
+  x = HasMembers() ? ExpandInputs(x) : x;
   for (size_t l = 0; l < layers_.size(); ++l) {
     ForwardLayer(l, x);
     x = View(layers_[l].a, x.rows, specs_[l].outputs);
   }
-  return x;
+  return HasMembers() ? MeanOfMembers(rows) : x;
 }
 
 void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
@@ -157,23 +171,27 @@ void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
   const auto at = [&](int64_t offset) {
     return static_cast<char*>(parameters_->data()) + offset * DTypeSize_bytes(dtype_);
   };
-  const MatrixView a = View(layers_[l].a, x.rows, spec.outputs);
-  const MatrixView z = View(layers_[l].z, x.rows, spec.outputs);
-  ForwardArgs args;
-  args.x = x;
-  args.weights = {l == 0 && HasFrontScale() ? folded_->data() : at(offsets_[l].weights),
-                  spec.outputs,
-                  spec.inputs,
-                  spec.inputs,
-                  dtype_,
-                  backend_.space()};
-  args.bias = spec.bias ? at(offsets_[l].bias) : nullptr;
-  args.a = a;
-  args.z = spec.trained_radius ? MatrixView{} : z;
-  args.distance = View(layers_[l].distance, x.rows, spec.outputs);
-  layers_[l].prepared->Forward(args);
-  if (spec.trained_radius) {
-    backend_.RadiusForward({a, at(offsets_[l].radius), &layers_[l].activation, z, a});
+  const int64_t rows = x.rows / Blocks(l);
+  for (int64_t block = 0; block < Blocks(l); ++block) {
+    const int64_t first = block * rows;
+    const MatrixView a = View(layers_[l].a, x.rows, spec.outputs).Rows(first, rows);
+    const MatrixView z = PartOf(layers_[l].z, first, rows, spec.outputs);
+    ForwardArgs args;
+    args.x = x.Rows(first, rows);
+    args.weights = {l == 0 && HasFrontScale() ? folded_->data() : at(offsets_[l].weights + block * spec.weight_count()),
+                    spec.outputs,
+                    spec.inputs,
+                    spec.inputs,
+                    dtype_,
+                    backend_.space()};
+    args.bias = spec.bias ? at(offsets_[l].bias + block * spec.outputs) : nullptr;
+    args.a = a;
+    args.z = spec.trained_radius ? MatrixView{} : z;
+    args.distance = PartOf(layers_[l].distance, first, rows, spec.outputs);
+    layers_[l].prepared->Forward(args);
+    if (spec.trained_radius) {
+      backend_.RadiusForward({a, at(offsets_[l].radius), &layers_[l].activation, z, a});
+    }
   }
 }
 
@@ -181,8 +199,10 @@ LossArgs Executor::LossArgsFor(ConstMatrixView targets, const void* sample_weigh
   LossArgs args;
   args.loss = options_.loss;
   args.activation = &layers_.back().activation;
-  args.a = View(layers_.back().a, targets.rows, specs_.back().outputs);
-  args.z = View(layers_.back().z, targets.rows, specs_.back().outputs);
+  args.a = View(HasMembers() ? mean_ : layers_.back().a, targets.rows, specs_.back().outputs);
+  if (!HasMembers()) {
+    args.z = View(layers_.back().z, targets.rows, specs_.back().outputs);
+  }
   args.targets = targets;
   args.sample_weights = sample_weights;
   args.class_threshold = options_.class_threshold;
@@ -200,11 +220,18 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
                     LossSums* sums) noexcept {
   Forward(x);
   LossArgs args = LossArgsFor(targets, sample_weights, sums);
-  args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
+  if (HasMembers()) {
+    backend_.ComputeLoss(args);  // of the mean answer, which is what the network answers
+    args = MemberLossArgs(targets, sample_weights);
+  }
+  args.delta = View(layers_.back().delta, args.targets.rows, specs_.back().outputs);
   args.label_smoothing = options_.label_smoothing;
   backend_.ComputeLoss(args);
   const bool apart = rule != nullptr && UpdatesApart();
-  Backward(x, apart ? nullptr : rule);
+  Backward(HasMembers() ? View(member_input_, args.targets.rows, x.cols) : x, apart ? nullptr : rule);
+  if (HasMembers()) {
+    MemberScaleGradient(x);
+  }
   if (apart) {
     UpdateApart(*rule);
   }
@@ -257,42 +284,55 @@ int64_t Executor::Steps(const TrainingSteps& work) {
 // and neither have layers below which all are frozen.
 void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
   for (size_t l = layers_.size(); l-- > first_trained_;) {
-    const LayerSpec& spec = specs_[l];
-    const ParameterArrays weights = ArraysAt(offsets_[l].weights);
-    const MatrixView delta = View(layers_[l].delta, x.rows, spec.outputs);
-    const ConstMatrixView distance = View(layers_[l].distance, x.rows, spec.outputs);
-    const ConstMatrixView input = l == 0 ? x : View(layers_[l - 1].a, x.rows, spec.inputs);
-    if (spec.trained_radius) {
-      ParameterArrays radii = ArraysAt(offsets_[l].radius);
-      if (IsFrozen(l)) {
-        radii.gradient = unused_radii_->data();
-      }
-      backend_.RadiusBackward(
-          {View(layers_[l].z, x.rows, spec.outputs), delta, radii, IsFrozen(l) ? nullptr : rule, SmallestRadius(spec)});
+    const int64_t rows = x.rows / Blocks(l);
+    for (int64_t block = 0; block < Blocks(l); ++block) {
+      BackwardLayer(l, block, l == 0 ? x : View(layers_[l - 1].a, x.rows, specs_[l].inputs), block * rows, rows, rule);
     }
-    if (l > first_trained_) {
-      InputGradientArgs args;
-      args.delta = delta;
-      args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
-      args.x = input;
-      args.previous = &layers_[l - 1].activation;
-      args.previous_z = View(layers_[l - 1].z, x.rows, spec.inputs);
-      args.out = View(layers_[l - 1].delta, x.rows, spec.inputs);
-      args.distance = distance;
-      layers_[l].prepared->InputGradient(args);
-    }
-    if (IsFrozen(l)) {
-      continue;
-    }
-    WeightGradientArgs args;
-    args.x = input;
-    args.delta = delta;
-    args.weights = weights;
-    args.bias = spec.bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{};
-    args.rule = rule;
-    args.distance = distance;
-    layers_[l].prepared->WeightGradient(args);
   }
+}
+
+void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
+                             const UpdateRule* rule) noexcept {
+  const LayerSpec& spec = specs_[l];
+  const ParameterArrays weights = ArraysAt(offsets_[l].weights + block * spec.weight_count());
+  const MatrixView delta = PartOf(layers_[l].delta, first, rows, spec.outputs);
+  const ConstMatrixView distance = PartOf(layers_[l].distance, first, rows, spec.outputs);
+  const ConstMatrixView input = x.Rows(first, rows);
+  if (spec.trained_radius) {
+    ParameterArrays radii = ArraysAt(offsets_[l].radius);
+    if (IsFrozen(l)) {
+      radii.gradient = unused_radii_->data();
+    }
+    backend_.RadiusBackward({PartOf(layers_[l].z, first, rows, spec.outputs), delta, radii,
+                             IsFrozen(l) ? nullptr : rule, SmallestRadius(spec)});
+  }
+  const bool of_members = l == 0 && HasMembers();
+  if (l > first_trained_ || of_members) {
+    InputGradientArgs args;
+    args.delta = delta;
+    args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+    args.x = input;
+    if (of_members) {
+      args.out = View(member_input_delta_, rows, spec.inputs);
+    } else {
+      args.previous = &layers_[l - 1].activation;
+      args.previous_z = PartOf(layers_[l - 1].z, first, rows, spec.inputs);
+      args.out = PartOf(layers_[l - 1].delta, first, rows, spec.inputs);
+    }
+    args.distance = distance;
+    layers_[l].prepared->InputGradient(args);
+  }
+  if (IsFrozen(l)) {
+    return;
+  }
+  WeightGradientArgs args;
+  args.x = input;
+  args.delta = delta;
+  args.weights = weights;
+  args.bias = spec.bias ? ArraysAt(offsets_[l].bias + block * spec.outputs) : ParameterArrays{};
+  args.rule = rule;
+  args.distance = distance;
+  layers_[l].prepared->WeightGradient(args);
 }
 
 void Executor::Predict(ConstMatrixView x, MatrixView out) {

@@ -31,7 +31,8 @@ struct ExecutorOptions {
   std::vector<bool> frozen;       // layers whose parameters training leaves alone; empty: none
   std::vector<LayerRates> rates;  // of every layer; empty: 1
   /// Above 0: the first layer's weights, of a dot layer, are W diag(s), where s starts at 1 and is trained, without
-  /// decay, at this times the learning rate. For backends in host memory.
+  /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
+  /// is 1. For backends in host memory.
   double front_scale = 0;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
@@ -97,21 +98,33 @@ class Executor {
   struct LayerState {
     Activation activation;  // that of the spec; of radius 1 where radii are trained
     std::unique_ptr<PreparedLayer> prepared;
-    std::unique_ptr<Buffer> a;         // max_batch × outputs
+    std::unique_ptr<Buffer> a;         // max_batch (of each member) × outputs
     std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
     std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
     std::unique_ptr<Buffer> delta;     // same, training only
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
+  MatrixView PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
   bool IsFrozen(size_t layer) const { return !options_.frozen.empty() && options_.frozen[layer]; }
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
+  void BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
+                     const UpdateRule* rule) noexcept;
   /// Whether gradients are computed first and parameters updated after, one array after the other.
-  bool UpdatesApart() const { return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale(); }
+  bool UpdatesApart() const {
+    return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale() || HasMembers();
+  }
   void UpdateApart(const UpdateRule& rule) noexcept;
   bool HasFrontScale() const { return folded_ != nullptr; }
+  bool HasMembers() const { return members_ > 1; }
+  int64_t Blocks(size_t layer) const { return layer + 1 == layers_.size() ? members_ : 1; }
+  void PrepareMembers();
+  ConstMatrixView ExpandInputs(ConstMatrixView x) noexcept;
+  ConstMatrixView MeanOfMembers(int64_t rows) noexcept;
+  LossArgs MemberLossArgs(ConstMatrixView targets, const void* sample_weights) noexcept;
+  void MemberScaleGradient(ConstMatrixView x) noexcept;
   MatrixView FirstWeights(const Buffer& buffer) const;
   void PrepareFrontScale();
   void Fold() noexcept;
@@ -124,15 +137,24 @@ class Executor {
   std::vector<LayerOffsets> offsets_;
   DType dtype_;
   int64_t network_bytes_;
+  int64_t members_;        // rows of a batch are computed that often, those of one member together
+  int64_t member_offset_;  // of their factors in the flat arrays, in elements
   const Backend& backend_;
   ExecutorOptions options_;
   std::vector<LayerState> layers_;
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;
   std::vector<std::unique_ptr<Buffer>> states_;
-  std::unique_ptr<Buffer> folded_;        // the first layer's W diag(s), where there is a front scale
-  int64_t front_offset_ = 0;              // of s in the flat arrays, in elements
-  std::unique_ptr<Buffer> clip_parts_;    // where gradients are clipped
+  std::unique_ptr<Buffer> folded_;      // the first layer's W diag(s), where there is a front scale
+  int64_t front_offset_ = 0;            // of s in the flat arrays, in elements
+  std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
+  // Where there are members: factors times inputs, their gradient, the mean answer, targets and sample weights of all.
+  std::unique_ptr<Buffer> member_input_;
+  std::unique_ptr<Buffer> member_input_delta_;
+  std::unique_ptr<Buffer> mean_;
+  std::unique_ptr<Buffer> member_targets_;
+  std::unique_ptr<Buffer> member_weights_;
+  LossSums member_sums_;
   std::unique_ptr<Buffer> unused_radii_;  // gradients of frozen radii, which nobody reads
   size_t first_trained_ = 0;              // layers below it are frozen
   std::unique_ptr<Buffer> input_;

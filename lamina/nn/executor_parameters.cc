@@ -118,11 +118,11 @@ void Executor::UpdateApart(const UpdateRule& rule) noexcept {
     args.dtype = dtype_;
     args.rule = &weight_rule;
     args.arrays = ArraysAt(offsets_[l].weights);
-    args.count = spec.weight_count();
+    args.count = spec.weight_count() * Blocks(l);
     args.decay = true;
     backend_.Update(args);
     args.decay = false;
-    args.count = spec.outputs;
+    args.count = spec.outputs * Blocks(l);
     if (spec.bias) {
       args.rule = &bias_rule;
       args.arrays = ArraysAt(offsets_[l].bias);
@@ -135,14 +135,16 @@ void Executor::UpdateApart(const UpdateRule& rule) noexcept {
       backend_.Update(args);
     }
   }
-  if (HasFrontScale()) {
-    const UpdateRule front_rule = at_rate(options_.front_scale);
+  if (HasFrontScale() || (HasMembers() && !IsFrozen(0))) {
+    const UpdateRule front_rule = at_rate(options_.front_scale > 0 ? options_.front_scale : 1);
     UpdateArgs args;
-    args.arrays = front;
-    args.count = specs_.front().inputs;
+    args.arrays = HasMembers() ? ArraysAt(member_offset_) : front;
+    args.count = members_ * specs_.front().inputs;
     args.dtype = dtype_;
     args.rule = &front_rule;
     backend_.Update(args);
+  }
+  if (HasFrontScale()) {
     Fold();
   }
 }

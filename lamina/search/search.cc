@@ -210,8 +210,8 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
   Model model = BuildModel(settings, *data);
   TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
-  const std::unique_ptr<Backend> backend = MakeTunedBackend(
-      options.BackendFor(settings.backend), {.threads = static_cast<int>(settings.threads)}, nullptr);
+  const std::unique_ptr<Backend> backend = MakeTunedBackend(options.BackendFor(settings.backend, settings.members),
+                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
   options.frozen = FrozenLayers(settings, model.network);

@@ -90,7 +90,7 @@ uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes) {
 
 void SaveCheckpoint(const std::string& path, const Model& model, const TrainState& state, uint64_t data_fingerprint) {
   Model running;
-  running.network = Network(model.network.layers(), model.network.dtype());
+  running.network = Network(model.network.layers(), model.network.dtype(), model.network.members());
   const int64_t network_bytes = running.network.parameter_bytes();
   std::memcpy(running.network.parameters(), state.parameters.data(), static_cast<size_t>(network_bytes));
   running.preprocessor = model.preprocessor;

@@ -142,7 +142,9 @@ int64_t NetworkPlan::parameter_count() const {
   for (const LayerSpec& layer : layers) {
     count += layer.parameter_count();
   }
-  return count;
+  const LayerSpec& last = layers.back();
+  count += (members - 1) * (last.weight_count() + (last.bias ? last.outputs : 0));
+  return count + (members > 1 ? members * layers.front().inputs : 0);
 }
 
 NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
@@ -154,7 +156,8 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   plan.output = PlanOutput(settings, classes, custom);
   plan.layers = LearnsByGradient(settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
                                            : LayersOfMethod(settings, inputs, outputs, classes);
-  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype)); !verdict) {
+  plan.members = settings.members;
+  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   return plan;

@@ -74,6 +74,7 @@ struct NetworkPlan {
   /// A distance layer that takes its radius from the encoded rows has radius 1 here, one that finds its centres among
   /// them one centre.
   std::vector<LayerSpec> layers;
+  int64_t members = 1;
   int64_t parameter_count() const;
 };
 

@@ -86,10 +86,11 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   options_ = TrainOptionsFrom(settings_, model_.loss, RowsOf(*data_));
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.frozen = FrozenLayers(settings_, model_.network);
-  const std::string_view backend = LearnsByGradient(settings_)
-                                       ? BackendForTraining(options_.BackendFor(settings_.backend), model_.network.layers(), options_.batch,
-                                                            model_.network.dtype(), options_.rule.StateCount())
-                                       : settings_.backend;
+  const std::string_view backend =
+      LearnsByGradient(settings_)
+          ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
+                               options_.batch, model_.network.dtype(), options_.rule.StateCount())
+          : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
@@ -106,7 +107,8 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
 }
 
 void TrainSession::Accept(Checkpoint saved, const std::string& path) {
-  if (saved.model.network.layers() != model_.network.layers()) {
+  if (saved.model.network.layers() != model_.network.layers() ||
+      saved.model.network.members() != model_.network.members()) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's network is not the one of these settings",
                 {.file = path, .remedy = "Resume without flags that change the network."});
   }

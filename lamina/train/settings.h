@@ -69,6 +69,7 @@ struct TrainSettings {
   std::string parametrization = "auto";
   std::optional<double> front_scale;
   std::string zero_last = "auto";
+  int64_t members = 1;
   std::string dtype = "f32";
   std::string precision = "exact";
   // method

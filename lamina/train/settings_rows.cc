@@ -254,6 +254,10 @@ std::vector<Row> NetworkRows() {
           {.choices = &AutoAnd<&InitializationNames>}),
       Row("zero-last", &S::zero_last, "The output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
           {.choices = &Names<kHeaders>}),
+      Row("members", &S::members,
+          "That many networks in one that share the hidden layers (TabM-mini): each has factors for the inputs and an "
+          "output layer of its own, answers are their mean; 1: one network. Not on backend cuda",
+          {.range = NumberRange{.low = 1, .high = 4096}}),
       Row("parametrization", &S::parametrization,
           "standard, or ntk: dot layers learn at the rate divided by sqrt(inputs), from weights of --init ntk; auto: "
           "by "

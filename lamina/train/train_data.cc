@@ -83,7 +83,7 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   Model model;
   model.preprocessor = data.preprocessor;
   const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
-  model.network = Network(plan.layers, ParseDType(settings.dtype));
+  model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
   if (LearnsByGradient(settings)) {
     StartNetwork(settings, data.train, model.network);
   }

@@ -66,8 +66,8 @@ double TrainOptions::Watched(const EpochRecord& record) const {
   return validated ? record.validation_loss : record.train_loss;
 }
 
-std::string TrainOptions::BackendFor(const std::string& name) const {
-  return name == "auto" && front_scale > 0 ? "cpu" : name;
+std::string TrainOptions::BackendFor(const std::string& name, int64_t members) const {
+  return name == "auto" && (front_scale > 0 || members > 1) ? "cpu" : name;
 }
 
 std::vector<LayerRates> TrainOptions::RatesOf(std::span<const LayerSpec> layers) const {

@@ -73,12 +73,6 @@ struct Trainer::Run_ {
   bool TrainEpoch();
   /// Runs some of the steps left, and fits `chunk`, their number, to kChunk_seconds. True if it ended early.
   bool RunChunk(UpdateRule rule);
-  /// Of a step of this epoch, whose rate is `epoch_rate` where the schedule has one.
-  double RateOfStep(double epoch_rate, int64_t step) const {
-    const double done =
-        (static_cast<double>(state.epoch * steps + step) + 0.5) / static_cast<double>(options.epochs * steps);
-    return StepRateAt(options.schedule, options.rule.learning_rate, epoch_rate, done);
-  }
   EpochRecord TrainRecord() const;
   void Validate(EpochRecord& record);
   void FinishEpoch(EpochRecord& record);
@@ -121,7 +115,7 @@ struct Trainer::Run_ {
   DataFeed train;  // takes what memory the network leaves
   std::unique_ptr<DataFeed> validation;
   std::vector<int64_t> order;
-  std::vector<double> rates;  // of the steps handed over
+  std::vector<double> rates;  // of the steps handed over last, where they differ
   int64_t chunk = 1;          // steps handed over at once
   Stopwatch since_progress;
   std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
@@ -155,8 +149,10 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
   work.rule = rule;
   if (ChangesBySteps(options.schedule)) {
     rates.clear();
-    for (int64_t i = 0; i < work.count(); ++i) {
-      rates.push_back(RateOfStep(rule.learning_rate, state.step + i));
+    const auto all = static_cast<double>(options.epochs * steps);
+    for (int64_t step = state.epoch * steps + state.step; std::ssize(rates) < work.count(); ++step) {
+      rates.push_back(StepRateAt(options.schedule, options.rule.learning_rate, rule.learning_rate,
+                                 (static_cast<double>(step) + 0.5) / all));
     }
     work.rates = rates.data();
   }
@@ -265,8 +261,8 @@ EpochRecord Trainer::Run_::TrainRecord() const {
   record.epoch = state.epoch + 1;
   record.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
-  if (ChangesBySteps(options.schedule)) {
-    record.learning_rate = RateOfStep(record.learning_rate, steps - 1);
+  if (!rates.empty()) {
+    record.learning_rate = rates.back();
   }
   record.train_loss = state.sums.loss / state.sums.weight;
   record.train_accuracy = train.is_classification()

@@ -62,9 +62,9 @@ TEST(Recipe, WhatIsGivenStays) {
   for (const std::string& line : RecipeLines(Tabular(), true)) {
     const std::string name = line.substr(0, line.find(' '));
     const std::string by_recipe = SettingText(whole, name);
-    for (const std::string& text : {std::string("1"), std::string("0"), std::string("standard"), std::string("relu"),
-                                    std::string("yes"), std::string("no"), std::string("loss"), std::string("last"),
-                                    std::string("cosine")}) {
+    for (const std::string& text :
+         {std::string("1"), std::string("0"), std::string("standard"), std::string("relu"), std::string("yes"),
+          std::string("no"), std::string("loss"), std::string("last"), std::string("cosine")}) {
       TrainSettings given = Tabular();
       try {
         SetSetting(given, name, text);
