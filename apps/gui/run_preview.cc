@@ -90,8 +90,9 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, cons
       {"batch", std::to_string(options.batch)},
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};
   Attempt([&] {
-    const std::string_view backend = BackendForTraining(settings.backend, layers, options.batch,
-                                                        ParseDType(settings.dtype), options.rule.StateCount());
+    const std::string_view backend =
+        BackendForTraining(options.BackendFor(settings.backend, settings.members), layers, options.batch,
+                           ParseDType(settings.dtype), options.rule.StateCount());
     chosen["backend"] = FindBackend(backend).name;
   });
   if (!classes && settings.target_scale == "auto") {

@@ -99,7 +99,8 @@ QWidget* TrainingPage::MakeSettings() {
        {"learning-rate", "bias-rate", "momentum", "weight-decay", "optimizer", "loss", "label-smoothing", "clip-norm",
         "batch", "epochs"}},
       {tr("When to stop, what to keep"), {"patience", "min-improvement", "keep", "watch"}},
-      {tr("Learning rate over time"), {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience", "warmup"}},
+      {tr("Learning rate over time"),
+       {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience", "warmup"}},
       {tr("Machine"), {"backend", "threads", "dtype", "precision", "seed", "shuffle"}}};
   for (const auto& [title, names] : groups) {
     auto* group = new QGroupBox(title);

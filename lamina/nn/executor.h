@@ -39,7 +39,8 @@ struct ExecutorOptions {
   bool any_slicing = false;
 };
 
-/// The bytes of the flat arrays of an executor: those of the network, and of its front scale where `front_scale`.
+/// The bytes of the flat arrays of an executor: those of the network, and of its front scale where `front_scale` and
+/// there are no members.
 int64_t FlatSize_bytes(const Network& network, bool front_scale);
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.

@@ -27,7 +27,8 @@ void RequireFrontScale(const LayerSpec& first, const Backend& backend, const Exe
 
 int64_t FlatSize_bytes(const Network& network, bool front_scale) {
   constexpr int64_t kAlignment_elements = 16;
-  const int64_t scales = front_scale ? (network.inputs() + kAlignment_elements - 1) / kAlignment_elements : 0;
+  const int64_t scales =
+      front_scale && network.members() == 1 ? (network.inputs() + kAlignment_elements - 1) / kAlignment_elements : 0;
   return network.parameter_bytes() + scales * kAlignment_elements * DTypeSize_bytes(network.dtype());
 }
 

@@ -183,7 +183,7 @@ std::string Network::ShapeText() const {
   for (const LayerSpec& layer : layers_) {
     text += fmt::format("-{}", layer.outputs);
   }
-  return text;
+  return members_ == 1 ? text : text + fmt::format(", {} members", members_);
 }
 
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,

@@ -76,7 +76,7 @@ class Network {
   /// Where they stand in the flat array, in elements.
   int64_t member_offset() const { return member_offset_; }
 
-  /// "784-1024-10".
+  /// "784-1024-10"; "784-1024-10, 32 members".
   std::string ShapeText() const;
 
  private:

@@ -146,7 +146,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.clip_norm = settings.clip_norm;
-  options.label_smoothing = *settings.label_smoothing;
+  options.label_smoothing = open.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
   options.parametrization = ParseParametrization(settings.parametrization);
   options.bias_rate = *settings.bias_rate;
   options.front_scale = *settings.front_scale;
@@ -262,7 +262,8 @@ OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<cons
     RefuseSetting("label-smoothing", "--label-smoothing needs classes, and the target is a number to predict", "",
                   "Leave it out, or use --task classification.");
   }
-  if (const Verdict verdict = LossSmooths(plan.loss); *settings.label_smoothing > 0 && !verdict) {
+  // A recipe smooths where it can.
+  if (const Verdict verdict = LossSmooths(plan.loss); open.label_smoothing.value_or(0) > 0 && !verdict) {
     RefuseSetting("label-smoothing", "--label-smoothing: " + verdict.reason, "",
                   "Use --loss cross_entropy or binary_cross_entropy.");
   }

@@ -39,6 +39,7 @@ Model ReadStartModel(TrainSettings& settings, std::span<const Activation> custom
       settings.layers += fmt::format("{}:{},", NeuronText(layers[l]), layers[l].outputs);
     }
     settings.layers += "auto";
+    settings.members = model.network.members();
   }
   model.preprocessor.set_form(FormFor(settings, model.preprocessor.targets(), custom));
   return model;

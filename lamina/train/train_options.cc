@@ -66,7 +66,7 @@ double TrainOptions::Watched(const EpochRecord& record) const {
   return validated ? record.validation_loss : record.train_loss;
 }
 
-std::string TrainOptions::BackendFor(const std::string& name, int64_t members) const {
+std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
   return name == "auto" && (front_scale > 0 || members > 1) ? "cpu" : name;
 }
 

@@ -67,7 +67,7 @@ struct TrainOptions {
   /// a loss or a share of mistakes.
   double Watched(const EpochRecord& record) const;
   /// What `name` means for these options: cpu for auto where only backends in host memory can train by them.
-  std::string BackendFor(const std::string& name, int64_t members) const;
+  std::string_view BackendFor(std::string_view name, int64_t members) const;
   /// The learning rates of layers by parametrization and bias_rate; empty where all are 1.
   std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
