@@ -290,10 +290,7 @@ struct Curve {
     if (name == "leaky_relu" || name == "elu") {
       return std::max(1.0, parameters[0]);
     }
-    if (name == "selu") {
-      return 1.0507009873554805 * 1.6732632423543772;
-    }
-    return name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
+    return name == "selu" ? 1.7581 : name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lamina/backend/training_steps.h"
+#include "lamina/nn/dropout.h"
 
 namespace lamina {
 namespace {
@@ -79,6 +80,7 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     for (int i = 0; i < options_.state_count; ++i) {
       states_.push_back(backend.Allocate(flat_bytes));
     }
+    PrepareDropout();
     PrepareSteps();
   }
   LoadParameters(network);
@@ -111,6 +113,10 @@ void Executor::PrepareSteps() {
   }
   if (!options_.frozen.empty()) {
     whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
+    return;
+  }
+  if (options_.dropout > 0) {
+    whole_steps_ = Verdict::No("outputs are dropped layer by layer");
     return;
   }
   if (UpdatesApart()) {
@@ -156,14 +162,25 @@ ParameterArrays Executor::ArraysAt(int64_t offset) const {
   return arrays;
 }
 
-ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
+ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept { return ForwardInStep(x, nullptr); }
+
+ConstMatrixView Executor::ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept {
   const int64_t rows = x.rows;
   x = HasMembers() ? ExpandInputs(x) : x;
   for (size_t l = 0; l < layers_.size(); ++l) {
     ForwardLayer(l, x);
-    x = View(layers_[l].a, x.rows, specs_[l].outputs);
+    const bool drops = step != nullptr && Drops(l);
+    if (drops) {
+      Drop(l, x.rows, *step);
+    }
+    x = View(drops ? layers_[l].dropped : layers_[l].a, x.rows, specs_[l].outputs);
   }
   return HasMembers() ? MeanOfMembers(rows) : x;
+}
+
+// What a layer was given in a step; `x` is the first one's.
+ConstMatrixView Executor::InputOf(size_t l, ConstMatrixView x) const {
+  return l == 0 ? x : View(Drops(l - 1) ? layers_[l - 1].dropped : layers_[l - 1].a, x.rows, specs_[l].inputs);
 }
 
 void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
@@ -218,7 +235,8 @@ void Executor::Evaluate(ConstMatrixView x, ConstMatrixView targets, const void* 
 
 void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, const UpdateRule* rule,
                     LossSums* sums) noexcept {
-  Forward(x);
+  const int64_t step = rule == nullptr ? 0 : rule->step;
+  ForwardInStep(x, &step);
   LossArgs args = LossArgsFor(targets, sample_weights, sums);
   if (HasMembers()) {
     backend_.ComputeLoss(args);  // of the mean answer, which is what the network answers
@@ -286,7 +304,7 @@ void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
   for (size_t l = layers_.size(); l-- > first_trained_;) {
     const int64_t rows = x.rows / Blocks(l);
     for (int64_t block = 0; block < Blocks(l); ++block) {
-      BackwardLayer(l, block, l == 0 ? x : View(layers_[l - 1].a, x.rows, specs_[l].inputs), block * rows, rows, rule);
+      BackwardLayer(l, block, x, block * rows, rows, rule);
     }
   }
 }
@@ -297,7 +315,7 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
   const ParameterArrays weights = ArraysAt(offsets_[l].weights + block * spec.weight_count());
   const MatrixView delta = PartOf(layers_[l].delta, first, rows, spec.outputs);
   const ConstMatrixView distance = PartOf(layers_[l].distance, first, rows, spec.outputs);
-  const ConstMatrixView input = x.Rows(first, rows);
+  const ConstMatrixView input = InputOf(l, x).Rows(first, rows);
   if (spec.trained_radius) {
     ParameterArrays radii = ArraysAt(offsets_[l].radius);
     if (IsFrozen(l)) {
@@ -312,6 +330,9 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
     args.delta = delta;
     args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
     args.x = input;
+    if (l > 0 && Drops(l - 1)) {  // the slope is by what the activation gave
+      args.x = View(layers_[l - 1].a, x.rows, spec.inputs).Rows(first, rows);
+    }
     if (of_members) {
       args.out = View(member_input_delta_, rows, spec.inputs);
     } else {
@@ -321,6 +342,9 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
     }
     args.distance = distance;
     layers_[l].prepared->InputGradient(args);
+    if (l > 0 && Drops(l - 1)) {
+      MultiplyInPlace(args.out, PartOf(layers_[l - 1].mask, first, rows, spec.inputs));
+    }
   }
   if (IsFrozen(l)) {
     return;

@@ -27,6 +27,11 @@ struct ExecutorOptions {
   double class_threshold = 0.5;  // of a single output, for counting correct answers
   double clip_norm = 0;          // largest L2 norm of the gradient of a step, all parameters together; 0: any
   double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
+  /// In training steps this share of the hidden layers' outputs is zero and the others are multiplied by
+  /// 1 / (1 - dropout), at random by the seed, the number of the step (UpdateRule::step) and the layer: the same on any
+  /// number of threads. For backends in host memory.
+  double dropout = 0;
+  uint64_t dropout_seed = 0;
   Precision precision = Precision::kExact;
   std::vector<bool> frozen;       // layers whose parameters training leaves alone; empty: none
   std::vector<LayerRates> rates;  // of every layer; empty: 1
@@ -103,12 +108,19 @@ class Executor {
     std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
     std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
     std::unique_ptr<Buffer> delta;     // same, training only
+    std::unique_ptr<Buffer> mask;      // same, where outputs are dropped: 0 or 1 / (1 - dropout)
+    std::unique_ptr<Buffer> dropped;   // same, a times the mask
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
   MatrixView PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
+  void PrepareDropout();
+  bool Drops(size_t l) const { return layers_[l].mask != nullptr; }
+  void Drop(size_t l, int64_t rows, int64_t step) noexcept;
+  ConstMatrixView ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept;
+  ConstMatrixView InputOf(size_t l, ConstMatrixView x) const;
   bool IsFrozen(size_t layer) const { return !options_.frozen.empty() && options_.frozen[layer]; }
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
   void BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,

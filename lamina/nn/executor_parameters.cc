@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lamina/nn/dropout.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/front_scale.h"
 
@@ -30,6 +31,32 @@ int64_t FlatSize_bytes(const Network& network, bool front_scale) {
   const int64_t scales =
       front_scale && network.members() == 1 ? (network.inputs() + kAlignment_elements - 1) / kAlignment_elements : 0;
   return network.parameter_bytes() + scales * kAlignment_elements * DTypeSize_bytes(network.dtype());
+}
+
+void Executor::PrepareDropout() {
+  if (options_.dropout == 0) {
+    return;
+  }
+  if (backend_.space() != Space::kHost) {
+    throw Error(ErrorCode::kUnsupported, "outputs are dropped in host memory",
+                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no dropout."});
+  }
+  for (size_t l = 0; l + 1 < layers_.size(); ++l) {
+    if (IsDistance(specs_[l + 1].synapse)) {
+      throw Error(ErrorCode::kInvalidArgument, "dropout stands in front of layers of dot products",
+                  {.value = NeuronText(specs_[l + 1]), .remedy = "Leave it out, or use dot layers."});
+    }
+    layers_[l].mask = backend_.Allocate(layers_[l].a->size_bytes());
+    layers_[l].dropped = backend_.Allocate(layers_[l].a->size_bytes());
+  }
+}
+
+void Executor::Drop(size_t l, int64_t rows, int64_t step) noexcept {
+  const int64_t cols = specs_[l].outputs;
+  const MatrixView mask = View(layers_[l].mask, rows, cols);
+  const uint64_t stream = kDropoutStreams + static_cast<uint64_t>(step) * layers_.size() + l;
+  FillDropoutMask(options_.dropout, options_.dropout_seed, stream, mask);
+  Multiply(View(layers_[l].a, rows, cols), mask, View(layers_[l].dropped, rows, cols));
 }
 
 void Executor::PrepareFrontScale() {

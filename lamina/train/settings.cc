@@ -149,6 +149,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.label_smoothing = open.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
   options.parametrization = ParseParametrization(settings.parametrization);
   options.bias_rate = *settings.bias_rate;
+  options.dropout = settings.dropout;
   options.front_scale = *settings.front_scale;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));

@@ -89,6 +89,7 @@ struct TrainSettings {
   std::optional<double> learning_rate;
   std::optional<double> bias_rate;
   std::optional<double> label_smoothing;
+  double dropout = TrainOptions{}.dropout;
   double momentum = UpdateRule{}.momentum;
   std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;

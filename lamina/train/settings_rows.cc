@@ -284,6 +284,9 @@ std::vector<Row> TrainingRows() {
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
           "recipe (plain: 0)",
           {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),
+      Row("dropout", &S::dropout,
+          "This share of the hidden layers' outputs is left out of a training step, at random; not on backend cuda",
+          {.range = TrainRanges::dropout}),
       Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &UpdateKindNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),
           {.range = TrainRanges::learning_rate, .logarithmic = true}),

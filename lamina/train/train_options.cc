@@ -47,6 +47,7 @@ void TrainOptions::Validate() const {
   Ranges::epsilon.Require("epsilon", rule.epsilon);
   Ranges::clip_norm.Require("clip_norm", clip_norm);
   Ranges::label_smoothing.Require("label_smoothing", label_smoothing);
+  Ranges::dropout.Require("dropout", dropout);
   Ranges::bias_rate.Require("bias_rate", bias_rate);
   Ranges::front_scale.Require("front_scale", front_scale);
   Ranges::warmup.Require("warmup", schedule.warmup);
@@ -67,7 +68,7 @@ double TrainOptions::Watched(const EpochRecord& record) const {
 }
 
 std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
-  return name == "auto" && (front_scale > 0 || members > 1) ? "cpu" : name;
+  return name == "auto" && (front_scale > 0 || dropout > 0 || members > 1) ? "cpu" : name;
 }
 
 std::vector<LayerRates> TrainOptions::RatesOf(std::span<const LayerSpec> layers) const {

@@ -57,6 +57,7 @@ struct TrainOptions {
   double class_threshold = 0.5;   // of a single output
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
+  double dropout = 0;             // share of the hidden layers' outputs that a step leaves out
   std::vector<bool> frozen;       // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.
@@ -85,6 +86,7 @@ struct TrainRanges {
   static constexpr NumberRange beta2 = kShareBelowOne;
   static constexpr NumberRange epsilon = kPositive;
   static constexpr NumberRange clip_norm = kNotNegative;
+  static constexpr NumberRange dropout = kShareBelowOne;
   static constexpr NumberRange bias_rate = kNotNegative;
   static constexpr NumberRange front_scale = kNotNegative;
   static constexpr NumberRange warmup = kShareBelowOne;

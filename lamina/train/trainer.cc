@@ -63,6 +63,8 @@ struct Trainer::Run_ {
     plan.frozen = options.frozen;
     plan.rates = options.RatesOf(owner.network_.layers());
     plan.front_scale = options.front_scale;
+    plan.dropout = options.dropout;
+    plan.dropout_seed = options.seed;
     plan.step_batch = batch;
     plan.precision = options.precision;
     return plan;
@@ -88,11 +90,6 @@ struct Trainer::Run_ {
       RequireFinite(snapshot.parameters);
       callbacks.checkpoint(std::move(snapshot));
     }
-  }
-  AlignedBuffer DownloadOf(const Buffer& buffer) const {
-    AlignedBuffer copy(buffer.size_bytes());
-    owner.backend_.Download(copy.data(), buffer.data(), buffer.size_bytes());
-    return copy;
   }
   void WriteSums(const LossSums& sums) { owner.backend_.Upload(device_sums->data(), &sums, sizeof(sums)); }
   LossSums ReadSums() const {
@@ -329,7 +326,9 @@ TrainState Trainer::Run_::Snapshot() const {
   copy.parameters = executor.TrainedParameters();
   copy.optimiser.clear();
   for (int i = 0; i < executor.state_count(); ++i) {
-    copy.optimiser.push_back(DownloadOf(executor.state(i)));
+    const Buffer& array = executor.state(i);
+    AlignedBuffer& saved = copy.optimiser.emplace_back(array.size_bytes());
+    owner.backend_.Download(saved.data(), array.data(), array.size_bytes());
   }
   return copy;
 }

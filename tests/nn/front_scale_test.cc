@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/model/predictor.h"
+#include "lamina/nn/dropout.h"
 #include "lamina/nn/executor.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
@@ -183,6 +184,69 @@ TEST(Members, StepsFollowTheGradientOfTheMeanOfTheirLosses) {
         ASSERT_NEAR(parameters[n] - after[static_cast<size_t>(n)], kRate * factor * slopes[static_cast<size_t>(n)],
                     1e-9)
             << n;
+      }
+    }
+  }
+}
+
+// The masks are drawn anew here; given them, the gradient is that of a network whose hidden outputs are multiplied.
+TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
+  const Small problem;
+  constexpr double kDropout = 0.4;
+  Network network({{kInputs, 5, Synapse::kDot, "tanh", true}, {5, 2, Synapse::kDot, "identity", true}}, DType::kF64);
+  network.Initialize(Initialization::kNtk, 3);
+  Matrix mask(kRows, 5, DType::kF64);
+  FillDropoutMask(kDropout, 9, kDropoutStreams + 2 * 7, mask.view());  // step 7, layer 0 of 2
+  int64_t dropped = 0;
+  for (int64_t n = 0; n < kRows * 5; ++n) {
+    const double factor = mask.view().Row<double>(0)[n];
+    EXPECT_TRUE(factor == 0 || factor == 1 / (1 - kDropout));
+    dropped += factor == 0 ? 1 : 0;
+  }
+  EXPECT_GT(dropped, 4);
+  EXPECT_LT(dropped, 25);
+  const auto loss = [&] {
+    double sum = 0;
+    for (int64_t i = 0; i < kRows; ++i) {
+      for (int64_t j = 0; j < 2; ++j) {
+        double out = static_cast<const double*>(network.Bias(1))[j];
+        for (int64_t h = 0; h < 5; ++h) {
+          double z = static_cast<const double*>(network.Bias(0))[h];
+          for (int64_t c = 0; c < kInputs; ++c) {
+            z += network.Weights(0).Row<double>(h)[c] * problem.x.view().Row<double>(i)[c];
+          }
+          out += network.Weights(1).Row<double>(j)[h] * std::tanh(z) * mask.view().Row<double>(i)[h];
+        }
+        sum += std::pow(out - problem.y.view().Row<double>(i)[j], 2);
+      }
+    }
+    return sum / kRows;
+  };
+  auto* parameters = static_cast<double*>(network.parameters());
+  std::vector<double> slopes;
+  for (int64_t n = 0; n < network.parameter_bytes() / 8; ++n) {
+    constexpr double kStep = 1e-6;
+    const double value = parameters[n];
+    parameters[n] = value + kStep;
+    const double above = loss();
+    parameters[n] = value - kStep;
+    slopes.push_back((above - loss()) / (2 * kStep));
+    parameters[n] = value;
+  }
+  for (const int threads : {1, 2}) {
+    for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
+      SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
+      Executor executor(network, *backend,
+                        {.max_batch = kRows, .training = true, .dropout = kDropout, .dropout_seed = 9});
+      UpdateRule rule;
+      rule.learning_rate = 0.01;
+      rule.step = 7;
+      LossSums sums;
+      executor.Step(problem.x.view(), problem.y.view(), nullptr, &rule, &sums);
+      EXPECT_NEAR(sums.loss / kRows, loss(), 1e-12);
+      const std::vector<double> after = Numbers(executor.TrainedParameters());
+      for (size_t n = 0; n < slopes.size(); ++n) {
+        ASSERT_NEAR(parameters[n] - after[n], 0.01 * slopes[n], 1e-9) << n;
       }
     }
   }

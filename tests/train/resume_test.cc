@@ -45,6 +45,7 @@ std::vector<Recipe> Recipes() {
   recipe.parametrization = Parametrization::kNtk;
   recipe.bias_rate = 0.1;
   recipe.front_scale = 6;
+  recipe.dropout = 0.3;
   recipe.keep = Keep::kLastBest;
   recipe.watch = Watch::kAccuracy;
   return recipes;
