@@ -75,7 +75,8 @@ RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
 }
 
 // What the library takes where the settings leave it the choice.
-std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, const RunPlan& plan) {
+std::map<std::string, std::string> ChosenFor(TrainSettings settings, const RunPlan& plan) {
+  settings.recipe = plan.recipe;
   const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
   const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
   const std::vector<LayerSpec>& layers = plan.network.layers;

@@ -20,6 +20,7 @@
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/tune/profile.h"
 
@@ -44,6 +45,7 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
+  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
   PlanStages();
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
@@ -89,11 +91,9 @@ void Search::PlanStages() {
     longest = std::max(longest, trial.epochs);
   }
   if (settings_.halving > 1 && trials_.size() > 1) {
-    const int64_t first =
-        settings_.first_epochs > 0
-            ? settings_.first_epochs
-            : std::max<int64_t>(1, std::llround(static_cast<double>(longest) / std::pow(settings_.halving, 2)));
-    double reach = static_cast<double>(first);
+    const double share = std::pow(settings_.halving, 2);
+    const int64_t by_share = std::max<int64_t>(1, std::llround(static_cast<double>(longest) / share));
+    auto reach = static_cast<double>(settings_.first_epochs > 0 ? settings_.first_epochs : by_share);
     // No more stages than halve the trials down to one.
     for (double left = static_cast<double>(trials_.size()); std::llround(reach) < longest && left > 1;
          left /= settings_.halving) {
@@ -216,8 +216,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   options.class_threshold = model.preprocessor.targets().class_threshold();
   options.frozen = FrozenLayers(settings, model.network);
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
-    TrainCallbacks stop_only;
-    stop_only.stop_requested = callbacks.stop_requested;
+    const TrainCallbacks stop_only{{}, {}, callbacks.stop_requested, {}};
     History history = TrainDirectly(settings, *data, *backend, model, stop_only);
     const std::lock_guard lock(mutex_);
     trial.history = std::move(history);

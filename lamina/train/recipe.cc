@@ -51,11 +51,26 @@ bool IsOpen(const TrainSettings& settings, std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> RecipeNames() { return {"plain", "tabular"}; }
+std::vector<std::string> RecipeNames() { return {"auto", "plain", "tabular"}; }
+
+std::string RecipeFor(const TrainSettings& settings, bool images) {
+  if (settings.recipe != "auto") {
+    return settings.recipe;
+  }
+  const TrainSettings defaults;
+  const std::span<const Setting<TrainSettings>> rows = SettingRows<TrainSettings>();
+  const bool given = std::any_of(rows.begin(), rows.end(), [&](const Setting<TrainSettings>& row) {
+    const bool of_recipes = row.group == kNetworkGroup || row.group == kMethodGroup || row.group == kTrainingGroup;
+    constexpr std::string_view kOthers[] = {"recipe", "dtype", "precision", "seed"};
+    return of_recipes && std::find(std::begin(kOthers), std::end(kOthers), row.name) == std::end(kOthers) &&
+           SettingText(settings, row.name) != SettingText(defaults, row.name);
+  });
+  return images || given ? "plain" : "tabular";
+}
 
 TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {
   CheckChoice("recipe", settings.recipe, RecipeNames());
-  const bool plain = settings.recipe == "plain";
+  const bool plain = settings.recipe != "tabular";
   TrainSettings whole = settings;
   for (const RecipeRow& row : kRows) {
     const std::string_view value = plain ? row.plain : classes ? row.classes : row.numbers;

@@ -11,9 +11,13 @@ namespace lamina {
 
 std::vector<std::string> RecipeNames();
 
+/// What "auto" is: tabular for tables where no setting of network, method and training is given (number types and the
+/// seed may be), else plain. Other names as they are.
+std::string RecipeFor(const TrainSettings& settings, bool images);
+
 /// The settings with what they leave open ("auto") as their recipe has it for classes or numbers; whatever is given
-/// stays. What the recipe leaves open, too, stays open: it goes by the rows or by other settings. Throws
-/// Error(kInvalidArgument) for an unknown recipe.
+/// stays. What the recipe leaves open, too, stays open: it goes by the rows or by other settings. Recipe auto
+/// is plain here: RecipeFor() first. Throws Error(kInvalidArgument) for an unknown recipe.
 TrainSettings WithRecipe(const TrainSettings& settings, bool classes);
 
 /// A line a setting that the recipe of `settings` decides: "hidden 256,256,256".

@@ -10,6 +10,7 @@
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 
 namespace lamina {
 namespace {
@@ -163,8 +164,11 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   return plan;
 }
 
-RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
+  TrainSettings settings = given;
+  settings.recipe = RecipeFor(given, raw.main.train.is_image);
   RunPlan plan;
+  plan.recipe = settings.recipe;
   plan.data = PlanData(settings, raw, custom);
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);

@@ -83,6 +83,7 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
+  std::string recipe;  // RecipeFor()
   DataPlan data;
   NetworkPlan network;
 

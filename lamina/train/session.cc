@@ -17,6 +17,7 @@
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
@@ -77,7 +78,9 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     }
     read = ReadRawData(sources);
   }
-  data_ = std::make_shared<const TrainData>(EncodeData(given != nullptr ? *given : *read, settings_, custom_, fitted));
+  const RawData& raw = given != nullptr ? *given : *read;
+  settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+  data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
   if (start) {

@@ -139,7 +139,7 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
 
 TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainRows& rows) {
   const TrainSettings settings = WithRecipe(open, rows.classes);
-  const AutoTraining by_rows = settings.recipe == "plain" ? AutoTrainingFor(rows) : RecipeTrainingFor(rows);
+  const AutoTraining by_rows = settings.recipe == "tabular" ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
   TrainOptions options;
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);

@@ -97,6 +97,38 @@ TEST(Recipe, EpochsAreBoundedByTheRows) {
   EXPECT_LT(before, 64);
 }
 
+TEST(Recipe, AutoIsTabularForTablesWhereNothingIsSaid) {
+  TrainSettings settings;
+  settings.recipe = "auto";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
+  settings.seed = 5;
+  settings.dtype = "f64";
+  settings.scale = "minmax";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
+    if (row.group != kNetworkGroup && row.group != kTrainingGroup) {
+      continue;
+    }
+    for (const char* text : {"7", "0.25", "tanh", "yes", "no", "cosine"}) {
+      TrainSettings given;
+      given.recipe = "auto";
+      try {
+        SetSetting(given, row.name, text);
+      } catch (const Error&) {
+        continue;
+      }
+      const bool other = row.name == "dtype" || row.name == "precision" || row.name == "seed";
+      const bool default_value = SettingText(given, row.name) == SettingText(TrainSettings(), row.name);
+      EXPECT_EQ(RecipeFor(given, false), row.name == "recipe"     ? text
+                                         : other || default_value ? "tabular"
+                                                                  : "plain")
+          << row.name << " " << text;
+    }
+  }
+  EXPECT_EQ(RecipeFor(Tabular(), true), "tabular") << "who asks for it gets it";
+}
+
 TEST(Recipe, FilesOfBeforeArePlain) {
   nlohmann::json before = ToJson(TrainSettings());
   before["hidden"] = {128};
