@@ -181,7 +181,7 @@ class Site:
             path = self.out / page
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(
-                f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)} · lamina</title>\n'
+                f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title if title == "lamina" else title + " · lamina")}</title>\n'
                 f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
                 f'<link rel="stylesheet" href="{"../" * page.count("/")}style.css"></head>\n'
                 f'<body><nav aria-label="Pages">\n{self.navigation(page)}\n</nav>\n<main>\n'

@@ -14,6 +14,7 @@
 #include "lamina/data/files/fetch.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/train/settings.h"
+#include "lamina/train/settings_text.h"
 #include "standard_error.h"
 
 namespace lamina::cli {
@@ -175,7 +176,7 @@ Command AddData(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   show_app->add_option("--header", show->settings.header, "auto, yes or no")->capture_default_str();
-  show_app->add_option("--separator", show->settings.separator, "auto, comma, semicolon, tab, pipe")
+  show_app->add_option("--separator", show->settings.separator, TrainSettingRow("separator").help)
       ->capture_default_str();
   show_app->add_option("--decimal", show->settings.decimal, "auto, point or comma")->capture_default_str();
   show_app->add_option("--date-order", show->settings.date_order, "auto, day-first or month-first")

@@ -15,12 +15,11 @@ struct Label {
   const char* text;
 };
 
+// Of settings whose name does not say it.
 constexpr Label kLabels[] = {{"data", "Dataset"},
-                             {"target", "Target"},
                              {"drop", "Dropped columns"},
                              {"task", "Tas&k"},
                              {"header", "First line is names"},
-                             {"separator", "Separator"},
                              {"decimal", "Decimal sign"},
                              {"date-order", "Order of dates"},
                              {"use", "Columns used all the same"},
@@ -45,23 +44,17 @@ constexpr Label kLabels[] = {{"data", "Dataset"},
                              {"encode", "&Encoding of text"},
                              {"scale", "Sca&ling of numbers"},
                              {"target-scale", "Scaling of the target"},
-                             {"recipe", "Recipe"},
                              {"hidden", "Neurons in hidden layers"},
-                             {"activation", "Activation"},
                              {"output-activation", "&Output activation"},
-                             {"layers", "Layers"},
                              {"bias", "&Bias"},
                              {"gain", "Sigmoidal &gain"},
                              {"threshold", "Thr&eshold value"},
                              {"init", "We&ights at the start"},
                              {"zero-last", "Output layer starts at zero"},
-                             {"members", "Members"},
-                             {"parametrization", "Parametrization"},
                              {"front-scale", "Rate of the inputs' factors"},
                              {"dtype", "Number type"},
                              {"precision", "Prec&ision"},
                              {"loss", "&Loss"},
-                             {"label-smoothing", "Label smoothing"},
                              {"dropout", "Dropout, a share"},
                              {"bias-rate", "Rate of biases, a share"},
                              {"optimizer", "&Optimiser"},
@@ -72,9 +65,6 @@ constexpr Label kLabels[] = {{"data", "Dataset"},
                              {"epochs", "&Epochs"},
                              {"batch", "&Batch"},
                              {"schedule", "S&chedule"},
-                             {"schedule-factor", "Schedule factor"},
-                             {"schedule-epochs", "Schedule epochs"},
-                             {"schedule-patience", "Schedule patience"},
                              {"warmup", "Warm-up, a share of all steps"},
                              {"patience", "Earl&y stopping, epochs"},
                              {"min-improvement", "Smallest improvement"},
@@ -83,21 +73,36 @@ constexpr Label kLabels[] = {{"data", "Dataset"},
                              {"shuffle", "Shuffle every epoch"},
                              {"seed", "See&d"},
                              {"backend", "B&ackend"},
-                             {"threads", "Threads"},
                              {"vary", "What is tried"},
                              {"random", "Trials at random, 0: all"},
                              {"halving", "One trial in this many goes on"},
                              {"first-epochs", "Epochs of the first stage"},
                              {"metric", "Compare b&y"},
-                             {"at-once", "Trials at once"}};
+                             {"at-once", "Trials at once"},
+                             {"start-from", "Starts from the model"},
+                             {"freeze", "Layers left as they are"},
+                             {"ridge-c", "Ridge: C"},
+                             {"k", "Neighbours, k"},
+                             {"hidden-weights", "Random hidden weights"},
+                             {"overlap", "Overlap of centres"},
+                             {"target-values", "Target values of classes"},
+                             {"beta1", "Decay of the mean (beta 1)"},
+                             {"beta2", "Decay of the square (beta 2)"},
+                             {"overwrite", "Replace other models"}};
+
+// "weight-column": "Weight column".
+QString NameInWords(std::string_view setting) {
+  QString words = QString::fromUtf8(setting.data(), static_cast<qsizetype>(setting.size()));
+  words.replace(QLatin1Char('-'), QLatin1Char(' '));
+  return words.isEmpty() ? words : words.left(1).toUpper() + words.mid(1);
+}
 
 }  // namespace
 
 QString LabelOf(std::string_view setting) {
   const auto* const found = std::find_if(std::begin(kLabels), std::end(kLabels),
                                          [&](const Label& label) { return label.setting == setting; });
-  return found == std::end(kLabels) ? QString::fromUtf8(setting.data(), static_cast<qsizetype>(setting.size()))
-                                    : QString::fromUtf8(found->text);
+  return found == std::end(kLabels) ? NameInWords(setting) : QString::fromUtf8(found->text);
 }
 
 QString PlainLabelOf(std::string_view setting) { return LabelOf(setting).remove(QLatin1Char('&')); }

@@ -6,7 +6,7 @@
 
 namespace lamina::gui {
 
-/// With the mnemonic ("&Learning rate"); the setting's name where the table has none.
+/// With the mnemonic ("&Learning rate"); the setting's name in words where the table has none.
 QString LabelOf(std::string_view setting);
 /// Without it.
 QString PlainLabelOf(std::string_view setting);

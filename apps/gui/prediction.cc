@@ -142,12 +142,26 @@ std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Mo
   return prediction;
 }
 
+std::vector<TypedColumn> TypedColumnsOf(const Model& model) {
+  const auto& fitted = model.preprocessor.inputs().columns();
+  std::vector<std::string> names;
+  std::transform(fitted.begin(), fitted.end(), std::back_inserter(names),
+                 [](const auto& column) { return column.name; });
+  std::vector<TypedColumn> typed;
+  for (const std::string& name : RowSourcesOf(model.preprocessor.derive(), names).value_or(names)) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    typed.push_back({name, found == names.end() ? nullptr : &fitted[static_cast<size_t>(found - names.begin())]});
+  }
+  return typed;
+}
+
 std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const Model>& model,
                                                     const std::vector<std::string>& values) {
   std::string names;
   std::string line;
+  const std::vector<TypedColumn> columns = TypedColumnsOf(*model);
   for (size_t i = 0; i < values.size(); ++i) {
-    names += (i == 0 ? "" : ",") + CsvField(model->preprocessor.inputs().columns()[i].name);
+    names += (i == 0 ? "" : ",") + CsvField(columns[i].name);
     line += (i == 0 ? "" : ",") + CsvField(values[i]);
   }
   ReadOptions options;

@@ -120,7 +120,6 @@ SearchPage::SearchPage(RunDocument& document, QWidget* parent)
   connect(&worker_, &SearchWorker::Failed, this, &SearchPage::Failed);
   connect(&worker_, &SearchWorker::Finished, this, [this](bool interrupted, double seconds) {
     Pull();
-    FitColumns(*table_);
     table_->selectRow(0);
     Q_EMIT Note(tr("%1 after %2. The best trial is the first.")
                     .arg(interrupted ? tr("Search stopped") : tr("Search done"), FromText(DurationText(seconds))));
@@ -176,6 +175,7 @@ void SearchPage::Start() {
   const SearchSettings settings = form_->SettingsFor(document_.settings());
   curves_->Clear();
   trials_->Set(nullptr);
+  fitted_to_ = -1;
   worker_.Start(settings);
 }
 
@@ -212,16 +212,16 @@ void SearchPage::Pull() {
     status_->setText(tr("Preparing the data …"));
     return;
   }
-  const bool first = trials_->findings() == nullptr;
   trials_->Set(findings);
-  if (first) {
-    FitColumns(*table_);
-  }
   int64_t done = 0;
   for (const Trial& trial : findings->trials) {
     const bool ended =
         trial.state == TrialState::kDone || trial.state == TrialState::kStopped || trial.state == TrialState::kFailed;
     done += ended ? 1 : 0;
+  }
+  if (done != fitted_to_) {  // their figures are longer than empty cells
+    fitted_to_ = done;
+    FitColumns(*table_);
   }
   status_->setText(tr("Stage %1 of %2; %3 of %4 ended")
                        .arg(findings->stage)

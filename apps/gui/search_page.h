@@ -73,6 +73,7 @@ class SearchPage : public QWidget {
   QPushButton* stop_;
   QPushButton* use_ = nullptr;
   QPushButton* train_ = nullptr;
+  int64_t fitted_to_ = -1;  // ended trials when the columns were made as wide as their texts
   QTimer timer_;
   bool training_ = false;
 };

@@ -24,9 +24,9 @@ namespace {
 constexpr int kAnswerPause_ms = 150;
 constexpr size_t kShownClasses = 3;
 
-bool HasColumns(const Table& table, const std::vector<FittedColumn>& columns) {
+bool HasColumns(const Table& table, const std::vector<TypedColumn>& columns) {
   const std::vector<std::string> names = table.ColumnNames();
-  return std::all_of(columns.begin(), columns.end(), [&](const FittedColumn& column) {
+  return std::all_of(columns.begin(), columns.end(), [&](const TypedColumn& column) {
     return std::find(names.begin(), names.end(), column.name) != names.end();
   });
 }
@@ -155,23 +155,24 @@ void TypedPanel::ShowModel() {
     return;
   }
   pictures_ = PicturesFor(shown_->preprocessor.inputs());
-  const auto columns = shown_->preprocessor.inputs().columns();
+  const std::vector<TypedColumn> columns = TypedColumnsOf(*shown_);
   table_->setRowCount(static_cast<int>(columns.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
-    const FittedColumn& column = columns[static_cast<size_t>(i)];
-    auto* name = new QTableWidgetItem(FromText(column.name));
+    const TypedColumn& typed = columns[static_cast<size_t>(i)];
+    const FittedColumn* column = typed.fitted;
+    auto* name = new QTableWidgetItem(FromText(typed.name));
     name->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
     table_->setItem(i, 0, name);
-    if (column.kind == ColumnKind::kText) {
+    if (column != nullptr && column->kind == ColumnKind::kText) {
       auto* list = new QComboBox;
-      for (const std::string& category : column.categories) {
+      for (const std::string& category : column->categories) {
         list->addItem(FromText(category));
       }
-      list->setAccessibleName(FromText(column.name));
+      list->setAccessibleName(FromText(typed.name));
       connect(list, &QComboBox::currentIndexChanged, this, [this] { timer_.start(); });
       table_->setCellWidget(i, 1, list);
     } else {
-      table_->setItem(i, 1, new QTableWidgetItem(TypicalText(column)));
+      table_->setItem(i, 1, new QTableWidgetItem(column == nullptr ? QString() : TypicalText(*column)));
     }
   }
   if (pictures_) {
@@ -220,7 +221,7 @@ void TypedPanel::TakeRow() {
   }
   const Table* table = &data->raw.main.train;
   Table derived;  // a copy with the model's derived columns, where it has some
-  const auto columns = shown_->preprocessor.inputs().columns();
+  const std::vector<TypedColumn> columns = TypedColumnsOf(*shown_);
   const QSignalBlocker blocker(table_);
   const auto problem = Attempt([&] {
     if (!HasColumns(*table, columns)) {

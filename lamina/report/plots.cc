@@ -201,9 +201,10 @@ Plot PlotLines(const LineChart& chart) {
     return plot;
   }
   plot.script += Labels(chart.x_label, chart.y_label) + Grid() + "set format y \"%g\"\n";
-  plot.script +=
-      fmt::format("set key {} noenhanced samplen 4\n",
-                  chart.series.size() > 4 ? "outside right top vertical Left reverse" : "outside below horizontal");
+  const bool below = chart.series.size() <= 4;  // in one row or two, off the axis' name
+  plot.script += fmt::format("set key {} Left reverse noenhanced samplen 4\n{}",
+                             below ? "bmargin center horizontal" : "outside right top vertical",
+                             below ? fmt::format("set bmargin {}\n", chart.series.size() <= 2 ? 5.5 : 7) : "");
   plot.script += chart.log_x || chart.log_y
                      ? fmt::format("set logscale {}{}\n", chart.log_x ? "x" : "", chart.log_y ? "y" : "")
                      : "";

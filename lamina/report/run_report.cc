@@ -267,6 +267,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   const bool tested = result.test.has_value();
   const Dataset& looked_at = tested ? session.test() : session.validation();
   const std::string what = tested ? "test rows" : "validation rows";
+  const std::string& own = tested ? settings.test : settings.validation;  // a file of theirs
   RunReport report;
   const std::string subtitle = fmt::format("{}, {}", NameOfData(settings.data), model.network.ShapeText());
   const std::vector<Plot> curves = HistoryPlots(result.history, model.loss.Text(), subtitle);
@@ -293,7 +294,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
     const Evaluation evaluation = tested ? *result.test : Evaluate(model, session.backend(), looked_at);
     report.html.summary = fmt::format("{}: {}", what, Headline(evaluation));
     const std::vector<Plot> plots =
-        EvaluationPlots(evaluation, fmt::format("{} of {}", what, NameOfData(settings.data)));
+        EvaluationPlots(evaluation, fmt::format("{} of {}", what, NameOfData(own.empty() ? settings.data : own)));
     Append(report.plots, plots);
     HtmlSection section = MetricsSection("Result on the " + what, evaluation);
     section.plots = plots;

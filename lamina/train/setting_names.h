@@ -25,8 +25,8 @@ inline constexpr Named<Scaling> kScalings[] = {{"auto", Scaling::kAuto},
                                                {"log", Scaling::kLog}};
 inline constexpr Named<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
-inline constexpr Named<char> kSeparators[] = {
-    {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
+inline constexpr Named<char> kSeparators[] = {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'},
+                                              {"tab", '\t'},  {"pipe", '|'},  {"space", ' '}};
 inline constexpr Named<DType> kTypes[] = {{"f32", DType::kF32}, {"f64", DType::kF64}};
 
 }  // namespace lamina::setting_names

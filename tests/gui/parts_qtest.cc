@@ -145,9 +145,10 @@ void PartsTest::MessagesUseTheLabels() {
   QCOMPARE(WithLabels(QStringLiteral("--learning-rate must be positive")),
            QStringLiteral("Learning rate must be positive"));
   QCOMPARE(WithLabels(QStringLiteral("Use --loss mse, or --unknown-thing.")),
-           QStringLiteral("Use “Loss” mse, or “unknown-thing”."));
+           QStringLiteral("Use “Loss” mse, or “Unknown thing”."));
   for (const auto& row : SettingRows<TrainSettings>()) {
-    QVERIFY(!PlainLabelOf(row.name).isEmpty());
+    const QString label = PlainLabelOf(row.name);
+    QVERIFY2(label[0].isUpper() && !label.contains(QLatin1Char('-')), qPrintable(label));
   }
 }
 

@@ -22,12 +22,14 @@ namespace {
 constexpr int64_t kMaxCount = 10'000;
 constexpr const char* kForm = "Write NAME=FUNCTION:COLUMN[:ARGUMENT], for example return=next_change:close.";
 
+constexpr std::string_view kAlongSeries = "[count]";  // the argument of the functions that look at other rows
+
 constexpr DeriveFunction kFunctions[] = {
-    {"previous", "[count]", "the value COUNT rows before in the series (default 1)"},
-    {"next", "[count]", "the value COUNT rows later"},
-    {"change", "[count]", "relative change since the value COUNT rows before: x / previous - 1"},
-    {"next_change", "[count]", "relative change until the value COUNT rows later: next / x - 1"},
-    {"mean", "[count]", "mean of this row and the COUNT - 1 before (default 5)"},
+    {"previous", kAlongSeries, "the value COUNT rows before in the series (default 1)"},
+    {"next", kAlongSeries, "the value COUNT rows later"},
+    {"change", kAlongSeries, "relative change since the value COUNT rows before: x / previous - 1"},
+    {"next_change", kAlongSeries, "relative change until the value COUNT rows later: next / x - 1"},
+    {"mean", kAlongSeries, "mean of this row and the COUNT - 1 before (default 5)"},
     {"ratio", "column", "x divided by that column"},
     {"difference", "column", "x minus that column"},
     {"log", "", "sign(x) ln(1 + |x|)"},
@@ -220,7 +222,7 @@ std::vector<double> Compute(const Table& table, const Derivation& made, const De
                             std::optional<Series>& series) {
   const Column& column = NumberColumn(table, made.column);
   std::vector<double> values(static_cast<size_t>(table.rows), kNaN);
-  if (made.function->argument == "[count]") {
+  if (made.function->argument == kAlongSeries) {
     if (!series) {
       series = SeriesOf(table, options);
     }
@@ -257,10 +259,37 @@ bool DeriveOptions::Makes(std::string_view column) const {
 
 std::string DerivedName(std::string_view text) { return std::string(Trim(text.substr(0, text.find('=')))); }
 
+std::optional<std::vector<std::string>> RowSourcesOf(const DeriveOptions& options,
+                                                     std::span<const std::string> needed) {
+  std::vector<std::string> sources;
+  std::vector<std::string> left(needed.rbegin(), needed.rend());  // a stack
+  while (!left.empty()) {
+    const std::string name = left.back();
+    left.pop_back();
+    const auto text = std::find_if(options.columns.begin(), options.columns.end(),
+                                   [&](const std::string& made) { return DerivedName(made) == name; });
+    if (text == options.columns.end()) {
+      if (std::find(sources.begin(), sources.end(), name) == sources.end()) {
+        sources.push_back(name);
+      }
+      continue;
+    }
+    const Derivation made = Parse(*text);
+    if (made.function->argument == kAlongSeries) {
+      return std::nullopt;
+    }
+    if (!made.other.empty()) {
+      left.push_back(made.other);
+    }
+    left.push_back(made.column);
+  }
+  return sources;
+}
+
 void ValidateDerive(const DeriveOptions& options) {
   bool along = false;
   for (const std::string& text : options.columns) {
-    along = Parse(text).function->argument == "[count]" || along;
+    along = Parse(text).function->argument == kAlongSeries || along;
   }
   if (!along && (!options.series_by.empty() || !options.order_by.empty())) {
     throw Error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ std::span<const DeriveFunction> DeriveFunctions();
 
 /// The name of the column that `text` ("NAME=FUNCTION:COLUMN") describes.
 std::string DerivedName(std::string_view text);
+
+/// The columns that a table must bring for the columns `needed`: for derived ones their sources, without repeats, in
+/// the order of `needed`. Nothing where a function looks at other rows: then one row has no answer from its sources.
+std::optional<std::vector<std::string>> RowSourcesOf(const DeriveOptions& options, std::span<const std::string> needed);
 
 /// Throws Error(kInvalidArgument) for what cannot be read as a derived column, without a table.
 void ValidateDerive(const DeriveOptions& options);

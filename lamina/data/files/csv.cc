@@ -136,7 +136,7 @@ void CheckSeparator(char separator) {
   if (separator == '"' || separator == '\n' || separator == '\r' ||
       std::isalnum(static_cast<unsigned char>(separator))) {
     throw Error(ErrorCode::kInvalidArgument, "cannot separate fields",
-                {.value = std::string(1, separator), .remedy = "Use a comma, a semicolon, a tab or |."});
+                {.value = std::string(1, separator), .remedy = "Use a comma, a semicolon, a tab, a space or |."});
   }
 }
 
@@ -201,9 +201,13 @@ bool LooksLikeCsv(std::string_view start, std::string_view path) {
 Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options) {
   Normalise(content, source);
   BlankLeadingComments(content, options.separator);
-  const std::string_view text = WithoutTrailingBlankLines(content);
-  const char separator = options.separator != 0 ? options.separator : DetectSeparator(text);
+  const char separator =
+      options.separator != 0 ? options.separator : DetectSeparator(WithoutTrailingBlankLines(content));
   CheckSeparator(separator);
+  if (separator == ' ') {
+    CollapseBlanks(content);
+  }
+  const std::string_view text = WithoutTrailingBlankLines(content);
   const CsvSample sample = TakeSample(text, separator, source);
   const bool header =
       options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, options.missing));

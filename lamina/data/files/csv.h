@@ -15,6 +15,7 @@ bool LooksLikeCsv(std::string_view start, std::string_view path);
 /// A table from UTF-8 text.
 /// - Fields may be quoted ("" within is a quote; separators and line ends are allowed); others lose spaces at
 /// both ends.
+/// - Where the separator is a space, any number of them separates two fields.
 /// - A column is numbers, dates or text: what most values in the first 64 records are (a tie: what the first
 /// one is).
 ///   Numbers may have a decimal comma, thousands separators, a currency or per cent sign (ParseNumberText; how such

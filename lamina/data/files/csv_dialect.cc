@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "lamina/base/text.h"
+
 namespace lamina {
 namespace {
 
@@ -66,6 +68,34 @@ bool SeenAgain(const CsvSample& sample, size_t column) {
   return false;
 }
 
+// Columns lined up with spaces: as many fields in every record of the sample, most of them below the first numbers.
+bool IsSpaced(std::string_view content) {
+  std::string sample(content.substr(0, kSample_bytes));
+  if (sample.size() < content.size()) {
+    sample.resize(sample.rfind('\n') + 1);
+  }
+  CollapseBlanks(sample);
+  size_t records = 0;
+  size_t fields = 0;
+  size_t numbers = 0;
+  for (const std::string_view line : SplitText(sample, '\n')) {
+    if (line.empty() || line == "\r" || line.starts_with('#')) {
+      continue;
+    }
+    const size_t count = FieldsOfLine(line, ' ');
+    if (count < 2 || (records > 0 && count != fields)) {
+      return false;
+    }
+    fields = count;
+    if (++records > 1) {
+      for (const std::string_view part : SplitText(line, ' ')) {
+        numbers += ClassifyField(part, {}) == FieldKind::kNumber ? 1 : 0;
+      }
+    }
+  }
+  return records > 1 && 2 * numbers > fields * (records - 1);
+}
+
 }  // namespace
 
 char DetectSeparator(std::string_view content) {
@@ -86,7 +116,7 @@ char DetectSeparator(std::string_view content) {
       best_even = even;
     }
   }
-  return best;
+  return best_fields == 1 && IsSpaced(content) ? ' ' : best;
 }
 
 CsvSample TakeSample(std::string_view content, char separator, const std::string& source) {
@@ -126,6 +156,21 @@ bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing)
     again |= SeenAgain(sample, j);
   }
   return all_text && distinct && !again;
+}
+
+void CollapseBlanks(std::string& content) {
+  bool quoted = false;
+  size_t size = 0;
+  for (const char c : content) {
+    quoted = quoted != (c == '"');
+    const bool at_start = size == 0 || content[size - 1] == '\n';
+    if (c == ' ' && !quoted && (at_start || content[size - 1] == ' ')) {
+      continue;
+    }
+    size -= c == '\n' && !quoted && !at_start && content[size - 1] == ' ' ? 1 : 0;
+    content[size++] = c;
+  }
+  content.resize(size);
 }
 
 size_t FieldsOfLine(std::string_view line, char separator) {

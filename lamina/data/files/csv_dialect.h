@@ -11,7 +11,7 @@
 namespace lamina {
 
 /// The separator that splits the first records into the same number of fields, the most fields winning; a comma only
-/// where no other does (it may be decimal).
+/// where no other does (it may be decimal); a space where none of them does and numbers are lined up with spaces.
 char DetectSeparator(std::string_view content);
 
 /// The first records, field by field.
@@ -22,6 +22,10 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
 
 /// The rule stated at ReadCsv.
 bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing);
+
+/// One space for every run of them, and none at the ends of lines, but for those within quotes: fields separated by a
+/// space may be lined up with more.
+void CollapseBlanks(std::string& content);
 
 /// How many fields `line` has.
 size_t FieldsOfLine(std::string_view line, char separator);

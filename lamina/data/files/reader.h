@@ -18,7 +18,7 @@ enum class Decimal { kAuto, kPoint, kComma };
 
 struct ReadOptions {
   Header header = Header::kAuto;                     // CSV: is the first line column names?
-  char separator = 0;                                // CSV: 0 finds out (comma, semicolon, tab, |)
+  char separator = 0;                                // CSV: 0 finds out (comma, semicolon, tab, |, spaces)
   Decimal decimal = Decimal::kAuto;                  // CSV: of numbers; kAuto: as each column shows
   DateOrder date_order = DateOrder::kAuto;           // CSV: of dates whose year is not first; kAuto: the same
   std::vector<std::string> text_columns;             // CSV: read as text even if they look like numbers

@@ -82,6 +82,19 @@ TEST(CsvTest, FindsSeparators) {
   ExpectError([] { Csv("a,b\n", {.separator = '"'}); }, ErrorCode::kInvalidArgument, {"cannot separate"});
 }
 
+TEST(CsvTest, ReadsColumnsLinedUpWithSpaces) {
+  const Table table = Csv("# measured\n name   size  weight\n\n  a      1.5   20 \n \"b c\"   12    3\r\n");
+  ASSERT_EQ(table.columns.size(), 3U);
+  EXPECT_EQ(table.columns[2].name, "weight");
+  EXPECT_EQ(TextAt(table.columns[0], 1), "b c");
+  EXPECT_EQ(table.columns[1].Number(1), 12);
+  EXPECT_EQ(table.LineOf(1), 5);
+  EXPECT_EQ(Csv(" 1  2\n10 20\n").columns.size(), 2U);
+  EXPECT_EQ(Csv("it is\nas good\n").columns.size(), 1U);                      // words
+  EXPECT_EQ(Csv("2024-01-01 10:00\n2024-01-02 11:00\n").columns.size(), 1U);  // dates
+  ExpectBad("1 2\n3 4\n5 6 7\n", {"t.csv:3", "expected 2 fields, found 3"}, {.separator = ' '});
+}
+
 TEST(CsvTest, ReadsMissingFields) {
   const Table table = Csv("a,b,d\n1,x,2020-01-01\n,NA,\nNaN,?,null\nnan,y,NA\n-NAN,,2020-01-02\n");
   for (const int64_t row : {1, 2}) {
