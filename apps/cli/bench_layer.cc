@@ -85,6 +85,12 @@ int RunBenchLayer(const BenchLayerCommand& command) {
         limit, result.backend == "cuda" ? MeasureDeviceSynapseLimit(kind) : MeasureSynapseLimit(kind, result.threads));
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(problem, result, limit));
+    double bare_seconds = 0;  // what the layer adds to the product of the library
+    if (result.backend == "cuda" && problem.pass == Pass::kForward && problem.layer.synapse == Synapse::kDot) {
+      bare_seconds = MeasureDeviceLibraryProduct_seconds(problem.dtype, problem.precision, problem.batch,
+                                                         problem.layer.outputs, problem.layer.inputs);
+      rows.back()["bare_product_seconds"] = bare_seconds > 0 ? nlohmann::json(bare_seconds) : nlohmann::json();
+    }
     if (text) {
       fmt::print("{:<{}} {:<8} {:>7} {:>11.4f} {:>19} {:>10.5f} {:>12.4g} {:>7} {:>8}\n", problem.Text(), width,
                  result.backend, result.threads, 1e3 * result.median_seconds,
@@ -92,6 +98,10 @@ int RunBenchLayer(const BenchLayerCommand& command) {
                  result.synapses_per_second,
                  limit > 0 ? fmt::format("{:.1f}", 100 * result.synapses_per_second / limit) : "-",
                  result.verified ? "yes" : "WRONG");
+      if (bare_seconds > 0) {
+        fmt::print("{:<{}} the bare product by cuBLASLt: {:.4f} ms; the layer {:+.1f} %\n", "", width,
+                   1e3 * bare_seconds, 100 * (result.least_seconds / bare_seconds - 1));
+      }
       std::fflush(stdout);
     }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -67,7 +68,9 @@ nlohmann::json MeasureGpu(bool text) {
     for (const SynapseKind& kind :
          {SynapseKind{Synapse::kDot, DType::kF32}, SynapseKind{Synapse::kDot, DType::kF32, Precision::kFast},
           SynapseKind{Synapse::kDot, DType::kBF16}, SynapseKind{Synapse::kDot, DType::kF16}}) {
-      const double rate = MeasureDeviceLibraryProduct(kind.dtype, kind.precision);
+      constexpr int64_t kSide = 8192;  // large enough for the tensor cores' rate
+      const double seconds = MeasureDeviceLibraryProduct_seconds(kind.dtype, kind.precision, kSide, kSide, kSide);
+      const double rate = seconds > 0 ? std::pow(static_cast<double>(kSide), 3) / seconds : 0;
       const bool fast = kind.precision == Precision::kFast;
       if (rate > 0) {
         products.push_back(

@@ -192,6 +192,11 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
     return;
   }
   for (const RegressionMetrics& metrics : evaluation.regression) {
+    if (metrics.level > 0) {
+      fmt::print("{}: {}: pinball loss {}, {:.2f} % of rows at or below (should be {:g} %), {}\n", what, metrics.name,
+                 FigureText(metrics.pinball), 100 * metrics.below, 100 * metrics.level, rows);
+      continue;
+    }
     fmt::print("{}: {}: MSE {}, RMSE {}, MAE {}, R² {:.5f}, {}\n", what, metrics.name, FigureText(metrics.mse),
                FigureText(metrics.rmse), FigureText(metrics.mae), metrics.r2, rows);
     if (!metrics.baseline.empty()) {

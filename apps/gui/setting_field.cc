@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "derive_dialog.h"
 #include "labels.h"
 #include "lamina/backend/backends.h"
 #include "lamina/train/settings_text.h"
@@ -179,6 +180,8 @@ void SettingField::MakeLine() {
   };
   if (IsIn(kManyColumns, name_)) {
     offer(ListIcon(), tr("Choose from the columns (Alt+Down)"), &SettingField::OfferColumns);
+  } else if (name_ == "derive") {
+    offer(ListIcon(), tr("Put a column together (Alt+Down)"), &SettingField::ComputeColumn);
   } else if (row_.IsFile()) {
     offer(style()->standardIcon(QStyle::SP_DirOpenIcon), tr("Choose a file (Alt+Down)"), &SettingField::AskFile);
   }
@@ -228,6 +231,21 @@ void SettingField::OfferColumns() {
     names << taken->text();
   }
   document_.SetText(name_, names.join(QLatin1Char(',')));
+}
+
+void SettingField::ComputeColumn() {
+  const auto data = document_.data();
+  if (data == nullptr) {
+    QMenu menu;
+    menu.addAction(tr("Open data first"))->setEnabled(false);
+    menu.exec(line_->mapToGlobal(line_->rect().bottomLeft()));
+    return;
+  }
+  DeriveDialog dialog(data->raw.main.train, this);
+  if (dialog.exec() == QDialog::Accepted) {
+    const QString before = line_->text().trimmed();
+    document_.SetText(name_, (before.isEmpty() ? QString() : before + QLatin1Char(',')) + FromText(dialog.Text()));
+  }
 }
 
 void SettingField::AskFile() {

@@ -25,7 +25,8 @@ class ProblemLabel : public QLabel {
 };
 
 /// The editor follows from the setting's row: a check box for yes and no, a list for choices and for a column's name,
-/// else a line of text, with a menu of the columns where it names several and a dialog where it names a file. It is out
+/// else a line of text, with a menu of the columns where it names several, a dialog where it names a file or
+/// describes a column. It is out
 /// of use, with the reason as its tool tip, while the setting has no effect; a wrong one can always be put right. Of
 /// one that is left to the library it shows what that takes.
 class SettingField : public QWidget {
@@ -41,6 +42,7 @@ class SettingField : public QWidget {
   void MakeLine();
   void ListColumns();
   void OfferColumns();
+  void ComputeColumn();
   void AskFile();
   void Show();
   void ShowChosen();

@@ -58,9 +58,10 @@ double MeasureDeviceBandwidth() {
   return cuda::MeasureMemoryBandwidth(device);
 }
 
-double MeasureDeviceLibraryProduct(DType dtype, Precision precision) {
+double MeasureDeviceLibraryProduct_seconds(DType dtype, Precision precision, int64_t batch, int64_t outputs,
+                                           int64_t inputs) {
   cuda::Device device;
-  return cuda::MeasureLibraryProduct(device, dtype, precision);
+  return cuda::MeasureLibraryProduct_seconds(device, dtype, precision, batch, outputs, inputs);
 }
 #else
 double MeasureDeviceSynapseLimit(const SynapseKind&) {
@@ -68,7 +69,9 @@ double MeasureDeviceSynapseLimit(const SynapseKind&) {
 }
 
 double MeasureDeviceBandwidth() { return MeasureDeviceSynapseLimit({}); }
-double MeasureDeviceLibraryProduct(DType, Precision) { return MeasureDeviceSynapseLimit({}); }
+double MeasureDeviceLibraryProduct_seconds(DType, Precision, int64_t, int64_t, int64_t) {
+  return MeasureDeviceSynapseLimit({});
+}
 #endif
 
 }  // namespace lamina

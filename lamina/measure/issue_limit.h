@@ -27,8 +27,9 @@ double MeasureSynapseLimit(const SynapseKind& kind, int threads);
 double MeasureDeviceSynapseLimit(const SynapseKind& kind);
 /// Of the GPU's memory, read and written.
 double MeasureDeviceBandwidth();
-/// Multiply-adds a second of cuBLASLt on large matrices; 0 where it is not installed.
-double MeasureDeviceLibraryProduct(DType dtype, Precision precision);
+/// Seconds of cuBLASLt's bare product of a forward pass, the best of some runs; 0 where it is not installed.
+double MeasureDeviceLibraryProduct_seconds(DType dtype, Precision precision, int64_t batch, int64_t outputs,
+                                           int64_t inputs);
 
 /// The limit of dot in GFLOP/s (2 per multiply-add), f32 or f64.
 double MeasureFmaPeak_gflops(DType dtype, int threads);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "lamina/backend/backends.h"
 #include "lamina/backend/training_steps.h"
@@ -18,6 +19,7 @@ namespace lamina {
 namespace {
 
 constexpr double kVerifiedRate = 0.1;
+constexpr int64_t kRecordedSteps = 18;  // the first by itself, sixteen together, one
 
 // The inputs of `work`, or random ones in [0, 1); one-hot targets. Two types hold the same values (f32 rounded first).
 Dataset RowsOf(const TrainBenchmarkCase& work, int64_t rows, DType dtype, uint64_t seed) {
@@ -54,8 +56,9 @@ std::vector<double> ValuesOf(const Network& network) {
   return values;
 }
 
-// The parameters after one step from the same start.
-std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
+// The parameters after `steps` steps from the same start. `ordered`: with the rows' order given, as training does and
+// benchmarks time them; a device then records steps.
+std::vector<double> AfterSteps(const TrainBenchmarkCase& work, int64_t steps, bool ordered) {
   const DType dtype = work.dtype;
   const std::unique_ptr<Backend> backend = work.MakeBackend();
   Network network = work.MakeNetwork(DType::kF32);
@@ -66,15 +69,25 @@ std::vector<double> AfterOneStep(const TrainBenchmarkCase& work) {
     }
   }
   Executor executor(cast, *backend, work.Plan());
-  const Dataset rows = RowsOf(work, work.batch, dtype, 2);
+  const Dataset rows = RowsOf(work, steps * work.batch, dtype, 2);
   const ResidentDataset data(rows, *backend);
   const std::unique_ptr<Buffer> sums = backend->Allocate(sizeof(LossSums));
   TrainingSteps step;
   step.x = data.features();
   step.targets = data.targets();
-  step.end = step.batch = work.batch;
+  step.batch = work.batch;
+  step.end = rows.size();
   step.rule = work.Rule(kVerifiedRate);
   step.sums = static_cast<LossSums*>(sums->data());
+  std::unique_ptr<Buffer> order;
+  if (ordered) {
+    std::vector<int64_t> as_stored(static_cast<size_t>(rows.size()));
+    std::iota(as_stored.begin(), as_stored.end(), int64_t{0});
+    const auto order_bytes = rows.size() * static_cast<int64_t>(sizeof(int64_t));
+    order = backend->Allocate(order_bytes);
+    backend->Upload(order->data(), as_stored.data(), order_bytes);
+    step.order = static_cast<const int64_t*>(order->data());
+  }
   executor.Steps(step);
   executor.StoreParameters(cast);
   return ValuesOf(cast);
@@ -103,13 +116,13 @@ std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
   plain.backend = "serial";
   plain.dtype = DType::kF64;
   plain.precision = Precision::kExact;
-  return AfterOneStep(plain);
+  return AfterSteps(plain, 1, /*ordered=*/false);
 }
 
 // The rounding of n-term sums in the type at hand, against the largest parameter.
 void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
                     TrainBenchmarkResult& result) {
-  std::vector<double> got = AfterOneStep(work);
+  std::vector<double> got = AfterSteps(work, 1, /*ordered=*/false);
   if (work.precision != Precision::kExact) {
     // A gradient of rounded operands: within some roundings of 1/512 of the largest.
     const std::vector<double> start = ValuesOf(work.MakeNetwork(DType::kF32));
@@ -128,6 +141,12 @@ void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& r
     result.error_bound = 4.0 * std::sqrt(widest) * epsilon;
   }
   result.verified = result.largest_error <= result.error_bound;  // false for NaN
+  if (result.verified && work.MakeBackend()->space() == Space::kDevice) {
+    // What is timed there are steps that were recorded: one by one they give the same.
+    const double difference = LargestRelativeError(AfterSteps(work, kRecordedSteps, /*ordered=*/false),
+                                                   AfterSteps(work, kRecordedSteps, /*ordered=*/true));
+    result.verified = difference <= kRecordedSteps * result.error_bound;
+  }
 }
 
 TrainBenchmarkResult BenchmarkTraining(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options) {

@@ -29,8 +29,20 @@ bool HasTrainedRadius(const json& layer) {
   return it != layer.end() && it->get<bool>();
 }
 
+// Encodings that came with format 5.
+bool IsNewEncoding(const FittedColumn& column) {
+  return column.scaling.curve == Curve::kSmoothClip || !column.edges.empty() || !column.periods.empty() ||
+         column.has_other || column.buckets > 0 || column.indicates_missing;
+}
+
 int64_t FormatVersionOf(const Model& model) {
   if (model.network.members() > 1) {
+    return 6;
+  }
+  const std::vector<FittedColumn>& inputs = model.preprocessor.inputs().columns();
+  if (model.preprocessor.policies().missing == MissingPolicy::kMedian ||
+      !model.preprocessor.targets().form().quantiles.empty() ||
+      std::any_of(inputs.begin(), inputs.end(), &IsNewEncoding)) {
     return 5;
   }
   if (model.nearest > 0) {

@@ -16,8 +16,8 @@ namespace lamina {
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
-/// members; files without them are still written as 1.
-inline constexpr int kModelFormatVersion = 5;
+/// encodings of columns that came with it, 6 has members; files without them are still written as 1.
+inline constexpr int kModelFormatVersion = 6;
 
 struct Model {
   Network network;

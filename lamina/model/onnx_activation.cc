@@ -33,6 +33,9 @@ class ActivationNodes {
           return Node(operation, {z});
         }
       }
+      if (name == formulas::Exponential::kName) {
+        return Node("Exp", {Node("Min", {z, Scalar(formulas::Exponential::kMostInput)})});
+      }
       if (name == formulas::BipolarSigmoid::kName) {  // 2 sigmoid(gain (z - threshold)) - 1
         const std::string u = Node("Mul", {Node("Sub", {z, Scalar(parameters[1])}), Scalar(parameters[0])});
         return Node("Sub", {Node("Mul", {Node("Sigmoid", {u}), Scalar(2)}), Scalar(1)});

@@ -25,7 +25,7 @@ std::string CellText(const Column& column, int64_t row) {
 std::vector<std::string> PredictionNames(const Model& model, bool probabilities) {
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.targets().task() == Task::kRegression) {
-    return preprocessor.targets().names();
+    return preprocessor.targets().answer_names();
   }
   std::vector<std::string> names = preprocessor.targets().names();
   if (probabilities) {

@@ -129,8 +129,9 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
   }
   encoder_.emplace(preprocessor);
   columns_ = encoder_->columns();
+  quantiles_ = preprocessor.targets().OutputsOfTarget();
   for (size_t j = 0; j < targets_.size() && preprocessor.targets().task() == Task::kRegression; ++j) {
-    targets_[j] = preprocessor.targets().columns()[j].scaling;
+    targets_[j] = preprocessor.targets().ScalingOf(static_cast<int64_t>(j));
   }
 }
 
@@ -159,6 +160,9 @@ int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& 
     }
     for (size_t j = 0; j < targets_.size() && finite; ++j) {
       out[j] = answer(j);
+    }
+    for (size_t j = 0; finite && quantiles_ > 1 && j < targets_.size(); j += static_cast<size_t>(quantiles_)) {
+      std::sort(out + j, out + j + quantiles_);
     }
     return finite ? -1 : kNotFinite;
   });

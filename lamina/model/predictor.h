@@ -97,6 +97,7 @@ class RowPredictor {
   Predictor predictor_;
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
+  int64_t quantiles_ = 1;               // answers of a target, ascending
   std::vector<ColumnScaling> targets_;  // one an output; scales nothing for classes
 };
 

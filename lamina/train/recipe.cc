@@ -28,6 +28,7 @@ struct RecipeRow {
 // tabular: RealMLP-TD-S of Holzmüller, Grinsztajn and Steinwart 2024, "Better by Default". Rows that others ask about
 // stand before them. Empty: left open.
 constexpr RecipeRow kRows[] = {
+    {"scale", "", "robust", "robust"},
     {"hidden", "128", "256,256,256", "256,256,256"},
     {"activation", "relu", "selu", "mish"},
     {"parametrization", "standard", "ntk", "ntk"},

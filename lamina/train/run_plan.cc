@@ -134,7 +134,10 @@ DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<c
     plan.preprocessor = Preprocessor::Fit(raw.main.train, plan.split.train, options.preprocess);
     plan.preprocessor.set_form(FormFor(settings, plan.preprocessor.targets(), custom));
   }
-  plan.decisions = DecisionsOn(raw.main.train, plan.preprocessor, options.preprocess);
+  plan.decisions = LeakDecisions(raw.main.train, plan.split.train, plan.preprocessor);
+  for (ColumnDecision& decision : DecisionsOn(raw.main.train, plan.preprocessor, options.preprocess)) {
+    plan.decisions.push_back(std::move(decision));
+  }
   return plan;
 }
 

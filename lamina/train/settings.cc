@@ -27,11 +27,7 @@ E Choose(std::string_view flag, const std::string& text, const Named<E> (&choice
   return WithSetting(flag, [&] { return ParseName(text, choices, fmt::format("--{}: unknown choice", flag)); });
 }
 
-// The gradients of losses of probabilities hold for such targets only.
 void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64_t classes) {
-  if (loss.targets() == LossTargets::kNumbers) {
-    return;
-  }
   if (classes == 0 && settings.target_scale != "none" && settings.target_scale != "minmax") {
     RefuseSetting("target-scale",
                   fmt::format("{} needs targets from 0 to 1, and standardised ones are not", loss.name()), "",
@@ -52,12 +48,33 @@ void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64
   }
 }
 
+// Of counts or amounts, which stay such only if nothing is taken from them.
+bool HasLogLink(const Loss& loss) {
+  return loss.targets() == LossTargets::kNotNegative || loss.targets() == LossTargets::kPositive;
+}
+
+// The gradients of some losses hold for some targets only.
+void RequireTargets(const TrainSettings& settings, const Loss& loss, int64_t classes) {
+  if (loss.of_classes()) {
+    RequireProbabilities(settings, loss, classes);
+    return;
+  }
+  if (classes > 0 && (HasLogLink(loss) || !loss.levels().empty())) {
+    RefuseSetting("loss", fmt::format("{} is of numbers to predict, and the target is classes", loss.name()), "",
+                  "Use --task regression, or --loss cross_entropy.");
+  }
+  if (HasLogLink(loss) && settings.target_scale != "auto" && settings.target_scale != "none" &&
+      settings.target_scale != "size") {
+    RefuseSetting("target-scale", fmt::format("{} needs targets that are divided at most, not shifted", loss.name()),
+                  settings.target_scale, "Use --target-scale auto, size or none, or --loss mse.");
+  }
+}
 bool IsAuto(const std::string& text) { return text == "auto"; }
 
-// The loss that asks for this output activation, else mse.
+// The loss of classes that asks for this output activation, else mse.
 Loss LossForClasses(std::string_view output) {
   for (const std::string& name : LossNames()) {
-    if (const Loss loss = Loss::Parse(name); loss.output() == output) {
+    if (const Loss loss = Loss::Parse(name); loss.of_classes() && loss.output() == output) {
       return loss;
     }
   }
@@ -90,9 +107,20 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
     options.drop_columns.push_back(settings.weight_column);
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
-  options.scaling = Choose("scale", settings.scale, kScalings);
+  options.scaling = Choose("scale", WithRecipe(settings, /*classes=*/false).scale, kScalings);
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
+  if (options.target_scaling == Scaling::kAuto && HasLogLink(LossFrom(settings))) {
+    options.target_scaling = Scaling::kSize;
+  }
   options.missing = ParseMissing(settings.missing);
+  options.missing_indicator = settings.missing_indicator;
+  options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
+  options.bins = settings.bins;
+  options.dates = Choose("dates", settings.dates, kDateEncodings);
+  options.text = Choose("text", settings.text, kTextEncodings);
+  options.text_inputs = settings.text_inputs;
+  options.min_count = settings.min_count;
+  options.max_categories = settings.max_categories;
   options.unseen = ParseUnseen(settings.unseen);
   options.task = Choose("task", settings.task, kTasks);
   options.derive = {settings.derive, settings.series_by, settings.order_by};
@@ -101,9 +129,18 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   return options;
 }
 
+Loss LossFrom(const TrainSettings& settings) {
+  const Loss loss = IsAuto(settings.loss) ? Loss() : WithSetting("loss", [&] { return Loss::Parse(settings.loss); });
+  if (settings.quantiles.empty() || loss.kind() != Loss::kQuantile) {
+    return loss;
+  }
+  return WithSetting("quantiles", [&] { return Loss::Quantiles(settings.quantiles); });
+}
+
 TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output) {
   TargetForm form;
   form.single_output = single_output;
+  form.quantiles = LossFrom(settings).levels();
   if (settings.target_values.size() == 2 && std::isfinite(settings.target_values[0]) &&
       std::isfinite(settings.target_values[1]) && settings.target_values[0] < settings.target_values[1]) {
     form.negative = settings.target_values[0];
@@ -236,7 +273,7 @@ OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<cons
     given_outputs = last.outputs;
   }
   if (!IsAuto(settings.loss)) {
-    plan.loss = Loss::Parse(settings.loss);
+    plan.loss = LossFrom(settings);
   } else if (classes > 0) {
     plan.loss = LossForClasses(IsAuto(given) ? Loss(Loss::kCrossEntropy).output() : given);
   }
@@ -254,7 +291,7 @@ OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<cons
   if (const Verdict verdict = LossAccepts(plan.loss, plan.activation); !verdict) {
     RefuseSetting("loss", verdict.reason);
   }
-  RequireProbabilities(settings, plan.loss, classes);
+  RequireTargets(settings, plan.loss, classes);
   if (settings.watch == "accuracy" && classes == 0) {
     RefuseSetting("watch", "--watch accuracy needs classes, and the target is a number to predict", "",
                   "Use --watch loss, or --task classification.");

@@ -38,6 +38,7 @@ struct TrainSettings {
   std::string date_order = "auto";
   std::vector<std::string> use;
   std::string missing = "mean";
+  bool missing_indicator = false;
   std::string unseen = "zero";
   int64_t samples = 0;
   bool random_samples = false;
@@ -49,6 +50,13 @@ struct TrainSettings {
   bool stratify = false;
   std::string split_by;
   std::string encode = "onehot";
+  int64_t min_count = PreprocessOptions{}.min_count;
+  int64_t max_categories = PreprocessOptions{}.max_categories;
+  std::string text = "leave-out";
+  int64_t text_inputs = PreprocessOptions{}.text_inputs;
+  std::string dates = "days";
+  std::string numbers = "scaled";
+  int64_t bins = PreprocessOptions{}.bins;
   std::string scale = "auto";
   std::string target_scale = "auto";
   std::vector<double> target_values;
@@ -85,6 +93,7 @@ struct TrainSettings {
   std::vector<std::string> freeze;
   // training
   std::string loss = "auto";
+  std::vector<double> quantiles;
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
   std::optional<double> bias_rate;
@@ -139,6 +148,8 @@ TrainSettings TrainSettingsFromJson(const nlohmann::json& node);
 // What the settings mean for each part of the library. All throw Error(kInvalidArgument) naming the setting.
 ReadOptions ReadOptionsFrom(const TrainSettings& settings);
 PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings);
+/// The loss by name with its --quantiles; mse where it is open.
+Loss LossFrom(const TrainSettings& settings);
 TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output);
 SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given);
 /// `rows` decide what the settings leave open.

@@ -104,7 +104,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     WithSetting("output-activation", [&] { ActivationFrom(settings, settings.output_activation, custom); });
   }
   if (settings.loss != "auto") {
-    WithSetting("loss", [&] { Loss::Parse(settings.loss); });
+    LossFrom(settings);
   }
   const BackendRow& backend =
       WithSetting("backend", [&]() -> const BackendRow& { return FindBackend(settings.backend); });

@@ -1,6 +1,8 @@
 // Encoding; the network that fits the data; data shared by many trainings.
 #include "lamina/train/train_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/data/encode/leakage.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/method.h"
@@ -31,6 +34,33 @@ TrainData InForm(const TrainData& data, const TargetForm& form) {
   formed.left_out_rows = data.left_out_rows;
   formed.seconds = watch.Elapsed_seconds();
   return formed;
+}
+
+// Throws Error for the first row whose target the loss has no answer for. Encoded targets have the signs of raw ones.
+void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& targets, const Table& table,
+                      const Dataset& data) {
+  if (!LearnsByGradient(settings)) {
+    return;
+  }
+  const Loss loss = LossFrom(settings);
+  const bool positive = loss.targets() == LossTargets::kPositive;
+  if (!positive && loss.targets() != LossTargets::kNotNegative) {
+    return;
+  }
+  DispatchFloat(data.targets.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < data.size(); ++i) {
+      for (int64_t j = 0; j < data.targets.cols(); ++j) {
+        const T y = data.targets.Row<T>(i)[j];
+        if (y < T(0) || (positive && y == T(0))) {
+          const auto column = static_cast<size_t>(j / targets.OutputsOfTarget());
+          ThrowCell(table, data.rows[static_cast<size_t>(i)],
+                    table.columns[static_cast<size_t>(table.FindColumn(targets.names()[column]))],
+                    fmt::format("{} needs targets {}", loss.name(), positive ? "above 0" : "of 0 or more"),
+                    "Correct the row or take it out, or use --loss mse.");
+        }
+      }
+    }
+  });
 }
 
 // First weights; a first layer of distances starts at rows.
@@ -72,8 +102,18 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   data.train = encode(std::nullopt, plan.split.train);
   data.validation = encode(raw.validation, plan.split.validation);
   data.test = encode(raw.main.test, plan.split.test);
+  const auto table_of = [&](const std::optional<Table>& other) -> const Table& {
+    return other ? *other : raw.main.train;
+  };
+  RequireTargetsOf(settings, data.preprocessor.targets(), raw.main.train, data.train);
+  RequireTargetsOf(settings, data.preprocessor.targets(), table_of(raw.validation), data.validation);
+  RequireTargetsOf(settings, data.preprocessor.targets(), table_of(raw.main.test), data.test);
   if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
     data.train.sample_weights = SampleWeights(raw.main.train, data.train, data.preprocessor.targets(), weights);
+  }
+  if (!raw.main.train.is_image) {
+    data.report.validation_rows_in_training = RowsAlsoIn(data.validation, data.train);
+    data.report.test_rows_in_training = RowsAlsoIn(data.test, data.train);
   }
   data.seconds = watch.Elapsed_seconds();
   return data;

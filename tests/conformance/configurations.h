@@ -49,9 +49,8 @@ struct Configuration {
     std::replace(name.begin(), name.end(), '-', '_');
     return name + "_" + std::to_string(threads);
   }
-  bool Supports(DType dtype) const {
-    return (kernel != "onednn" && !kernel.starts_with("paper")) || dtype == DType::kF32;
-  }
+  bool OnlyF32() const { return kernel == "onednn" || kernel == "medium" || kernel.starts_with("paper"); }
+  bool Supports(DType dtype) const { return !OnlyF32() || dtype == DType::kF32; }
   bool Supports(Synapse synapse) const { return synapse == Synapse::kDot || (backend != "blas" && kernel != "onednn"); }
   /// Of those that this configuration computes.
   std::vector<Synapse> Distances() const {
@@ -97,7 +96,7 @@ inline std::vector<Configuration> AllConfigurations() {
       }
     }
   }
-  for (const char* kernel : {"auto", "large", "small", "paper-2017", "paper-2016"}) {
+  for (const char* kernel : {"auto", "large", "medium", "small", "paper-2017", "paper-2016"}) {
     all.push_back({std::string(CudaUnderTest()), kernel, "", 1});
   }
   return all;

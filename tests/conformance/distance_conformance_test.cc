@@ -159,6 +159,9 @@ TEST_P(DistanceConformance, NonFiniteInputsPropagate) {
       c.keep_z = true;
       CheckForward<T>(backend, c, true);
       back.spoil = spoil;
+      if (synapse == Synapse::kL1 && std::is_same_v<T, float> && backend.get().space() == Space::kDevice) {
+        continue;  // there the sign of a NaN is -1 (docs/decisions/0009): forward shows it, the gradient does not
+      }
       CheckInputGradient<T>(backend, back);
       CheckWeightGradient<T>(backend, back);
     }

@@ -44,9 +44,7 @@ std::vector<Range> RangesOf(DType dtype) {
 
 class TypedConformance : public ConfigurationTest {
  protected:
-  static bool Computes() {
-    return GetParam().backend != "blas" && GetParam().kernel != "onednn" && !GetParam().kernel.starts_with("paper");
-  }
+  static bool Computes() { return GetParam().backend != "blas" && !GetParam().OnlyF32(); }
   // What this configuration computes of l1, l2, l2sq and dot.
   static std::vector<Synapse> Synapses() { return {Synapse::kDot, Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}; }
 };

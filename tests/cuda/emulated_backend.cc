@@ -18,8 +18,8 @@ std::vector<double> MeasureLimits() {
           MeasureSynapseLimit(device, Synapse::kL1, DType::kU8, Precision::kExact),
           MeasureSynapseLimit(device, Synapse::kL1, DType::kBF16, Precision::kFast),
           MeasureMemoryBandwidth(device, 1 << 20),
-          MeasureLibraryProduct(device, DType::kF32, Precision::kFast, 48),
-          MeasureLibraryProduct(device, DType::kBF16, Precision::kExact, 48)};
+          MeasureLibraryProduct_seconds(device, DType::kF32, Precision::kFast, 48, 32, 16),
+          MeasureLibraryProduct_seconds(device, DType::kBF16, Precision::kExact, 48, 32, 16)};
 }
 
 }  // namespace lamina::cuda_emulated

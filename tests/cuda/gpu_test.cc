@@ -149,7 +149,7 @@ TEST_F(Gpu, TunedPlansAreVerifiedOnTheDevice) {
 TEST_F(Gpu, HasLimits) {
   EXPECT_GT(MeasureDeviceSynapseLimit({Synapse::kL1, DType::kF32}), 1e10);
   EXPECT_GT(MeasureDeviceBandwidth(), 1e9);
-  EXPECT_GE(MeasureDeviceLibraryProduct(DType::kBF16, Precision::kExact), 0);
+  EXPECT_GE(MeasureDeviceLibraryProduct_seconds(DType::kBF16, Precision::kExact, 512, 512, 512), 0);
 }
 
 TEST_F(Gpu, BenchmarksOfLayersAndTrainingAreVerified) {

@@ -1,11 +1,17 @@
 // The parts without a window: shares, decimation, ticks, layers.
 #include <fmt/format.h>
 
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QLineEdit>
+#include <QPushButton>
 #include <cmath>
 
 #include "chart_axes.h"
 #include "curves_view.h"
+#include "derive_dialog.h"
 #include "labels.h"
+#include "lamina/data/encode/derive.h"
 #include "lamina/data/files/csv.h"
 #include "lamina/train/settings_text.h"
 #include "layer_rows.h"
@@ -13,6 +19,7 @@
 #include "pictures.h"
 #include "prediction.h"
 #include "presets.h"
+#include "problem.h"
 #include "split_editor.h"
 #include "tests/gui/window_test.h"
 
@@ -29,6 +36,7 @@ class PartsTest : public QObject {
   void WrongLayersAreNamed();
   void PresetsAreValid();
   void MessagesUseTheLabels();
+  void ColumnsArePutTogether();
   void NumbersAreReadable();
   void PicturesAreRecognised();
 };
@@ -150,6 +158,28 @@ void PartsTest::MessagesUseTheLabels() {
     const QString label = PlainLabelOf(row.name);
     QVERIFY2(label[0].isUpper() && !label.contains(QLatin1Char('-')), qPrintable(label));
   }
+}
+
+void PartsTest::ColumnsArePutTogether() {
+  Table table = ReadCsv("when,size,debt\n2024-01-01,3,1\n2024-02-01,4,2\n", "t.csv", {});
+  DeriveDialog dialog(table);
+  auto* functions = dialog.findChild<QComboBox*>(QStringLiteral("derive.function"));
+  const auto* ok = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+  for (const DeriveFunction& function : DeriveFunctions()) {  // what is offered can be computed
+    functions->setCurrentIndex(functions->findData(FromText(function.name)));
+    QVERIFY2(ok->isEnabled(), function.name.data());
+    Table computed = table;
+    DeriveColumns(computed, {.columns = {dialog.Text()}});
+    QCOMPARE(computed.columns.size(), table.columns.size() + 1);
+  }
+  dialog.findChild<QLineEdit*>(QStringLiteral("derive.name"))->setFocus();
+  QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("derive.name")), QStringLiteral("size"));
+  QVERIFY(!ok->isEnabled());  // there is such a column
+  table.columns.erase(table.columns.begin());
+  DeriveDialog without_dates(table);
+  functions = without_dates.findChild<QComboBox*>(QStringLiteral("derive.function"));
+  functions->setCurrentIndex(functions->findData(QStringLiteral("month")));
+  QVERIFY(!without_dates.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled());
 }
 
 void PartsTest::NumbersAreReadable() {

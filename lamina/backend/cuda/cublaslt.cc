@@ -6,8 +6,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <tuple>
 
 namespace lamina::cuda {
@@ -78,11 +80,40 @@ cudaDataType_t TypeOf(DType dtype) {
   }
 }
 
-// An operand of the column-major product: a row-major matrix seen as its transpose.
-struct Side {
-  bool transposed;
-  int64_t rows, cols;  // of the column-major matrix in memory
+// What all products of a device share: they run one after the other in its stream.
+struct LtShared {
+  explicit LtShared(Device& of) : device(of) {
+    if (TheLibrary().create(&handle) != CUBLAS_STATUS_SUCCESS) {
+      throw Error(ErrorCode::kUnsupported, "cuBLASLt could not be started");
+    }
+    workspace = device.Allocate(kWorkspace_bytes);
+  }
+  ~LtShared() {
+    device.Free(workspace);
+    TheLibrary().destroy(handle);
+  }
+  LtShared(const LtShared&) = delete;
+  LtShared& operator=(const LtShared&) = delete;
+
+  Device& device;
+  cublasLtHandle_t handle = nullptr;
+  void* workspace = nullptr;
 };
+
+LtShared& SharedOf(Device& device) {
+  if (device.library() == nullptr) {
+    device.library() = std::make_shared<LtShared>(device);
+  }
+  return *static_cast<LtShared*>(device.library().get());
+}
+
+// What the address and the rows of a matrix are multiples of, up to what the library assumes where it is not told.
+uint32_t AlignmentOf(const void* data, int64_t stride, DType dtype) {
+  constexpr uint64_t kAssumed_bytes = 256;
+  const uint64_t all =
+      reinterpret_cast<uintptr_t>(data) | static_cast<uint64_t>(stride * DTypeSize_bytes(dtype)) | kAssumed_bytes;
+  return static_cast<uint32_t>(all & (~all + 1));  // the lowest bit
+}
 
 }  // namespace
 
@@ -116,41 +147,42 @@ struct LtProduct::State {
     cublasLtMatmulAlgo_t algorithm{};
     bool ready = false;
   };
-  using Key = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+  using Key = std::tuple<int64_t, int64_t, uint32_t, int64_t, int64_t, uint32_t, uint32_t>;
 
   Device& device;
   Pass pass;
   DType dtype;
   int algorithm;
   int64_t inputs, outputs;
-  cublasLtHandle_t handle = nullptr;
+  LtShared& shared;
   cublasLtMatmulDesc_t desc = nullptr;
-  void* workspace = nullptr;
   std::map<Key, Plan> plans;
 
-  Plan& PlanFor(const ConstMatrixView& a, const ConstMatrixView& b) noexcept;
-  void Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b) noexcept;
+  Plan& PlanFor(const ConstMatrixView& a, const ConstMatrixView& b, const void* product) noexcept;
+  bool Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b, const void* product) noexcept;
+  int64_t ProductCols(const ConstMatrixView& b) const { return pass == Pass::kForward ? b.rows : inputs; }
 };
 
 LtProduct::LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm)
-    : state_(std::make_unique<State>(
-          State{device, pass, request.dtype, algorithm, request.layer.inputs, request.layer.outputs})) {
+    : state_(std::make_unique<State>(State{device, pass, request.dtype, algorithm, request.layer.inputs,
+                                           request.layer.outputs, SharedOf(device)})) {
   const Library& library = TheLibrary();
   const bool is_f64 = request.dtype == DType::kF64;
   cublasComputeType_t compute = is_f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
   if (request.dtype == DType::kF32 && request.precision != Precision::kExact) {
     compute = request.precision == Precision::kFast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_FAST_16BF;
   }
-  if (library.create(&state_->handle) != CUBLAS_STATUS_SUCCESS ||
-      library.desc_create(&state_->desc, compute, is_f64 ? CUDA_R_64F : CUDA_R_32F) != CUBLAS_STATUS_SUCCESS) {
+  if (library.desc_create(&state_->desc, compute, is_f64 ? CUDA_R_64F : CUDA_R_32F) != CUBLAS_STATUS_SUCCESS) {
     throw Error(ErrorCode::kUnsupported, "cuBLASLt could not be started");
   }
   // Row-major C = A B^T (forward), A B (input gradient), A^T B (weight gradient); the library's first operand is B.
   const cublasOperation_t first = pass == Pass::kForward ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t second = pass == Pass::kWeightGradient ? CUBLAS_OP_T : CUBLAS_OP_N;
-  library.desc_set(state_->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first));
-  library.desc_set(state_->desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second));
-  state_->workspace = device.Allocate(kWorkspace_bytes);
+  if (library.desc_set(state_->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first)) != CUBLAS_STATUS_SUCCESS ||
+      library.desc_set(state_->desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second)) != CUBLAS_STATUS_SUCCESS) {
+    library.desc_destroy(state_->desc);
+    throw Error(ErrorCode::kUnsupported, "cuBLASLt does not take the description of a product");
+  }
 }
 
 LtProduct::~LtProduct() {
@@ -165,58 +197,74 @@ LtProduct::~LtProduct() {
   if (state_->desc != nullptr) {
     library.desc_destroy(state_->desc);
   }
-  if (state_->handle != nullptr) {
-    library.destroy(state_->handle);
-  }
-  state_->device.Free(state_->workspace);
 }
 
-void LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b) noexcept {
+bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b,
+                            const void* product) noexcept {
   const Library& library = TheLibrary();
   const auto layout = [&](cublasLtMatrixLayout_t& made, DType type, int64_t rows, int64_t cols, int64_t stride) {
-    library.layout_create(&made, TypeOf(type), static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), stride);
+    return library.layout_create(&made, TypeOf(type), static_cast<uint64_t>(rows), static_cast<uint64_t>(cols),
+                                 stride) == CUBLAS_STATUS_SUCCESS;
   };
-  // A row-major matrix of r x c is a column-major one of c x r with the same stride.
-  layout(plan.first, dtype, b.cols, b.rows, b.stride);
-  layout(plan.second, dtype, a.cols, a.rows, a.stride);
   const int64_t rows = pass == Pass::kWeightGradient ? outputs : a.rows;
-  const int64_t cols = pass == Pass::kForward ? b.rows : inputs;
-  layout(plan.result, OutputType(dtype), cols, rows, cols);
+  const int64_t cols = ProductCols(b);
+  const DType result = OutputType(dtype);
+  // A row-major matrix of r x c is a column-major one of c x r with the same stride.
+  if (!layout(plan.first, dtype, b.cols, b.rows, b.stride) || !layout(plan.second, dtype, a.cols, a.rows, a.stride) ||
+      !layout(plan.result, result, cols, rows, cols)) {
+    return false;
+  }
   cublasLtMatmulPreference_t preference = nullptr;
-  library.preference_create(&preference);
-  const auto workspace_bytes = static_cast<uint64_t>(kWorkspace_bytes);
-  library.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-                         sizeof(workspace_bytes));
+  if (library.preference_create(&preference) != CUBLAS_STATUS_SUCCESS) {
+    return false;
+  }
+  bool taken = true;
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
+    taken = library.preference_set(preference, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS && taken;
+  };
+  const uint32_t to = AlignmentOf(product, cols, result);
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(kWorkspace_bytes));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, AlignmentOf(b.data, b.stride, dtype));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, AlignmentOf(a.data, a.stride, dtype));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, to);
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, to);
   std::array<cublasLtMatmulHeuristicResult_t, kAlgorithms> found{};
   int count = 0;
-  library.heuristic(handle, desc, plan.first, plan.second, plan.result, plan.result, preference, kAlgorithms,
-                    found.data(), &count);
+  taken = taken && library.heuristic(shared.handle, desc, plan.first, plan.second, plan.result, plan.result, preference,
+                                     kAlgorithms, found.data(), &count) == CUBLAS_STATUS_SUCCESS;
   library.preference_destroy(preference);
-  if (count == 0) {
-    device.KeepError("cuBLASLt has no algorithm for a product of this size and type");
-    return;
+  const auto end = std::remove_if(found.begin(), found.begin() + (taken ? count : 0),
+                                  [](const auto& each) { return each.state != CUBLAS_STATUS_SUCCESS; });
+  if (end == found.begin()) {
+    return false;
   }
-  plan.algorithm = found[static_cast<size_t>(std::min(algorithm, count - 1))].algo;
-  plan.ready = true;
+  plan.algorithm = found[static_cast<size_t>(std::min<int64_t>(algorithm, end - found.begin() - 1))].algo;
+  return true;
 }
 
-LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, const ConstMatrixView& b) noexcept {
-  const auto [at, is_new] = plans.try_emplace(Key{a.rows, a.stride, b.rows, b.stride});
+LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, const ConstMatrixView& b,
+                                                  const void* product) noexcept {
+  const auto [at, is_new] = plans.try_emplace(Key{a.rows, a.stride, AlignmentOf(a.data, a.stride, dtype), b.rows,
+                                                  b.stride, AlignmentOf(b.data, b.stride, dtype),
+                                                  AlignmentOf(product, ProductCols(b), OutputType(dtype))});
   if (is_new) {
-    Make(at->second, a, b);
+    at->second.ready = Make(at->second, a, b, product);
+    if (!at->second.ready) {
+      device.KeepError("cuBLASLt has no algorithm for a product of this size and type");
+    }
   }
   return at->second;
 }
 
 void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept {
   State& state = *state_;
-  const State::Plan& plan = state.PlanFor(a, b);
+  const State::Plan& plan = state.PlanFor(a, b, product);
   if (!plan.ready) {
     return;
   }
   const auto multiply = [&](const auto one, const auto zero) {
-    return TheLibrary().matmul(state.handle, state.desc, &one, b.data, plan.first, a.data, plan.second, &zero, product,
-                               plan.result, product, plan.result, &plan.algorithm, state.workspace,
+    return TheLibrary().matmul(state.shared.handle, state.desc, &one, b.data, plan.first, a.data, plan.second, &zero,
+                               product, plan.result, product, plan.result, &plan.algorithm, state.shared.workspace,
                                static_cast<size_t>(kWorkspace_bytes), static_cast<cudaStream_t>(state.device.stream()));
   };
   const cublasStatus_t status = state.dtype == DType::kF64 ? multiply(1.0, 0.0) : multiply(1.0F, 0.0F);

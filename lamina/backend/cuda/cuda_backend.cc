@@ -6,6 +6,7 @@
 #include "lamina/backend/cuda/cublaslt.h"
 #include "lamina/backend/cuda/cuda_layer.h"
 #include "lamina/backend/cuda/cuda_steps.h"
+#include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
 #include "lamina/backend/requirements.h"
 
@@ -47,6 +48,12 @@ class CudaBackend final : public Backend {
     }
     if (options_.kernel.starts_with("paper-") && problem.dtype != DType::kF32) {
       return Verdict::No("the papers' kernels are here in f32 only");
+    }
+    if (options_.kernel == ProductKernelName(ProductKernel::kMedium) && problem.dtype != DType::kF32) {
+      return Verdict::No("the medium tile is here in f32 only");
+    }
+    if (std::max({problem.layer.inputs, problem.layer.outputs, problem.batch}) > kMostDepth) {
+      return Verdict::No(fmt::format("more than {} inputs, outputs or rows at once", kMostDepth));
     }
     if (problem.precision == Precision::kBFloat16) {
       if (problem.dtype != DType::kF32 || problem.layer.synapse != Synapse::kDot) {

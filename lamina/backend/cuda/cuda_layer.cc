@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <type_traits>
 
 #include "lamina/backend/cuda/cublaslt.h"
@@ -22,7 +23,8 @@ int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr std::string_view kLibraryName = "cublaslt";
 constexpr int64_t kShortestSplit = 256;  // terms: below, adding the parts costs more than the blocks gain
 constexpr int kLibraryCandidates = 4;
-constexpr int64_t kDepthStep = 64;  // a whole number of slabs for every type
+constexpr int64_t kDepthStep = 64;      // a whole number of slabs for every type
+constexpr int64_t kMostSplits = 65535;  // blocks of a launch in its second direction
 
 // What a pass is as a product.
 struct Extent {
@@ -50,29 +52,51 @@ struct Choice {
 
 bool NeedsOwn(Synapse synapse, Pass pass) { return pass != Pass::kForward && IsDistance(synapse); }
 
+// Of each of `splits` parts of a sum: a whole number of slabs, and no more parts than a launch can have.
+int64_t DepthOf(const Extent& extent, int64_t splits) {
+  const int64_t parts = std::clamp<int64_t>(splits, 1, kMostSplits);
+  return std::max<int64_t>(1, CeilDivide(CeilDivide(extent.depth, parts), kDepthStep) * kDepthStep);
+}
+
 int64_t Blocks(const TileSides& sides, const Extent& extent) {
   return CeilDivide(extent.rows, sides.rows) * CeilDivide(extent.cols, sides.cols);
 }
 
-// The larger tile where it still fills the GPU; a split sum where even the smaller one does not.
+constexpr ProductKernel kTiles[] = {ProductKernel::kLarge, ProductKernel::kMedium, ProductKernel::kSmall};
+
+// Instructions for a result beside those that compute it, as a factor: a smaller tile loads each operand more often.
+double CostOf(ProductKernel kernel) {
+  return kernel == ProductKernel::kLarge ? 1.0 : kernel == ProductKernel::kMedium ? 1.05 : 1.15;
+}
+
+// The tile that is done first where every multiprocessor computes one block after the other; a split sum where even
+// that leaves some without a block.
 Choice Estimate(const Problem& problem, bool may_split, int multiprocessors) {
   const Extent extent = ExtentOf(problem.layer, problem.pass, problem.batch);
-  const bool wide = DTypeSize_bytes(SumType(problem.dtype)) > 4;
   const bool own = NeedsOwn(problem.layer.synapse, problem.pass);
+  const int64_t all = std::max(1, multiprocessors);
   Choice choice;
-  const bool fills = Blocks(SidesOf(ProductKernel::kLarge, wide, own), extent) >= multiprocessors;
-  choice.kernel = fills ? ProductKernel::kLarge : ProductKernel::kSmall;
-  const int64_t blocks = std::max<int64_t>(1, Blocks(SidesOf(choice.kernel, wide, own), extent));
-  const int64_t wanted = may_split ? std::max<int64_t>(1, 2 * multiprocessors / blocks) : 1;
+  double least = std::numeric_limits<double>::max();
+  for (const ProductKernel kernel : kTiles) {
+    const TileSides sides = SidesOf(kernel, problem.dtype, own);
+    const double time =
+        static_cast<double>(CeilDivide(Blocks(sides, extent), all) * sides.rows * sides.cols) * CostOf(kernel);
+    if (time < least) {
+      least = time;
+      choice.kernel = kernel;
+    }
+  }
+  const int64_t blocks = std::max<int64_t>(1, Blocks(SidesOf(choice.kernel, problem.dtype, own), extent));
+  const int64_t wanted = may_split ? std::max<int64_t>(1, 2 * all / blocks) : 1;
   const int64_t splits = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, extent.depth / kShortestSplit));
-  choice.depth_per_split = std::max<int64_t>(1, CeilDivide(CeilDivide(extent.depth, splits), kDepthStep) * kDepthStep);
+  choice.depth_per_split = DepthOf(extent, splits);
   return choice;
 }
 
 ProductKernel KernelNamed(std::string_view name) {
   std::vector<std::string> known{"auto", "cublaslt"};
-  for (const ProductKernel kernel :
-       {ProductKernel::kLarge, ProductKernel::kSmall, ProductKernel::kPaper2017, ProductKernel::kPaper2016}) {
+  for (const ProductKernel kernel : {ProductKernel::kLarge, ProductKernel::kMedium, ProductKernel::kSmall,
+                                     ProductKernel::kPaper2017, ProductKernel::kPaper2016}) {
     if (ProductKernelName(kernel) == name) {
       return kernel;
     }
@@ -164,8 +188,8 @@ Choice CudaLayer::Choose(Pass pass, const BackendOptions& options) const {
   if (!kernel.empty() && kernel != "auto" && !names_library) {
     choice.kernel = KernelNamed(kernel);
   }
-  if (plan.depth > 0 && may_split) {
-    choice.depth_per_split = CeilDivide(plan.depth, kDepthStep) * kDepthStep;
+  if (plan.depth > 0 && may_split) {  // of a profile, which may be of another problem
+    choice.depth_per_split = DepthOf(extent, CeilDivide(extent.depth, plan.depth));
   }
   if (IsBaseline(choice.kernel)) {
     choice.depth_per_split = std::max<int64_t>(1, extent.depth);
@@ -325,7 +349,7 @@ std::string CudaLayer::Describe() const {
   if (forward.library) {
     return fmt::format("cuda: {} {} by cuBLASLt", SynapseName(request_.layer.synapse), DTypeName(request_.dtype));
   }
-  const TileSides sides = SidesOf(forward.kernel, DTypeSize_bytes(SumType(request_.dtype)) > 4, false);
+  const TileSides sides = SidesOf(forward.kernel, request_.dtype, false);
   return fmt::format("cuda: {} {}, kernel {}{}, {} splits", SynapseName(request_.layer.synapse),
                      DTypeName(request_.dtype), ProductKernelName(forward.kernel),
                      IsBaseline(forward.kernel) ? "" : fmt::format(" {}x{}", sides.rows, sides.cols),
@@ -348,8 +372,7 @@ std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device) {
       plans.push_back({.kernel = fmt::format("{}:{}", kLibraryName, algorithm)});
     }
   }
-  const ProductKernel other = estimate.kernel == ProductKernel::kLarge ? ProductKernel::kSmall : ProductKernel::kLarge;
-  for (const ProductKernel kernel : {estimate.kernel, other}) {
+  for (const ProductKernel kernel : kTiles) {
     for (const int64_t splits : {estimate.Splits(depth), int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}) {
       const int64_t part = CeilDivide(CeilDivide(std::max<int64_t>(1, depth), splits), kDepthStep) * kDepthStep;
       const Plan plan{.kernel = std::string(ProductKernelName(kernel)), .depth = part};

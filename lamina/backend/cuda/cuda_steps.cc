@@ -23,7 +23,9 @@ Addresses AddressesOf(const TrainingSteps& work) {
 class CudaSteps final : public RecordedSteps {
  public:
   explicit CudaSteps(const std::shared_ptr<Device>& device)
-      : device_(device), live_(static_cast<LiveStep*>(device->Allocate(sizeof(LiveStep)))) {}
+      : device_(device), live_(static_cast<LiveStep*>(device->Allocate(sizeof(LiveStep)))) {
+    LaunchAdvance(*device_, live_, 0);  // loads the kernel, which no step outside of recordings does
+  }
   ~CudaSteps() override { device_->Free(live_); }
   CudaSteps(const CudaSteps&) = delete;
   CudaSteps& operator=(const CudaSteps&) = delete;

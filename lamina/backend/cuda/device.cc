@@ -77,9 +77,12 @@ Device::Device() : state_(std::make_unique<State>()) {
             static_cast<int64_t>(properties.sharedMemPerBlockOptin),
             properties.l2CacheSize,
             VersionText(driver)};
+  scratch_ = Allocate(kScratch_bytes);
 }
 
 Device::~Device() {
+  library_.reset();
+  Free(scratch_);
   if (state_->stream != nullptr) {
     cudaStreamSynchronize(state_->stream);
     cudaStreamDestroy(state_->stream);
@@ -184,16 +187,33 @@ class GraphRecording final : public Device::Recording {
 
 std::unique_ptr<Device::Recording> Device::Record(const std::function<void()>& work) {
   ThrowKept();
+  // Ends the recording and gives the graph back whatever happens, or the stream would record for ever.
+  struct Capture {
+    cudaStream_t stream;
+    cudaGraph_t graph = nullptr;
+    bool ended = false;
+    cudaError_t End() {
+      ended = true;
+      return cudaStreamEndCapture(stream, &graph);
+    }
+    ~Capture() {
+      if (!ended) {
+        End();
+      }
+      if (graph != nullptr) {
+        cudaGraphDestroy(graph);
+      }
+      cudaGetLastError();  // of a recording that failed
+    }
+  };
   Require(cudaStreamBeginCapture(state_->stream, cudaStreamCaptureModeThreadLocal), "recording work");
+  Capture capture{state_->stream};
   work();
-  cudaGraph_t graph = nullptr;
-  const cudaError_t ended = cudaStreamEndCapture(state_->stream, &graph);
+  const cudaError_t ended = capture.End();
   ThrowKept();
   Require(ended, "recording work");
   cudaGraphExec_t ready = nullptr;
-  const cudaError_t made = cudaGraphInstantiate(&ready, graph, 0);
-  cudaGraphDestroy(graph);
-  Require(made, "preparing recorded work");
+  Require(cudaGraphInstantiate(&ready, capture.graph, 0), "preparing recorded work");
   return std::make_unique<GraphRecording>(*this, ready);
 }
 

@@ -84,6 +84,12 @@ class Device {
   };
   std::unique_ptr<Recording> Record(const std::function<void()>& work);
 
+  /// kScratch_bytes of memory that one launch leaves to the next.
+  void* scratch() const { return scratch_; }
+  static constexpr int64_t kScratch_bytes = 4096;
+  /// Where a library keeps what it has once a device; given back before the device is.
+  std::shared_ptr<void>& library() { return library_; }
+
   /// While set, launches read rows and rates of updates from there: those of recorded steps.
   void SetLive(const LiveStep* live) { live_ = live; }
   const LiveStep* live() const { return live_; }
@@ -102,6 +108,8 @@ class Device {
   struct State;
   DeviceFacts facts_;
   const LiveStep* live_ = nullptr;
+  void* scratch_ = nullptr;
+  std::shared_ptr<void> library_;
   std::unique_ptr<State> state_;
 };
 

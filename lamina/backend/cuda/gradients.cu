@@ -6,6 +6,7 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 std::string_view ProductKernelName(ProductKernel kernel) {
   switch (kernel) {
     case ProductKernel::kLarge: return "large";
+    case ProductKernel::kMedium: return "medium";
     case ProductKernel::kSmall: return "small";
     case ProductKernel::kPaper2017: return "paper-2017";
     case ProductKernel::kPaper2016: break;
@@ -13,8 +14,11 @@ std::string_view ProductKernelName(ProductKernel kernel) {
   return "paper-2016";
 }
 
-TileSides SidesOf(ProductKernel kernel, bool wide_sums, bool needs_own) {
-  if (kernel != ProductKernel::kLarge || wide_sums) {
+TileSides SidesOf(ProductKernel kernel, DType dtype, bool needs_own) {
+  if (kernel == ProductKernel::kMedium && dtype == DType::kF32 && !needs_own) {
+    return {MediumShape::kRows, MediumShape::kCols};
+  }
+  if (kernel != ProductKernel::kLarge || DTypeSize_bytes(SumType(dtype)) > 4) {
     return {SmallShape::kRows, SmallShape::kCols};
   }
   return needs_own ? TileSides{LargeShape<float, true>::kRows, LargeShape<float, true>::kCols}

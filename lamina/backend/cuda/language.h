@@ -45,6 +45,15 @@ __device__ inline void Opaque(T& value) {
 #endif
 }
 
+/// `value` held to 0 to 1, a NaN as 0: part of the instruction that computes it.
+__device__ inline float Saturate(float value) {
+#if defined(LAMINA_CUDA_EMULATED)
+  return value > 0 ? (value < 1 ? value : 1.0F) : 0.0F;
+#else
+  return __saturatef(value);
+#endif
+}
+
 /// Starts copying 16 bytes to shared memory; the last 16 - `valid_bytes` become zeros. Both aligned to 16 bytes.
 __device__ inline void CopyAsync16(void* shared, const void* global, int valid_bytes) {
 #if defined(LAMINA_CUDA_EMULATED)

@@ -141,37 +141,39 @@ double MeasureMemoryBandwidth(Device& device, int64_t size_bytes) {
   return 2.0 * static_cast<double>(size_bytes) / seconds;
 }
 
-double MeasureLibraryProduct(Device& device, DType dtype, Precision precision, int64_t side) {
+double MeasureLibraryProduct_seconds(Device& device, DType dtype, Precision precision, int64_t batch, int64_t outputs,
+                                     int64_t inputs) {
   LayerPlanRequest request;
-  request.layer = {side, side, Synapse::kDot, Activation("identity"), false};
+  request.layer = {inputs, outputs, Synapse::kDot, Activation("identity"), false};
   request.dtype = dtype;
-  request.max_batch = side;
+  request.max_batch = batch;
   request.precision = precision;
-  if (!LtSupports({request.layer, Pass::kForward, side, dtype, precision})) {
+  if (!LtSupports({request.layer, Pass::kForward, batch, dtype, precision})) {
     return 0;
   }
   // Random, as the rate depends on the bits that change; a part of it over and over.
-  const int64_t rows_together = std::min<int64_t>(side, 256);
-  Matrix wide(rows_together, side, DType::kF64);
+  const int64_t rows = std::max(batch, outputs);
+  const int64_t rows_together = std::min<int64_t>(rows, 256);
+  Matrix wide(rows_together, inputs, DType::kF64);
   Random random(1);
-  for (double* at = wide.Row<double>(0); at != wide.Row<double>(0) + rows_together * side; ++at) {
+  for (double* at = wide.Row<double>(0); at != wide.Row<double>(0) + rows_together * inputs; ++at) {
     *at = random.Uniform(-1, 1);
   }
-  Matrix some(rows_together, side, dtype);
+  Matrix some(rows_together, inputs, dtype);
   ConvertMatrix(wide.view(), some.view());
-  const int64_t row_bytes = side * DTypeSize_bytes(dtype);
-  auto* operand = static_cast<char*>(device.Allocate(side * row_bytes));
-  for (int64_t row = 0; row < side; row += rows_together) {
-    device.Upload(operand + row * row_bytes, some.data(), std::min(rows_together, side - row) * row_bytes);
+  const int64_t row_bytes = inputs * DTypeSize_bytes(dtype);
+  auto* operand = static_cast<char*>(device.Allocate(rows * row_bytes));
+  for (int64_t row = 0; row < rows; row += rows_together) {
+    device.Upload(operand + row * row_bytes, some.data(), std::min(rows_together, rows - row) * row_bytes);
   }
-  void* product = device.Allocate(side * side * DTypeSize_bytes(OutputType(dtype)));
+  void* product = device.Allocate(batch * outputs * DTypeSize_bytes(OutputType(dtype)));
   LtProduct library(device, request, Pass::kForward, 0);
-  const ConstMatrixView view{operand, side, side, side, dtype, Space::kDevice};
-  const double seconds = BestSeconds(device, [&] { library.Run(view, view, product); });
+  const ConstMatrixView x{operand, batch, inputs, inputs, dtype, Space::kDevice};
+  const ConstMatrixView weights{operand, outputs, inputs, inputs, dtype, Space::kDevice};
+  const double seconds = BestSeconds(device, [&] { library.Run(x, weights, product); });
   device.Free(product);
   device.Free(operand);
-  const auto count = static_cast<double>(side);
-  return count * count * count / seconds;
+  return seconds;
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -11,7 +11,8 @@
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
 template <class TileType, class E, class S, class Epilogue>
-__global__ void __launch_bounds__(kBlockThreads) TileKernel(ProductArgs<E, S> args, Epilogue epilogue) {
+__global__ void __launch_bounds__(kBlockThreads, TileType::kResident)
+    TileKernel(ProductArgs<E, S> args, Epilogue epilogue) {
   TileType tile(args, &SharedAs<E>());
   tile.Compute();
   tile.Store(epilogue);
@@ -22,13 +23,25 @@ template <class S, class Epilogue>
 __global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t rows, int64_t cols, Epilogue epilogue) {
   const int64_t count = rows * cols;
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  const int64_t row_step = step / cols;  // divisions of 64 bits take longer than all the rest: once a thread
+  const int64_t col_step = step % cols;
   epilogue.Visit([&](const auto& element) {
-    for (int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; n < count; n += step) {
+    int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    int64_t row = n / cols;
+    int64_t col = n % cols;
+#pragma unroll 1
+    for (; n < count; n += step) {
       S sum = S(0);
       for (int64_t split = 0; split < splits; ++split) {
         sum += partial[split * count + n];
       }
-      element(n / cols, n % cols, sum);
+      element(row, col, sum);
+      row += row_step;
+      col += col_step;
+      if (col >= cols) {
+        col -= cols;
+        ++row;
+      }
     }
   });
 }
@@ -59,6 +72,25 @@ struct PairOp {
 };
 using PairShape = TileShape<8, 4>;  // with 8 x 8 the sums of pairs would not fit into the registers
 
+/// The slope of a term as the GPU adds it up best.
+template <class Term, class S>
+struct Slope {
+  __device__ static S Accumulate(S scale, S own, S other, S sum) {
+    return Term::AccumulateSlope(scale, own, other, sum);
+  }
+};
+
+/// The sign of a difference without comparisons, which go at half the rate: 0, 1/2 or 1 of a saturated product, doubled
+/// and moved by 1, all on the multiplier's pipe. Two numbers that are not equal, but closer than 2^-127, count as equal
+/// in part; of a NaN the sign is -1 (the loss is NaN all the same). docs/decisions/0009.
+template <>
+struct Slope<formulas::AbsoluteDifferenceTerm, float> {
+  __device__ static float Accumulate(float scale, float own, float other, float sum) {
+    const float side = Saturate(formulas::MulAdd(own - other, 0x1p127F, 0.5F));
+    return formulas::MulAdd(scale, formulas::MulAdd(2.0F, side, -1.0F), sum);
+  }
+};
+
 /// Sums of a scaled delta (A) times the term's slope at (Own, B).
 template <class Term>
 struct SlopeOp {
@@ -68,7 +100,7 @@ struct SlopeOp {
   static constexpr bool kPacked = false;
   template <class S>
   __device__ static S Add(S scale, S other, S own, S sum) {
-    return Term::AccumulateSlope(scale, own, other, sum);
+    return Slope<Term, S>::Accumulate(scale, own, other, sum);
   }
 };
 
@@ -135,23 +167,26 @@ __global__ void __launch_bounds__(kPaper2016Side* kPaper2016Side)
   }
 }
 
-/// Blocks for `count` pieces of work; the rest is looped over.
-inline dim3 GridFor(int64_t count, int64_t per_block) {
-  return dim3{static_cast<unsigned>(std::min<int64_t>((count + per_block - 1) / per_block, 65535)), 1, 1};
-}
+inline constexpr int64_t kBlocksPerMultiprocessor = 16;  // of the epilogue: twice as many as are resident
 
 template <class S, class Epilogue>
 void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t rows, int64_t cols,
                     const Epilogue& epilogue) {
-  device.Launch("epilogue", &ReduceSplitsKernel<S, Epilogue>, GridFor(rows * cols, kBlockThreads), kBlockThreads, 0,
-                partial, splits, rows, cols, epilogue);
+  const int64_t blocks = std::min<int64_t>((rows * cols + kBlockThreads - 1) / kBlockThreads,
+                                           kBlocksPerMultiprocessor * std::max(1, device.facts().multiprocessors));
+  device.Launch("epilogue", &ReduceSplitsKernel<S, Epilogue>, dim3{static_cast<unsigned>(blocks), 1, 1}, kBlockThreads,
+                0, partial, splits, rows, cols, epilogue);
 }
 
 /// The tiles of a product whose sums are of type S.
 template <class S, bool kNeedsOwn>
 using LargeShape = std::conditional_t<(sizeof(S) > 4), TileShape<4, 4>,
                                       std::conditional_t<kNeedsOwn, TileShape<8, 4>, TileShape<8, 8>>>;
+using MediumShape = TileShape<8, 4>;
 using SmallShape = TileShape<4, 4>;
+/// Whether there is a tile between the two: of f32, whose layers are of all sizes.
+template <class E, bool kNeedsOwn>
+inline constexpr bool kHasMedium = std::is_same_v<E, float> && !kNeedsOwn;
 
 template <class Op, Contiguous kA, Contiguous kB, class Shape, class E, class S, class Epilogue>
 void LaunchTile(Device& device, const char* name, const ProductArgs<E, S>& args, const Epilogue& epilogue) {
@@ -186,6 +221,12 @@ void LaunchProduct(Device& device, const char* name, const ProductLaunch<E, S>& 
       constexpr int kSide = kPaper2016Side;
       device.Launch(name, &Paper2016Kernel<Op, kA, kB, E, S, Epilogue>, tiles(kSide), kSide * kSide,
                     static_cast<int64_t>(sizeof(S)) * kSide * (2 * kSide + 1), args, epilogue);
+      return;
+    }
+  }
+  if constexpr (kHasMedium<E, Op::kNeedsOwn>) {
+    if (launch.kernel == ProductKernel::kMedium) {
+      LaunchTile<Op, kA, kB, MediumShape>(device, name, args, epilogue);
       return;
     }
   }

@@ -32,9 +32,13 @@ struct ProductArgs {
   S* partial = nullptr;  // splits × rows × cols where the sum is split, and the epilogue is left to ReduceSplits
 };
 
+/// Terms of a sum at most: places in it are counted with 32 bits.
+inline constexpr int64_t kMostDepth = int64_t{1} << 30;
+
 /// How a product is computed.
 enum class ProductKernel {
   kLarge,      // 128 results a side in registers (gradients of distances: 128 x 64)
+  kMedium,     // 128 x 64, of sums of f32 terms without an own number; elsewhere kSmall
   kSmall,      // 64 a side
   kPaper2017,  // one thread a result, operands from global memory (2017 paper): a baseline
   kPaper2016,  // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
@@ -49,11 +53,11 @@ struct ProductLaunch {
   bool pairs = false;  // l1 of 16-bit floating-point types: Precision::kFast
 };
 
-/// The results of one block of kLarge and kSmall.
+/// The results of one block of kLarge, kMedium and kSmall.
 struct TileSides {
   int64_t rows, cols;
 };
-TileSides SidesOf(ProductKernel kernel, bool wide_sums, bool needs_own);
+TileSides SidesOf(ProductKernel kernel, DType dtype, bool needs_own);
 
 /// A = x (rows are samples), B = weights. T is OutputType of E, S the type of the sums.
 template <class E, class S, class T>

@@ -52,10 +52,10 @@ struct Slab {
     return shared + (kRowsAreLines ? line * kStride + k : k * kStride + line);
   }
 
-  /// Lines [first_line, line_end) and k of [first_k, k_end); what lies beyond becomes 0. Unaligned operands are copied
-  /// element by element: a choice at run time, since a second kernel for them would double what is compiled.
-  __device__ static void Copy(E* shared, const Operand<E>& from, bool aligned, int64_t first_line, int64_t line_end,
-                              int64_t first_k, int64_t k_end) {
+  /// Lines [first_line, line_end) and k of [first_k, k_end), element by element, of an operand that is not aligned;
+  /// what lies beyond becomes 0.
+  __device__ static void CopyElements(E* shared, const Operand<E>& from, int64_t first_line, int64_t line_end,
+                                      int64_t first_k, int64_t k_end) {
     const int64_t first_row = kRowsAreLines ? first_line : first_k;
     const int64_t row_end = kRowsAreLines ? line_end : k_end;
     const int64_t first_col = kRowsAreLines ? first_k : first_line;
@@ -63,26 +63,69 @@ struct Slab {
     const E* corner = from.data + first_row * from.stride + first_col;
     const int64_t rows = row_end - first_row;
     const int64_t cols = col_end - first_col;
-    if (aligned) {
-      constexpr int kPerRow = kRowLength / kVector;
-#pragma unroll
-      for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kPerRow; n += kBlockThreads) {
-        const int row = n / kPerRow;
-        const int col = n % kPerRow * kVector;
-        const int64_t left = row < rows ? cols - col : 0;
-        const int valid = left >= kVector ? kVector : left > 0 ? static_cast<int>(left) : 0;
-        CopyAsync16(shared + row * kStride + col, valid > 0 ? corner + row * from.stride + col : from.data,
-                    valid * static_cast<int>(sizeof(E)));
-      }
-    } else {
 #pragma unroll 1
-      for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kRowLength; n += kBlockThreads) {
-        const int row = n / kRowLength;
-        const int col = n % kRowLength;
-        shared[row * kStride + col] = row < rows && col < cols ? corner[row * from.stride + col] : E{};
-      }
+    for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kRowLength; n += kBlockThreads) {
+      const int row = n / kRowLength;
+      const int col = n % kRowLength;
+      shared[row * kStride + col] = row < rows && col < cols ? corner[row * from.stride + col] : E{};
     }
   }
+};
+
+/// One thread's share of the copies of an aligned operand, slab by slab: addresses and limits are worked out once.
+template <class SlabType, class E>
+class Loader {
+ public:
+  /// Lines [first_line, line_end), k from first_k on.
+  __device__ Loader(const Operand<E>& from, int64_t first_line, int64_t line_end, int64_t first_k)
+      : somewhere_(from.data),
+        row_(static_cast<int>(threadIdx.x) / kPerRow),
+        col_(static_cast<int>(threadIdx.x) % kPerRow * SlabType::kVector),
+        row_step_(kRowStep * from.stride) {
+    const int64_t left = line_end - first_line;
+    const int lines = left < SlabType::kLines ? static_cast<int>(left) : SlabType::kLines;
+    if constexpr (SlabType::kRowsAreLines) {
+      at_ = from.data + (first_line + row_) * from.stride + first_k + col_;
+      slab_step_ = SlabType::kDepth;
+      limit_ = lines;
+    } else {
+      at_ = from.data + (first_k + row_) * from.stride + first_line + col_;
+      slab_step_ = SlabType::kDepth * from.stride;
+      limit_ = Valid(lines - col_);
+    }
+  }
+
+  /// Starts copying the next slab; what lies beyond the lines and the `k_left` first k becomes 0.
+  __device__ void Copy(E* shared, int k_left) {
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i) {
+      const int row = row_ + i * kRowStep;
+      int count = 0;
+      if constexpr (SlabType::kRowsAreLines) {
+        count = row < limit_ ? Valid(k_left - col_) : 0;
+      } else {
+        count = row < k_left ? limit_ : 0;
+      }
+      CopyAsync16(shared + row * SlabType::kStride + col_, count > 0 ? at_ + i * row_step_ : somewhere_,
+                  count * static_cast<int>(sizeof(E)));
+    }
+    at_ += slab_step_;
+  }
+
+ private:
+  static constexpr int kPerRow = SlabType::kRowLength / SlabType::kVector;
+  static constexpr int kRowStep = kBlockThreads / kPerRow;
+  static constexpr int kCopies = SlabType::kRowCount / kRowStep;
+  static_assert(kBlockThreads % kPerRow == 0 && SlabType::kRowCount % kRowStep == 0);
+
+  // Elements of a vector of which `left` are there.
+  __device__ static int Valid(int left) { return left >= SlabType::kVector ? SlabType::kVector : left > 0 ? left : 0; }
+
+  const E* at_;
+  const E* somewhere_;  // a valid address, of which nothing is read
+  int row_, col_;       // in shared memory, of the first copy
+  int limit_;           // lines; elements of the vector where rows are k
+  int64_t row_step_, slab_step_;
 };
 
 /// kPerThread lines of one thread by kStep values of k, as numbers to compute with.
@@ -128,6 +171,8 @@ class Tile {
   using SlabB = Slab<E, kB, Shape::kThreadCols>;
   static constexpr int kStageSize = SlabA::kSize + SlabB::kSize;
   static constexpr int kDepth = SlabA::kDepth;
+  // Blocks of a multiprocessor at once, whose registers they share: one waits while the other computes.
+  static constexpr int kResident = Shape::kThreadRows * Shape::kThreadCols <= 32 ? 2 : 1;
   // Results pass through shared memory on their way out, up to 64 rows at a time: written in whole lines, and the code
   // of an epilogue is there once instead of once a register.
   static constexpr int kOutRegisters = Shape::kThreadRows < 4 ? Shape::kThreadRows : 4;
@@ -151,22 +196,43 @@ class Tile {
 
   __device__ void Compute() {
     LoadOwn();
-    const int64_t slabs = k_end_ > k_begin_ ? (k_end_ - k_begin_ + kDepth - 1) / kDepth : 0;
-    for (int64_t slab = 0; slab < kStages - 1; ++slab) {
-      Stage(slab, slabs);
+    Loader<SlabA, E> load_a(args_.a, first_row_, args_.rows, k_begin_);
+    Loader<SlabB, E> load_b(args_.b, first_col_, args_.cols, k_begin_);
+    int left = static_cast<int>(k_end_ - k_begin_);  // of the sum; one split has at most kMostDepth
+    int to_copy = left;
+    int to = 0;  // the stage that is copied to, and that which is read
+    int from = 0;
+    const auto stage = [&] {
+      if (to_copy > 0) {
+        E* a = shared_ + to;
+        if (args_.aligned) {
+          load_a.Copy(a, to_copy);
+          load_b.Copy(a + SlabA::kSize, to_copy);
+        } else {
+          SlabA::CopyElements(a, args_.a, first_row_, args_.rows, k_end_ - to_copy, k_end_);
+          SlabB::CopyElements(a + SlabA::kSize, args_.b, first_col_, args_.cols, k_end_ - to_copy, k_end_);
+        }
+        to_copy -= kDepth;
+        to = Next(to);
+      }
+      CommitCopies();  // also where nothing is left to copy: WaitForCopies counts groups
+    };
+    for (int i = 0; i < kStages - 1; ++i) {
+      stage();
     }
-    for (int64_t slab = 0; slab < slabs; ++slab) {
+#pragma unroll 1
+    for (; left > 0; left -= kDepth) {
       WaitForCopies<kStages - 2>();
       __syncthreads();
-      Stage(slab + kStages - 1, slabs);
-      const E* a = shared_ + slab % kStages * kStageSize;
-      const int64_t left = k_end_ - k_begin_ - slab * kDepth;
+      stage();
+      const E* a = shared_ + from;
+      from = Next(from);
       if constexpr (Op::template kPacked<E> || Op::kPairs) {
-        AccumulateWords(a, left < kDepth ? static_cast<int>(left) : kDepth);
+        AccumulateWords(a, left < kDepth ? left : kDepth);
       } else if (left >= kDepth) {
         Accumulate<true>(a, kDepth);
       } else {
-        Accumulate<false>(a, static_cast<int>(left));
+        Accumulate<false>(a, left);
       }
     }
     WaitForCopies<0>();
@@ -215,16 +281,8 @@ class Tile {
     }
   }
 
-  // A group is committed even where nothing is left to copy: WaitForCopies counts groups.
-  __device__ void Stage(int64_t slab, int64_t slabs) {
-    if (slab < slabs) {
-      E* a = shared_ + slab % kStages * kStageSize;
-      const int64_t k = k_begin_ + slab * kDepth;
-      SlabA::Copy(a, args_.a, args_.aligned, first_row_, args_.rows, k, k_end_);
-      SlabB::Copy(a + SlabA::kSize, args_.b, args_.aligned, first_col_, args_.cols, k, k_end_);
-    }
-    CommitCopies();
-  }
+  // The stage behind `stage`, both as places in shared memory.
+  __device__ static int Next(int stage) { return stage == (kStages - 1) * kStageSize ? 0 : stage + kStageSize; }
 
   // The last, shorter slab stops where the sum does: terms of padding would not all be 0 (infinite weights).
   template <bool kWhole>
@@ -314,15 +372,18 @@ class Tile {
     }
   }
 
+  // A thread keeps to one column. Not unrolled: `element` is the code of every activation.
   template <class Element>
   __device__ void ForStaged(const S* out, int part, const Element& element) {
+    constexpr int kRowStep = kBlockThreads / Shape::kCols;
+    static_assert(kBlockThreads % Shape::kCols == 0);
+    const int col = static_cast<int>(threadIdx.x) % Shape::kCols;
+    const int64_t first_row = first_row_ + part * kOutRows;
+    const int64_t left = args_.rows - first_row;
+    const int rows = first_col_ + col >= args_.cols ? 0 : left < kOutRows ? static_cast<int>(left) : kOutRows;
 #pragma unroll 1
-    for (int n = static_cast<int>(threadIdx.x); n < kOutRows * Shape::kCols; n += kBlockThreads) {
-      const int64_t row = first_row_ + part * kOutRows + n / Shape::kCols;
-      const int64_t col = first_col_ + n % Shape::kCols;
-      if (row < args_.rows && col < args_.cols) {
-        element(row, col, out[n / Shape::kCols * kOutStride + n % Shape::kCols]);
-      }
+    for (int row = static_cast<int>(threadIdx.x) / Shape::kCols; row < rows; row += kRowStep) {
+      element(first_row + row, first_col_ + col, out[row * kOutStride + col]);
     }
   }
 

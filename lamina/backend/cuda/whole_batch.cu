@@ -66,10 +66,16 @@ void LaunchLoss(Device& device, const LossArgs& args) {
     loss.keep = static_cast<T>(smoothed.keep);
     loss.even = static_cast<T>(smoothed.even);
     loss.sums = args.sums;
+    const int64_t together = args.a.cols <= kWarp ? kLossThreads : kLossThreads / kWarp;  // rows of a block
+    const auto blocks = std::clamp<int64_t>((args.a.rows + together - 1) / together, 1, kMostLossBlocks);
+    LossSums* const parts = blocks > 1 ? static_cast<LossSums*>(device.scratch()) : nullptr;
     args.loss.Visit([&]<class L>(const L& formula) {
-      device.Launch("loss", &LossKernel<L, T>, dim3{1, 1, 1}, kLossThreads,
-                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, formula);
+      device.Launch("loss", &LossKernel<L, T>, dim3{static_cast<unsigned>(blocks), 1, 1}, kLossThreads,
+                    static_cast<int64_t>(sizeof(LossSums)) * (kLossThreads / kWarp), loss, formula, parts);
     });
+    if (parts != nullptr) {
+      device.Launch("sum of losses", &AddLossKernel, dim3{1, 1, 1}, 1, 0, parts, static_cast<int>(blocks), args.sums);
+    }
     if (args.loss.by_output() && custom != nullptr && !args.delta.empty()) {
       custom->slope(*args.activation, &device, args.z, args.a, args.delta);
     }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "lamina/backend/backend.h"
+#include "lamina/backend/cuda/device.h"
 #include "lamina/backend/cuda/epilogue.cuh"
 #include "lamina/backend/cuda/language.h"
 #include "lamina/backend/cuda/numbers.cuh"
@@ -130,7 +131,7 @@ template <class L, class T>
 __device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
   T dot = T(0);
   for (int64_t col = lane; col < loss.cols; col += kWarp) {
-    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.Target(row, col));
+    const T gradient = scale * formulas::LossGradient(formula, loss.a.At(row, col), loss.Target(row, col), col);
     loss.delta.At(row, col) = gradient;
     dot += gradient * loss.a.At(row, col);
   }
@@ -153,27 +154,87 @@ __device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int
 }
 
 inline constexpr int kLossThreads = 512;
+inline constexpr int kMostLossBlocks = 64;
+static_assert(kMostLossBlocks * static_cast<int64_t>(sizeof(LossSums)) <= Device::kScratch_bytes);
 
-/// One block, a warp a row: sums in a fixed order.
+/// A row whose outputs one lane reads, as RowDelta() and IsCorrect() do with a warp.
 template <class L, class T>
-__global__ void LossKernel(DeviceLoss<T> loss, L formula) {
+__device__ inline void NarrowRow(const L& formula, const DeviceLoss<T>& loss, int64_t row, T mean, LossSums& sums) {
+  const int cols = static_cast<int>(loss.cols);
+  const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
+  double value = 0;
+  int best = 0;
+  int best_target = 0;
+  T dot = T(0);
+  for (int col = 0; col < cols; ++col) {
+    const T a = loss.a.At(row, col);
+    value += formulas::LossValue(formula, a, loss.Target(row, col), col);
+    best = loss.a.At(row, best) < a ? col : best;
+    best_target = loss.targets.At(row, best_target) < loss.targets.At(row, col) ? col : best_target;
+    if (loss.delta.data != nullptr) {
+      const T gradient = weight * mean * formulas::LossGradient(formula, a, loss.Target(row, col), col);
+      loss.delta.At(row, col) = gradient;
+      dot += gradient * a;
+    }
+  }
+  const auto threshold = static_cast<T>(loss.class_threshold);
+  const bool same_side = (loss.a.At(row, 0) > threshold) == (loss.targets.At(row, 0) > threshold);
+  sums.loss += weight * value;
+  sums.weight += weight;
+  sums.correct += (cols == 1 ? same_side : best == best_target) ? 1 : 0;
+  if (loss.delta.data == nullptr || !loss.multiply_slope) {
+    return;
+  }
+  if (loss.softmax) {
+    for (int col = 0; col < cols; ++col) {
+      loss.delta.At(row, col) = loss.a.At(row, col) * (loss.delta.At(row, col) - dot);
+    }
+    return;
+  }
+  VisitActivation(loss.activation, [&](const auto& curve) {
+    for (int col = 0; col < cols; ++col) {
+      const T input = loss.z.data == nullptr ? T(0) : loss.z.At(row, col);
+      loss.delta.At(row, col) *= curve.Slope(input, loss.a.At(row, col));
+    }
+  });
+}
+
+__device__ inline void AddLoss(const LossSums& part, LossSums& sums) {
+  sums.loss += part.loss;
+  sums.weight += part.weight;
+  sums.correct += part.correct;
+  sums.samples += part.samples;
+}
+
+/// Narrow outputs (up to a warp): a lane a row; else a warp a row. Sums in a fixed order: of the block to
+/// parts[block], to be added by AddLossKernel, or to `loss.sums` without parts.
+template <class L, class T>
+__global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
   LossSums* warp_sums = &SharedAs<LossSums>();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int warps = static_cast<int>(blockDim.x) / kWarp;
   const T mean = T(1) / static_cast<T>(loss.rows > 0 ? loss.rows : 1);
   LossSums own;
-  for (int64_t row = warp; row < loss.rows; row += warps) {
-    const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
-    double value = 0;
-    for (int64_t col = lane; col < loss.cols; col += kWarp) {
-      value += formula.Value(loss.a.At(row, col), loss.Target(row, col));
+  if (loss.cols <= kWarp) {
+    for (int64_t row = GlobalThread(); row < loss.rows; row += GlobalThreads()) {
+      NarrowRow(formula, loss, row, mean, own);
     }
-    own.loss += weight * WarpSum(value);
-    own.weight += weight;
-    own.correct += IsCorrect(loss, row, lane) ? 1 : 0;
-    if (loss.delta.data != nullptr) {
-      RowDelta(formula, loss, row, lane, weight * mean);
+    own.loss = WarpSum(own.loss);
+    own.weight = WarpSum(own.weight);
+    own.correct = WarpSum(own.correct);
+  } else {
+    for (int64_t row = GlobalThread() / kWarp; row < loss.rows; row += GlobalThreads() / kWarp) {
+      const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
+      double value = 0;
+      for (int64_t col = lane; col < loss.cols; col += kWarp) {
+        value += formulas::LossValue(formula, loss.a.At(row, col), loss.Target(row, col), col);
+      }
+      own.loss += weight * WarpSum(value);
+      own.weight += weight;
+      own.correct += IsCorrect(loss, row, lane) ? 1 : 0;
+      if (loss.delta.data != nullptr) {
+        RowDelta(formula, loss, row, lane, weight * mean);
+      }
     }
   }
   if (lane == 0) {
@@ -181,12 +242,23 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula) {
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    for (int i = 0; i < warps; ++i) {
-      loss.sums->loss += warp_sums[i].loss;
-      loss.sums->weight += warp_sums[i].weight;
-      loss.sums->correct += warp_sums[i].correct;
+    LossSums sums;
+    for (int i = 0; i < static_cast<int>(blockDim.x) / kWarp; ++i) {
+      AddLoss(warp_sums[i], sums);
     }
-    loss.sums->samples += loss.rows;
+    sums.samples = blockIdx.x == 0 ? loss.rows : 0;
+    if (parts == nullptr) {
+      AddLoss(sums, *loss.sums);
+    } else {
+      parts[blockIdx.x] = sums;
+    }
+  }
+}
+
+/// One thread: the parts of all blocks, in order.
+__global__ inline void AddLossKernel(const LossSums* parts, int count, LossSums* sums) {
+  for (int i = 0; i < count; ++i) {
+    AddLoss(parts[i], *sums);
   }
 }
 

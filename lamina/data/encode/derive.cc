@@ -33,9 +33,9 @@ constexpr DeriveFunction kFunctions[] = {
     {"ratio", "column", "x divided by that column"},
     {"difference", "column", "x minus that column"},
     {"log", "", "sign(x) ln(1 + |x|)"},
-    {"weekday", "", "of a date: 0 Monday to 6 Sunday"},
-    {"month", "", "of a date: 1 to 12"},
-    {"year", "", "of a date"}};
+    {"weekday", "", "of a date: 0 Monday to 6 Sunday", true},
+    {"month", "", "of a date: 1 to 12", true},
+    {"year", "", "of a date", true}};
 
 struct Derivation {
   std::string name;

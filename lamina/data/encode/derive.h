@@ -29,6 +29,7 @@ struct DeriveFunction {
   std::string_view name;
   std::string_view argument;  // "", "[count]" or "column"
   std::string_view help;
+  bool of_date = false;  // else of numbers
 };
 std::span<const DeriveFunction> DeriveFunctions();
 
