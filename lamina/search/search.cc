@@ -21,6 +21,7 @@
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/tune/profile.h"
 
@@ -53,6 +54,7 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
+  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
   PlanStages();
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
@@ -188,9 +190,9 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   ValidateSettings(settings);
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
   Model model = BuildModel(settings, *data);
-  const std::unique_ptr<Backend> backend =
-      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
-  TrainOptions options = TrainOptionsFrom(settings, model.loss, {data->train.size(), data->validation.size()});
+  TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
+  const std::unique_ptr<Backend> backend = MakeTunedBackend(options.BackendFor(settings.backend, settings.members),
+                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
   options.frozen = FrozenLayers(settings, model.network);

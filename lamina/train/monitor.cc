@@ -6,23 +6,26 @@
 #include "lamina/base/nan.h"
 #include "lamina/base/setting.h"
 #include "lamina/model/metric.h"
+#include "lamina/train/recipe.h"
 
 namespace lamina {
 
 void SetMonitor(const TrainSettings& settings, const Model& model, const Dataset& validation, TrainOptions& options) {
-  if (settings.monitor == kMonitorLoss) {
+  const bool classes = model.preprocessor.targets().task() == Task::kClassification;
+  const std::string monitor = WithRecipe(settings, classes).monitor;
+  const bool chosen_by_recipe = monitor != settings.monitor;
+  if (monitor == kMonitorLoss || (chosen_by_recipe && validation.size() == 0)) {
     return;
   }
   if (validation.size() == 0) {
-    RefuseSetting("monitor", "--monitor needs validation rows", settings.monitor,
+    RefuseSetting("monitor", "--monitor needs validation rows", monitor,
                   "Give a validation share, or leave --monitor out.");
   }
-  const bool classes = model.preprocessor.targets().task() == Task::kClassification;
-  const Metric metric = MetricsFor({&settings.monitor, 1}, classes, "monitor").front();
+  const Metric metric = MetricsFor({&monitor, 1}, classes, "monitor").front();
   const Matrix none(validation.size(), model.network.outputs(), model.network.dtype());  // what is asked is the truth
   for (const ScoredRows& rows : ScoreDataset(model, none, validation)) {
     if (const std::string reason = metric.WhyUndefined(rows); !reason.empty()) {
-      RefuseSetting("monitor", "--monitor is undefined for the validation rows: " + reason, settings.monitor,
+      RefuseSetting("monitor", "--monitor is undefined for the validation rows: " + reason, monitor,
                     "Leave it out, or let more rows validate (--split, --stratify).");
     }
   }

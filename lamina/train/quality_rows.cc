@@ -16,7 +16,7 @@ bool HasFolds(const TrainSettings& settings) { return settings.folds > 0; }
 
 std::vector<std::string> MonitorNames() {
   std::vector<std::string> names = MetricNames();
-  names.insert(names.begin(), kMonitorLoss);
+  names.insert(names.begin(), {std::string(kAutoText), kMonitorLoss});
   return names;
 }
 
@@ -46,7 +46,7 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           {.trials = kSame, .of_columns = true}),
       Row("monitor", &S::monitor,
           "What tells the best epoch, for --keep, --patience and the schedule plateau: loss, or a metric of the "
-          "validation rows",
+          "validation rows; auto: by the recipe (plain: loss)",
           {.choices = &MonitorNames, .more_choices = true, .trials = kSame}),
       Row("calibrate", &S::calibrate,
           "Classes: divide the last layer by a temperature fitted to the validation rows, so that probabilities say "

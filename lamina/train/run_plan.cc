@@ -10,6 +10,7 @@
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 
 namespace lamina {
 namespace {
@@ -176,7 +177,9 @@ int64_t NetworkPlan::parameter_count() const {
   for (const LayerSpec& layer : layers) {
     count += layer.parameter_count();
   }
-  return count;
+  const LayerSpec& last = layers.back();
+  count += (members - 1) * (last.weight_count() + (last.bias ? last.outputs : 0));
+  return count + (members > 1 ? members * layers.front().inputs : 0);
 }
 
 NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
@@ -188,14 +191,18 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   plan.output = PlanOutput(settings, classes, custom);
   plan.layers = LearnsByGradient(settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
                                            : LayersOfMethod(settings, inputs, outputs, classes);
-  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype)); !verdict) {
+  plan.members = settings.members;
+  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   return plan;
 }
 
-RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
+  TrainSettings settings = given;
+  settings.recipe = RecipeFor(given, raw.main.train.is_image);
   RunPlan plan;
+  plan.recipe = settings.recipe;
   plan.data = PlanData(settings, raw, custom);
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);
@@ -213,8 +220,7 @@ RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<con
   plan.train_rows = usable(nullptr, plan.data.split.train);
   plan.validation_rows = usable(raw.validation ? &*raw.validation : nullptr, plan.data.split.validation);
   plan.test_rows = usable(TestTableOf(settings, raw), plan.data.split.test);
-  const TrainOptions options =
-      TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
+  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
   plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;
 }

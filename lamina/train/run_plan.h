@@ -82,6 +82,7 @@ struct NetworkPlan {
   /// A distance layer that takes its radius from the encoded rows has radius 1 here, one that finds its centres among
   /// them one centre.
   std::vector<LayerSpec> layers;
+  int64_t members = 1;
   int64_t parameter_count() const;
 };
 
@@ -90,10 +91,14 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
+  std::string recipe;  // RecipeFor()
   DataPlan data;
   NetworkPlan network;
 
   // Without the rows that the preprocessor leaves out for missing values.
+  TrainRows rows() const {
+    return {train_rows, validation_rows, network.output.classes, data.preprocessor.inputs().count()};
+  }
   int64_t train_rows = 0;
   int64_t validation_rows = 0;
   int64_t test_rows = 0;

@@ -26,6 +26,7 @@
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
@@ -132,7 +133,9 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     }
     read = ReadRawData(sources);
   }
-  data_ = std::make_shared<const TrainData>(EncodeData(given != nullptr ? *given : *read, settings_, custom_, fitted));
+  const RawData& raw = given != nullptr ? *given : *read;
+  settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+  data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
   const Table& table = (given != nullptr ? *given : *read).main.train;
@@ -140,15 +143,20 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
-  options_ = TrainOptionsFrom(settings_, model_.loss, {train().size(), validation().size()});
+  options_ = TrainOptionsFrom(settings_, model_.loss, RowsOf(*data_));
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.frozen = FrozenLayers(settings_, model_.network);
   SetMonitor(settings_, model_, validation(), options_);
   RequireQuality();
-  const std::string_view backend = LearnsByGradient(settings_)
-                                       ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
-                                                            model_.network.dtype(), options_.rule.StateCount())
-                                       : settings_.backend;
+  if (options_.shards > 0 && (options_.front_scale > 0 || options_.dropout > 0 || settings_.members > 1)) {
+    RefuseSetting("shards", "a front scale, dropout and members are of steps in one piece, and --shards cuts them", "",
+                  "Leave one of them out (--recipe plain has none).");
+  }
+  const std::string_view backend =
+      LearnsByGradient(settings_)
+          ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
+                               options_.batch, model_.network.dtype(), options_.rule.StateCount())
+          : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = Threads()}, &tuning_warning_);
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
@@ -199,7 +207,8 @@ void TrainSession::RequireSameOnRanks() {
 }
 
 void TrainSession::Accept(Checkpoint saved, const std::string& path) {
-  if (saved.model.network.layers() != model_.network.layers()) {
+  if (saved.model.network.layers() != model_.network.layers() ||
+      saved.model.network.members() != model_.network.members()) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's network is not the one of these settings",
                 {.file = path, .remedy = "Resume without flags that change the network."});
   }

@@ -9,6 +9,7 @@
 #include "lamina/model/metric.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/settings_text.h"
 
@@ -124,8 +125,8 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateGain(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
-  const Activation hidden =
-      WithSetting("activation", [&] { return ActivationFrom(settings, settings.activation, custom); });
+  const Activation hidden = WithSetting(
+      "activation", [&] { return ActivationFrom(settings, WithRecipe(settings, false).activation, custom); });
   PreprocessOptionsFrom(settings);
   TargetFormFrom(settings, hidden, false);
   TrainOptionsFrom(settings, Loss::kMse, {}).Validate();
@@ -134,7 +135,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   if (settings.output_activation != "auto") {
     WithSetting("output-activation", [&] { ActivationFrom(settings, settings.output_activation, custom); });
   }
-  if (settings.monitor != kMonitorLoss) {
+  if (settings.monitor != kMonitorLoss && settings.monitor != kAutoText) {
     WithSetting("monitor", [&] { Metric::Parse(settings.monitor, "monitor"); });
   }
   for (const std::string& name : settings.metrics) {

@@ -77,6 +77,9 @@ void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& 
   if (IsDistance(first.synapse)) {
     PlaceCentres(network, train, settings.seed);
   }
+  if (LastStartsAtZero(settings)) {
+    network.ClearLayer(layers.size() - 1);
+  }
 }
 
 }  // namespace
@@ -123,7 +126,7 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   Model model;
   model.preprocessor = data.preprocessor;
   const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
-  model.network = Network(plan.layers, ParseDType(settings.dtype));
+  model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
   if (LearnsByGradient(settings)) {
     StartNetwork(settings, data.train, model.network);
   }
