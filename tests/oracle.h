@@ -188,6 +188,9 @@ struct Curve {
     if (name == "elu") {
       return z > 0 ? z : parameters[0] * std::expm1(z);
     }
+    if (name == "selu") {
+      return 1.0507009873554805 * (z > 0 ? z : 1.6732632423543772 * std::expm1(z));
+    }
     if (name == "softplus") {
       return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
     }
@@ -202,6 +205,9 @@ struct Curve {
     }
     if (name == "triangle") {
       return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
+    }
+    if (name == "exp") {
+      return std::exp(std::isnan(z) ? z : std::min(z, 80.0));
     }
     if (name == "gaussian") {
       return std::exp(-z * z / (2 * parameters[0] * parameters[0]));
@@ -246,6 +252,9 @@ struct Curve {
     if (name == "elu") {
       return z > 0 ? 1 : parameters[0] * std::exp(z);
     }
+    if (name == "selu") {
+      return 1.0507009873554805 * (z > 0 ? 1 : 1.6732632423543772 * std::exp(z));
+    }
     if (name == "softplus") {
       return 1 / (1 + std::exp(-z));
     }
@@ -261,14 +270,20 @@ struct Curve {
     if (name == "triangle") {
       return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;
     }
+    if (name == "exp") {
+      return Value(z);
+    }
     if (name == "gaussian") {
       return -z / (parameters[0] * parameters[0]) * Value(z);
     }
     return 1;
   }
 
-  /// |Value(z + e) - Value(z)| <= Steepness() |e|.
-  double Steepness() const {
+  /// |Value(z + e) - Value(z)| <= Steepness(z) |e|, for small e.
+  double Steepness(double z) const {
+    if (name == "exp") {
+      return 1.1 * Value(z);
+    }
     if (name == "identity") {
       return 1;
     }
@@ -284,7 +299,7 @@ struct Curve {
     if (name == "leaky_relu" || name == "elu") {
       return std::max(1.0, parameters[0]);
     }
-    return name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
+    return name == "selu" ? 1.7581 : name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
   }
 };
 
@@ -344,49 +359,5 @@ struct Step {
     *w += kind == "nesterov" ? alpha * *v - eta * gradient : *v;
   }
 };
-
-/// Loss of one sample and its gradient with respect to z, the output activation included.
-struct LossResult {
-  double loss = 0;
-  std::vector<double> delta;
-};
-
-/// `floor` bounds probabilities from below inside logarithms; `corner` is huber's delta.
-inline LossResult SampleLoss(const std::string& loss, const Curve& curve, const std::vector<double>& z,
-                             const std::vector<double>& a, const std::vector<double>& y, double floor,
-                             double corner = 1) {
-  const size_t n = a.size();
-  LossResult result{0, std::vector<double>(n)};
-  std::vector<double> da(n);
-  for (size_t j = 0; j < n; ++j) {
-    if (loss == "mse") {
-      result.loss += (y[j] - a[j]) * (y[j] - a[j]);
-      da[j] = 2 * (a[j] - y[j]);
-    } else if (loss == "mae" || loss == "huber") {
-      const double distance = std::abs(a[j] - y[j]);
-      const double sign = a[j] > y[j] ? 1 : a[j] < y[j] ? -1 : 0;
-      const bool inside = loss == "huber" && distance <= corner;
-      result.loss += inside ? distance * distance / 2 : loss == "mae" ? distance : corner * (distance - corner / 2);
-      da[j] = inside ? a[j] - y[j] : loss == "mae" ? sign : corner * sign;
-    } else {
-      result.loss -= y[j] * std::log(std::max(floor, a[j]));
-      if (loss == "binary_cross_entropy") {
-        result.loss -= (1 - y[j]) * std::log(std::max(floor, 1 - a[j]));
-      }
-      result.delta[j] = a[j] - y[j];
-    }
-  }
-  const bool by_output = loss == "mse" || loss == "mae" || loss == "huber";
-  for (size_t j = 0; by_output && j < n; ++j) {
-    if (curve.name != "softmax") {
-      result.delta[j] = da[j] * curve.Slope(z[j]);
-      continue;
-    }
-    for (size_t l = 0; l < n; ++l) {  // the full Jacobian
-      result.delta[j] += da[l] * a[l] * ((l == j ? 1 : 0) - a[j]);
-    }
-  }
-  return result;
-}
 
 }  // namespace lamina::oracle

@@ -12,6 +12,7 @@
 #include "bench_data.h"
 #include "bench_layer.h"
 #include "bench_matrix.h"
+#include "bench_network.h"
 #include "bench_paper_2016.h"
 #include "bench_paper_2017.h"
 #include "bench_peak.h"
@@ -272,6 +273,7 @@ Command AddBench(CLI::App& app) {
                                                             {"data", AddBenchData(*bench)},
                                                             {"layer", AddBenchLayer(*bench)},
                                                             {"matrix", AddBenchMatrix(*bench)},
+                                                            {"network", AddBenchNetwork(*bench)},
                                                             {"peak", AddBenchPeak(*bench)},
                                                             {"predict", AddBenchPredict(*bench)},
                                                             {"paper-2016", AddBenchPaper2016(*bench)},

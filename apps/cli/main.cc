@@ -19,6 +19,7 @@
 #include "lamina/base/mapped_file.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "ranks.h"
 #include "standard_error.h"
 
 namespace lamina::cli {
@@ -44,10 +45,15 @@ std::string VersionText() {
 }
 
 int PrintError(std::string message, int code) {
+  message = ErrorOfRanks(message);
+  if (message.empty()) {
+    return code;
+  }
   for (char& c : message) {  // may quote a damaged file, which must not steer the terminal
     c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
   }
   PrintToStderr("lamina: error: {}\n", message);
+  EndRanks(code);
   return code;
 }
 
@@ -82,9 +88,8 @@ std::vector<std::string> KnownWords(const CLI::App& command, bool flags) {
 // Flags of other programs for what lamina has not: said, before a flag of similar letters is offered.
 constexpr std::pair<std::string_view, std::string_view> kNotThere[] = {
     {"--dropout", "There is no dropout; --weight-decay, --label-smoothing and --patience work against overfitting. "},
-    {"--cv", "There is no cross-validation; the same command with another --seed splits anew. "},
-    {"--folds", "There is no cross-validation; the same command with another --seed splits anew. "},
-    {"--k-fold", "There is no cross-validation; the same command with another --seed splits anew. "}};
+    {"--cv", "Cross-validation is train --folds 5. "},
+    {"--k-fold", "Cross-validation is train --folds 5. "}};
 
 std::string Meant(const std::string& word, const std::vector<std::string>& known) {
   for (const auto& [flag, text] : kNotThere) {
@@ -115,7 +120,9 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
                    : fmt::format("unknown command: '{}'. {}", word, DidYouMean(word, known));
     break;
   }
-  PrintToStderr("lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
+  if (SpeaksForAll()) {
+    PrintToStderr("lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
+  }
   return kExitUsage;
 }
 
@@ -204,6 +211,9 @@ int Main(int argc, const char* const* argv) {
                 AddSearch(app, argc, argv),
                 AddEvaluate(app),
                 AddPredict(app),
+                AddCompare(app),
+                AddExplain(app),
+                AddDrift(app),
                 AddLayer(app, argc, argv),
                 AddNeighbours(app),
                 AddCentres(app),
@@ -245,7 +255,9 @@ int main(int argc, char** argv) {
     lamina::cli::CatchCutFiles();
     lamina::cli::usual_terminate = std::set_terminate(lamina::cli::TerminateWithoutMemory);
     const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
-    return lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
+    const int code = lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
+    lamina::cli::LeaveRanks();
+    return code;
   } catch (const std::bad_alloc&) {  // before a command began, or for the text of another error
     std::fputs(lamina::cli::kOutOfMemory, stderr);
     return lamina::cli::kExitFailure;

@@ -20,6 +20,7 @@
 #include "lamina/train/command_line.h"
 #include "lamina/train/session.h"
 #include "progress.h"
+#include "ranks.h"
 #include "search_table.h"
 #include "standard_error.h"
 #include "tables.h"
@@ -45,6 +46,7 @@ struct SearchCommand {
   std::string plot;
   bool print_config = false;
   bool quiet = false;
+  RankFlags ranks;
   JsonOutput json_output;
 };
 
@@ -66,12 +68,10 @@ void PrintStart(const Search& search) {
   const TrainData& data = search.data();
   std::string failed;
   int64_t invalid = 0;
-  int64_t begun = 0;
   for (const Trial& trial : search.trials()) {
     if (trial.state == TrialState::kFailed && trial.history.epochs.empty()) {
       failed = invalid++ == 0 ? trial.failure : failed;
     }
-    begun += trial.history.epochs.empty() ? 0 : 1;
   }
   fmt::print("{}: {} training and {} validation rows; {} inputs; read in {}\n", search.settings().train.data,
              WithThousands(data.train.size()), WithThousands(data.validation.size()), data.train.features.cols(),
@@ -79,7 +79,12 @@ void PrintStart(const Search& search) {
   fmt::print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n",
              WithThousands(std::ssize(search.trials())), search.stages(), search.stages() == 1 ? "" : "s",
              search.at_once(), search.threads_per_trial(), search.threads_per_trial() == 1 ? "" : "s",
-             search.resumed() ? fmt::format("; going on, {} had begun", begun) : "");
+             search.resumed() ? fmt::format("; going on, {} had begun", search.begun()) : "");
+  if (search.others() > 0) {
+    fmt::print("{} at work in {}: the trials are shared\n",
+               search.others() == 1 ? "another process is" : fmt::format("{} other processes are", search.others()),
+               search.settings().state);
+  }
   if (invalid > 0) {
     fmt::print("note: {} cannot be trained; the first: {}\n",
                invalid == 1 ? "1 trial" : fmt::format("{} trials", WithThousands(invalid)), failed);
@@ -181,9 +186,17 @@ int RunSearch(const SearchCommand& command) {
   }
   CheckOutputs(command);
   ValidateSearch(command.settings);
-  const bool text = !command.quiet && !command.json_output.to_stdout();
+  SearchSettings settings = command.settings;
+  if (Communicator* ranks = JoinRanks(command.ranks); ranks != nullptr) {
+    if (settings.state.empty()) {
+      RefuseSetting("state", "the ranks of a search share a folder, and --state does not name one", "",
+                    "Give --state FOLDER, on a file system that all hosts see.");
+    }
+    settings.train.threads = settings.train.threads > 0 ? settings.train.threads : CoresOfRank(*ranks);
+  }
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
   CatchInterrupts();
-  Search search(command.settings);
+  Search search(settings);
   SearchTable table(search, isatty(STDOUT_FILENO) == 1);
   SearchCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
@@ -199,6 +212,9 @@ int RunSearch(const SearchCommand& command) {
     throw;
   }
   table.Clear();
+  if (!SpeaksForAll()) {
+    return result.interrupted ? kExitInterrupted : kExitOk;
+  }
   if (result.interrupted) {
     return PrintInterrupted(command, result);
   }
@@ -240,6 +256,7 @@ Command AddSearch(CLI::App& app, int argc, const char* const* argv) {
     }
   }
   AddSettingFlags(*search, command->settings);
+  command->ranks.AddTo(*search);
   search->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
   search->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   search->add_option("--csv", command->csv, "Write the ranking of all trials to this file")->type_name("FILE");

@@ -226,8 +226,10 @@ QWidget* DataPage::MakeChoices() {
   layout->addWidget(rows);
   layout->addWidget(
       MakeFieldGroup(tr("Reading"), document_, {"header", "separator", "decimal", "date-order", "text-columns"}));
-  layout->addWidget(MakeFieldGroup(tr("Encoding"), document_,
-                                   {"task", "encode", "scale", "target-scale", "missing", "unseen", "use"}));
+  layout->addWidget(
+      MakeFieldGroup(tr("Encoding"), document_,
+                     {"task", "encode", "min-count", "max-categories", "text", "text-inputs", "numbers", "bins",
+                      "scale", "dates", "target-scale", "missing", "missing-indicator", "unseen", "use"}));
   layout->addWidget(MakeFieldGroup(tr("What counts"), document_,
                                    {"class-weights", "weight-column", "cost-matrix", "baseline", "class-map"}));
   layout->addWidget(MakeFieldGroup(tr("Computed columns"), document_, {"derive", "series-by", "order-by"}));

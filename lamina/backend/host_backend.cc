@@ -56,7 +56,7 @@ void SampleDelta(const L& loss, const LossArgs& args, const Smoothed<T>& smoothe
   const T* y = args.targets.Row<T>(i);
   T* delta = args.delta.Row<T>(i);
   for (int64_t j = 0; j < outputs; ++j) {
-    delta[j] = scale * loss.Gradient(a[j], smoothed(y[j]));
+    delta[j] = scale * formulas::LossGradient(loss, a[j], smoothed(y[j]), j);
   }
   if constexpr (!L::kByOutput) {
     return;
@@ -87,7 +87,7 @@ void LossLoop(const L& formula, const LossArgs& args) {
     const T weight = weights == nullptr ? T(1) : weights[i];
     double loss = 0;
     for (int64_t j = 0; j < outputs; ++j) {
-      loss += formula.Value(a[j], smoothed(y[j]));
+      loss += formulas::LossValue(formula, a[j], smoothed(y[j]), j);
     }
     sums.loss += weight * loss;
     sums.weight += weight;

@@ -158,11 +158,15 @@ Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset&
     return evaluation;
   }
   const Matrix truth = InTargetUnits(model, dataset.targets);
+  const std::vector<double>& levels = model.preprocessor.targets().form().quantiles;
   for (int64_t j = 0; j < outputs.cols(); ++j) {
     const std::vector<double> right = ColumnOf(truth, j);
     const std::vector<double> answers = ColumnOf(outputs, j);
     evaluation.regression.push_back(
-        MeasureRegression(right, answers, model.preprocessor.targets().names()[static_cast<size_t>(j)]));
+        MeasureRegression(right, answers, model.preprocessor.targets().answer_names()[static_cast<size_t>(j)]));
+    if (!levels.empty()) {
+      MeasureQuantile(right, answers, levels[static_cast<size_t>(j) % levels.size()], evaluation.regression.back());
+    }
     evaluation.points.push_back(PointsOf(right, answers));
   }
   if (!dataset.baseline.empty()) {
@@ -181,6 +185,9 @@ nlohmann::json ToJson(const Evaluation& evaluation) {
     }
     node = evaluation.regression.size() == 1 ? targets[0] : nlohmann::json::object();
     node["targets"] = targets;
+  }
+  for (const MetricValue& value : evaluation.metrics) {
+    node["metrics"].push_back(ToJson(value));
   }
   node["samples"] = evaluation.samples;
   node["loss"] = std::isfinite(evaluation.loss) ? nlohmann::json(evaluation.loss) : nlohmann::json(nullptr);

@@ -120,6 +120,17 @@ void CompareWithBaseline(std::span<const double> truth, std::span<const double> 
   metrics.skill = naive.mae > 0 ? 1 - metrics.mae / naive.mae : kNaN;
 }
 
+void MeasureQuantile(std::span<const double> truth, std::span<const double> predicted, double level,
+                     RegressionMetrics& metrics) {
+  metrics.level = level;
+  metrics.pinball = metrics.below = truth.empty() ? kNaN : 0;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    const double difference = truth[i] - predicted[i];
+    metrics.pinball += std::max(level * difference, (level - 1) * difference) / static_cast<double>(truth.size());
+    metrics.below += (difference <= 0 ? 1.0 : 0.0) / static_cast<double>(truth.size());
+  }
+}
+
 json ToJson(const ClassificationMetrics& metrics) {
   json classes = json::array();
   for (const ClassMetrics& row : metrics.classes) {
@@ -147,6 +158,11 @@ json ToJson(const RegressionMetrics& metrics) {
                {"rmse", NumberOrNull(metrics.rmse)},
                {"mae", NumberOrNull(metrics.mae)},
                {"r2", NumberOrNull(metrics.r2)}};
+  if (metrics.level > 0) {
+    node["level"] = metrics.level;
+    node["pinball"] = NumberOrNull(metrics.pinball);
+    node["below"] = NumberOrNull(metrics.below);
+  }
   if (!metrics.baseline.empty()) {
     node["baseline"] = metrics.baseline;
     node["baseline_mae"] = NumberOrNull(metrics.baseline_mae);

@@ -49,7 +49,10 @@ struct RegressionMetrics {
   std::string baseline;     // what the naive guess is; empty: none, and NaN below
   double baseline_mae = 0;  // of the naive guess
   double baseline_rmse = 0;
-  double skill = 0;  // 1 - MAE / MAE of the naive guess: above 0 is better, 1 is perfect
+  double level = 0;    // of a quantile; 0: the answers are none, and these below are 0, too
+  double pinball = 0;  // mean of level (y - a) where a is below y, else (1 - level)(a - y): what a quantile makes least
+  double below = 0;    // share of the rows whose truth is at or below the answer: should be the level
+  double skill = 0;    // 1 - MAE / MAE of the naive guess: above 0 is better, 1 is perfect
 };
 
 /// One target. All in its own units.
@@ -57,6 +60,10 @@ RegressionMetrics MeasureRegression(std::span<const double> truth, std::span<con
 /// Fills in how a naive guess does on the same rows.
 void CompareWithBaseline(std::span<const double> truth, std::span<const double> guess, std::string name,
                          RegressionMetrics& metrics);
+
+/// Fills in how good answers are as quantiles of that level.
+void MeasureQuantile(std::span<const double> truth, std::span<const double> predicted, double level,
+                     RegressionMetrics& metrics);
 
 nlohmann::json ToJson(const ClassificationMetrics& metrics);
 nlohmann::json ToJson(const RegressionMetrics& metrics);

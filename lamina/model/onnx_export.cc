@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 
 #include "lamina/base/error.h"
-#include "lamina/data/files/reader.h"
+#include "lamina/model/onnx_activation.h"
 #include "lamina/model/onnx_graph.h"
+#include "lamina/model/onnx_inputs.h"
 #include "lamina/model/onnx_scaling.h"
 #include "lamina/model/onnx_weights.h"
 #include "lamina/nn/rounded_network.h"
@@ -33,9 +33,17 @@ class Exporter {
   explicit Exporter(const Model& model) : model_(model), network_(model.network), dtype_(model.network.dtype()) {}
 
   std::string Run() {
-    std::string value = model_.preprocessor.inputs().count() == 0 ? PlainInput() : EncodedInput();
+    const bool plain = model_.preprocessor.inputs().count() == 0;
+    std::string value = plain ? PlainInput() : InputsInGraph(graph_, model_.preprocessor, dtype_, taken_);
+    if (network_.members() > 1) {
+      value = ExpandedInput(value);
+    }
     for (size_t l = 0; l < network_.layers().size(); ++l) {
       value = Layer(l, value);
+    }
+    if (network_.members() > 1) {
+      value = graph_.Node("ReduceMean", {Reshaped(value, {network_.members(), -1, network_.outputs()})},
+                          {{"axes", std::vector<int64_t>{0}}, {"keepdims", int64_t{0}}});
     }
     Answers(value);
     std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
@@ -47,7 +55,7 @@ class Exporter {
       }
       metadata["input_columns"] = Dump(columns);
       metadata["classes"] = Dump(model_.preprocessor.targets().class_names());
-      metadata["targets"] = Dump(model_.preprocessor.targets().names());
+      metadata["targets"] = Dump(model_.preprocessor.targets().answer_names());
     }
     return graph_.Model("lamina " + network_.ShapeText(), metadata);
   }
@@ -55,142 +63,56 @@ class Exporter {
  private:
   static std::string Dump(const json& node) { return node.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-  // Columns keep their names; what is called the same gets an underscore.
-  std::string FreeName(std::string name) const {
-    while (taken_.contains(name)) {
-      name += '_';
-    }
-    return name;
-  }
-
   std::string PlainInput() {
     graph_.AddInput("input", OnnxTypeOf(dtype_), network_.inputs());
     return "input";
-  }
-
-  // Raw columns to network inputs, in their order.
-  std::string EncodedInput() {
-    const std::vector<FittedColumn>& columns = model_.preprocessor.inputs().columns();
-    for (const FittedColumn& column : columns) {
-      if (column.kind == ColumnKind::kText) {
-        taken_.insert(column.name);
-      }
-    }
-    const bool numbers_only = taken_.empty();
-    const std::string numbers = Numbers(FreeName(numbers_only ? "input" : "numbers"));
-    if (numbers_only) {
-      return numbers;
-    }
-    std::vector<std::string> parts;
-    std::vector<int64_t> run;  // of neighbouring number columns
-    const auto end_run = [&] {
-      if (!run.empty()) {
-        parts.push_back(
-            graph_.Node("Gather", {numbers, graph_.Vector(std::exchange(run, {}))}, {{"axis", int64_t{1}}}));
-      }
-    };
-    int64_t number = 0;
-    for (const FittedColumn& column : columns) {
-      if (column.kind == ColumnKind::kNumber) {
-        run.push_back(number++);
-      } else {
-        end_run();
-        parts.push_back(Text(column));
-      }
-    }
-    end_run();
-    return parts.size() == 1 ? parts.front() : graph_.Node("Concat", parts, {{"axis", int64_t{1}}});
-  }
-
-  // All number columns at once: missing ones filled, scaled. In double precision as in the program, but for images:
-  // x / 255 rounds the same in f32, and runtimes for small devices have no doubles.
-  std::string Numbers(const std::string& name) {
-    std::vector<ColumnScaling> scalings;
-    std::vector<double> fills;
-    for (const FittedColumn& column : model_.preprocessor.inputs().columns()) {
-      if (column.kind == ColumnKind::kNumber) {
-        scalings.push_back(column.scaling);
-        fills.push_back(column.fill);
-      }
-    }
-    if (scalings.empty()) {
-      return "";
-    }
-    graph_.AddInput(name, OnnxTypeOf(dtype_), std::ssize(scalings));
-    std::string value = name;
-    const bool fill = model_.preprocessor.policies().missing == MissingPolicy::kMean;
-    if (!fill && std::all_of(scalings.begin(), scalings.end(), std::mem_fn(&ColumnScaling::IsIdentity))) {
-      return value;
-    }
-    const bool only_divided = std::all_of(scalings.begin(), scalings.end(), [](const ColumnScaling& scaling) {
-      return !scaling.logarithm && scaling.offset == 0;
-    });
-    const DType compute = only_divided ? dtype_ : DType::kF64;
-    if (compute != dtype_) {
-      value = Cast(value, compute);
-    }
-    if (fill) {
-      value = graph_.Node("Where", {graph_.Node("IsNaN", {value}), graph_.Vector(compute, fills), value});
-    }
-    value = EncodeInGraph(graph_, compute, value, scalings);
-    return compute == dtype_ ? value : Cast(value, dtype_);
-  }
-
-  // A text column: its category's index, then one input a category, or a number for it. OneHotEncoder also refuses
-  // what training did not see, if the model does.
-  std::string Text(const FittedColumn& column) {
-    graph_.AddInput(column.name, OnnxType::kString, 1);
-    std::vector<std::string> keys = column.categories;
-    std::vector<int64_t> values;
-    std::vector<int64_t> indices;
-    for (int64_t i = 0; i < std::ssize(column.categories); ++i) {
-      values.push_back(i);
-      indices.push_back(i);
-    }
-    if (model_.preprocessor.policies().missing == MissingPolicy::kMean) {
-      for (const std::string& missing : ReadOptions().missing) {
-        if (std::find(column.categories.begin(), column.categories.end(), missing) == column.categories.end()) {
-          keys.push_back(missing);
-          values.push_back(column.fill_category);
-        }
-      }
-    }
-    const std::string index = graph_.Node(
-        "LabelEncoder", {column.name},
-        {{"keys_strings", keys}, {"values_int64s", values}, {"default_int64", int64_t{-1}}}, OnnxGraph::kMlDomain);
-    const int64_t zeros = model_.preprocessor.policies().unseen == UnseenPolicy::kZero ? 1 : 0;
-    const std::string cube =
-        graph_.Node("OneHotEncoder", {index}, {{"cats_int64s", indices}, {"zeros", zeros}}, OnnxGraph::kMlDomain);
-    const int64_t shape[] = {-1, std::ssize(indices)};
-    std::string one_hot = graph_.Node("Reshape", {cube, graph_.Vector(shape)});
-    if (dtype_ == DType::kF64) {
-      one_hot = Cast(one_hot, dtype_);
-    }
-    if (column.one_hot) {
-      return one_hot;
-    }
-    std::vector<double> encoded;
-    for (const int64_t i : indices) {
-      encoded.push_back(column.scaling.Encode(static_cast<double>(i)));
-    }
-    const int64_t as_column[] = {-1, 1};
-    return graph_.Node("MatMul",
-                       {one_hot, graph_.Node("Reshape", {graph_.Vector(dtype_, encoded), graph_.Vector(as_column)})});
   }
 
   std::string Cast(const std::string& value, DType to) {
     return graph_.Node("Cast", {value}, {{"to", static_cast<int64_t>(OnnxTypeOf(to))}});
   }
 
+  std::string Reshaped(const std::string& value, const std::vector<int64_t>& shape) {
+    return graph_.Node("Reshape", {value, graph_.Vector(shape)});
+  }
+
+  // Every row times the factors of every member, those of one together.
+  std::string ExpandedInput(const std::string& x) {
+    const MatrixView scales = network_.MemberScales();
+    const int64_t first[] = {0};
+    const std::string factors = graph_.Constant("member_scale", OnnxTypeOf(dtype_), {scales.rows, 1, scales.cols},
+                                                Bytes(scales.data, scales.rows * scales.cols, dtype_));
+    const std::string rows = graph_.Node("Unsqueeze", {x, graph_.Vector(first)});
+    return Reshaped(graph_.Node("Mul", {rows, factors}), {-1, scales.cols});
+  }
+
+  // The output layer of each member on its rows.
+  std::string MemberProducts(size_t l, const std::string& x) {
+    const LayerSpec& layer = network_.layers()[l];
+    const int64_t members = network_.members();
+    const std::string weights =
+        graph_.Node("Transpose", {Reshaped(WeightsInGraph(graph_, model_, l), {members, layer.outputs, layer.inputs})},
+                    {{"perm", std::vector<int64_t>{0, 2, 1}}});
+    std::string z = graph_.Node("MatMul", {Reshaped(x, {members, -1, layer.inputs}), weights});
+    if (layer.bias) {
+      z = graph_.Node("Add", {z, graph_.Constant(fmt::format("layer.{}.bias", l + 1), OnnxTypeOf(dtype_),
+                                                 {members, 1, layer.outputs},
+                                                 Bytes(network_.Bias(l), members * layer.outputs, dtype_))});
+    }
+    return Reshaped(z, {-1, layer.outputs});
+  }
+
   std::string Layer(size_t l, const std::string& x) {
     const LayerSpec& layer = network_.layers()[l];
-    std::string z = layer.synapse == Synapse::kDot ? Products(l, x) : Distances(l, x);
+    std::string z = network_.blocks(l) > 1           ? MemberProducts(l, x)
+                    : layer.synapse == Synapse::kDot ? Products(l, x)
+                                                     : Distances(l, x);
     if (layer.trained_radius) {
       z = graph_.Node("Div", {z, graph_.Constant(fmt::format("layer.{}.radius", l + 1), OnnxTypeOf(dtype_),
                                                  {layer.outputs}, Bytes(network_.Radii(l), layer.outputs, dtype_))});
-      return Activate(layer.activation.WithRadius(1), z);
+      return ActivationInGraph(graph_, dtype_, layer.activation.WithRadius(1), z);
     }
-    return Activate(layer.activation, z);
+    return ActivationInGraph(graph_, dtype_, layer.activation, z);
   }
 
   std::string BiasOf(size_t l) {
@@ -253,86 +175,11 @@ class Exporter {
     return graph_.Node(operation, std::move(inputs));
   }
 
-  std::string Activate(const Activation& activation, const std::string& z) {
-    const std::string& name = activation.name();
-    const std::span<const double> parameters = activation.parameters();
-    if (activation.is_softmax()) {
-      return graph_.Node("Softmax", {z}, {{"axis", int64_t{1}}});
-    }
-    if (activation.kind() != Activation::kCustom) {
-      if (name == formulas::Identity::kName) {
-        return z;
-      }
-      for (const auto& [own, operation] : {std::pair{formulas::Sigmoid::kName, "Sigmoid"},
-                                           {formulas::HyperbolicTangent::kName, "Tanh"},
-                                           {formulas::Relu::kName, "Relu"},
-                                           {formulas::Absolute::kName, "Abs"}}) {
-        if (name == own) {
-          return Node(operation, {z});
-        }
-      }
-      if (name == formulas::BipolarSigmoid::kName) {  // 2 sigmoid(gain (z - threshold)) - 1
-        const std::string u = Node("Mul", {Node("Sub", {z, Scalar(parameters[1])}), Scalar(parameters[0])});
-        return Node("Sub", {Node("Mul", {Node("Sigmoid", {u}), Scalar(2)}), Scalar(1)});
-      }
-      if (name == formulas::LeakyRelu::kName) {  // the operator has its slope in f32 only
-        return Node("Where", {Node("Greater", {z, Scalar(0)}), z, Node("Mul", {z, Scalar(parameters[0])})});
-      }
-      if (name == formulas::Gelu::kName) {
-        return Gelu(z);
-      }
-      if (name == formulas::Triangle::kName) {
-        return Node("Relu",
-                    {Node("Sub", {Scalar(1), Node("Div", {z, Scalar(formulas::Triangle::kWidth * parameters[0])})})});
-      }
-      if (name == formulas::Gaussian::kName) {
-        const std::string u = Node("Div", {z, Scalar(parameters[0])});
-        return Node("Exp", {Node("Mul", {Node("Mul", {u, u}), Scalar(-0.5)})});
-      }
-      if (name == formulas::Silu::kName) {
-        return Node("Mul", {z, Node("Sigmoid", {z})});
-      }
-      if (name == formulas::Mish::kName) {  // the operator came with opset 18
-        return Node("Mul", {z, Node("Tanh", {Softplus(z)})});
-      }
-      if (name == formulas::Elu::kName) {  // the operator has its alpha in f32 only; e^min(z, 0) does not overflow
-        const std::string below = Node("Neg", {Node("Relu", {Node("Neg", {z})})});
-        const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
-        return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
-      }
-      if (name == formulas::Softplus::kName) {
-        return Softplus(z);
-      }
-      if (name == formulas::SaturatedLinear::kName) {
-        const std::string above = Node("Relu", {Node("Sub", {z, Scalar(1)})});
-        return Node("Sub", {Node("Sub", {Node("Relu", {Node("Add", {z, Scalar(1)})}), above}), Scalar(1)});
-      }
-      if (name == formulas::Multiquadric::kName) {
-        return Node("Sqrt", {Node("Add", {Node("Mul", {z, z}), Scalar(1)})});
-      }
-    }
-    throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
-                {.value = name, .remedy = "Export a network of lamina's own activations."});
-  }
-
-  // ln(1 + e^z) without overflow. The operator of that name is f32 only in the runtimes.
-  std::string Softplus(const std::string& z) {
-    const std::string power = Node("Exp", {Node("Neg", {Node("Abs", {z})})});
-    return Node("Add", {Node("Relu", {z}), Node("Log", {Node("Add", {power, Scalar(1)})})});
-  }
-
-  std::string Gelu(const std::string& z) {
-    const std::string cube = Node("Mul", {Node("Mul", {z, z}), z});
-    const std::string inner = Node("Add", {z, Node("Mul", {cube, Scalar(formulas::Gelu::kCubic)})});
-    const std::string t = Node("Tanh", {Node("Mul", {inner, Scalar(formulas::Gelu::kRootTwoOverPi)})});
-    return Node("Mul", {Node("Mul", {z, Scalar(0.5)}), Node("Add", {t, Scalar(1)})});
-  }
-
   void Answers(const std::string& value) {
     const Preprocessor& data = model_.preprocessor;
     const bool plain = data.inputs().count() == 0;
     if (plain || data.targets().task() == Task::kClassification) {
-      const std::string outputs = FreeName("outputs");
+      const std::string outputs = FreeName(taken_, "outputs");
       graph_.AddOutput(outputs, OnnxTypeOf(dtype_), network_.outputs());
       graph_.NamedNode(outputs, "Identity", {value});
       if (!plain) {
@@ -341,14 +188,28 @@ class Exporter {
       return;
     }
     std::vector<ColumnScaling> scalings;
-    for (const FittedColumn& target : data.targets().columns()) {
-      scalings.push_back(target.scaling);
+    for (int64_t j = 0; j < network_.outputs(); ++j) {
+      scalings.push_back(data.targets().ScalingOf(j));
     }
     const std::string wide = dtype_ == DType::kF64 ? value : Cast(value, DType::kF64);
-    const std::string decoded = DecodeInGraph(graph_, DType::kF64, wide, scalings);
-    const std::string prediction = FreeName("prediction");
+    const std::string decoded = InOrder(DecodeInGraph(graph_, DType::kF64, wide, scalings));
+    const std::string prediction = FreeName(taken_, "prediction");
     graph_.AddOutput(prediction, OnnxTypeOf(dtype_), network_.outputs());
     graph_.NamedNode(prediction, "Cast", {decoded}, {{"to", static_cast<int64_t>(OnnxTypeOf(dtype_))}});
+  }
+
+  // Quantiles of a target that cross are put in order.
+  std::string InOrder(const std::string& answers) {
+    const int64_t each = model_.preprocessor.targets().OutputsOfTarget();
+    if (each == 1) {
+      return answers;
+    }
+    const int64_t targets[] = {-1, each};
+    const int64_t count[] = {each};
+    const int64_t outputs[] = {-1, network_.outputs()};
+    const std::string groups = graph_.Node("Reshape", {answers, graph_.Vector(targets)});
+    const std::string ascending = graph_.FirstOf(2, "TopK", {groups, graph_.Vector(count)}, {{"largest", int64_t{0}}});
+    return graph_.Node("Reshape", {ascending, graph_.Vector(outputs)});
   }
 
   void Labels(const std::string& outputs) {
@@ -371,7 +232,7 @@ class Exporter {
     for (int64_t i = 0; i < std::ssize(names); ++i) {
       keys.push_back(i);
     }
-    const std::string label = FreeName("label");
+    const std::string label = FreeName(taken_, "label");
     graph_.AddOutput(label, OnnxType::kString, 0);
     graph_.NamedNode(label, "LabelEncoder", {index}, {{"keys_int64s", keys}, {"values_strings", names}},
                      OnnxGraph::kMlDomain);

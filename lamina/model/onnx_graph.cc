@@ -107,15 +107,33 @@ std::string OnnxGraph::Node(const std::string& operation, std::vector<std::strin
   return output;
 }
 
+std::string OnnxGraph::FirstOf(int outputs, const std::string& operation, const std::vector<std::string>& inputs,
+                               const Attributes& attributes) {
+  std::vector<std::string> names;
+  for (int i = 0; i < outputs; ++i) {
+    names.push_back(NewName(operation));
+  }
+  AddNode(names, operation, inputs, attributes, {});
+  return names.front();
+}
+
 void OnnxGraph::NamedNode(const std::string& output, const std::string& operation,
                           const std::vector<std::string>& inputs, const Attributes& attributes,
                           const std::string& domain) {
+  AddNode({output}, operation, inputs, attributes, domain);
+}
+
+void OnnxGraph::AddNode(const std::vector<std::string>& outputs, const std::string& operation,
+                        const std::vector<std::string>& inputs, const Attributes& attributes,
+                        const std::string& domain) {
   ProtoMessage node;
   for (const std::string& input : inputs) {
     node.Add(1, std::string_view(input));
   }
-  node.Add(2, std::string_view(output));
-  node.Add(3, std::string_view(output));
+  for (const std::string& output : outputs) {
+    node.Add(2, std::string_view(output));
+  }
+  node.Add(3, std::string_view(outputs.front()));
   node.Add(4, std::string_view(operation));
   for (const auto& [name, value] : attributes) {
     ProtoMessage attribute;

@@ -63,6 +63,9 @@ class OnnxGraph {
 
   std::string Node(const std::string& operation, std::vector<std::string> inputs, const Attributes& attributes = {},
                    const std::string& domain = {});
+  /// The first output of an operator that has so many.
+  std::string FirstOf(int outputs, const std::string& operation, const std::vector<std::string>& inputs,
+                      const Attributes& attributes = {});
   /// The last node of a chain: its value gets this name.
   void NamedNode(const std::string& output, const std::string& operation, const std::vector<std::string>& inputs,
                  const Attributes& attributes = {}, const std::string& domain = {});
@@ -77,6 +80,8 @@ class OnnxGraph {
   std::string Model(const std::string& name, const std::map<std::string, std::string>& metadata) const;
 
  private:
+  void AddNode(const std::vector<std::string>& outputs, const std::string& operation,
+               const std::vector<std::string>& inputs, const Attributes& attributes, const std::string& domain);
   void Describe(int field, const std::string& name, OnnxType type, int64_t columns);
   std::string NewName(const std::string& what);
 

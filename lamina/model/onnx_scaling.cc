@@ -2,6 +2,7 @@
 #include "lamina/model/onnx_scaling.h"
 
 #include <algorithm>
+#include <numbers>
 #include <vector>
 
 namespace lamina {
@@ -29,22 +30,36 @@ struct Builder {
     return nothing ? value : Node(operation, {value, graph.Vector(dtype, parts)});
   }
 
+  // made(value) in the columns of `curve`, `value` in the others.
+  template <class Make>
+  std::string Where(Curve curve, const std::string& value, const Make& make) const {
+    std::string of_curve;  // a byte a column
+    for (const ColumnScaling& scaling : scalings) {
+      of_curve += scaling.curve == curve ? '\1' : '\0';
+    }
+    if (of_curve.find('\1') == std::string::npos) {
+      return value;
+    }
+    const std::string made = make();
+    if (of_curve.find('\0') == std::string::npos) {
+      return made;
+    }
+    return Node("Where", {graph.Constant("of_curve", OnnxType::kBool, {std::ssize(of_curve)}, of_curve), made, value});
+  }
+
   // sign(x) · magnitude(|x|) in the columns of logarithms, x in the others.
   template <class Magnitude>
   std::string Signed(const std::string& value, const Magnitude& magnitude) const {
-    std::string logarithmic;  // a byte a column
-    for (const ColumnScaling& scaling : scalings) {
-      logarithmic += scaling.logarithm ? '\1' : '\0';
-    }
-    if (logarithmic.find('\1') == std::string::npos) {
-      return value;
-    }
-    const std::string made = Node("Mul", {Node("Sign", {value}), magnitude(Node("Abs", {value}))});
-    if (logarithmic.find('\0') == std::string::npos) {
-      return made;
-    }
-    return Node("Where",
-                {graph.Constant("logarithmic", OnnxType::kBool, {std::ssize(logarithmic)}, logarithmic), made, value});
+    return Where(Curve::kLogarithm, value, [&] {
+      return Node("Mul", {Node("Sign", {value}), magnitude(Node("Abs", {value}))});
+    });
+  }
+
+  // As SmoothClip(): its limit from afar is reached long before.
+  std::string Clipped(const std::string& value) const {
+    const std::string near = Node("Max", {Node("Min", {value, graph.Scalar(dtype, 1e9)}), graph.Scalar(dtype, -1e9)});
+    const std::string third = Node("Div", {near, graph.Scalar(dtype, 3)});
+    return Node("Div", {near, Node("Sqrt", {Node("Add", {Node("Mul", {third, third}), One()})})});
   }
 };
 
@@ -56,7 +71,13 @@ std::string EncodeInGraph(OnnxGraph& graph, DType dtype, std::string value, std:
     return build.Node("Log", {build.Node("Add", {size, build.One()})});
   });
   value = build.Apply("Sub", value, &ColumnScaling::offset, 0);
-  return build.Apply("Div", value, &ColumnScaling::scale, 1);
+  value = build.Apply("Div", value, &ColumnScaling::scale, 1);
+  value = build.Where(Curve::kSmoothClip, value, [&] { return build.Clipped(value); });
+  value = build.Where(Curve::kSine, value, [&] {
+    return build.Node("Sin", {build.Node("Mul", {value, graph.Scalar(dtype, 2 * std::numbers::pi)})});
+  });
+  value = build.Apply("Max", value, &ColumnScaling::low, -ColumnScaling::kUnlimited);
+  return build.Apply("Min", value, &ColumnScaling::high, ColumnScaling::kUnlimited);
 }
 
 std::string DecodeInGraph(OnnxGraph& graph, DType dtype, std::string value, std::span<const ColumnScaling> scalings) {

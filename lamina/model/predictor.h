@@ -49,13 +49,19 @@ class Predictor {
   void PredictAt(const void* x, void* y, void* scratch) const noexcept;
 
  private:
+  void Answer(size_t member, const void* x, void* y, void* scratch) const noexcept;
+  void AnswerOfMembers(const void* x, void* y, void* scratch) const noexcept;
+
   // Trained radii stand beside a layer of identity activation.
   struct Radii {
     Activation activation;  // of radius 1
     AlignedBuffer values;
   };
 
-  std::vector<cpu::RowLayer> layers_;
+  std::vector<cpu::RowLayer> layers_;  // the last one is that of the first member
+  std::vector<cpu::RowLayer> others_;  // the last layers of the other members
+  AlignedBuffer member_scales_;        // members × inputs; empty: no members
+  int64_t members_ = 1;
   std::vector<std::optional<Radii>> radii_;
   std::vector<int64_t> widths_;  // outputs of each layer
   int64_t inputs_ = 0;
@@ -91,6 +97,7 @@ class RowPredictor {
   Predictor predictor_;
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
+  int64_t quantiles_ = 1;               // answers of a target, ascending
   std::vector<ColumnScaling> targets_;  // one an output; scales nothing for classes
 };
 

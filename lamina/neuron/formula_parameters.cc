@@ -9,6 +9,21 @@
 #include "lamina/base/text.h"
 
 namespace lamina {
+namespace {
+
+// What a parameter must do instead; null: nothing.
+const char* Refused(Domain domain, double value) {
+  switch (domain) {
+    case Domain::kAny: return nullptr;
+    case Domain::kPositive: return value > 0 ? nullptr : "be positive";
+    case Domain::kNotZero: return value != 0 ? nullptr : "not be 0";
+    case Domain::kLevel: return value > 0 && value < 1 ? nullptr : "be above 0 and below 1";
+    case Domain::kLevelOrNone: return value >= 0 && value < 1 ? nullptr : "be above 0 and below 1";
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 int FormulaParameters::Find(std::string_view name) const {
   for (size_t i = 0; i < count_; ++i) {
@@ -22,6 +37,9 @@ int FormulaParameters::Find(std::string_view name) const {
 std::string FormulaParameters::Text() const {
   std::string text;
   for (size_t i = 0; i < count_; ++i) {
+    if (domains_[i] == Domain::kLevelOrNone && values_[i] == 0) {
+      continue;
+    }
     text += fmt::format("{}{}={}", i == 0 ? "(" : ",", names_[i], values_[i]);
   }
   return count_ == 0 ? text : text + ")";
@@ -49,10 +67,8 @@ void FormulaParameters::Parse(std::string_view formula, std::string_view text) {
     Set(i, value);
   }
   for (size_t i = 0; i < count_; ++i) {
-    const bool positive = domains_[i] == Domain::kPositive;
-    if ((positive && !(values_[i] > 0)) || (domains_[i] == Domain::kNotZero && values_[i] == 0)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the {} of {} must {}", names_[i], formula, positive ? "be positive" : "not be 0"),
+    if (const char* const must = Refused(domains_[i], values_[i])) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("the {} of {} must {}", names_[i], formula, must),
                   {.value = whole});
     }
   }

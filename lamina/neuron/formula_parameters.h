@@ -14,7 +14,7 @@ namespace lamina {
 /// Cheap to copy.
 class FormulaParameters {
  public:
-  static constexpr size_t kMost = 4;
+  static constexpr size_t kMost = 7;
 
   FormulaParameters() = default;  // none
 

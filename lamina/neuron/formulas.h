@@ -18,7 +18,8 @@
 namespace lamina {
 
 /// The finite numbers that a parameter may be.
-enum class Domain { kAny, kPositive, kNotZero };
+/// kLevel: above 0 and below 1; kLevelOrNone: or 0, which is not written.
+enum class Domain { kAny, kPositive, kNotZero, kLevel, kLevelOrNone };
 
 /// A named parameter of an activation or a loss: a pointer to a public double member of F.
 template <class F>
@@ -30,8 +31,9 @@ struct FormulaParameter {
 template <class F>
 using ActivationParameter = FormulaParameter<F>;
 
-/// What a loss asks of its targets: any numbers, numbers from 0 to 1, or such that sum to 1 over the outputs.
-enum class LossTargets { kNumbers, kProbabilities, kDistribution };
+/// What a loss asks of its targets: any numbers, numbers from 0 to 1, or such that sum to 1 over the outputs; numbers
+/// of 0 or more, or above 0.
+enum class LossTargets { kNumbers, kProbabilities, kDistribution, kNotNegative, kPositive };
 
 /// The numbers of an update rule at one step (NumbersOf() in update_rule.h).
 template <class T>

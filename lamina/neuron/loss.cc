@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "lamina/base/text.h"
@@ -13,6 +15,16 @@ namespace {
 template <class Fn>
 auto VisitKind(Loss::Kind kind, const Fn& fn) {
   return VisitFormula<formulas::Losses>(static_cast<size_t>(kind), fn);
+}
+
+// Answers of ascending levels are put in ascending order; a level that is not given ends them.
+void RequireAscending(std::span<const double> levels, std::string_view text) {
+  while (!levels.empty() && levels.back() == 0) {
+    levels = levels.first(levels.size() - 1);
+  }
+  if (std::adjacent_find(levels.begin(), levels.end(), std::greater_equal<>()) != levels.end()) {
+    throw Error(ErrorCode::kInvalidArgument, "the levels of quantiles must ascend", {.value = std::string(text)});
+  }
 }
 
 }  // namespace
@@ -29,6 +41,9 @@ Loss Loss::Parse(std::string_view text) {
       Loss loss(static_cast<Kind>(i));
       if (open != std::string_view::npos) {
         loss.parameters_.Parse(name, text.substr(open));
+        if (loss.kind_ == kQuantile) {
+          RequireAscending(loss.parameters_.values(), text);
+        }
       }
       return loss;
     }
@@ -36,6 +51,23 @@ Loss Loss::Parse(std::string_view text) {
   throw Error(ErrorCode::kInvalidArgument, "unknown loss",
               {.value = std::string(name),
                .remedy = DidYouMean(name, names) + fmt::format("Known: {}.", fmt::join(names, ", "))});
+}
+
+Loss Loss::Quantiles(std::span<const double> levels) {
+  Loss loss(kQuantile);
+  std::string text;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    text += fmt::format("{}q{}={}", i == 0 ? "(" : ",", i + 1, levels[i]);
+  }
+  return Parse(fmt::format("{}{}{}", loss.name(), text, levels.empty() ? "" : ")"));
+}
+
+std::vector<double> Loss::levels() const {
+  if (kind_ != kQuantile) {
+    return {};
+  }
+  const std::span<const double> all = parameters_.values();
+  return {all.begin(), std::find(all.begin(), all.end(), 0.0)};
 }
 
 std::string_view Loss::name() const {
@@ -68,10 +100,9 @@ std::vector<std::string> LossNames() {
 }
 
 Verdict LossSmooths(const Loss& loss) {
-  return loss.targets() != LossTargets::kNumbers
-             ? Verdict::Yes()
-             : Verdict::No(
-                   fmt::format("{} takes any numbers as targets; only those of classes can be smoothed", loss.name()));
+  return loss.of_classes() ? Verdict::Yes()
+                           : Verdict::No(fmt::format(
+                                 "{} takes numbers as targets; only those of classes can be smoothed", loss.name()));
 }
 
 Verdict LossAccepts(const Loss& loss, const Activation& output) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,16 +23,26 @@ namespace lamina {
 class Loss {
  public:
   /// Index in formulas::Losses.
-  enum Kind { kMse, kCrossEntropy, kBinaryCrossEntropy, kMae, kHuber };
+  enum Kind { kMse, kCrossEntropy, kBinaryCrossEntropy, kMae, kHuber, kQuantile, kPoisson, kGamma, kFocal };
 
   Loss(Kind kind = kMse);  // NOLINT(google-explicit-constructor): with the formula's own parameters
   /// Throws Error(kInvalidArgument) with the nearest known name, or for wrong parameters.
   static Loss Parse(std::string_view text);
 
+  /// The quantile loss of these levels, one output each for every target. Throws Error(kInvalidArgument) unless they
+  /// ascend, above 0 and below 1, at most 7.
+  static Loss Quantiles(std::span<const double> levels);
+
   Kind kind() const { return kind_; }
+  /// Those of the quantile loss, ascending; empty: every target has one output.
+  std::vector<double> levels() const;
   std::string_view name() const;
   /// The text form; Parse(Text()) gives an equal loss.
   std::string Text() const { return std::string(name()) + parameters_.Text(); }
+  /// Whether it is for classes, so that the targets can be smoothed.
+  bool of_classes() const {
+    return targets() == LossTargets::kProbabilities || targets() == LossTargets::kDistribution;
+  }
   /// Whether the formula's gradient is by the output a; else by z, the slope of the output activation included.
   bool by_output() const;
   LossTargets targets() const;

@@ -1,13 +1,13 @@
 // The trials of a search, stage by stage. The constructor lists the trials, takes up what the state folder holds of
 // them, and plans the stages; Run() trains what waits, several at once (RunStage, RunTrial), stops the hopeless half
-// after a stage (StopHopeless), and ranks. Everything that threads share is under mutex_; after every trial the state
-// folder is whole.
+// after a stage (StopHopeless), and ranks. Everything that threads share is under mutex_. Other processes may train
+// trials of the same state folder: NextTrial() claims one, or takes over what they recorded.
 #include "lamina/search/search.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -20,11 +20,21 @@
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
+#include "lamina/train/monitor.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
 namespace {
+
+// How often trials of other processes are looked at.
+constexpr std::chrono::milliseconds kFirstLook{10};
+constexpr std::chrono::milliseconds kLastLook{500};
+
+bool Waits(const Trial& trial, int stage) {
+  return (trial.state == TrialState::kWaiting || trial.state == TrialState::kPaused) && trial.stage < stage;
+}
 
 // Invalid combinations and training that fails belong to a trial; the rest (files, memory) ends the search.
 bool IsOfTrial(const Error& error) {
@@ -44,6 +54,7 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
+  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
   PlanStages();
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
@@ -88,33 +99,7 @@ void Search::PlanStages() {
     trial.epochs = TrainOptionsFrom(space_.Apply(settings_.train, trial.values), Loss::kMse, Rows()).epochs;
     longest = std::max(longest, trial.epochs);
   }
-  if (settings_.halving > 1 && trials_.size() > 1) {
-    const int64_t first =
-        settings_.first_epochs > 0
-            ? settings_.first_epochs
-            : std::max<int64_t>(1, std::llround(static_cast<double>(longest) / std::pow(settings_.halving, 2)));
-    double reach = static_cast<double>(first);
-    // No more stages than halve the trials down to one.
-    for (double left = static_cast<double>(trials_.size()); std::llround(reach) < longest && left > 1;
-         left /= settings_.halving) {
-      ++stages_;
-      reach *= settings_.halving;
-    }
-  }
-}
-
-// Epochs after which `stage` (from 1) ends for a trial.
-int64_t Search::EpochsAt(const Trial& trial, int stage) const {
-  if (stage >= stages_) {
-    return trial.epochs;
-  }
-  double epochs = static_cast<double>(trial.epochs);
-  if (settings_.first_epochs > 0) {
-    epochs = static_cast<double>(settings_.first_epochs) * std::pow(settings_.halving, stage - 1);
-  } else {
-    epochs /= std::pow(settings_.halving, stages_ - stage);
-  }
-  return std::clamp<int64_t>(std::llround(epochs), 1, trial.epochs);
+  halving_ = SuccessiveHalving(settings_.halving, settings_.first_epochs, longest, std::ssize(trials_));
 }
 
 void Search::LoadFirst() {
@@ -157,19 +142,15 @@ void Search::ReadState() {
       definition.erase(row.name);
     }
   });
-  definition["at-once"] = at_once_;
+  definition.erase("at-once");
   definition["threads_per_trial"] = threads_per_trial_;
   definition["trials"] = trials_.size();
   definition["data_fingerprint"] = fmt::format("{:016x}", DataFingerprint(data_->train, &data_->validation));
-  state_ = std::make_unique<SearchState>(settings_.state, std::move(definition));
-  decided_ = state_->stages_decided();
-  for (const nlohmann::json& node : state_->stored_trials()) {
-    const int64_t number = node.value("number", int64_t{0});
-    if (number < 1 || number > std::ssize(trials_)) {
-      throw Error(ErrorCode::kBadModel, "search.json holds a trial of another search", {.file = settings_.state});
-    }
-    TrialFromJson(node, trials_[static_cast<size_t>(number - 1)]);
-  }
+  state_ = std::make_unique<SearchState>(settings_.state, std::move(definition), settings_.lease);
+  decided_ = state_->Load(trials_);
+  begun_ = std::count_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+    return !trial.history.epochs.empty() || state_->HasWeights(trial.number);
+  });
 }
 
 TrainSettings Search::SettingsOf(const Trial& trial) const {
@@ -199,7 +180,7 @@ TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
 
 void Search::Notify(const SearchCallbacks& callbacks, const Trial* trial) {
   if (callbacks.changed) {
-    callbacks.changed({trials_, stage_, stages_, trial});
+    callbacks.changed({trials_, stage_, stages(), trial});
   }
 }
 
@@ -209,21 +190,21 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   ValidateSettings(settings);
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
   Model model = BuildModel(settings, *data);
-  const std::unique_ptr<Backend> backend =
-      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
-  TrainOptions options = TrainOptionsFrom(settings, model.loss, {data->train.size(), data->validation.size()});
+  TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
+  const std::unique_ptr<Backend> backend = MakeTunedBackend(options.BackendFor(settings.backend, settings.members),
+                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
   options.frozen = FrozenLayers(settings, model.network);
+  SetMonitor(settings, model, data->validation, options);
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
-    TrainCallbacks stop_only;
-    stop_only.stop_requested = callbacks.stop_requested;
+    const TrainCallbacks stop_only{{}, {}, callbacks.stop_requested, {}};
     History history = TrainDirectly(settings, *data, *backend, model, stop_only);
     const std::lock_guard lock(mutex_);
     trial.history = std::move(history);
     if (!trial.history.epochs.empty()) {
       trial.state = TrialState::kDone;
-      trial.stage = stages_;
+      trial.stage = stages();
     }
     return;
   }
@@ -248,7 +229,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     trial.history.epochs.push_back(record);
     const auto& epochs_done = trial.history.epochs;  // the trainer's own count comes when it pauses
     if (const int64_t best = trial.history.best_epoch;
-        best == 0 || record.validation_loss < epochs_done[static_cast<size_t>(best - 1)].validation_loss) {
+        best == 0 || WatchedOf(options, record) < WatchedOf(options, epochs_done[static_cast<size_t>(best - 1)])) {
       trial.history.best_epoch = std::ssize(epochs_done);
     }
     Notify(callbacks, &trial);
@@ -263,12 +244,12 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   trial.history = std::move(history);
   if (trial.history.stop_reason == "early_stopping" || epochs >= options.epochs) {
     trial.state = TrialState::kDone;
-    trial.stage = stages_;
+    trial.stage = stages();
   }
 }
 
 void Search::RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks) {
-  const int64_t until = EpochsAt(trial, stage);
+  const int64_t until = halving_.EpochsAt(trial.epochs, stage);
   {
     const std::lock_guard lock(mutex_);
     trial.state = TrialState::kRunning;
@@ -291,71 +272,85 @@ void Search::RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks)
       trial.stage = stage;
     }
   }
-  state_->Save(trials_, decided_, /*now=*/false);
+  if (!Waits(trial, stage)) {
+    state_->Put(trial, stage);
+  }
   Notify(callbacks, &trial);
 }
 
-void Search::RunStage(int stage, const SearchCallbacks& callbacks) {
-  std::vector<Trial*> waiting;
-  for (Trial& trial : trials_) {
-    if ((trial.state == TrialState::kWaiting || trial.state == TrialState::kPaused) && trial.stage < stage) {
-      waiting.push_back(&trial);
+// Claims a trial of `stage` that waits; null where none will, since all are recorded or trained in this process. Waits
+// for trials of other processes: one that dies leaves its trial to whoever asks next.
+Trial* Search::NextTrial(int stage, const SearchCallbacks& callbacks) {
+  for (auto pause = kFirstLook;; pause = std::min(2 * pause, kLastLook)) {
+    if (callbacks.stop_requested && callbacks.stop_requested()) {
+      return nullptr;
     }
-  }
-  std::atomic<size_t> next{0};
-  std::exception_ptr failure;
-  const auto work = [&] {
-    const auto stop = [&] { return callbacks.stop_requested && callbacks.stop_requested(); };
-    for (size_t i = next++; i < waiting.size() && !stop(); i = next++) {
-      try {
-        RunTrial(*waiting[i], stage, callbacks);
-      } catch (...) {
-        const std::lock_guard lock(mutex_);
-        failure = failure == nullptr ? std::current_exception() : failure;
-        next = waiting.size();
+    bool elsewhere = false;
+    {
+      const std::lock_guard lock(mutex_);
+      for (Trial& trial : trials_) {
+        if (ends_) {
+          return nullptr;
+        }
+        if (!Waits(trial, stage)) {
+          continue;
+        }
+        const bool claimed = !state_->Take(trial, stage) && state_->Claim(trial.number, stage);
+        // Recorded before it was claimed, or the search is over and its records are gone?
+        if (claimed && !state_->Take(trial, stage) && !state_->TakeDecision(trials_, stage)) {
+          trial.state = TrialState::kRunning;
+          return &trial;
+        }
+        if (Waits(trial, stage)) {
+          elsewhere = true;
+        } else {
+          Notify(callbacks, &trial);
+        }
       }
     }
+    if (!elsewhere) {
+      return nullptr;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void Search::RunStage(int stage, const SearchCallbacks& callbacks) {
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      while (Trial* trial = NextTrial(stage, callbacks)) {
+        RunTrial(*trial, stage, callbacks);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure = failure == nullptr ? std::current_exception() : failure;
+      ends_ = true;
+    }
   };
+  const auto waiting = std::count_if(trials_.begin(), trials_.end(), [&](const Trial& t) { return Waits(t, stage); });
   // Each thread leads a team of its own; with one thread a trial that is itself.
   std::vector<std::thread> threads;
-  for (int i = 1; i < at_once_ && i < static_cast<int>(waiting.size()); ++i) {
+  for (int i = 1; i < at_once_ && i < waiting; ++i) {
     threads.emplace_back(work);
   }
   work();
   for (std::thread& thread : threads) {
     thread.join();
   }
-  state_->Save(trials_, decided_, /*now=*/true);
   if (failure != nullptr) {
     std::rethrow_exception(failure);
   }
 }
 
-// After a stage the best of those that finished it go on.
-void Search::StopHopeless(int stage) {
-  std::vector<size_t> finished;
-  for (const size_t i : RankTrials(trials_, by_accuracy_, keeps_best_)) {
-    const Trial& trial = trials_[i];
-    if (trial.state != TrialState::kFailed && trial.state != TrialState::kStopped && trial.stage >= stage) {
-      finished.push_back(i);
-    }
-  }
-  // Those that ended early rank by their result among the others here, not by their stage.
-  std::stable_sort(finished.begin(), finished.end(), [&](size_t a, size_t b) {
-    const TrialScore x = ScoreOf(trials_[a], keeps_best_);
-    const TrialScore y = ScoreOf(trials_[b], keeps_best_);
-    return by_accuracy_ && x.accuracy != y.accuracy ? x.accuracy > y.accuracy : x.loss < y.loss;
-  });
-  const auto kept =
-      static_cast<size_t>(std::max(1.0, std::ceil(static_cast<double>(finished.size()) / settings_.halving)));
-  for (size_t i = kept; i < finished.size(); ++i) {
-    Trial& trial = trials_[finished[i]];
-    if (trial.state == TrialState::kPaused) {
-      trial.state = TrialState::kStopped;
-    }
+// After a stage the best of those that finished it go on. All processes see the same trials here, and the same
+// decision.
+void Search::Decide(int stage) {
+  if (!state_->TakeDecision(trials_, stage)) {
+    StopHopeless(trials_, stage, settings_.halving, by_accuracy_, keeps_best_);
+    state_->PutDecision(trials_, stage);
   }
   decided_ = stage;
-  state_->Save(trials_, decided_, /*now=*/true);
   for (const Trial& trial : trials_) {
     if (trial.state != TrialState::kPaused) {
       state_->DropWeights(trial.number);
@@ -367,26 +362,22 @@ SearchResult Search::Run(const SearchCallbacks& callbacks) {
   const Stopwatch watch;
   SearchResult result;
   const auto interrupted = [&] {
-    return std::any_of(trials_.begin(), trials_.end(), [&](const Trial& trial) {
-      return trial.stage < stage_ && (trial.state == TrialState::kWaiting || trial.state == TrialState::kPaused);
-    });
+    return std::any_of(trials_.begin(), trials_.end(), [&](const Trial& trial) { return Waits(trial, stage_); });
   };
-  for (stage_ = 1; stage_ <= stages_; ++stage_) {
+  for (stage_ = 1; stage_ <= stages(); ++stage_) {
     RunStage(stage_, callbacks);
     if (interrupted()) {
       result.interrupted = true;
       break;
     }
-    if (stage_ < stages_ && decided_ < stage_) {
-      StopHopeless(stage_);
+    if (stage_ < stages() && decided_ < stage_) {
+      Decide(stage_);
     }
   }
   if (!result.interrupted) {
-    for (const Trial& trial : trials_) {
-      state_->DropWeights(trial.number);
-    }
+    state_->Finish(trials_, stages());
   }
-  stage_ = std::min(stage_, stages_);
+  stage_ = std::min(stage_, stages());
   result.trials = trials_;
   result.ranking = RankTrials(trials_, by_accuracy_, keeps_best_);
   result.seconds = watch.Elapsed_seconds();

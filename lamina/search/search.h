@@ -11,6 +11,7 @@
 #include "lamina/search/search_settings.h"
 #include "lamina/search/search_space.h"
 #include "lamina/search/search_state.h"
+#include "lamina/search/successive_halving.h"
 #include "lamina/search/trial.h"
 #include "lamina/train/train_data.h"
 
@@ -54,12 +55,14 @@ class Search {
   const SearchSpace& space() const { return space_; }
   const TrainData& data() const { return *data_; }  // of the first trial that can be trained
   std::span<const Trial> trials() const { return trials_; }
-  int stages() const { return stages_; }
+  int stages() const { return halving_.stages(); }
   int at_once() const { return at_once_; }
   int threads_per_trial() const { return threads_per_trial_; }
   bool by_accuracy() const { return by_accuracy_; }
   bool keeps_best() const { return keeps_best_; }
   bool resumed() const { return state_->resumed(); }
+  int64_t begun() const { return begun_; }         // trials, when the state was read
+  int others() const { return state_->others(); }  // other processes then at work in the state folder
   double load_seconds() const { return load_seconds_; }
 
   /// The settings that train this trial alone to the same bits.
@@ -72,14 +75,14 @@ class Search {
   void ListTrials();
   void PlanStages();
   // That trials train on and are compared on.
-  TrainRows Rows() const { return {data_->train.size(), data_->validation.size()}; }
+  TrainRows Rows() const { return RowsOf(*data_); }
   void LoadFirst();
   void ReadState();
-  int64_t EpochsAt(const Trial& trial, int stage) const;
+  Trial* NextTrial(int stage, const SearchCallbacks& callbacks);
   void RunStage(int stage, const SearchCallbacks& callbacks);
   void RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks);
   void TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& callbacks);
-  void StopHopeless(int stage);
+  void Decide(int stage);
   void Notify(const SearchCallbacks& callbacks, const Trial* trial);
 
   SearchSettings settings_;
@@ -88,9 +91,11 @@ class Search {
   DataCache cache_;
   std::shared_ptr<const TrainData> data_;
   std::unique_ptr<SearchState> state_;
-  int stages_ = 1;
+  SuccessiveHalving halving_;
   int stage_ = 1;
   int decided_ = 0;  // stages after which hopeless trials were stopped
+  int64_t begun_ = 0;
+  bool ends_ = false;  // a trial threw what ends the search
   int at_once_ = 1;
   int threads_per_trial_ = 1;
   bool by_accuracy_ = false;

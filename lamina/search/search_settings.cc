@@ -67,8 +67,14 @@ std::span<const Setting<SearchSettings>> SettingRows() {
          Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
              {.trials = InTrials::kOutside}),
          Row("state", &S::state,
-             "Keep the search in this folder: the same command goes on from there after an interruption",
+             "Keep the search in this folder: the same command goes on from there after an interruption, and several "
+             "at a time, on all hosts that see the folder, share its trials",
              {.trials = InTrials::kOutside}),
+         Row("lease", &S::lease,
+             "Seconds without a sign of life after which trials of a process on another host are taken over",
+             {.range = NumberRange{.low = 1, .high = 86400},
+              .effect = [](const S& s) { return !s.state.empty(); },
+              .trials = InTrials::kOutside}),
          Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
              {.trials = InTrials::kOutside})}}});
   return rows;

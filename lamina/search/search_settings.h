@@ -20,6 +20,7 @@ struct SearchSettings {
   int64_t at_once = 0;
   int64_t yes_all = 0;
   std::string state;
+  double lease = 60;
   bool retrain = false;
 };
 

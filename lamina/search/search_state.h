@@ -1,4 +1,5 @@
-// Where a search keeps what it has done: nowhere but memory, or a folder that survives the process.
+// Where a search keeps what it has done: nowhere but memory, or a folder that survives the process and that several
+// processes may share.
 #pragma once
 
 #include <cstdint>
@@ -10,49 +11,63 @@
 #include <span>
 #include <string>
 
-#include "lamina/base/file_lock.h"
-#include "lamina/base/timing.h"
 #include "lamina/model/model.h"
+#include "lamina/search/shared_folder.h"
 #include "lamina/search/trial.h"
 #include "lamina/train/trainer.h"
 
 namespace lamina {
 
-/// The folder holds search.json (the definition and every trial's history) and a checkpoint of every trial that may go
-/// on. Each file is written whole or not at all, the checkpoint first, so that a process that dies at any moment leaves
-/// a search that goes on to the same result. Without a folder everything is in memory. Thread-safe.
+/// The folder holds search.json (the definition, at the end every trial's history, too), trial-N.stage-K.json for every
+/// trial that finished a stage, stage-K.json (all trials, with those that were stopped after it), and a checkpoint of
+/// every trial that may go on. Each is written whole or not at all, records of trials and stages once, the checkpoint
+/// before the record: processes that die at any moment leave a search that goes on to the same result, and all that
+/// share the folder see the same trials after a stage. Without a folder everything is in memory. Thread-safe.
 class SearchState {
  public:
-  /// Makes the folder, or reads what is in it. Throws Error(kInvalidArgument) where another search is kept there or the
-  /// folder is in use, Error(kBadModel) where search.json cannot be read.
-  SearchState(std::string folder, nlohmann::json definition);
+  /// Makes the folder, or reads what is in it. `lease_seconds`: SharedFolder::Options. Throws Error(kInvalidArgument)
+  /// where another search is kept there, Error(kBadModel) where search.json cannot be read.
+  SearchState(std::string folder, nlohmann::json definition, double lease_seconds);
 
-  /// True where the folder held this search: trials() are those it knows.
+  /// True where the folder held this search.
   bool resumed() const { return resumed_; }
-  const nlohmann::json& stored_trials() const { return stored_; }
+  /// Other processes at work in the folder when it was opened.
+  int others() const { return others_; }
+
+  /// Brings `trials`, those of the definition, to the last stage that was decided; returns its number, 0: none.
+  int Load(std::span<Trial> trials) const;
+  /// Whether a trial has weights to go on from.
+  bool HasWeights(int64_t trial);
+
+  /// True where this process is to train the trial through `stage`; false where another one does.
+  bool Claim(int64_t trial, int stage);
+  /// Takes over what another process, or an earlier one, recorded of the trial at the end of `stage`.
+  bool Take(Trial& trial, int stage) const;
+  /// Records the trial at the end of `stage`; where there is a record, that is taken over.
+  void Put(Trial& trial, int stage);
+  /// Sets all trials to the decision after `stage`; false: there is none yet.
+  bool TakeDecision(std::span<Trial> trials, int stage) const;
+  /// Records the decision; where there is one, that is taken over.
+  void PutDecision(std::span<Trial> trials, int stage);
+  /// After the last of `stages`: keeps the trials' histories only.
+  void Finish(std::span<const Trial> trials, int stages);
 
   void PutWeights(int64_t trial, const Model& model, const TrainState& state);
   /// Removes nothing; absent or damaged: none, and the trial begins anew.
   std::optional<TrainState> Weights(int64_t trial);
   void DropWeights(int64_t trial);
-  /// Writes the trials and after how many stages hopeless ones were stopped; at most once a second unless `now`.
-  void Save(std::span<const Trial> trials, int stages_decided, bool now);
-  /// As the folder had it; 0 for a new search.
-  int stages_decided() const { return stages_decided_; }
 
  private:
-  std::string CheckpointOf(int64_t trial) const;
+  nlohmann::json Stored(const std::string& name) const;
+  nlohmann::json AllTrials(std::span<const Trial> trials, int stages_decided) const;
+  void RequireSameDefinition(const nlohmann::json& stored) const;
 
-  std::string folder_;
-  std::unique_ptr<FileLock> lock_;  // of the folder
+  std::unique_ptr<SharedFolder> folder_;  // null: in memory
   nlohmann::json definition_;
-  nlohmann::json stored_ = nlohmann::json::array();
   bool resumed_ = false;
-  int stages_decided_ = 0;
+  int others_ = 0;
   std::mutex mutex_;
   std::map<int64_t, TrainState> in_memory_;
-  Stopwatch since_save_;
-  bool saved_once_ = false;
 };
 
 /// A trial for search.json, and back. Throws Error(kBadModel).

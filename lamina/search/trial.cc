@@ -59,6 +59,29 @@ std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, 
   return order;
 }
 
+void StopHopeless(std::span<Trial> trials, int stage, double halving, bool by_accuracy, bool keeps_best) {
+  std::vector<size_t> finished;
+  for (const size_t i : RankTrials(trials, by_accuracy, keeps_best)) {
+    const Trial& trial = trials[i];
+    if (trial.state != TrialState::kFailed && trial.state != TrialState::kStopped && trial.stage >= stage) {
+      finished.push_back(i);
+    }
+  }
+  // Those that ended early rank by their result among the others here, not by their stage.
+  std::stable_sort(finished.begin(), finished.end(), [&](size_t a, size_t b) {
+    const TrialScore x = ScoreOf(trials[a], keeps_best);
+    const TrialScore y = ScoreOf(trials[b], keeps_best);
+    return by_accuracy && x.accuracy != y.accuracy ? x.accuracy > y.accuracy : x.loss < y.loss;
+  });
+  const auto kept = static_cast<size_t>(std::max(1.0, std::ceil(static_cast<double>(finished.size()) / halving)));
+  for (size_t i = kept; i < finished.size(); ++i) {
+    Trial& trial = trials[finished[i]];
+    if (trial.state == TrialState::kPaused) {
+      trial.state = TrialState::kStopped;
+    }
+  }
+}
+
 std::string RankingCsv(std::span<const Trial> trials, std::span<const size_t> ranking, const SearchSpace& space,
                        bool keeps_best) {
   std::string text = "rank,trial";

@@ -39,6 +39,10 @@ TrialScore ScoreOf(const Trial& trial, bool keeps_best);
 /// finished; then by accuracy (`by_accuracy`), by loss, by number.
 std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, bool keeps_best);
 
+/// Stops those that finished `stage` and are not the best one in `halving` of them; a trial that ended early or failed
+/// stays as it is.
+void StopHopeless(std::span<Trial> trials, int stage, double halving, bool by_accuracy, bool keeps_best);
+
 /// One line a trial in the order of `ranking`: rank, trial, the varied settings, state, epochs, epoch, accuracy, loss,
 /// seconds, failure.
 std::string RankingCsv(std::span<const Trial> trials, std::span<const size_t> ranking, const SearchSpace& space,

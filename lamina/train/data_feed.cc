@@ -1,10 +1,14 @@
 // A ring of two chunks on the device: one is computed, the other one filled.
 #include "lamina/train/data_feed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
+
+#include "lamina/base/error.h"
 
 namespace lamina {
 namespace {
@@ -80,6 +84,19 @@ void DataFeed::Stream::Collect(int64_t chunk) {
     last_upload = copies->StartUpload(device + chunk % 2 * chunk_samples * row_bytes, pinned, count * row_bytes);
   }
   copies->WaitForUpload(last_upload);
+}
+
+void RequireFit(const Dataset& data, const Network& network) {
+  const auto fits = [&](const Matrix& matrix, int64_t cols) {
+    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
+  };
+  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
+  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
+                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
+                            network.ShapeText(), DTypeName(network.dtype())));
+  }
 }
 
 DataFeed::DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch)
@@ -159,6 +176,19 @@ void DataFeed::Load(int64_t begin, int64_t end, TrainingSteps& work) {
   work.order = static_cast<const int64_t*>(order_->data());
   work.begin = begin % ring_rows;
   work.end = work.begin + std::min(end, (chunk + 1) * stream.chunk_samples) - begin;
+}
+
+void RequireFit(const Dataset& data, const Network& network) {
+  const auto fits = [&](const Matrix& matrix, int64_t cols) {
+    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
+  };
+  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
+  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
+                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
+                            network.ShapeText(), DTypeName(network.dtype())));
+  }
 }
 
 }  // namespace lamina

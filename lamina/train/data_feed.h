@@ -10,6 +10,7 @@
 #include "lamina/backend/copy_streams.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/nn/network.h"
 #include "lamina/train/resident_dataset.h"
 
 namespace lamina {
@@ -26,6 +27,7 @@ class DataFeed {
   DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch);
   ~DataFeed();
 
+  const Dataset& dataset() const { return dataset_; }
   int64_t rows() const { return dataset_.size(); }
   bool is_classification() const { return !dataset_.labels.empty(); }
   /// Whether rows pass through in chunks, of so many samples.
@@ -49,5 +51,8 @@ class DataFeed {
   bool ordered_ = false;
   std::unique_ptr<Stream> stream_;
 };
+
+/// Throws Error(kInvalidArgument) where `data` are not rows for `network`.
+void RequireFit(const Dataset& data, const Network& network);
 
 }  // namespace lamina

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "lamina/base/text.h"
@@ -31,6 +32,15 @@ std::string StillFalling(const TrainSession& session, const History& history) {
       "the validation loss was still falling at the end ({:.4g} in epoch {}, {:.4g} in epoch {}): train longer, for "
       "example with --epochs {}",
       before.validation_loss, before.epoch, best.validation_loss, best.epoch, 2 * count);
+}
+
+// Rows that were learnt by heart say nothing about others.
+std::string InBothParts(std::string_view part, int64_t shared, int64_t rows) {
+  return shared == 0 ? ""
+                     : fmt::format(
+                           "{} of the {} {} rows also stand among the training rows, answer included: that part "
+                           "looks better than new rows will",
+                           WithThousands(shared), WithThousands(rows), part);
 }
 
 // The most frequent class of `data` and its share.
@@ -95,6 +105,8 @@ std::vector<std::string> RemarksOn(const TrainSession& session, const TrainResul
       remarks.push_back(std::move(text));
     }
   };
+  add(InBothParts("test", session.encode_report().test_rows_in_training, session.test().size()));
+  add(InBothParts("validation", session.encode_report().validation_rows_in_training, session.validation().size()));
   add(StillFalling(session, result.history));
   add(NeverLeftChance(session, result.history));
   if (result.test && result.test->classification) {

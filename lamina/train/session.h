@@ -11,12 +11,14 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/data/encode/decisions.h"
+#include "lamina/model/calibrate.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
 #include "lamina/train/settings.h"
 
 namespace lamina {
 
+class Communicator;  // cluster/communicator.h
 struct Checkpoint;
 struct RawData;
 struct TrainData;
@@ -24,25 +26,44 @@ struct TrainData;
 /// What came out of Run().
 struct TrainResult {
   History history;
-  std::optional<Evaluation> test;  // on the test rows, if there are any, by the weights kept
-  double train_seconds = 0;        // steps only
+  std::optional<Evaluation> test;          // on the test rows, if there are any, by the weights kept
+  double train_seconds = 0;                // steps only
+  double waited_seconds = 0;               // for other ranks: communication that nothing hid
+  std::optional<Calibration> calibration;  // where the settings ask for it and validation rows fitted it
+  std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
+};
+
+/// What other runs on the same data have found out, instead of the validation rows of this one (CrossValidate).
+struct FoundByFolds {
+  std::optional<double> temperature;         // of --calibrate
+  std::optional<AnswerIntervals> intervals;  // of --intervals
+  nlohmann::json cross_validation;           // kept in the model's "training"
 };
 
 class TrainSession {
  public:
   /// Validates the settings, checks that every output can be written, reads and splits the data, fits the
   /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
-  explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {});
+  /// `ranks`: those that train together, by MPI or as threads; null: this process alone. All ranks make the same
+  /// session and call Run(); the first one writes the files. Throws Error(kInvalidArgument) on all ranks where their
+  /// data, settings or programs differ. It outlives the session.
+  explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {},
+                        Communicator* ranks = nullptr);
   ~TrainSession();
 
   /// As above with what ReadRawData(settings) has read, which is not needed any more afterwards.
   TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom = {});
+  TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
+               std::vector<Activation> custom = {});
 
   /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
-  TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {});
+  /// The number of ranks may be another one than that of the run that wrote it.
+  TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {},
+               Communicator* ranks = nullptr);
 
-  /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
+  /// Trains, writes model and history files as the settings say, evaluates the test rows. Throws Error(kIo)
+  /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
   /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
   /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
@@ -67,29 +88,42 @@ class TrainSession {
   int64_t left_out_rows() const;
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
-  int64_t first_epoch() const;                                           // of the next Run(): 1, or where it goes on
-  bool can_go_on() const { return resume_state_.has_value(); }           // interrupted, or from a checkpoint
+  /// "8 threads of 2 ranks on 4 cores: ..." where there are more threads than cores, or "".
+  const std::string& threads_warning() const { return threads_warning_; }
+  int64_t first_epoch() const;                                  // of the next Run(): 1, or where it goes on
+  bool can_go_on() const { return resume_state_.has_value(); }  // interrupted, or from a checkpoint
 
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
   History RunTrainer(TrainCallbacks callbacks);
+  void RequireQuality() const;
+  void JudgeBy(const Dataset& rows, TrainResult& result);
+  void MeasureTest(TrainResult& result);
   void Accept(Checkpoint saved, const std::string& path);
-  void CheckOutputs() const;
-  void RequireOwnModel() const;
   uint64_t Fingerprint();
+  int Threads();
+  void RequireSameOnRanks();
+  bool IsFirst() const;
   void WriteFiles(const TrainResult& result);
 
   TrainSettings settings_;
   std::vector<Activation> custom_;
+  Communicator* ranks_ = nullptr;
   std::unique_ptr<Backend> backend_;
   std::string tuning_warning_;
+  std::string threads_warning_;
   Model model_;
   TrainOptions options_;
   std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
+  std::optional<FoundByFolds> found_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
   double load_seconds_ = 0;
 };
+
+/// Throws Error(kInvalidArgument) where a file of the settings cannot be written, or would replace a model of something
+/// else.
+void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom = {});
 
 /// The settings stored in a checkpoint whose network may use `custom` activations. Throws Error(kNotFound | kIo |
 /// kBadModel).

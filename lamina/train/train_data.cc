@@ -1,6 +1,8 @@
 // Encoding; the network that fits the data; data shared by many trainings.
 #include "lamina/train/train_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/data/encode/leakage.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/method.h"
@@ -33,6 +36,33 @@ TrainData InForm(const TrainData& data, const TargetForm& form) {
   return formed;
 }
 
+// Throws Error for the first row whose target the loss has no answer for. Encoded targets have the signs of raw ones.
+void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& targets, const Table& table,
+                      const Dataset& data) {
+  if (!LearnsByGradient(settings)) {
+    return;
+  }
+  const Loss loss = LossFrom(settings);
+  const bool positive = loss.targets() == LossTargets::kPositive;
+  if (!positive && loss.targets() != LossTargets::kNotNegative) {
+    return;
+  }
+  DispatchFloat(data.targets.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < data.size(); ++i) {
+      for (int64_t j = 0; j < data.targets.cols(); ++j) {
+        const T y = data.targets.Row<T>(i)[j];
+        if (y < T(0) || (positive && y == T(0))) {
+          const auto column = static_cast<size_t>(j / targets.OutputsOfTarget());
+          ThrowCell(table, data.rows[static_cast<size_t>(i)],
+                    table.columns[static_cast<size_t>(table.FindColumn(targets.names()[column]))],
+                    fmt::format("{} needs targets {}", loss.name(), positive ? "above 0" : "of 0 or more"),
+                    "Correct the row or take it out, or use --loss mse.");
+        }
+      }
+    }
+  });
+}
+
 // First weights; a first layer of distances starts at rows.
 void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& network) {
   std::vector<LayerSpec> layers = network.layers();
@@ -47,6 +77,9 @@ void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& 
   if (IsDistance(first.synapse)) {
     PlaceCentres(network, train, settings.seed);
   }
+  if (LastStartsAtZero(settings)) {
+    network.ClearLayer(layers.size() - 1);
+  }
 }
 
 }  // namespace
@@ -60,17 +93,30 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   data.decisions = std::move(plan.decisions);
   const DType dtype = ParseDType(settings.dtype);
   const BoundTable main(data.preprocessor, raw.main.train);
-  const auto encode = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    Dataset encoded = other ? BoundTable(data.preprocessor, *other).Encode(AllRowsOf(*other), dtype, &data.report)
-                            : main.Encode(chosen, dtype, &data.report);
-    data.left_out_rows += (other ? other->rows : std::ssize(chosen)) - encoded.size();
+  const auto encode = [&](const Table* other, const std::vector<int64_t>& chosen) {
+    Dataset encoded = other != nullptr
+                          ? BoundTable(data.preprocessor, *other).Encode(AllRowsOf(*other), dtype, &data.report)
+                          : main.Encode(chosen, dtype, &data.report);
+    data.left_out_rows += (other != nullptr ? other->rows : std::ssize(chosen)) - encoded.size();
     return encoded;
   };
-  data.train = encode(std::nullopt, plan.split.train);
-  data.validation = encode(raw.validation, plan.split.validation);
-  data.test = encode(raw.main.test, plan.split.test);
+  const Table* validation = raw.validation ? &*raw.validation : nullptr;
+  const Table* test = TestTableOf(settings, raw);
+  data.train = encode(nullptr, plan.split.train);
+  data.validation = encode(validation, plan.split.validation);
+  data.test = encode(test, plan.split.test);
+  const auto require = [&](const Table* other, const Dataset& encoded) {
+    RequireTargetsOf(settings, data.preprocessor.targets(), other != nullptr ? *other : raw.main.train, encoded);
+  };
+  require(nullptr, data.train);
+  require(validation, data.validation);
+  require(test, data.test);
   if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
     data.train.sample_weights = SampleWeights(raw.main.train, data.train, data.preprocessor.targets(), weights);
+  }
+  if (!raw.main.train.is_image) {
+    data.report.validation_rows_in_training = RowsAlsoIn(data.validation, data.train);
+    data.report.test_rows_in_training = RowsAlsoIn(data.test, data.train);
   }
   data.seconds = watch.Elapsed_seconds();
   return data;
@@ -80,7 +126,7 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   Model model;
   model.preprocessor = data.preprocessor;
   const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
-  model.network = Network(plan.layers, ParseDType(settings.dtype));
+  model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
   if (LearnsByGradient(settings)) {
     StartNetwork(settings, data.train, model.network);
   }

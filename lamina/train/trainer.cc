@@ -7,11 +7,16 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
+#include "lamina/base/check.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
+#include "lamina/cluster/sharded_steps.h"
 #include "lamina/train/data_feed.h"
+#include "lamina/train/divergence.h"
+#include "lamina/train/monitor.h"
 
 namespace lamina {
 namespace {
@@ -20,20 +25,6 @@ constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
-
-// Throws where `data` are not rows for `network`.
-void RequireFit(const Dataset& data, const Network& network) {
-  const auto fits = [&](const Matrix& matrix, int64_t cols) {
-    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
-  };
-  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
-  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
-                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
-                            network.ShapeText(), DTypeName(network.dtype())));
-  }
-}
 
 }  // namespace
 
@@ -47,9 +38,14 @@ struct Trainer::Run_ {
         batch(std::min(options.batch, train_set.size())),
         steps((train_set.size() + batch - 1) / batch),
         keeps_best(options.KeepsBest(validation_set != nullptr)),
+        step_rows(options.shards > 0 ? ShardedSteps::SamplesOfShard(batch, options.shards) : batch),
         evaluation_batch(
-            std::max(batch, validation_set == nullptr ? 0 : std::min(kEvaluationBatch, validation_set->size()))),
+            std::max(step_rows, validation_set == nullptr ? 0 : std::min(kEvaluationBatch, validation_set->size()))),
         executor(trainer.network_, trainer.backend_, PlanFor()),
+        sharded(options.shards == 0
+                    ? nullptr
+                    : std::make_unique<ShardedSteps>(executor, trainer.backend_, trainer.network_.dtype(),
+                                                     options.shards, trainer.ranks_)),
         device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
         train(train_set, trainer.backend_, batch),
         validation(validation_set == nullptr
@@ -75,7 +71,11 @@ struct Trainer::Run_ {
     plan.clip_norm = options.clip_norm;
     plan.label_smoothing = options.label_smoothing;
     plan.frozen = options.frozen;
-    plan.step_batch = batch;
+    plan.rates = options.RatesOf(owner.network_.layers());
+    plan.front_scale = options.front_scale;
+    plan.dropout = options.dropout;
+    plan.dropout_seed = options.seed;
+    plan.step_batch = step_rows;
     plan.precision = options.precision;
     return plan;
   }
@@ -91,8 +91,12 @@ struct Trainer::Run_ {
   [[noreturn]] void ThrowDiverged(double value, const char* which) const;
   void RequireFinite(const AlignedBuffer& parameters) const;
   void StoreKept();
-  void ReportProgress(double epoch_seconds);
-  bool Stopped() { return stop && stop(); }
+  void ReportProgress();
+  // One answer for all ranks.
+  bool Stopped() {
+    const bool asked = stop && stop();
+    return sharded != nullptr ? sharded->Any(asked) : asked;
+  }
   TrainState Snapshot() const;
   void SaveCheckpoint() const {
     if (callbacks.checkpoint) {
@@ -100,11 +104,6 @@ struct Trainer::Run_ {
       RequireFinite(snapshot.parameters);
       callbacks.checkpoint(std::move(snapshot));
     }
-  }
-  AlignedBuffer DownloadOf(const Buffer& buffer) const {
-    AlignedBuffer copy(buffer.size_bytes());
-    owner.backend_.Download(copy.data(), buffer.data(), buffer.size_bytes());
-    return copy;
   }
   void WriteSums(const LossSums& sums) { owner.backend_.Upload(device_sums->data(), &sums, sizeof(sums)); }
   LossSums ReadSums() const {
@@ -121,13 +120,16 @@ struct Trainer::Run_ {
   int64_t batch;
   int64_t steps;
   bool keeps_best;
+  int64_t step_rows;  // that are computed at once
   int64_t evaluation_batch;
   Executor executor;
+  std::unique_ptr<ShardedSteps> sharded;  // null: a batch is one piece
   std::unique_ptr<Buffer> device_sums;
   DataFeed train;  // takes what memory the network leaves
   std::unique_ptr<DataFeed> validation;
   std::vector<int64_t> order;
-  int64_t chunk = 1;  // steps handed over at once
+  std::vector<double> rates;  // of the steps handed over last, where they differ
+  int64_t chunk = 1;          // steps handed over at once
   Stopwatch since_progress;
   std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
   double waited_seconds = 0;   // for its answers in this epoch
@@ -144,7 +146,7 @@ void Trainer::Run_::Start() {
                     state.step, state.sums.samples),
         {.remedy = "Resume with the batch size and the data it was written with."});
   }
-  owner.backend_.Upload(executor.parameters().data(), state.parameters.data(), state.parameters.size_bytes());
+  executor.SetTrainedParameters(state.parameters);
   for (int i = 0; i < executor.state_count(); ++i) {
     const AlignedBuffer& saved = state.optimiser[static_cast<size_t>(i)];
     owner.backend_.Upload(executor.state(i).data(), saved.data(), saved.size_bytes());
@@ -158,14 +160,24 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
   work.batch = batch;
   rule.step = state.updates + 1;
   work.rule = rule;
+  if (ChangesBySteps(options.schedule)) {
+    rates.clear();
+    const auto all = static_cast<double>(options.epochs * steps);
+    for (int64_t step = state.epoch * steps + state.step; std::ssize(rates) < work.count(); ++step) {
+      rates.push_back(StepRateAt(options.schedule, options.rule.learning_rate, rule.learning_rate,
+                                 (static_cast<double>(step) + 0.5) / all));
+    }
+    work.rates = rates.data();
+  }
   work.sums = SumsPointer();
   work.stop_requested = &stop;
   const double waited_before = waited_seconds;
   const Stopwatch watch;
   const int64_t asked = work.count();
-  const int64_t done = executor.Steps(work);
+  const int64_t done = sharded != nullptr ? sharded->Steps(work) : executor.Steps(work);
   const double seconds = watch.Elapsed_seconds() - (waited_seconds - waited_before);
-  if (seconds < kChunk_seconds / 2 && asked == chunk) {
+  if (sharded != nullptr) {  // step after step: ranks must not count by their own clocks
+  } else if (seconds < kChunk_seconds / 2 && asked == chunk) {
     chunk *= 2;
   } else if (seconds > kChunk_seconds) {
     chunk = std::max<int64_t>(1, chunk / 2);
@@ -177,55 +189,31 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
 
 void Trainer::Run_::ThrowDiverged(double value, const char* which) const {
   const bool between = state.step == 0;  // two epochs
-  throw Error(ErrorCode::kDiverged,
-              fmt::format("training diverged: {} became {} in epoch {}, step {} of {}", which,
-                          std::isnan(value) ? "NaN" : "infinite", between ? state.epoch : state.epoch + 1,
-                          between ? steps : state.step, steps),
-              {.remedy = fmt::format("Try a smaller learning rate ({:g} instead of {:g}), standardised inputs and "
-                                     "targets, or less momentum.",
-                                     std::min(options.rule.learning_rate / 10, DefaultLearningRate(options.rule.kind)),
-                                     options.rule.learning_rate)});
+  lamina::ThrowDiverged(which, value, {between ? state.epoch : state.epoch + 1, between ? steps : state.step, steps},
+                        options.rule);
 }
 
 // The loss of a step is that of the weights before it, so the last step's damage shows in the weights only.
 void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
-  DispatchFloat(owner.network_.dtype(), [&]<class T>(T) {
-    for (const T value : parameters.As<T>()) {
-      if (!std::isfinite(value)) {
-        ThrowDiverged(static_cast<double>(value), "a weight");
-      }
-    }
-  });
+  if (const std::optional<double> value = FirstNotFinite(parameters, owner.network_.dtype())) {
+    ThrowDiverged(*value, "a weight");
+  }
 }
 
 // Only now does the owner's network change.
 void Trainer::Run_::StoreKept() {
   const bool best = keeps_best && state.best_parameters.size_bytes() > 0;
-  const AlignedBuffer kept = best ? state.best_parameters : DownloadOf(executor.parameters());
+  const AlignedBuffer kept = best ? state.best_parameters : executor.FoldedParameters();
   RequireFinite(kept);
   std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
 }
 
-void Trainer::Run_::ReportProgress(double epoch_seconds) {
+void Trainer::Run_::ReportProgress() {
   if (!callbacks.progress || (since_progress.Elapsed_seconds() < kProgressInterval_seconds && state.step != steps)) {
     return;
   }
   since_progress.Restart();
-  const LossSums sums = ReadSums();
-  TrainProgress progress;
-  progress.epoch = state.epoch + 1;
-  progress.epochs = options.epochs;
-  progress.step = state.step;
-  progress.steps = steps;
-  progress.mean_loss = sums.loss / sums.weight;
-  progress.accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.samples);
-  progress.samples_per_second = static_cast<double>(sums.samples) / epoch_seconds;
-  const double epochs_left =
-      static_cast<double>(options.epochs - state.epoch) - static_cast<double>(state.step) / static_cast<double>(steps);
-  const double validation_seconds = state.history.epochs.empty() ? 0.0 : state.history.epochs.back().validation_seconds;
-  progress.seconds_left =
-      epochs_left * (static_cast<double>(train.rows()) / progress.samples_per_second + validation_seconds);
-  callbacks.progress(progress);
+  callbacks.progress(ProgressOf(state, options, ReadSums(), steps, train.rows()));
 }
 
 bool Trainer::Run_::TrainEpoch() {
@@ -243,12 +231,15 @@ bool Trainer::Run_::TrainEpoch() {
   waited_seconds = 0;
   const Stopwatch watch;
   while (state.step < steps) {
+    if (owner.ranks_ != nullptr) {
+      owner.ranks_->SetPlace(state.epoch + 1, state.step + 1);
+    }
     const bool stopped = RunChunk(rule);
     if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
       ThrowDiverged(loss, "the loss");
     }
     state.epoch_seconds = seconds_before + watch.Elapsed_seconds() - waited_seconds;
-    ReportProgress(state.epoch_seconds);
+    ReportProgress();
     if (state.step < steps && (stopped || Stopped())) {
       state.sums = ReadSums();
       return false;
@@ -263,6 +254,9 @@ EpochRecord Trainer::Run_::TrainRecord() const {
   record.epoch = state.epoch + 1;
   record.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
+  if (!rates.empty()) {
+    record.learning_rate = rates.back();
+  }
   record.train_loss = state.sums.loss / state.sums.weight;
   record.train_accuracy = train.is_classification()
                               ? static_cast<double>(state.sums.correct) / static_cast<double>(state.sums.samples)
@@ -273,21 +267,34 @@ EpochRecord Trainer::Run_::TrainRecord() const {
 }
 
 void Trainer::Run_::Validate(EpochRecord& record) {
-  record.validation_loss = record.validation_accuracy = kNaN;
+  record.validation_loss = record.validation_accuracy = record.monitored = kNaN;
   if (validation == nullptr) {
     return;
   }
   const Stopwatch watch;
-  WriteSums({});
-  TrainingSteps rows;
-  for (int64_t begin = 0; begin < validation->rows(); begin += rows.end - rows.begin) {
+  const auto evaluate = [&](int64_t begin) {
+    TrainingSteps rows;
     validation->Load(begin, std::min(validation->rows(), begin + evaluation_batch), rows);
     const int64_t count = rows.end - rows.begin;
     const ConstMatrixView weights = rows.WeightColumn();
     executor.Evaluate(rows.x.Rows(rows.begin, count), rows.targets.Rows(rows.begin, count),
                       weights.empty() ? nullptr : weights.Rows(rows.begin, 1).data, SumsPointer());
+    return begin + count;
+  };
+  WriteSums({});
+  LossSums sums;
+  if (sharded != nullptr) {
+    sums = sharded->SumOver((validation->rows() + evaluation_batch - 1) / evaluation_batch, [&](int64_t i) {
+      WriteSums({});
+      evaluate(i * evaluation_batch);
+      return ReadSums();
+    });
+  } else {
+    for (int64_t begin = 0; begin < validation->rows();) {
+      begin = evaluate(begin);
+    }
+    sums = ReadSums();
   }
-  const LossSums sums = ReadSums();
   record.validation_loss = sums.loss / sums.weight;
   if (validation->is_classification()) {
     record.validation_accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.samples);
@@ -296,20 +303,22 @@ void Trainer::Run_::Validate(EpochRecord& record) {
   if (!std::isfinite(record.validation_loss)) {
     ThrowDiverged(record.validation_loss, "the validation loss");
   }
+  record.monitored = Monitored(options, executor, validation->dataset());
 }
 
 void Trainer::Run_::FinishEpoch(EpochRecord& record) {
   ++state.epoch;
-  const double watched = std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
+  const double watched = WatchedOf(options, record);
   ++state.epochs_since_best;
   ++state.epochs_since_reduction;
-  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement) {
+  const bool ties = options.keep == Keep::kLastBest && watched == state.best_loss;
+  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement || ties) {
     state.best_loss = watched;
     state.history.best_epoch = state.epoch;
     state.epochs_since_best = 0;
     state.epochs_since_reduction = 0;
     if (keeps_best) {
-      state.best_parameters = DownloadOf(executor.parameters());
+      state.best_parameters = executor.FoldedParameters();
     }
   }
   if (options.schedule.kind == ScheduleKind::kPlateau && state.epochs_since_reduction >= options.schedule.patience) {
@@ -324,17 +333,20 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
 
 TrainState Trainer::Run_::Snapshot() const {
   TrainState copy = state;
-  copy.parameters = DownloadOf(executor.parameters());
+  copy.parameters = executor.TrainedParameters();
   copy.optimiser.clear();
   for (int i = 0; i < executor.state_count(); ++i) {
-    copy.optimiser.push_back(DownloadOf(executor.state(i)));
+    const Buffer& array = executor.state(i);
+    AlignedBuffer& saved = copy.optimiser.emplace_back(array.size_bytes());
+    owner.backend_.Download(saved.data(), array.data(), array.size_bytes());
   }
   return copy;
 }
 
-Trainer::Trainer(Network& network, const Backend& backend, const TrainOptions& options)
-    : network_(network), backend_(backend), options_(options) {
+Trainer::Trainer(Network& network, const Backend& backend, const TrainOptions& options, Communicator* ranks)
+    : network_(network), backend_(backend), options_(options), ranks_(ranks) {
   options_.Validate();
+  Check(ranks == nullptr || ranks->size() == 1 || options.shards > 0, "ranks share a batch by its shards");
 }
 
 Trainer::~Trainer() = default;

@@ -12,20 +12,12 @@
 #include "lamina/nn/network.h"
 #include "lamina/train/history.h"
 #include "lamina/train/train_options.h"
+#include "lamina/train/train_progress.h"
 #include "lamina/train/train_state.h"
 
 namespace lamina {
 
-struct TrainProgress {
-  int64_t epoch = 0;  // from 1
-  int64_t epochs = 0;
-  int64_t step = 0;  // done in this epoch
-  int64_t steps = 0;
-  double mean_loss = 0;  // of this epoch so far
-  double accuracy = 0;
-  double samples_per_second = 0;
-  double seconds_left = 0;  // estimate for all remaining epochs
-};
+class Communicator;  // cluster/communicator.h
 
 /// All optional; called from the training thread.
 struct TrainCallbacks {
@@ -39,7 +31,9 @@ struct TrainCallbacks {
 class Trainer {
  public:
   /// `network` gives the first weights and receives the trained ones. Both must outlive the trainer. Throws Error.
-  Trainer(Network& network, const Backend& backend, const TrainOptions& options);
+  /// `ranks`: those that share every batch, all of them with the same network, options and data; null: none. Then Run()
+  /// is collective, and its results are the same bits on all ranks.
+  Trainer(Network& network, const Backend& backend, const TrainOptions& options, Communicator* ranks = nullptr);
   ~Trainer();
 
   /// Goes on from a saved state of the same network, data and options. Throws Error(kBadModel) where it does not fit.
@@ -54,6 +48,7 @@ class Trainer {
   Network& network_;
   const Backend& backend_;
   TrainOptions options_;
+  Communicator* ranks_;
   TrainState state_;
   bool resumed_ = false;
 };

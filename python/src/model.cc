@@ -295,7 +295,7 @@ void BindModel(nb::module_& module) {
           "A copy of the network.")
       .def_prop_ro("loss", [](const PyModel& self) { return self.model.loss.Text(); })
       .def_prop_ro("class_names", [](const PyModel& self) { return self.model.preprocessor.targets().class_names(); })
-      .def_prop_ro("target_names", [](const PyModel& self) { return self.model.preprocessor.targets().names(); })
+      .def_prop_ro("target_names", [](const PyModel& self) { return self.model.preprocessor.targets().answer_names(); })
       .def_prop_ro("text_columns", [](const PyModel& self) { return self.model.preprocessor.TextColumns(); })
       .def_prop_ro("input_columns",
                    [](const PyModel& self) {

@@ -69,7 +69,7 @@ class OnnxTest(CliTest):
         inputs = {"input": numbers(rows, ["a", "b"])}
         for activation in ("identity", "sigmoid", "bipolar_sigmoid(gain=2,threshold=0.5)", "tanh", "relu",
                            "leaky_relu(slope=0.2)", "gelu", "triangle(radius=3)", "gaussian(radius=2)", "silu",
-                           "mish", "elu(alpha=0.5)", "softplus", "abs", "linsat", "multiquadric"):
+                           "mish", "elu(alpha=0.5)", "selu", "softplus", "abs", "linsat", "multiquadric", "exp"):
             for dtype, tolerance in (("f32", 2e-6), ("f64", 1e-12)):
                 with self.subTest(activation=activation, dtype=dtype):
                     self.train("--data", "x.csv", "--hidden", "7,5", "--activation", activation, "--dtype", dtype,
@@ -77,6 +77,26 @@ class OnnxTest(CliTest):
                     result = self.assertSameClasses("m", "x.csv", inputs, tolerance)
                     self.assertEqual(result["types"]["input"], "tensor(float)" if dtype == "f32" else "tensor(double)")
                     self.assertEqual(json.loads(result["metadata"]["input_columns"]), ["a", "b"])
+
+    @needs_onnx
+    def test_rare_categories_and_missing_text(self):
+        rows = [["t", "a", "y"]]
+        rows += [["" if i % 9 == 4 else f"rare{i}" if i % 7 == 3 else "uvw"[i % 3], i % 5, ("no", "yes")[i % 3 == 0]]
+                 for i in range(120)]
+        self.write("x.csv", rows)
+        self.train("--data", "x.csv", "--min-count", "2", "--missing-indicator", "--hidden", "5", "--dtype", "f64", "--model",
+                   "m", *LEARNT)
+        asked = rows[:1] + [["u", 1, "no"], ["rare3", 2, "no"], ["never seen", 3, "no"], ["", 4, "no"], ["w", 0, "yes"]]
+        self.write("asked.csv", asked)
+        inputs = {"t": [[row[0]] for row in asked[1:]], "numbers": [[row[1]] for row in asked[1:]]}
+        result = self.run_onnx("m", inputs)
+        self.assertRowsNear(result["outputs"]["outputs"], self.outputs("m", "asked.csv"), 1e-12)
+
+    @needs_onnx
+    def test_hashed_text_is_refused(self):
+        self.write("x.csv", [["note", "y"]] + [[f"word{i} and more", i + 0.5] for i in range(60)])
+        self.train("--data", "x.csv", "--text", "hash", "--text-inputs", "16", "--hidden", "4", "--model", "m", *LEARNT)
+        self.assertIn("note", self.refuse("export", "--onnx", "m", "-o", "net.onnx").err)
 
     @needs_onnx
     def test_distances(self):

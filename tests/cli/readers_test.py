@@ -1,4 +1,4 @@
-"""Every scaling, every derived column, every reader of a model: the program, the C interface and the exported ONNX file agree.
+"""Every scaling, every encoding, every derived column, every loss of its own answers, every reader of a model: the program, the C interface and the exported ONNX file agree.
 
 The lists are the program's own, so that a new kind of scaling or derived column is tested from its first day.
 """
@@ -60,6 +60,16 @@ DERIVED = {
 }
 
 
+# How networks are trained and what they are made of: models of all of these have the same readers.
+TECHNIQUES = {
+    "recipe": ("--recipe", "tabular", "--hidden", "6,4"),
+    "front scale": ("--front-scale", "6", "--hidden", "5"),
+    "ntk": ("--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
+    "members": ("--members", "4", "--hidden", "5,3"),
+    "members of the recipe": ("--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
+}
+
+
 class ReadersTest(CliTest):
     def known(self, *arguments):
         """The names that the program knows, from its refusal of one that it does not."""
@@ -67,15 +77,15 @@ class ReadersTest(CliTest):
         said = self.refuse("train", "--data", "known.csv", *arguments).err
         return re.search(r"Known: ([^.]*)\.", said).group(1).split(", ")
 
-    def model_of(self, scale, target_scale, missing, dtype="f64"):
+    def model_of(self, scale, target_scale, missing, dtype="f64", technique=("--hidden", "4", "--activation", "tanh")):
         """A model with every derived column as an input; the rows of numbers that its readers take."""
         rows = table()
         self.write("raw.csv", [COLUMNS] + rows)
         functions = self.known("--derive", "x=?:a")
         derive = ",".join(f"d_{name}={name}:{DERIVED[name][0]}" for name in functions)
         self.train("--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
-                   "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--hidden", "4",
-                   "--activation", "tanh", "--model", "m", *QUICK)
+                   "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--model", "m",
+                   *technique, *QUICK)
         return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
 
     # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
@@ -87,20 +97,21 @@ class ReadersTest(CliTest):
         numbers = ["nan" if number is None else repr(number) for row in rows for number in row]
         done = subprocess.run([EXAMPLE, self.path(model), *numbers], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return [float(line) for line in done.stdout.split()]
+        return [float(number) for line in done.stdout.split() for number in line.split(",")]
 
     def by_onnx(self, rows, model="m"):
         self.succeed("export", "--onnx", model, "-o", "m.onnx")
         done = subprocess.run([PYTHON, RUNNER, self.path("m.onnx")], input=json.dumps({"input": rows}),
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return [row[0] for row in json.loads(done.stdout)["outputs"]["prediction"]]
+        return [number for row in json.loads(done.stdout)["outputs"]["prediction"] for number in row]
 
     def assertReadersAgree(self, read):
         scalings = self.known("--scale", "?")
         self.assertEqual(scalings, self.known("--target-scale", "?"))
         for scale in scalings:
-            for target_scale in scalings:
+            # Inputs and targets do not meet: each with the other's default, and as both.
+            for target_scale in scalings if scale == "auto" else ("auto", scale):
                 with self.subTest(scale=scale, target_scale=target_scale):
                     rows = self.model_of(scale, target_scale, "mean")
                     self.assertReaderAgrees(read, rows, "m", 1e-7)
@@ -108,16 +119,55 @@ class ReadersTest(CliTest):
                         for weights in self.known_weights():
                             with self.subTest(weights=weights):
                                 self.succeed("export", "--weights", weights, "m", "-o", "w")
-                                # Sums over weights in few bits are in f32.
-                                self.assertReaderAgrees(read, rows, "w", 1e-7 if weights == "exact" else 1e-4)
+                                self.assertReaderAgrees(read, rows, "w", 1e-7, few_bits=weights != "exact")
 
-    def assertReaderAgrees(self, read, rows, model, tolerance):
+        self.assertEncodingsAgree(read)
+        self.assertLossesAgree(read)
+
+    def encoded(self, *arguments):
+        """A model of dates and of numbers with gaps; the rows of numbers that its readers take."""
+        rows = [row if i % 5 else [None] + row[1:] for i, row in enumerate(table(60))]
+        self.write("raw.csv", [COLUMNS] + [["" if row[0] is None else row[0], row[1], date(row).isoformat(), row[3]] for row in rows])
+        self.train("--data", "raw.csv", "--target", "price", "--task", "regression", "--dtype", "f64", "--hidden", "4",
+                   "--activation", "tanh", "--model", "m", *arguments, *QUICK)
+        return [row[:3] for row in rows]
+
+    def assertEncodingsAgree(self, read):
+        for numbers in self.known("--numbers", "?"):
+            for dates in self.known("--dates", "?"):
+                for fill in self.known("--missing", "?"):
+                    if fill not in ("error", "drop"):
+                        for indicator in ((), ("--missing-indicator",)):
+                            with self.subTest(numbers=numbers, dates=dates, missing=fill, indicator=indicator):
+                                rows = self.encoded("--numbers", numbers, "--bins", "7", "--dates", dates, "--missing", fill,
+                                                    "--scale", "robust", *indicator)
+                                self.assertReaderAgrees(read, rows, "m", 1e-7)
+
+    def assertLossesAgree(self, read):
+        for loss in (("poisson",), ("gamma",), ("quantile", "--quantiles", "0.1,0.5,0.9")):
+            with self.subTest(loss=loss):
+                rows = self.encoded("--loss", *loss)
+                self.assertReaderAgrees(read, rows, "m", 1e-7)
+
+    def assertTechniquesAgree(self, read):
+        for name, technique in TECHNIQUES.items():
+            with self.subTest(technique=name):
+                rows = self.model_of("standardize", "standardize", "mean", technique=technique)
+                self.assertReaderAgrees(read, rows, "m", 1e-7)
+                for weights in self.known_weights():
+                    with self.subTest(weights=weights):
+                        self.succeed("export", "--weights", weights, "m", "-o", "w")
+                        self.assertReaderAgrees(read, rows, "w", 1e-7, few_bits=weights != "exact")
+
+    def assertReaderAgrees(self, read, rows, model, tolerance, few_bits=False):
         expected = self.by_program(rows, model)
+        # Sums over weights in few bits are in f32: so are differences of large numbers.
+        least = 1e-4 + 1e-6 * max(map(abs, expected)) if few_bits else 0
         self.assertGreater(max(expected) - min(expected), 1e-6, "the test tells nothing: one answer only")
         answers = read(rows, model)
         self.assertEqual(len(answers), len(expected))
         for got, want in zip(answers, expected):
-            self.assertAlmostEqual(got, want, delta=tolerance * max(1, abs(want)))
+            self.assertAlmostEqual(got, want, delta=max(least, tolerance * max(1, abs(want))))
 
     def known_weights(self):
         said = self.refuse("predict", "--model", "m", "--data", "raw.csv", "--weights", "?", "--out", "p.npy").err
@@ -151,10 +201,12 @@ class ReadersTest(CliTest):
     @unittest.skipUnless(EXAMPLE, "the examples were not built (LAMINA_EXAMPLE)")
     def test_the_c_interface(self):
         self.assertReadersAgree(self.by_c)
+        self.assertTechniquesAgree(self.by_c)
 
     @unittest.skipUnless(PYTHON, "onnxruntime: LAMINA_ONNX_PYTHON is not set")
     def test_onnx(self):
         self.assertReadersAgree(self.by_onnx)
+        self.assertTechniquesAgree(self.by_onnx)
 
 
 if __name__ == "__main__":

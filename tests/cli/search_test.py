@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -136,6 +137,49 @@ class SearchTest(CliTest):
                 self.assertEqual(self.outcome(result), self.outcome(whole))
                 self.assertGreater(interruptions, 0)
                 self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
+
+    def killed_and_taken_over(self, moments, arguments, expected):
+        """Two workers; one is killed at each of the moments (seconds after its start) and replaced by the next."""
+        shutil.rmtree(self.path("kept"), ignore_errors=True)
+        command = ("search", "--data", DIGITS, "--json", "-", "--state", "kept", *arguments)
+        staying = self.start(*command)
+        killed = 0
+        for moment in moments:
+            other = self.start(*command)
+            time.sleep(moment)
+            killed += other.poll() is None
+            other.kill()
+            self.finish(other)
+            if staying.poll() is not None:
+                break
+        result = self.finish(staying)
+        self.assertEqual(result.code, 0, str(result))
+        self.assertEqual(self.outcome(json.loads(result.out)), self.outcome(expected))
+        self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
+        return killed
+
+    def test_workers_that_are_killed_change_nothing(self):
+        arguments = ("--epochs", 60, "--hidden", 48, "--batch", 8, "--threads", 1, "--vary", "learning-rate=0.0005,0.001,0.002,0.004",
+                     "--vary", "hidden=32|48,16")
+        expected = self.search(*arguments)
+        moments = int(os.environ.get("LAMINA_KILLS", "4"))
+        seeded = random.Random(23)
+        killed = 0
+        for _ in range(10 * moments):
+            if killed < moments:
+                killed += self.killed_and_taken_over([0.05 + 0.5 * seeded.random() for _ in range(min(3, moments - killed))],
+                                                     arguments, expected)
+        self.assertGreaterEqual(killed, moments)
+
+    def test_all_workers_print_the_same_ranking(self):
+        arguments = ("--epochs", 20, "--threads", 1, "--vary", "learning-rate=0.001,0.002,0.004,0.008", "--state", "kept")
+        processes = [self.start("search", "--data", DIGITS, "--json", "-", *arguments) for _ in range(3)]
+        results = [self.finish(process) for process in processes]
+        for result in results:
+            self.assertEqual(result.code, 0, str(result))
+        trials = [json.loads(result.out)["trials"] for result in results]
+        self.assertEqual(trials[1], trials[0])
+        self.assertEqual(trials[2], trials[0])
 
     def test_a_finished_search_is_not_done_again(self):
         arguments = ("--epochs", 3, "--vary", "learning-rate=0.01,0.02", "--state", "kept")

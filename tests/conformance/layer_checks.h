@@ -81,7 +81,8 @@ void CheckForward(const Chosen& backend, const ForwardCase& c, bool exact) {
       const double at = sums.value.values[i];
       want.values[i] = curve.Value(at);
       // 1 + e^-z and the like round at the scale of 1, gelu's factors at the scale of z.
-      bounds.values[i] = curve.Steepness() * z_bounds.values[i] + 8 * kEps<T> * std::max(1.0, std::abs(at));
+      bounds.values[i] = curve.Steepness(at) * z_bounds.values[i] +
+                         8 * kEps<T> * std::max({1.0, std::abs(at), std::abs(want.values[i])});
     }
   }
   EXPECT_TRUE(MatchesOracle<T>(a.view(), Rounded<T>(want), exact ? nullptr : &bounds));
@@ -169,7 +170,7 @@ void CheckInputGradient(const Chosen& backend, const BackwardCase& c) {
   Dense bounds = SumBounds(1, c.shape.outputs + 8, kEps<T>, sums.magnitude);
   for (size_t i = 0; i < want.values.size(); ++i) {
     want.values[i] *= curve.Slope(z.values[i]);
-    bounds.values[i] *= std::max(1.0, curve.Steepness());
+    bounds.values[i] *= std::max(1.0, curve.Steepness(z.values[i]));
   }
   EXPECT_TRUE(MatchesOracle<T>(out.view(), want, c.integers ? nullptr : &bounds));
   EXPECT_TRUE(out.GuardsIntact());

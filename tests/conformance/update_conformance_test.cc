@@ -1,5 +1,6 @@
 // Update rules fused into the weight gradient, and the loss, against the oracle on every configuration.
 #include "tests/conformance/configurations.h"
+#include "tests/loss_oracle.h"
 
 namespace lamina::conformance {
 namespace {
@@ -154,6 +155,8 @@ std::vector<LossCase> LossCases() {
   activations.emplace_back("softmax");
   std::vector<std::string> losses = LossNames();
   losses.emplace_back("huber(delta=0.25)");
+  losses.emplace_back("quantile(q1=0.1,q2=0.5,q3=0.9)");
+  losses.emplace_back("focal(gamma=0.7)");
   std::vector<LossCase> cases;
   for (const std::string& loss : losses) {
     for (const Activation& activation : activations) {
@@ -163,6 +166,16 @@ std::vector<LossCase> LossCases() {
     }
   }
   return cases;
+}
+
+// The parameters in the loss's text.
+std::vector<double> NumbersOf(const Loss& loss) {
+  std::vector<double> numbers;
+  const std::string text = loss.Text();
+  for (size_t i = text.find('='); i != std::string::npos; i = text.find('=', i + 1)) {
+    numbers.push_back(std::stod(text.substr(i + 1)));
+  }
+  return numbers;
 }
 
 template <class T>
@@ -197,7 +210,7 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
 
   const double eps = std::numeric_limits<T>::epsilon();
   Dense want(batch, outputs), bounds(batch, outputs, 32 * eps);
-  double loss = 1, weight = 2;
+  double loss = 1, weight = 2, size = 1;  // size: of the terms, what rounding is relative to
   int64_t correct = 3;
   for (int64_t i = 0; i < batch; ++i) {
     const auto row = [&](const Dense& m) {
@@ -207,9 +220,10 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
     for (double& each : target) {
       each = (1 - smoothing) * each + smoothing / (c.loss == Loss::kCrossEntropy ? static_cast<double>(outputs) : 2);
     }
-    const oracle::LossResult sample = oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), target,
-                                                         1e-7, c.loss.Text() == "huber(delta=0.25)" ? 0.25 : 1);
+    const oracle::LossResult sample =
+        oracle::SampleLoss(std::string(c.loss.name()), curve, row(z), row(a), target, 1e-7, NumbersOf(c.loss));
     loss += weights.at(0, i) * sample.loss;
+    size += weights.at(0, i) * (std::abs(sample.loss) + static_cast<double>(outputs));
     weight += weights.at(0, i);
     for (int64_t j = 0; j < outputs; ++j) {
       want.at(i, j) = weights.at(0, i) * sample.delta[static_cast<size_t>(j)] / static_cast<double>(batch);
@@ -218,7 +232,7 @@ void CheckLoss(const Chosen& backend, const LossCase& c, int64_t outputs, bool w
     correct += outputs == 1 ? (a.at(i, 0) > 0.5) == (y.at(i, 0) > 0.5) : largest(row(a)) == largest(row(y));
   }
   EXPECT_TRUE(MatchesOracle<T>(delta.view(), want, &bounds));
-  EXPECT_NEAR(sums.loss, loss, 64 * eps * std::abs(loss));
+  EXPECT_NEAR(sums.loss, loss, 64 * eps * size);
   EXPECT_NEAR(sums.weight, weight, 64 * eps * weight);
   EXPECT_EQ(sums.correct, correct);
   EXPECT_EQ(sums.samples, 4 + batch);

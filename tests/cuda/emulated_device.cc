@@ -33,7 +33,7 @@ Verdict DeviceAvailable() { return Verdict::Yes(); }
 Device::Device() : state_(std::make_unique<State>()) {
   // Two multiprocessors, so that small products are split and large ones are not.
   facts_ = {"emulated GPU", 8, 0, 2, memory_of_new_bytes, 160 * 1024, 1 << 20, "0.0"};
-  state_->free_bytes = memory_of_new_bytes;
+  state_->free_bytes = memory_of_new_bytes + kScratch_bytes;
   scratch_ = Allocate(kScratch_bytes);
 }
 Device::~Device() { Free(scratch_); }

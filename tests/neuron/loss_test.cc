@@ -58,6 +58,21 @@ TEST(Loss, AcceptsOrSaysWhyNot) {
   EXPECT_FALSE(LossAccepts(Loss::kCrossEntropy, Activation::Custom<Swish>()));
 }
 
+TEST(Loss, QuantilesAreLevels) {
+  const double levels[] = {0.1, 0.5, 0.9};
+  const Loss loss = Loss::Quantiles(levels);
+  EXPECT_EQ(loss.Text(), "quantile(q1=0.1,q2=0.5,q3=0.9)");
+  EXPECT_EQ(Loss::Parse(loss.Text()), loss);
+  EXPECT_EQ(loss.levels(), (std::vector<double>{0.1, 0.5, 0.9}));
+  EXPECT_EQ(Loss(Loss::kQuantile).levels(), (std::vector<double>{0.5}));
+  EXPECT_TRUE(Loss(Loss::kMae).levels().empty());
+  EXPECT_EQ(CaughtError([] { Loss::Parse("quantile(q1=0.1,q3=0.9)"); }).code(), ErrorCode::kInvalidArgument);
+  for (const std::vector<double>& bad : std::vector<std::vector<double>>{
+           {0.5, 0.5}, {0.9, 0.1}, {1.5}, {-0.5}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}}) {
+    EXPECT_EQ(CaughtError([&] { Loss::Quantiles(bad); }).code(), ErrorCode::kInvalidArgument);
+  }
+}
+
 TEST(Loss, SmoothsTargetsOfClasses) {
   const Loss::Smoothed cross = Loss(Loss::kCrossEntropy).Smooth(0.1, 4);
   EXPECT_NEAR(cross.keep * 1 + cross.even, 0.925, 1e-15);
@@ -66,7 +81,7 @@ TEST(Loss, SmoothsTargetsOfClasses) {
   EXPECT_NEAR(binary.keep * 1 + binary.even, 0.95, 1e-15);
   EXPECT_NEAR(binary.keep * 0 + binary.even, 0.05, 1e-15);
   for (const std::string& name : LossNames()) {
-    EXPECT_EQ(LossSmooths(Loss::Parse(name)).ok, name.ends_with("cross_entropy")) << name;
+    EXPECT_EQ(LossSmooths(Loss::Parse(name)).ok, name.ends_with("cross_entropy") || name == "focal") << name;
   }
 }
 

@@ -50,15 +50,18 @@ std::vector<Activation> HiddenActivations() {
   return list;
 }
 
-// Every loss over the activation of the hidden layers and over softmax, or over sigmoid where it accepts neither.
+// Every loss over the activation of the hidden layers and over softmax, or over sigmoid or exp where it accepts
+// neither.
 std::vector<Output> OutputsOver(const Activation& hidden) {
   std::vector<Output> outputs;
   std::vector<std::string> losses = LossNames();
   losses.emplace_back("huber(delta=0.25)");  // a corner inside the distances
+  losses.emplace_back("quantile(q1=0.1,q2=0.9)");
+  losses.emplace_back("focal(gamma=0.7)");
   for (const std::string& text : losses) {
     const Loss loss = Loss::Parse(text);
     const size_t before = outputs.size();
-    for (const Activation& activation : {hidden, Activation("softmax"), Activation("sigmoid")}) {
+    for (const Activation& activation : {hidden, Activation("softmax"), Activation("sigmoid"), Activation("exp")}) {
       if (outputs.size() < before + 2 && LossAccepts(loss, activation)) {
         outputs.push_back({loss, activation});
       }
@@ -71,7 +74,8 @@ std::vector<Case> Cases() {
   std::vector<Case> cases;
   for (const Activation& hidden : HiddenActivations()) {
     for (const Output& output : OutputsOver(hidden)) {
-      for (size_t depth = 1; depth <= 3; ++depth) {
+      const size_t most = hidden.name() == "exp" ? 1 : 3;  // e^e^z is beyond differences
+      for (size_t depth = 1; depth <= most; ++depth) {
         for (const bool bias : {true, false}) {
           for (const bool weighted : {true, false}) {
             std::vector<LayerSpec> layers;
@@ -173,6 +177,17 @@ double LossOf(const Loss& loss, const std::vector<double>& a, const double* y) {
       sum += distance < corner ? distance * distance / 2 : corner * distance - corner * corner / 2;
     } else if (name == "cross_entropy") {
       sum -= y[j] * std::log(a[j]);
+    } else if (name == "quantile") {
+      const std::vector<double> levels = loss.levels();
+      const double level = levels[j % levels.size()];
+      sum += std::max(level * (y[j] - a[j]), (level - 1) * (y[j] - a[j]));
+    } else if (name == "poisson") {
+      sum += a[j] - y[j] * std::log(a[j]);
+    } else if (name == "gamma") {
+      sum += y[j] / a[j] + std::log(a[j]);
+    } else if (name == "focal") {
+      const double gamma = loss.Text() == "focal(gamma=0.7)" ? 0.7 : 2;
+      sum -= y[j] * std::pow(1 - a[j], gamma) * std::log(a[j]) + (1 - y[j]) * std::pow(a[j], gamma) * std::log1p(-a[j]);
     } else if (name == "binary_cross_entropy") {
       sum -= y[j] * std::log(a[j]) + (1 - y[j]) * std::log1p(-a[j]);
     } else {
@@ -185,7 +200,8 @@ double LossOf(const Loss& loss, const std::vector<double>& a, const double* y) {
 // How near a loss comes to a kink of its own.
 double KinkOf(const Loss& loss, const std::vector<double>& a, const double* y) {
   double nearest = 1;
-  for (size_t j = 0; (loss == Loss::kMae || loss.kind() == Loss::kHuber) && j < a.size(); ++j) {
+  for (size_t j = 0;
+       (loss == Loss::kMae || loss.kind() == Loss::kHuber || loss.kind() == Loss::kQuantile) && j < a.size(); ++j) {
     nearest = std::min(nearest, std::abs(std::abs(a[j] - y[j]) - CornerOf(loss)));
   }
   return nearest;

@@ -50,7 +50,8 @@ TEST(SmallNetwork, EveryActivation) {
   for (const std::string& name : ActivationNames()) {
     for (const int64_t batch : {1, 5}) {
       if (name != "softmax") {
-        Check({Layers({6, 9, 3}, Synapse::kDot, Activation(name), Activation(name)), Loss::kMse, Sgd(), batch}, name);
+        const Activation hidden = name == "exp" ? Activation("tanh") : Activation(name);  // e^e^z diverges
+        Check({Layers({6, 9, 3}, Synapse::kDot, hidden, Activation(name)), Loss::kMse, Sgd(), batch}, name);
       } else {
         Check({Layers({6, 9, 3}, Synapse::kDot, "tanh", "softmax"), Loss::kMse, Sgd(), batch}, name);
       }

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
 
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
@@ -184,15 +188,67 @@ TEST(Search, AnotherSearchIsNotContinued) {
   ExpectError([&] { Search broken(settings); }, ErrorCode::kBadModel, {"search.json", "cannot be read"});
 }
 
-TEST(Search, TwoDoNotShareAFolder) {
+TEST(Search, SeveralShareAFolder) {
   const TemporaryFolder folder;
   SearchSettings settings = SmallSearch(folder);
+  Search whole(settings);
+  const nlohmann::json expected = Outcome(whole, whole.Run({}));
   settings.state = folder.Path("state");
-  {
-    const Search first(settings);
-    ExpectError([&] { Search second(settings); }, ErrorCode::kInvalidArgument, {"another search is at work", "state"});
+  std::vector<std::unique_ptr<Search>> searches;
+  for (int i = 0; i < 3; ++i) {
+    searches.push_back(std::make_unique<Search>(settings));
   }
-  Search(settings).Run({});
+  std::array<nlohmann::json, 3> outcomes;
+  std::array<std::atomic<int>, 3> epochs{};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < searches.size(); ++i) {
+    threads.emplace_back([&, i] {
+      SearchCallbacks callbacks;
+      callbacks.changed = [&](const SearchView& view) {
+        epochs[i] += view.changed->state == TrialState::kRunning ? 1 : 0;
+      };
+      outcomes[i] = Outcome(*searches[i], searches[i]->Run(callbacks));
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  int64_t least = 0;  // of one search alone
+  for (const Trial& trial : whole.trials()) {
+    least += std::ssize(trial.history.epochs);
+  }
+  for (const nlohmann::json& outcome : outcomes) {
+    EXPECT_EQ(outcome, expected);
+  }
+  // What is counted besides epochs is the start of a trial's stage, of which there are at most three.
+  EXPECT_LE(epochs[0] + epochs[1] + epochs[2], least + 3 * std::ssize(whole.trials()));
+  searches.clear();
+  for (const auto& entry : std::filesystem::directory_iterator(settings.state)) {
+    EXPECT_EQ(entry.path().filename(), "search.json");
+  }
+}
+
+// One of two is interrupted at any step, as often as it takes; the other one takes its trials over.
+TEST(Search, AnInterruptedOneLeavesItsTrialsToOthers) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  Search whole(settings);
+  const nlohmann::json expected = Outcome(whole, whole.Run({}));
+  settings.state = folder.Path("state");
+  std::atomic<bool> over{false};
+  std::thread coming_and_going([&] {
+    for (int runs = 0; !over; ++runs) {
+      Search search(settings);
+      std::atomic<int> asked{0};
+      SearchCallbacks callbacks;
+      callbacks.stop_requested = [&] { return ++asked > 10 + runs; };
+      search.Run(callbacks);
+    }
+  });
+  Search staying(settings);
+  EXPECT_EQ(Outcome(staying, staying.Run({})), expected);
+  over = true;
+  coming_and_going.join();
 }
 
 TEST(Search, FailedTrialsAreLastWithTheirReason) {

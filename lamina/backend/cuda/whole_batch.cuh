@@ -131,7 +131,7 @@ template <class L, class T>
 __device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int64_t row, int lane, T scale) {
   T dot = T(0);
   for (int64_t col = lane; col < loss.cols; col += kWarp) {
-    const T gradient = scale * formula.Gradient(loss.a.At(row, col), loss.Target(row, col));
+    const T gradient = scale * formulas::LossGradient(formula, loss.a.At(row, col), loss.Target(row, col), col);
     loss.delta.At(row, col) = gradient;
     dot += gradient * loss.a.At(row, col);
   }
@@ -168,11 +168,11 @@ __device__ inline void NarrowRow(const L& formula, const DeviceLoss<T>& loss, in
   T dot = T(0);
   for (int col = 0; col < cols; ++col) {
     const T a = loss.a.At(row, col);
-    value += formula.Value(a, loss.Target(row, col));
+    value += formulas::LossValue(formula, a, loss.Target(row, col), col);
     best = loss.a.At(row, best) < a ? col : best;
     best_target = loss.targets.At(row, best_target) < loss.targets.At(row, col) ? col : best_target;
     if (loss.delta.data != nullptr) {
-      const T gradient = weight * mean * formula.Gradient(a, loss.Target(row, col));
+      const T gradient = weight * mean * formulas::LossGradient(formula, a, loss.Target(row, col), col);
       loss.delta.At(row, col) = gradient;
       dot += gradient * a;
     }
@@ -227,7 +227,7 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
       const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
       double value = 0;
       for (int64_t col = lane; col < loss.cols; col += kWarp) {
-        value += formula.Value(loss.a.At(row, col), loss.Target(row, col));
+        value += formulas::LossValue(formula, loss.a.At(row, col), loss.Target(row, col), col);
       }
       own.loss += weight * WarpSum(value);
       own.weight += weight;

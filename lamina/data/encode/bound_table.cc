@@ -170,7 +170,7 @@ BoundTable::Columns BoundTable::NeededColumns(bool with_targets) const {
   if (preprocessor_.policies().missing == MissingPolicy::kDropRow) {
     needed = inputs_;
     needed.insert(needed.end(), targets.begin(), targets.end());
-  } else if (preprocessor_.policies().missing == MissingPolicy::kMean && with_targets) {
+  } else if (Fills(preprocessor_.policies().missing) && with_targets) {
     needed = targets;
   }
   return needed;
@@ -185,7 +185,7 @@ std::vector<int64_t> BoundTable::RowsWithTargets(std::span<const int64_t> rows) 
 }
 
 std::string BoundTable::MissingColumn(int64_t row, bool with_targets) const {
-  Columns columns = preprocessor_.policies().missing == MissingPolicy::kMean ? Columns() : inputs_;
+  Columns columns = Fills(preprocessor_.policies().missing) ? Columns() : inputs_;
   if (with_targets) {
     const Columns targets = TargetColumns();
     columns.insert(columns.end(), targets.begin(), targets.end());

@@ -21,12 +21,15 @@ class BoundTable {
 
   const Table& table() const { return table_; }
 
+  /// The table's column of preprocessor.inputs().columns()[index].
+  const Column& InputColumn(size_t index) const { return *inputs_[index]; }
+
   /// Whether the target columns are there (so that evaluation is possible). Where they are not, or the column of the
   /// baseline is not, all below that need them throw Error(kNotFound).
   bool has_targets() const { return lacking_targets_.empty(); }
 
-  /// Those of `rows` that can be encoded: all; under kDropRow without those with missing values; under kMean without
-  /// those whose target (or baseline) is missing: targets are not made up.
+  /// Those of `rows` that can be encoded: all; under kDropRow without those with missing values; under kMean and
+  /// kMedian without those whose target (or baseline) is missing: targets are not made up.
   std::vector<int64_t> UsableRows(std::span<const int64_t> rows, bool with_targets) const;
   /// Those of `rows` that have their targets (and the baseline).
   std::vector<int64_t> RowsWithTargets(std::span<const int64_t> rows) const;

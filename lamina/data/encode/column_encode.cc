@@ -14,6 +14,7 @@
 #include "lamina/base/nan.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_access.h"
+#include "lamina/data/encode/text_hash.h"
 
 namespace lamina {
 namespace {
@@ -31,9 +32,10 @@ struct Source {
   const FittedColumn* fitted = nullptr;
   double fill = kNaN;                      // missing numbers; NaN: an error
   NumberSpan near{-kInfinity, kInfinity};  // numbers beyond are far from those of training
-  int32_t fill_category = -1;              // missing text; -1: an error
+  bool fills_text = false;                 // else missing text is an error
   bool zero_unseen = false;
   bool lacks_mean = false;             // there is a mean to be filled in, but nobody knows it
+  std::vector<ColumnScaling> parts;    // of numbers: an input each
   std::unique_ptr<CategoryView> view;  // text
   std::vector<int32_t> index;          // category of the table -> fitted one
   int64_t unseen = 0;
@@ -48,13 +50,11 @@ struct Counts {
   int64_t far = 0;
 };
 
-// Writes the scaled numbers to out[0], out[stride], ...; false if a result is not finite.
-template <bool kLogarithm, class T, class Number>
-bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
-                     int64_t out_stride, Counts& counts) {
+// Writes one input of the numbers to out[0], out[stride], ...; false if a result is not finite.
+template <bool kLinear, class T, class Number>
+bool EncodePart(const Number* numbers, const Source& source, const ColumnScaling scaling, std::span<const int64_t> rows,
+                T* out, int64_t out_stride, Counts& counts) {
   const int64_t stride = source.column->stride;
-  ColumnScaling scaling = source.fitted->scaling;
-  scaling.logarithm = kLogarithm;  // no branch in the loop
   const double fill = source.fill;
   const NumberSpan near = source.near;
   bool good = true;
@@ -67,7 +67,12 @@ bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<cons
       value = value == value ? value : fill;
     }
     far += value < near.low || value > near.high ? 1 : 0;
-    const T encoded = static_cast<T>(scaling.Encode(value));
+    T encoded;
+    if constexpr (kLinear) {  // no branch in the loop, and no limits
+      encoded = static_cast<T>((value - scaling.offset) / scaling.scale);
+    } else {
+      encoded = static_cast<T>(scaling.Encode(value));
+    }
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     *out = encoded;
     out += out_stride;
@@ -80,15 +85,53 @@ bool EncodeNumbersAs(const Number* numbers, const Source& source, std::span<cons
 template <class T, class Number>
 bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
                    int64_t out_stride, Counts& counts) {
-  return source.fitted->scaling.logarithm ? EncodeNumbersAs<true>(numbers, source, rows, out, out_stride, counts)
-                                          : EncodeNumbersAs<false>(numbers, source, rows, out, out_stride, counts);
+  bool good = true;
+  Counts counted;  // by the first part; the others meet the same numbers
+  for (const ColumnScaling& part : source.parts) {
+    good &= part.IsLinear() ? EncodePart<true>(numbers, source, part, rows, out++, out_stride, counted)
+                            : EncodePart<false>(numbers, source, part, rows, out++, out_stride, counted);
+    if (&part == source.parts.data()) {
+      counts = counted;
+    }
+  }
+  return good;
+}
+
+template <class T>
+void EncodeIndicator(const Column& column, std::span<const int64_t> rows, T* out, int64_t out_stride) {
+  for (const int64_t row : rows) {
+    *out = column.IsMissing(row) ? T{1} : T{0};
+    out += out_stride;
+  }
+}
+
+// `out` is zero before; so is text without words. Missing text is such, too, where gaps are filled.
+template <class T>
+bool EncodeWords(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, Counts& counts) {
+  std::vector<double> buckets(static_cast<size_t>(source.fitted->buckets));
+  bool good = true;
+  for (const int64_t row : rows) {
+    if (const int32_t code = source.view->Code(row); code >= 0) {
+      std::fill(buckets.begin(), buckets.end(), 0.0);
+      HashText(source.view->names()[static_cast<size_t>(code)], buckets);
+      std::transform(buckets.begin(), buckets.end(), out, [](double count) { return static_cast<T>(count); });
+    } else {
+      good &= source.fills_text;
+      ++counts.filled;
+    }
+    out += out_stride;
+  }
+  return good;
 }
 
 // The fitted category of a row: -1 unseen, -2 missing.
 int32_t CategoryOf(const Source& source, int64_t row) {
   const int32_t code = source.view->Code(row);
   if (code < 0) {
-    return source.fill_category >= 0 ? source.fill_category : -2;
+    return source.fills_text ? source.fitted->fill_category : -2;
+  }
+  if (source.fitted->buckets > 0) {
+    return 0;  // all words are known
   }
   return source.index[static_cast<size_t>(code)];
 }
@@ -122,7 +165,12 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
   for (Source& source : sources) {
     T* first = out + source.fitted->place;
     Counts counts;
-    if (source.view != nullptr) {
+    if (source.fitted->indicates_missing) {
+      EncodeIndicator(*source.column, rows, first + source.fitted->value_width(), out_stride);
+    }
+    if (source.fitted->buckets > 0) {
+      good &= EncodeWords(source, rows, first, out_stride, counts);
+    } else if (source.view != nullptr) {
       good &= EncodeText(source, rows, first, out_stride, counts);
     } else {
       good &= DispatchNumbers(*source.column, [&](const auto* numbers) {
@@ -164,10 +212,11 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       if (column.IsMissing(row) && std::isnan(source.fill)) {
         ThrowCell(table, row, column, "missing value", kMissingRemedy);
       }
-      const double encoded = source.fitted->scaling.Encode(column.IsMissing(row) ? source.fill : column.Number(row));
+      const double value = column.IsMissing(row) ? source.fill : column.Number(row);
       const double limit =
           dtype == DType::kF32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-      if (!(std::abs(encoded) <= limit)) {
+      if (!std::all_of(source.parts.begin(), source.parts.end(),
+                       [&](const ColumnScaling& part) { return std::abs(part.Encode(value)) <= limit; })) {
         ThrowCell(table, row, column, fmt::format("number too large for {} after scaling", DTypeName(dtype)),
                   "Correct the value.");
       }
@@ -196,14 +245,18 @@ Source MakeSource(const Table& table, const Column& column, const FittedColumn& 
   if (fitted.span) {
     source.near = NearOf(*fitted.span);
   }
-  if (policies.missing == MissingPolicy::kMean) {
+  if (Fills(policies.missing)) {
     source.lacks_mean = !fitted.keeps_mean;
     source.fill = fitted.keeps_mean ? fitted.fill : kNaN;
-    source.fill_category = fitted.fill_category;
+    source.fills_text = true;
+  }
+  if (fitted.kind == ColumnKind::kNumber) {
+    source.parts = fitted.Parts();
   }
   if (fitted.kind == ColumnKind::kText) {
     source.view = std::make_unique<CategoryView>(column, rows);
     source.index = MatchNames(*source.view, fitted.categories);
+    std::replace(source.index.begin(), source.index.end(), -1, fitted.other());
   } else if (column.kind == ColumnKind::kText) {
     const auto text = std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !column.IsMissing(row); });
     if (text != rows.end()) {

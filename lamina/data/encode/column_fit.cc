@@ -1,14 +1,18 @@
 // Fitting columns: scales, categories, and what fills gaps.
 #include "lamina/data/encode/column_fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "lamina/base/error.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_access.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/data/encode/useless_columns.h"
 
 namespace lamina {
 namespace {
@@ -37,17 +41,79 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
   return statistics;
 }
 
-void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const std::string& source) {
+// What only a sorted column tells.
+struct Ranks {
+  double quarter = 0;
+  double median = 0;
+  double three_quarters = 0;
+  std::vector<double> edges;  // of bins
+};
+
+// Edges of at most `bins` bins that hold as many of the values each as their ties allow; where there are few different
+// values, those: each of them is told from the next. None for a constant column.
+std::vector<double> BinEdges(std::span<const double> ascending, int64_t bins) {
+  std::vector<double> edges;
+  for (size_t i = 0; i < ascending.size() && std::ssize(edges) <= bins + 1; ++i) {
+    if (edges.empty() || ascending[i] != edges.back()) {
+      edges.push_back(ascending[i]);
+    }
+  }
+  if (std::ssize(edges) > bins + 1) {
+    edges.clear();
+    for (int64_t i = 0; i <= bins; ++i) {
+      edges.push_back(QuantileOf(ascending, static_cast<double>(i) / static_cast<double>(bins)));
+    }
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  }
+  return edges.size() < 2 ? std::vector<double>() : edges;
+}
+
+Ranks RanksOf(std::span<const double> ascending, int64_t bins) {
+  Ranks ranks;
+  if (!ascending.empty()) {
+    ranks.quarter = QuantileOf(ascending, 0.25);
+    ranks.median = QuantileOf(ascending, 0.5);
+    ranks.three_quarters = QuantileOf(ascending, 0.75);
+    ranks.edges = bins > 0 ? BinEdges(ascending, bins) : std::vector<double>();
+  }
+  return ranks;
+}
+
+// Without `wanted`, ranks of nothing.
+std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<const int64_t> rows, bool wanted,
+                           int64_t bins) {
+  std::vector<Ranks> ranks(columns.size());
+#pragma omp parallel for schedule(dynamic) if (wanted)
+  for (size_t j = 0; j < columns.size(); ++j) {
+    if (wanted) {
+      ranks[j] = RanksOf(SortedValues(*columns[j], rows), bins);
+    }
+  }
+  return ranks;
+}
+
+// `flag`: the setting that `scaling` comes from.
+void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const Ranks& ranks,
+              const std::string& source, std::string_view flag = "--scale") {
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
     column.scaling.offset = statistics.mean;
     column.scaling.scale = statistics.deviation > 0 ? statistics.deviation : 1;
   } else if (scaling == Scaling::kMinMax) {
     column.scaling.offset = statistics.min;
     column.scaling.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
+  } else if (scaling == Scaling::kRobust) {
+    const double middle = ranks.three_quarters - ranks.quarter;
+    const double half = statistics.max / 2 - statistics.min / 2;
+    column.scaling.offset = ranks.median;
+    column.scaling.scale = middle > 0 ? middle : half > 0 ? half : 1;
+  } else if (scaling == Scaling::kSize) {
+    const double size = std::hypot(statistics.mean, statistics.deviation);
+    column.scaling.scale = size > 0 ? size : 1;
   }
   if (!std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
-    throw Error(ErrorCode::kBadData, "values too large to scale",
-                {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
+    throw Error(
+        ErrorCode::kBadData, "values too large to scale",
+        {.file = source, .column = column.name, .remedy = fmt::format("Check the values, or use {} none.", flag)});
   }
 }
 
@@ -56,11 +122,60 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
               {.file = table.source, .column = column, .remedy = "Drop the column with --drop."});
 }
 
+// Categories by their number of rows: the ones that are rare, or beyond the most that a column may have, become
+// "other".
+void FoldRare(FittedColumn& fitted, std::vector<double>& counts, const PreprocessOptions& options) {
+  std::vector<size_t> by_count(counts.size());
+  std::iota(by_count.begin(), by_count.end(), size_t{0});
+  std::stable_sort(by_count.begin(), by_count.end(), [&](size_t a, size_t b) { return counts[a] > counts[b]; });
+  size_t kept = std::min(by_count.size(), static_cast<size_t>(std::max<int64_t>(1, options.max_categories)));
+  while (kept > 1 && counts[by_count[kept - 1]] < static_cast<double>(options.min_count)) {
+    --kept;
+  }
+  fitted.folded = std::ssize(by_count) - static_cast<int64_t>(kept);
+  fitted.has_other = fitted.folded > 0;
+  by_count.resize(kept);
+  std::sort(by_count.begin(), by_count.end());
+  std::vector<std::string> categories;
+  std::vector<double> kept_counts;
+  for (const size_t i : by_count) {
+    categories.push_back(std::move(fitted.categories[i]));
+    kept_counts.push_back(counts[i]);
+  }
+  fitted.categories = std::move(categories);
+  counts = std::move(kept_counts);
+}
+
+// Of the indices of categories, each as often as it occurs.
+void ScaleIndices(FittedColumn& fitted, std::span<const double> counts, Scaling scaling, const std::string& source) {
+  ColumnStatistics statistics;
+  std::vector<double> indices;
+  double total = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    total += counts[i];
+    statistics.mean += counts[i] * static_cast<double>(i);
+    indices.insert(indices.end(), static_cast<size_t>(counts[i]), static_cast<double>(i));
+  }
+  statistics.mean /= total;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const double difference = static_cast<double>(i) - statistics.mean;
+    statistics.deviation += counts[i] * difference * difference;
+  }
+  statistics.deviation = std::sqrt(statistics.deviation / total);
+  statistics.max = static_cast<double>(counts.size() - 1);
+  SetScale(fitted, scaling, statistics, RanksOf(indices, 0), source);
+}
+
 FittedColumn FitText(const Table& table, const Column& column, std::span<const int64_t> rows,
                      const PreprocessOptions& options) {
   FittedColumn fitted;
   fitted.name = column.name;
   fitted.kind = ColumnKind::kText;
+  if (options.text == TextEncoding::kHash && IsFreeText(column, rows)) {
+    fitted.buckets = options.text_inputs;
+    fitted.missing = std::count_if(rows.begin(), rows.end(), [&](int64_t row) { return column.IsMissing(row); });
+    return fitted;
+  }
   fitted.one_hot = options.encoding == Encoding::kOneHot;
   const CategoryView view(column, rows);
   fitted.categories = SortedNames(view, rows);
@@ -75,30 +190,38 @@ FittedColumn FitText(const Table& table, const Column& column, std::span<const i
     }
   }
   fitted.missing = std::ssize(rows) - static_cast<int64_t>(std::accumulate(counts.begin(), counts.end(), 0.0));
-  fitted.fill_category = static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
-  if (!fitted.one_hot) {
-    ColumnStatistics statistics;
-    double total = 0;
-    for (size_t i = 0; i < counts.size(); ++i) {
-      total += counts[i];
-      statistics.mean += counts[i] * static_cast<double>(i);
-    }
-    statistics.mean /= total;
-    for (size_t i = 0; i < counts.size(); ++i) {
-      const double difference = static_cast<double>(i) - statistics.mean;
-      statistics.deviation += counts[i] * difference * difference;
-    }
-    statistics.deviation = std::sqrt(statistics.deviation / total);
-    statistics.max = static_cast<double>(counts.size() - 1);
-    SetScale(fitted, options.scaling, statistics, table.source);
+  if (fitted.one_hot) {
+    FoldRare(fitted, counts, options);
+  } else {
+    ScaleIndices(fitted, counts, options.scaling, table.source);
   }
+  fitted.fill_category = static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   return fitted;
+}
+
+// Those that the training rows cover; the hours only where there are some.
+std::vector<double> PeriodsOf(const Column& column, std::span<const int64_t> rows, const NumberSpan& span) {
+  constexpr double kYear_days = 365.2425;
+  constexpr double kWeek_days = 7;
+  std::vector<double> periods;
+  for (const double period : {kYear_days, kWeek_days}) {
+    if (span.high - span.low >= period) {
+      periods.push_back(period);
+    }
+  }
+  if (std::any_of(rows.begin(), rows.end(), [&](int64_t row) {
+        return !column.IsMissing(row) && column.Number(row) != std::floor(column.Number(row));
+      })) {
+    periods.push_back(1);
+  }
+  return periods;
 }
 
 }  // namespace
 
 std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t> rows,
                                     std::span<const int64_t> positions, const PreprocessOptions& options) {
+  const int64_t bins = options.numbers == NumberEncoding::kPiecewise ? options.bins : 0;
   std::vector<FittedColumn> columns;
   std::vector<const Column*> measured;  // the columns whose statistics are needed
   std::vector<size_t> measured_column;
@@ -113,8 +236,9 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
       fitted.format = column.format;
       const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
       fitted.scaling.scale = pixel ? kPixelMax : 1;
-      const bool scaled = !pixel && options.scaling != Scaling::kNone;
-      if (scaled || (options.missing == MissingPolicy::kMean && CanBeMissing(column))) {
+      const bool calendar = column.is_date && options.dates == DateEncoding::kCalendar;
+      const bool scaled = !pixel && (options.scaling != Scaling::kNone || bins > 0 || calendar);
+      if (scaled || (Fills(options.missing) && CanBeMissing(column))) {
         measured.push_back(&column);
         measured_column.push_back(columns.size());
       }
@@ -123,6 +247,8 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
     columns.push_back(std::move(fitted));
   }
   const std::vector<ColumnStatistics> statistics = ComputeStatistics(measured, rows);
+  const bool median = options.missing == MissingPolicy::kMedian;
+  std::vector<Ranks> ranks = RanksOf(measured, rows, bins > 0 || median || options.scaling == Scaling::kRobust, bins);
   std::vector<ColumnStatistics> logarithms;
   if (options.scaling == Scaling::kLog) {
     logarithms = LogStatistics(measured, rows);
@@ -132,11 +258,21 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
     if (statistics[i].count == 0) {
       ThrowNoValues(table, fitted.name);
     }
-    fitted.fill = statistics[i].mean;
+    fitted.fill = median ? ranks[i].median : statistics[i].mean;
     fitted.span = NumberSpan{statistics[i].min, statistics[i].max};
     fitted.missing = std::ssize(rows) - statistics[i].count;
-    fitted.scaling.logarithm = options.scaling == Scaling::kLog;
-    SetScale(fitted, options.scaling, fitted.scaling.logarithm ? logarithms[i] : statistics[i], table.source);
+    fitted.edges = std::move(ranks[i].edges);
+    if (fitted.is_date && options.dates == DateEncoding::kCalendar) {
+      fitted.periods = PeriodsOf(*measured[i], rows, *fitted.span);
+    }
+    fitted.scaling.curve = options.scaling == Scaling::kLog      ? Curve::kLogarithm
+                           : options.scaling == Scaling::kRobust ? Curve::kSmoothClip
+                                                                 : Curve::kLinear;
+    SetScale(fitted, options.scaling, options.scaling == Scaling::kLog ? logarithms[i] : statistics[i], ranks[i],
+             table.source);
+  }
+  for (FittedColumn& fitted : columns) {
+    fitted.indicates_missing = options.missing_indicator && Fills(options.missing) && fitted.missing > 0;
   }
   return columns;
 }
@@ -151,9 +287,10 @@ FittedColumn FitTarget(const Table& table, std::span<const int64_t> rows, int64_
   fitted.format = column.format;
   if (scaling != Scaling::kNone) {
     const Column* const one[] = {&column};
-    fitted.scaling.logarithm = scaling == Scaling::kLog;
-    SetScale(fitted, scaling, (fitted.scaling.logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0],
-             table.source);
+    const bool logarithm = scaling == Scaling::kLog;
+    fitted.scaling.curve = logarithm ? Curve::kLogarithm : Curve::kLinear;
+    SetScale(fitted, scaling, (logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0],
+             RanksOf(one, rows, scaling == Scaling::kRobust, 0)[0], table.source, "--target-scale");
   }
   return fitted;
 }

@@ -98,6 +98,30 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
   return all;
 }
 
+std::vector<double> SortedValues(const Column& column, std::span<const int64_t> rows) {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  DispatchNumbers(column, [&](const auto* numbers) {
+    for (const int64_t row : rows) {
+      const auto value = static_cast<double>(numbers[row * column.stride]);
+      if (value == value) {
+        values.push_back(value);
+      }
+    }
+  });
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+double QuantileOf(std::span<const double> ascending, double share) {
+  const double place = share * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, ascending.size() - 1);
+  const double part = place - static_cast<double>(below);
+  return ascending[below] == ascending[above] ? ascending[below]
+                                              : (1 - part) * ascending[below] + part * ascending[above];
+}
+
 std::vector<ColumnSummary> SummarizeColumns(const Table& table) {
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), int64_t{0});

@@ -22,6 +22,11 @@ struct ColumnStatistics {
 /// bits for any number of threads.
 std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows);
 
+/// The values of a number column in `rows`, without missing ones, ascending.
+std::vector<double> SortedValues(const Column& column, std::span<const int64_t> rows);
+/// The value with this share of the others below it, between two of them in proportion; of at least one value.
+double QuantileOf(std::span<const double> ascending, double share);
+
 /// What a column holds, for people to look at.
 struct ColumnSummary {
   int64_t missing = 0;

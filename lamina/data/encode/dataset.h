@@ -37,6 +37,9 @@ struct EncodeReport {
     int64_t rows = 0;
   };
   std::vector<NewLabel> new_labels;  // most rows first
+  /// Rows of the validation and of the test part that training has, too, target included.
+  int64_t validation_rows_in_training = 0;
+  int64_t test_rows_in_training = 0;
 };
 
 }  // namespace lamina

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "lamina/base/text.h"
+#include "lamina/data/encode/leakage.h"
 
 namespace lamina {
 namespace {
@@ -43,11 +44,13 @@ void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
   }
 }
 
-void AddFill(const FittedColumn& input, std::vector<ColumnDecision>& decisions) {
+void AddFill(const FittedColumn& input, bool median, std::vector<ColumnDecision>& decisions) {
   const std::string with =
-      input.kind == ColumnKind::kText
+      input.buckets > 0 ? "no words"
+      : input.kind == ColumnKind::kText
           ? fmt::format("the most frequent, '{}'", input.categories[static_cast<size_t>(input.fill_category)])
-          : fmt::format("the mean, {}", input.is_date ? DateText(input.fill) : fmt::format("{:.6g}", input.fill));
+          : fmt::format("the {}, {}", median ? "median" : "mean",
+                        input.is_date ? DateText(input.fill) : fmt::format("{:.6g}", input.fill));
   decisions.push_back({input.name,
                        fmt::format("{} training rows miss it: filled in with {}", WithThousands(input.missing), with),
                        "--missing drop"});
@@ -72,8 +75,21 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
     if (input != nullptr || target != nullptr) {
       AddFormat(column, decisions);
     }
-    if (input != nullptr && input->missing > 0 && fitted.policies().missing == MissingPolicy::kMean) {
-      AddFill(*input, decisions);
+    if (input != nullptr && input->missing > 0 && Fills(fitted.policies().missing)) {
+      AddFill(*input, fitted.policies().missing == MissingPolicy::kMedian, decisions);
+    }
+    if (input != nullptr && input->folded > 0) {
+      decisions.push_back(
+          {column.name,
+           fmt::format("{} of its {} categories have an input each, the {} rarer ones share one (other)",
+                       WithThousands(std::ssize(input->categories)),
+                       WithThousands(std::ssize(input->categories) + input->folded), WithThousands(input->folded)),
+           fmt::format("--max-categories {}", std::ssize(input->categories) + input->folded)});
+    }
+    if (input != nullptr && input->buckets > 0) {
+      decisions.push_back({column.name,
+                           fmt::format("free text: its words are hashed into {} inputs", WithThousands(input->buckets)),
+                           "--text leave-out"});
     }
     const size_t classes = targets.class_names().size();
     if (target != nullptr && column.kind == ColumnKind::kNumber && classes > kMostPlainClasses &&
@@ -81,6 +97,21 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
       decisions.push_back(
           {column.name, fmt::format("{} whole numbers, taken for classes", classes), "--task regression"});
     }
+  }
+  return decisions;
+}
+
+std::vector<ColumnDecision> LeakDecisions(const Table& table, std::span<const int64_t> rows,
+                                          const Preprocessor& fitted) {
+  std::vector<ColumnDecision> decisions;
+  const bool classes = fitted.targets().task() == Task::kClassification;
+  for (const Leak& leak : FindLeaks(table, rows, fitted)) {
+    const std::string figure = classes ? fmt::format("{:.4g} % of rows right", 100 * leak.figure)
+                                       : fmt::format("R² of ranks {:.6g}", leak.figure);
+    decisions.push_back({leak.column,
+                         fmt::format("warning: tells {} alone ({}): is it known before the answer is?",
+                                     fitted.targets().columns()[0].name, figure),
+                         "--drop " + leak.column});
   }
   return decisions;
 }

@@ -1,6 +1,8 @@
 // What reading and fitting decided about columns without being told, for people to see and to change.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,5 +21,9 @@ struct ColumnDecision {
 /// that were taken for classes although they might be quantities.
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options);
+
+/// A line for each input that tells the target alone (FindLeaks()) in the training rows `rows`.
+std::vector<ColumnDecision> LeakDecisions(const Table& table, std::span<const int64_t> rows,
+                                          const Preprocessor& fitted);
 
 }  // namespace lamina

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 namespace lamina::encoder_json {
 namespace {
 
@@ -10,7 +13,10 @@ constexpr Named<ColumnKind> kKinds[] = {{"number", ColumnKind::kNumber}, {"text"
 constexpr Named<char> kDecimals[] = {{"point", '.'}, {"comma", ','}};
 constexpr Named<DateOrder> kDateOrders[] = {
     {"auto", DateOrder::kAuto}, {"day_first", DateOrder::kDayFirst}, {"month_first", DateOrder::kMonthFirst}};
+constexpr int64_t kMostBuckets = 1 << 20;
 constexpr Named<bool> kEncodings[] = {{"one_hot", true}, {"ordinal", false}};
+
+bool IsSet(const json& object, const char* field) { return object.contains(field) && Get<bool>(object, field); }
 
 // What is usual is not written: files of before have none of it.
 void AddFormat(const FittedColumn& column, json& object) {
@@ -34,7 +40,7 @@ void AddFormat(const FittedColumn& column, json& object) {
 }
 
 void ReadFormat(const json& object, FittedColumn& column) {
-  column.is_date = object.contains("date") && Get<bool>(object, "date");
+  column.is_date = IsSet(object, "date");
   if (object.contains("decimal")) {
     column.format.decimal = GetKind(object, "decimal", kDecimals);
   }
@@ -49,19 +55,44 @@ void ReadFormat(const json& object, FittedColumn& column) {
   }
 }
 
+Curve CurveFrom(const json& object) {
+  if (IsSet(object, "logarithm")) {
+    return Curve::kLogarithm;
+  }
+  return IsSet(object, "smooth_clip") ? Curve::kSmoothClip : Curve::kLinear;
+}
+
 json ColumnToJson(const FittedColumn& column) {
   json object{{"name", column.name},
               {"position", column.position},
               {"kind", NameOf(column.kind, kKinds)},
               {"offset", column.scaling.offset},
               {"scale", column.scaling.scale}};
-  if (column.scaling.logarithm) {
+  if (column.scaling.curve == Curve::kLogarithm) {
     object["logarithm"] = true;
+  }
+  if (column.scaling.curve == Curve::kSmoothClip) {
+    object["smooth_clip"] = true;
+  }
+  if (column.indicates_missing) {
+    object["indicates_missing"] = true;
   }
   if (column.kind == ColumnKind::kNumber) {
     object["fill"] = column.fill;
     AddFormat(column, object);
+    if (!column.edges.empty()) {
+      object["edges"] = column.edges;
+    }
+    if (!column.periods.empty()) {
+      object["periods"] = column.periods;
+    }
   } else {
+    if (column.has_other) {
+      object["other"] = true;
+    }
+    if (column.buckets > 0) {
+      object["buckets"] = column.buckets;
+    }
     object["encoding"] = NameOf(column.one_hot, kEncodings);
     object["categories"] = column.categories;
     object["fill_category"] = column.fill_category;
@@ -79,13 +110,28 @@ FittedColumn ColumnFromJson(const json& object) {
   if (column.scaling.scale == 0) {
     ThrowField("scale", "must not be 0");
   }
-  column.scaling.logarithm = object.contains("logarithm") && Get<bool>(object, "logarithm");
+  column.scaling.curve = CurveFrom(object);
+  column.indicates_missing = IsSet(object, "indicates_missing");
   if (column.kind == ColumnKind::kNumber) {
     column.fill = Get<double>(object, "fill");
     ReadFormat(object, column);
+    column.edges = NumbersIn(object, "edges");
+    if (column.edges.size() == 1 ||
+        std::adjacent_find(column.edges.begin(), column.edges.end(), std::greater_equal<>()) != column.edges.end()) {
+      ThrowField("edges", "must be at least two ascending numbers");
+    }
+    column.periods = NumbersIn(object, "periods");
+    if (std::any_of(column.periods.begin(), column.periods.end(), [](double days) { return days <= 0; })) {
+      ThrowField("periods", "must be above 0");
+    }
     return column;
   }
   column.one_hot = GetKind(object, "encoding", kEncodings);
+  column.has_other = IsSet(object, "other");
+  column.buckets = object.contains("buckets") ? Get<int64_t>(object, "buckets") : 0;
+  if (column.buckets > kMostBuckets || (column.one_hot ? column.buckets > 0 : column.has_other)) {
+    ThrowField(column.has_other ? "other" : "buckets", "does not fit the encoding");
+  }
   column.categories = Get<std::vector<std::string>>(object, "categories");
   column.fill_category = static_cast<int32_t>(Get<int64_t>(object, "fill_category"));
   return column;
@@ -95,6 +141,18 @@ FittedColumn ColumnFromJson(const json& object) {
 
 void ThrowField(const std::string& field, const std::string& message, const std::string& value) {
   throw Error(ErrorCode::kBadModel, fmt::format("preprocessor: field '{}' {}", field, message), {.value = value});
+}
+
+std::vector<double> NumbersIn(const json& object, const char* field) {
+  if (!object.contains(field)) {
+    return {};
+  }
+  const json& list = object[field];
+  const auto is_number = [](const json& value) { return value.is_number() && std::isfinite(value.get<double>()); };
+  if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_number)) {
+    ThrowField(field, "is no list of numbers");
+  }
+  return list.get<std::vector<double>>();
 }
 
 json ToJson(const std::vector<FittedColumn>& columns) {

@@ -1,12 +1,43 @@
 // Fitting inputs, their names, and their place in model files.
 #include "lamina/data/encode/input_encoder.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "lamina/data/encode/column_fit.h"
 #include "lamina/data/encode/encoder_json.h"
 
 namespace lamina {
+namespace {
+
+void AddNames(const FittedColumn& column, std::vector<std::string>& names) {
+  for (const std::string& category : column.one_hot ? column.categories : std::vector<std::string>()) {
+    names.push_back(column.name + "=" + category);
+  }
+  if (column.has_other) {
+    names.push_back(column.name + " (other)");
+  }
+  for (int64_t i = 0; i < column.buckets; ++i) {
+    names.push_back(fmt::format("{} (words {})", column.name, i));
+  }
+  for (size_t i = 0; i + 1 < column.edges.size(); ++i) {
+    names.push_back(fmt::format("{} ({:.6g} to {:.6g})", column.name, column.edges[i], column.edges[i + 1]));
+  }
+  if (!column.one_hot && column.buckets == 0 && column.edges.empty()) {
+    names.push_back(column.name);
+  }
+  for (const double period : column.periods) {
+    for (const char* wave : {"sine", "cosine"}) {
+      names.push_back(fmt::format("{} ({} of {:.6g} days)", column.name, wave, period));
+    }
+  }
+  if (column.indicates_missing) {
+    names.push_back(column.name + " (missing)");
+  }
+}
+
+}  // namespace
 
 InputEncoder InputEncoder::Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
                                const PreprocessOptions& options) {
@@ -14,7 +45,7 @@ InputEncoder InputEncoder::Fit(const Table& table, std::span<const int64_t> rows
   encoder.image_height_ = table.image_height;
   encoder.image_width_ = table.image_width;
   encoder.columns_ = FitInputs(table, rows, positions, options);
-  encoder.Finish(options.missing == MissingPolicy::kMean);
+  encoder.Finish(Fills(options.missing));
   return encoder;
 }
 
@@ -33,12 +64,7 @@ std::vector<std::string> InputEncoder::Names() const {
   std::vector<std::string> names;
   names.reserve(static_cast<size_t>(count_));
   for (const FittedColumn& column : columns_) {
-    if (!column.one_hot) {
-      names.push_back(column.name);
-    }
-    for (size_t i = 0; column.one_hot && i < column.categories.size(); ++i) {
-      names.push_back(column.name + "=" + column.categories[i]);
-    }
+    AddNames(column, names);
   }
   return names;
 }
@@ -58,7 +84,7 @@ InputEncoder InputEncoder::FromJson(const nlohmann::json& object, bool measured_
     encoder_json::ThrowField("inputs", "is empty");
   }
   for (const FittedColumn& column : encoder.columns_) {
-    if (column.kind == ColumnKind::kText &&
+    if (column.kind == ColumnKind::kText && column.buckets == 0 &&
         (column.fill_category < 0 || column.fill_category >= std::ssize(column.categories))) {
       encoder_json::ThrowField("fill_category", "is not an index of 'categories'",
                                std::to_string(column.fill_category));

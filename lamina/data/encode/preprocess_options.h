@@ -1,6 +1,7 @@
 // What can be chosen about how columns become numbers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,23 @@
 namespace lamina {
 
 enum class Encoding { kOneHot, kOrdinal };
-/// kAuto: images value/255, other numbers standardized; kLog: sign(x) ln(1 + |x|), standardized.
-enum class Scaling { kAuto, kNone, kStandardize, kMinMax, kLog };
-enum class MissingPolicy { kError, kDropRow, kMean };
+/// kAuto: images value/255, other numbers standardized; kLog: sign(x) ln(1 + |x|), standardized; kRobust: less the
+/// median, over the span of the middle half of the rows (where that is 0, half of the whole span), and for inputs
+/// SmoothClip() of it; kSize: over the root of the mean square, so that zero stays zero.
+enum class Scaling { kAuto, kNone, kStandardize, kMinMax, kLog, kRobust, kSize };
+/// kPiecewise: a number becomes as many inputs as there are bins between quantiles of the training rows, each rising
+/// from 0 to 1 within its bin (Gorishniy et al. 2022); instead of the scaling.
+enum class NumberEncoding { kScaled, kPiecewise };
+/// kCalendar: beside the day, where in the year, the week and the day it is, as sine and cosine.
+enum class DateEncoding { kDays, kCalendar };
+/// Of free text (IsFreeText()). kHash: its words and pairs of neighbouring words, in so many buckets by their hash.
+enum class TextEncoding { kLeaveOut, kHash };
+enum class MissingPolicy { kError, kDropRow, kMean, kMedian };
 enum class UnseenPolicy { kError, kZero };
 enum class Task { kAuto, kClassification, kRegression };
+
+/// Whether missing inputs are made up.
+inline bool Fills(MissingPolicy policy) { return policy == MissingPolicy::kMean || policy == MissingPolicy::kMedian; }
 
 /// Cells that training rows do not have. They can be other ones than those of fitting.
 struct EncodePolicies {
@@ -40,6 +53,14 @@ struct PreprocessOptions {
   /// Leaves out columns that say nothing: constant ones, identifiers, free text (UselessColumns()).
   bool leave_out_useless = false;
   std::vector<std::string> use_columns;  // names or numbers of columns that are used all the same
+  NumberEncoding numbers = NumberEncoding::kScaled;
+  int64_t bins = 48;  // at most, of kPiecewise
+  DateEncoding dates = DateEncoding::kDays;
+  TextEncoding text = TextEncoding::kLeaveOut;
+  int64_t text_inputs = 256;       // of each column of free text
+  bool missing_indicator = false;  // one more input for each column that lacks values in training rows
+  int64_t min_count = 1;           // one-hot categories of fewer training rows count as one, "other"
+  int64_t max_categories = 1000;   // of one column; the most frequent stay, the others count as one
   std::string baseline;  // regression: the naive guess, a column (not an input by that) or a number; empty: none
 
   bool operator==(const PreprocessOptions&) const = default;

@@ -13,8 +13,10 @@
 namespace lamina {
 namespace {
 
-constexpr Named<MissingPolicy> kMissingPolicies[] = {
-    {"error", MissingPolicy::kError}, {"drop", MissingPolicy::kDropRow}, {"mean", MissingPolicy::kMean}};
+constexpr Named<MissingPolicy> kMissingPolicies[] = {{"error", MissingPolicy::kError},
+                                                     {"drop", MissingPolicy::kDropRow},
+                                                     {"mean", MissingPolicy::kMean},
+                                                     {"median", MissingPolicy::kMedian}};
 constexpr Named<UnseenPolicy> kUnseenPolicies[] = {{"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
 
 struct Roles {
@@ -68,9 +70,15 @@ std::vector<LeftOutColumn> LeaveOut(const Table& table, std::span<const int64_t>
   for (const std::string& name : options.use_columns) {
     std::erase(judged, table.FindColumn(name));
   }
-  std::vector<LeftOutColumn> left_out = UselessColumns(table, rows, judged);
-  if (left_out.size() == roles.inputs.size()) {
-    return {};  // better than nothing
+  std::vector<LeftOutColumn> left_out = UselessColumns(table, rows, judged, options.text == TextEncoding::kHash);
+  if (left_out.size() == roles.inputs.size()) {  // better than nothing: those that have values
+    std::erase_if(left_out, [&](const LeftOutColumn& column) {
+      const Column& values = table.columns[static_cast<size_t>(table.FindColumn(column.name))];
+      return std::any_of(rows.begin(), rows.end(), [&](int64_t row) { return !values.IsMissing(row); });
+    });
+    if (left_out.size() == roles.inputs.size()) {
+      return {};
+    }
   }
   std::erase_if(roles.inputs, [&](int64_t position) {
     return std::any_of(left_out.begin(), left_out.end(), [&](const LeftOutColumn& column) {
@@ -95,7 +103,7 @@ std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> row
   std::vector<const Column*> used = Pick(table, roles.inputs);
   used.insert(used.end(), targets.begin(), targets.end());
   const bool drop = options.missing == MissingPolicy::kDropRow;
-  const bool mean = options.missing == MissingPolicy::kMean;  // targets are never made up
+  const bool mean = Fills(options.missing);  // targets are never made up
   std::vector<const Column*> needed;
   if (drop) {
     needed = used;
@@ -130,8 +138,20 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
+  fitted.keeps_medians_ = options.missing == MissingPolicy::kMedian;
   fitted.column_count_ = std::ssize(table.columns);
   return fitted;
+}
+
+void Preprocessor::set_missing(MissingPolicy policy) {
+  const MissingPolicy kept = keeps_medians_ ? MissingPolicy::kMedian : MissingPolicy::kMean;
+  if (Fills(policy) && policy != kept) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the model keeps the {}s of its columns", NameOf(kept, kMissingPolicies)),
+                {.value = std::string(NameOf(policy, kMissingPolicies)),
+                 .remedy = fmt::format("Use --missing {}.", NameOf(kept, kMissingPolicies))});
+  }
+  policies_.missing = policy;
 }
 
 void Preprocessor::Prepare(Table& table) const {
@@ -189,7 +209,8 @@ Preprocessor Preprocessor::FromJson(const nlohmann::json& object) {
   Preprocessor fitted;
   fitted.targets_ = TargetEncoder::FromJson(object);
   fitted.policies_ = {GetKind(object, "missing", kMissingPolicies), GetKind(object, "unseen", kUnseenPolicies)};
-  fitted.inputs_ = InputEncoder::FromJson(object, fitted.policies_.missing == MissingPolicy::kMean);
+  fitted.keeps_medians_ = fitted.policies_.missing == MissingPolicy::kMedian;
+  fitted.inputs_ = InputEncoder::FromJson(object, Fills(fitted.policies_.missing));
   fitted.column_count_ = Get<int64_t>(object, "columns");
   if (object.contains("derive")) {  // older files have none
     const json& derive = object["derive"];

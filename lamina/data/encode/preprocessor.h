@@ -33,9 +33,10 @@ class Preprocessor {
   const std::vector<LeftOutColumn>& left_out() const { return left_out_; }
   int64_t column_count() const { return column_count_; }  // of the table fitted on
   const EncodePolicies& policies() const { return policies_; }
-  /// Other policies than those of fitting. A mean that fitting did not measure (numbers that are not scaled, of a model
-  /// that does not fill gaps) cannot be filled in: encoding then throws for the row that needs it.
-  void set_missing(MissingPolicy policy) { policies_.missing = policy; }
+  /// Other policies than those of fitting. A model keeps the means of its columns or their medians: throws
+  /// Error(kInvalidArgument) for those that it does not keep. A mean that fitting did not measure (numbers that are not
+  /// scaled, of a model that does not fill gaps) cannot be filled in: encoding then throws for the row that needs it.
+  void set_missing(MissingPolicy policy);
   void set_unseen(UnseenPolicy policy) { policies_.unseen = policy; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
   std::vector<std::string> TextColumns() const;
@@ -51,6 +52,7 @@ class Preprocessor {
   TargetEncoder targets_;
   DeriveOptions derive_;
   EncodePolicies policies_;
+  bool keeps_medians_ = false;  // else means, to fill gaps with
   std::vector<LeftOutColumn> left_out_;
   int64_t column_count_ = 0;
 };

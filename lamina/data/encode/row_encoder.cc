@@ -24,29 +24,32 @@ RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
   if (const Verdict verdict = Accepts(preprocessor); !verdict) {
     throw Error(ErrorCode::kUnsupported, verdict.reason, {.remedy = "Encode tables with BoundTable::EncodeInputs."});
   }
-  const bool fills = preprocessor.policies().missing == MissingPolicy::kMean;
+  const bool fills = Fills(preprocessor.policies().missing);
   for (const FittedColumn& column : preprocessor.inputs().columns()) {
-    logarithms_.push_back(column.scaling.logarithm ? 1 : 0);
+    for (const ColumnScaling& scaling : column.Parts()) {
+      parts_.push_back({columns(), scaling});
+    }
+    if (column.indicates_missing) {
+      parts_.push_back({.column = columns(), .indicates_missing = true});
+    }
     offsets_.push_back(column.scaling.offset);
     scales_.push_back(column.scaling.scale);
     fills_.push_back(fills ? column.fill : kNaN);
-    any_logarithm_ = any_logarithm_ || column.scaling.logarithm;
+    linear_ = linear_ && column.width() == 1 && parts_.back().scaling.IsLinear();
   }
 }
 
-// Whether all results are finite. Without logarithms one vector loop: nothing in it depends on the column.
-template <bool kLogarithms, class T>
-bool RowEncoder::EncodeAll(const double* row, T* out) const noexcept {
+// Whether all results are finite. Nothing in the loop depends on the column: it becomes vectors.
+template <class T>
+bool RowEncoder::EncodeLinear(const double* row, T* out) const noexcept {
   const int64_t count = columns();
-  const char* logarithm = logarithms_.data();
   const double* offset = offsets_.data();
   const double* scale = scales_.data();
   const double* fill = fills_.data();
   bool good = true;
   for (int64_t i = 0; i < count; ++i) {
     const double value = row[i] == row[i] ? row[i] : fill[i];
-    const ColumnScaling scaling{kLogarithms && logarithm[i] != 0, offset[i], scale[i]};
-    const T encoded = static_cast<T>(scaling.Encode(value));
+    const T encoded = static_cast<T>((value - offset[i]) / scale[i]);
     good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
     out[i] = encoded;
   }
@@ -54,13 +57,29 @@ bool RowEncoder::EncodeAll(const double* row, T* out) const noexcept {
 }
 
 template <class T>
+bool RowEncoder::EncodeParts(const double* row, T* out) const noexcept {
+  bool good = true;
+  for (const Part& part : parts_) {
+    const double raw = row[part.column];
+    const bool missing = std::isnan(raw);
+    const T encoded =
+        part.indicates_missing
+            ? static_cast<T>(missing ? 1 : 0)
+            : static_cast<T>(part.scaling.Encode(missing ? fills_[static_cast<size_t>(part.column)] : raw));
+    good &= std::abs(encoded) <= std::numeric_limits<T>::max();
+    *out++ = encoded;
+  }
+  return good;
+}
+
+template <class T>
 int64_t RowEncoder::EncodeTo(const double* row, T* out) const noexcept {
-  if (any_logarithm_ ? EncodeAll<true>(row, out) : EncodeAll<false>(row, out)) {
+  if (linear_ ? EncodeLinear(row, out) : EncodeParts(row, out)) {
     return -1;
   }
-  for (int64_t i = 0; i < columns(); ++i) {
+  for (size_t i = 0; i < parts_.size(); ++i) {
     if (!(std::abs(out[i]) <= std::numeric_limits<T>::max())) {
-      return i;
+      return parts_[i].column;
     }
   }
   return -1;

@@ -19,8 +19,8 @@ class RowEncoder {
   explicit RowEncoder(const Preprocessor& preprocessor);
 
   /// Numbers in a row: one for every input column, in the order of training.
-  int64_t columns() const { return static_cast<int64_t>(offsets_.size()); }
-  /// row: columns() raw numbers, NaN is a missing one; out: as many inputs, with the bits of BoundTable::Encode.
+  int64_t columns() const { return static_cast<int64_t>(fills_.size()); }
+  /// row: columns() raw numbers, NaN is a missing one; out: the network's inputs, with the bits of BoundTable::Encode.
   /// Returns -1, or the first column whose number is missing without a value to put there, or too large.
   int64_t Encode(const double* row, float* out) const noexcept { return EncodeTo(row, out); }
   int64_t Encode(const double* row, double* out) const noexcept { return EncodeTo(row, out); }
@@ -28,15 +28,24 @@ class RowEncoder {
  private:
   template <class T>
   int64_t EncodeTo(const double* row, T* out) const noexcept;
-  template <bool kLogarithms, class T>
-  bool EncodeAll(const double* row, T* out) const noexcept;
+  template <class T>
+  bool EncodeLinear(const double* row, T* out) const noexcept;
+  template <class T>
+  bool EncodeParts(const double* row, T* out) const noexcept;
 
-  // The scalings of the columns, part by part for vector loops.
-  std::vector<char> logarithms_;
+  // One input.
+  struct Part {
+    int64_t column = 0;
+    ColumnScaling scaling;
+    bool indicates_missing = false;
+  };
+
+  std::vector<Part> parts_;
+  // Where every column is one input without a curve: their scalings, part by part for a vector loop.
+  bool linear_ = true;
   std::vector<double> offsets_;
   std::vector<double> scales_;
-  std::vector<double> fills_;  // NaN: a missing number is an error
-  bool any_logarithm_ = false;
+  std::vector<double> fills_;  // of the columns; NaN: a missing number is an error
 };
 
 }  // namespace lamina

@@ -14,6 +14,7 @@
 #include "lamina/data/encode/column_encode.h"
 #include "lamina/data/encode/column_fit.h"
 #include "lamina/data/encode/encoder_json.h"
+#include "lamina/data/encode/new_labels.h"
 
 namespace lamina {
 namespace {
@@ -40,6 +41,14 @@ bool LooksLikeClasses(const Column& column, std::span<const int64_t> rows) {
     }
   }
   return values.size() <= 2 || values.size() * 2 <= rows.size();
+}
+
+std::vector<const Column*> ColumnsAt(const Table& table, std::span<const int64_t> positions) {
+  std::vector<const Column*> columns;
+  for (const int64_t position : positions) {
+    columns.push_back(&table.columns[static_cast<size_t>(position)]);
+  }
+  return columns;
 }
 
 Task ResolveTask(const Table& table, std::span<const Column* const> targets, std::span<const int64_t> rows, Task task) {
@@ -75,45 +84,20 @@ std::vector<int32_t> ClassIndex(const CategoryView& view, const ClassMap& map,
   return index;
 }
 
-void AddNewLabel(EncodeReport& report, const EncodeReport::NewLabel& label) {
-  const auto known = std::find_if(report.new_labels.begin(), report.new_labels.end(),
-                                  [&](const EncodeReport::NewLabel& other) { return other.name == label.name; });
-  if (known != report.new_labels.end()) {
-    known->rows += label.rows;
-  } else {
-    report.new_labels.push_back(label);
-  }
-  std::stable_sort(report.new_labels.begin(), report.new_labels.end(),
-                   [](const auto& a, const auto& b) { return a.rows > b.rows; });
-}
-
-// The values that `fitted` was not trained on.
-void AddNewLabels(const CategoryView& view, std::span<const int64_t> counts, std::span<const int32_t> index,
-                  std::span<const std::string> classes, std::span<const std::string> fitted, EncodeReport& report) {
-  const std::vector<int32_t> known = MatchNames(view, fitted);
-  const auto spelled = [&](const std::string& name) {  // "smurf." and "smurf" are one value with a class map
-    return std::find_if(fitted.begin(), fitted.end(), [&](const std::string& other) {
-             return other == name + "." || other + "." == name;
-           }) != fitted.end();
-  };
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0 && known[i] < 0 && (index[i] < 0 || !spelled(view.names()[i]))) {
-      AddNewLabel(report, {view.names()[i], index[i] < 0 ? "" : classes[static_cast<size_t>(index[i])], counts[i]});
-    }
-  }
-}
-
 }  // namespace
+
+Task TargetEncoder::TaskOf(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                           const PreprocessOptions& options) {
+  return ResolveTask(table, ColumnsAt(table, positions), rows,
+                     options.class_map.empty() ? options.task : Task::kClassification);
+}
 
 TargetEncoder TargetEncoder::Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
                                  const PreprocessOptions& options) {
-  std::vector<const Column*> columns;
-  for (const int64_t position : positions) {
-    columns.push_back(&table.columns[static_cast<size_t>(position)]);
-  }
+  const std::vector<const Column*> columns = ColumnsAt(table, positions);
   TargetEncoder encoder;
   encoder.class_map_ = options.class_map;
-  encoder.task_ = ResolveTask(table, columns, rows, options.class_map.empty() ? options.task : Task::kClassification);
+  encoder.task_ = TaskOf(table, rows, positions, options);
   const bool classes = encoder.task_ == Task::kClassification;
   for (const int64_t position : positions) {
     encoder.columns_.push_back(FitTarget(table, rows, position, classes ? Scaling::kNone : options.target_scaling));
@@ -195,7 +179,7 @@ TargetEncoder TargetEncoder::For(const TargetForm& form) const {
 
 int64_t TargetEncoder::count() const {
   if (task_ == Task::kRegression) {
-    return std::ssize(columns_);
+    return std::ssize(columns_) * OutputsOfTarget();
   }
   return form_.single_output ? 1 : std::ssize(class_names_);
 }
@@ -208,14 +192,30 @@ std::vector<std::string> TargetEncoder::names() const {
   return names;
 }
 
+std::vector<std::string> TargetEncoder::answer_names() const {
+  if (form_.quantiles.empty()) {
+    return names();
+  }
+  std::vector<std::string> answers;
+  for (const FittedColumn& column : columns_) {
+    for (const double level : form_.quantiles) {
+      answers.push_back(fmt::format("{} q{}", column.name, level));
+    }
+  }
+  return answers;
+}
+
 void TargetEncoder::Encode(const Table& table, std::span<const Column* const> columns, const Column* baseline,
                            UnseenPolicy unseen, Dataset& dataset, EncodeReport& report) const {
   if (task_ == Task::kClassification) {
     EncodeClasses(table, *columns[0], unseen, dataset, report);
     return;
   }
-  dataset.targets = Matrix(std::ssize(dataset.rows), count(), dataset.features.dtype());
+  dataset.targets = Matrix(std::ssize(dataset.rows), std::ssize(columns_), dataset.features.dtype());
   EncodeColumns(table, columns_, columns, dataset.rows, {}, dataset.targets, report);
+  if (OutputsOfTarget() > 1) {
+    dataset.targets = Repeated(dataset.targets);
+  }
   EncodeBaseline(table, baseline, dataset);
 }
 
@@ -256,6 +256,22 @@ void TargetEncoder::EncodeBaseline(const Table& table, const Column* column, Dat
   }
 }
 
+Matrix TargetEncoder::Repeated(const Matrix& targets) const {
+  const int64_t columns = std::ssize(columns_);
+  const int64_t given = targets.cols() / columns;  // outputs of a column
+  const int64_t outputs = OutputsOfTarget();
+  Matrix repeated(targets.rows(), count(), targets.dtype());
+  DispatchFloat(targets.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0; i < targets.rows(); ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        std::fill_n(repeated.Row<T>(i) + j * outputs, outputs, targets.Row<T>(i)[j * given]);
+      }
+    }
+  });
+  return repeated;
+}
+
 Matrix TargetEncoder::TargetsOf(std::span<const int32_t> labels, DType dtype) const {
   const int64_t outputs = count();
   Matrix targets(std::ssize(labels), outputs, dtype);
@@ -277,8 +293,9 @@ Matrix TargetEncoder::TargetsOf(std::span<const int32_t> labels, DType dtype) co
 Dataset TargetEncoder::InForm(const Dataset& dataset) const {
   Dataset formed;
   formed.features = dataset.features.Share();
-  formed.targets =
-      task_ == Task::kClassification ? TargetsOf(dataset.labels, dataset.targets.dtype()) : dataset.targets.Share();
+  formed.targets = task_ == Task::kClassification      ? TargetsOf(dataset.labels, dataset.targets.dtype())
+                   : dataset.targets.cols() != count() ? Repeated(dataset.targets)
+                                                       : dataset.targets.Share();
   formed.labels = dataset.labels;
   formed.rows = dataset.rows;
   formed.sample_weights = dataset.sample_weights;
@@ -287,13 +304,17 @@ Dataset TargetEncoder::InForm(const Dataset& dataset) const {
 }
 
 void TargetEncoder::Unscale(MatrixView outputs) const {
-  Check(outputs.cols == count(), "Unscale: one column per target");
+  Check(outputs.cols == count(), "Unscale: one column per output");
+  const int64_t each = OutputsOfTarget();
   DispatchFloat(outputs.dtype, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < outputs.rows; ++i) {
       T* row = outputs.Row<T>(i);
-      for (size_t j = 0; j < columns_.size(); ++j) {
-        row[j] = static_cast<T>(columns_[j].scaling.Decode(static_cast<double>(row[j])));
+      for (int64_t j = 0; j < outputs.cols; ++j) {
+        row[j] = static_cast<T>(ScalingOf(j).Decode(static_cast<double>(row[j])));
+      }
+      for (int64_t j = 0; each > 1 && j < outputs.cols; j += each) {
+        std::sort(row + j, row + j + each);
       }
     }
   });
@@ -316,6 +337,9 @@ void TargetEncoder::AddTo(nlohmann::json& object) const {
   object["positive_target"] = form_.positive;
   object["negative_target"] = form_.negative;
   object["single_output"] = form_.single_output;
+  if (!form_.quantiles.empty()) {
+    object["quantiles"] = form_.quantiles;
+  }
   object["targets"] = encoder_json::ToJson(columns_);
   object["classes"] = class_names_;
   if (!class_map_.empty()) {
@@ -331,12 +355,15 @@ TargetEncoder TargetEncoder::FromJson(const nlohmann::json& object) {
   TargetEncoder encoder;
   encoder.task_ = GetKind(object, "task", kTasks);
   encoder.form_ = {Get<double>(object, "positive_target"), Get<double>(object, "negative_target"),
-                   Get<bool>(object, "single_output")};
+                   Get<bool>(object, "single_output"), NumbersIn(object, "quantiles")};
   encoder.columns_ = ColumnsFromJson(object, "targets");
   encoder.class_names_ = Get<std::vector<std::string>>(object, "classes");
   const bool classes = encoder.task_ == Task::kClassification;
   if (encoder.columns_.empty() || (classes && encoder.columns_.size() != 1)) {
     ThrowField("targets", "has a wrong number of columns");
+  }
+  if (classes && !encoder.form_.quantiles.empty()) {
+    ThrowField("quantiles", "are of numbers, and the targets are classes");
   }
   const size_t names = encoder.class_names_.size();
   if (classes ? names < 2 || (encoder.form_.single_output && names != 2) : names != 0) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -14,11 +15,12 @@
 
 namespace lamina {
 
-/// How classes are written for a network's output.
+/// How targets are written for a network's output.
 struct TargetForm {
-  double positive = 1.0;       // value of the true class
-  double negative = 0.0;       // value of the others (-1 suits bipolar outputs)
-  bool single_output = false;  // two classes as one output (binary_cross_entropy) instead of two
+  double positive = 1.0;          // value of the true class
+  double negative = 0.0;          // value of the others (-1 suits bipolar outputs)
+  bool single_output = false;     // two classes as one output (binary_cross_entropy) instead of two
+  std::vector<double> quantiles;  // of numbers: an output each, ascending; none: one output a target
 
   bool operator==(const TargetForm&) const = default;
 };
@@ -29,6 +31,10 @@ class TargetEncoder {
   /// a number to predict, ...
   static TargetEncoder Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
                            const PreprocessOptions& options);
+
+  /// What the values of those rows make of options.task. Throws Error where it cannot be.
+  static Task TaskOf(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                     const PreprocessOptions& options);
 
   /// The same targets in another form: nothing is fitted anew. Throws Error(kInvalidArgument) for one that does not
   /// suit the classes.
@@ -41,6 +47,14 @@ class TargetEncoder {
   /// Classes have no scaling.
   const std::vector<FittedColumn>& columns() const { return columns_; }
   std::vector<std::string> names() const;  // of the columns
+  /// Of regression's answers, one per output: "price", or "price q0.1".
+  std::vector<std::string> answer_names() const;
+  /// How the answer of an output is scaled; regression.
+  const ColumnScaling& ScalingOf(int64_t output) const {
+    return columns_[static_cast<size_t>(output / OutputsOfTarget())].scaling;
+  }
+  /// Outputs of each column of regression.
+  int64_t OutputsOfTarget() const { return form_.quantiles.empty() ? 1 : std::ssize(form_.quantiles); }
   /// The naive guess: its name is a column's or a number; empty: none.
   const FittedColumn& baseline() const { return baseline_; }
   /// Whether the naive guess is a column of the table.
@@ -56,6 +70,7 @@ class TargetEncoder {
   Dataset InForm(const Dataset& dataset) const;
 
   /// Network outputs (rows × outputs) back to units of the target: undoes the scaling, in place; regression only.
+  /// Quantiles of a row that cross are put in order.
   void Unscale(MatrixView outputs) const;
   /// Class index of one row of outputs: the largest; with a single output, which side of the middle; -1 where one is a
   /// NaN.
@@ -74,6 +89,8 @@ class TargetEncoder {
   void FitBaseline(const Table& table, const std::string& baseline);
   void EncodeClasses(const Table& table, const Column& column, UnseenPolicy unseen, Dataset& dataset,
                      EncodeReport& report) const;
+  // A target's column for each of its outputs.
+  Matrix Repeated(const Matrix& targets) const;
   void EncodeBaseline(const Table& table, const Column* column, Dataset& dataset) const;
 
   Task task_ = Task::kRegression;

@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <map>
+#include <unordered_map>
 
 #include "lamina/base/text.h"
+#include "lamina/data/encode/column_access.h"
 
 namespace lamina {
 namespace {
@@ -80,18 +84,30 @@ std::string JudgeNumbers(const Column& column, std::span<const int64_t> rows) {
   return !column.is_date && IsIdentifier(column, rows) ? "a different whole number in every row" : "";
 }
 
-std::string JudgeText(const Column& column, std::span<const int64_t> rows) {
-  std::vector<char> seen(column.categories.size());
+struct TextCount {
+  std::vector<char> seen;  // of the column's categories
   int64_t different = 0;
   int64_t present = 0;
+
+  bool is_free() const { return different > kMostCategories && 2 * different > present; }
+};
+
+TextCount CountText(const Column& column, std::span<const int64_t> rows) {
+  TextCount count{std::vector<char>(column.categories.size())};
   for (const int64_t row : rows) {
     const int32_t code = column.codes[static_cast<size_t>(row)];
     if (code >= 0) {
-      ++present;
-      different += seen[static_cast<size_t>(code)] == 0 ? 1 : 0;
-      seen[static_cast<size_t>(code)] = 1;
+      ++count.present;
+      count.different += count.seen[static_cast<size_t>(code)] == 0 ? 1 : 0;
+      count.seen[static_cast<size_t>(code)] = 1;
     }
   }
+  return count;
+}
+
+std::string JudgeText(const Column& column, std::span<const int64_t> rows, bool keep_free) {
+  const TextCount count = CountText(column, rows);
+  const auto [seen, different, present] = count;
   if (different == 0) {
     return "no value in the training rows";
   }
@@ -99,7 +115,7 @@ std::string JudgeText(const Column& column, std::span<const int64_t> rows) {
     const auto only = std::find(seen.begin(), seen.end(), 1) - seen.begin();
     return fmt::format("always '{}'", column.categories[static_cast<size_t>(only)]);
   }
-  if (different <= kMostCategories || 2 * different <= present) {
+  if (!count.is_free() || keep_free) {
     return "";
   }
   return different == present
@@ -107,10 +123,74 @@ std::string JudgeText(const Column& column, std::span<const int64_t> rows) {
              : fmt::format("{} different texts in {} rows", WithThousands(different), WithThousands(present));
 }
 
+// Of what a column holds in `rows`, equal for columns of equal values; text by where its values repeat.
+uint64_t HashValues(const Column& column, std::span<const int64_t> rows) {
+  uint64_t hash = 0;
+  const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 5) ^ value) * 0x9E3779B97F4A7C15U; };
+  if (column.kind == ColumnKind::kText) {
+    for (const int64_t row : rows) {
+      mix(static_cast<uint64_t>(column.codes[static_cast<size_t>(row)]));
+    }
+    return hash;
+  }
+  DispatchNumbers(column, [&](const auto* numbers) {
+    for (const int64_t row : rows) {
+      const auto value = static_cast<double>(numbers[row * column.stride]);
+      mix(value == 0       ? 0  // one zero, whatever its sign
+          : value == value ? std::bit_cast<uint64_t>(value)
+                           : 1);  // and one NaN
+    }
+  });
+  return hash;
+}
+
+bool SameValues(const Column& a, const Column& b, std::span<const int64_t> rows) {
+  if (a.kind != b.kind) {
+    return false;
+  }
+  return std::all_of(rows.begin(), rows.end(), [&](int64_t row) {
+    if (a.IsMissing(row) || b.IsMissing(row)) {
+      return a.IsMissing(row) && b.IsMissing(row);
+    }
+    if (a.kind == ColumnKind::kNumber) {
+      return a.Number(row) == b.Number(row);
+    }
+    const auto i = static_cast<size_t>(row);
+    return a.categories[static_cast<size_t>(a.codes[i])] == b.categories[static_cast<size_t>(b.codes[i])];
+  });
+}
+
+// The columns seen so far, by their values.
+class Copies {
+ public:
+  explicit Copies(std::span<const int64_t> rows) : rows_(rows) {}
+
+  // The column that `column` repeats; null: none does, and it is one of them from now on.
+  const Column* OriginalOf(const Column& column) {
+    const uint64_t hash = HashValues(column, rows_);
+    const auto [first, last] = seen_.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (SameValues(*it->second, column, rows_)) {
+        return it->second;
+      }
+    }
+    seen_.emplace(hash, &column);
+    return nullptr;
+  }
+
+ private:
+  std::span<const int64_t> rows_;
+  std::unordered_multimap<uint64_t, const Column*> seen_;
+};
+
 }  // namespace
 
+bool IsFreeText(const Column& column, std::span<const int64_t> rows) {
+  return column.kind == ColumnKind::kText && std::ssize(rows) >= kLeastRows && CountText(column, rows).is_free();
+}
+
 std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,
-                                          std::span<const int64_t> positions) {
+                                          std::span<const int64_t> positions, bool keep_free_text) {
   std::vector<LeftOutColumn> useless;
   if (table.is_image || std::ssize(rows) < kLeastRows) {
     return useless;
@@ -121,14 +201,20 @@ std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const in
   }
   std::vector<int64_t> in_order(rows.begin(), rows.end());
   std::sort(in_order.begin(), in_order.end());
+  Copies copies(in_order);
   for (const int64_t position : positions) {
     const Column& column = table.columns[static_cast<size_t>(position)];
     const std::string family = FamilyOf(column.name);
+    const bool in_family = !family.empty() && families[family] >= kLeastFamily;
     std::string reason;
     if (column.kind == ColumnKind::kText) {
-      reason = JudgeText(column, in_order);
-    } else if (family.empty() || families[family] < kLeastFamily) {
+      reason = JudgeText(column, in_order, keep_free_text);
+    } else if (!in_family) {
       reason = JudgeNumbers(column, in_order);
+    }
+    if (reason.empty() && !in_family) {
+      const Column* const original = copies.OriginalOf(column);
+      reason = original == nullptr ? "" : fmt::format("the same values as '{}'", original->name);
     }
     if (!reason.empty()) {
       useless.push_back({column.name, std::move(reason)});

@@ -1,4 +1,4 @@
-// Columns that no model learns from: constant ones, identifiers, free text.
+// Columns that no model learns from: constant ones, identifiers, free text, copies of others.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,14 @@ struct LeftOutColumn {
 /// - without a value, or with the same one everywhere;
 /// - whole numbers, a different one in every row, that are called like an identifier ("id", "customer_id") or count the
 ///   rows (0, 1, 2, ... with gaps, rising); any other numbers are measurements, as dates are;
-/// - text with a different value in every row, or in more than every second one.
-/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers all stay. So do images.
+/// - free text;
+/// - the same values as a column before.
+/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers all stay. So do images, and with
+/// `keep_free_text` that.
 std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,
-                                          std::span<const int64_t> positions);
+                                          std::span<const int64_t> positions, bool keep_free_text = false);
+
+/// Text with a different value in every row, or in more than every second one (of 20 rows at least).
+bool IsFreeText(const Column& column, std::span<const int64_t> rows);
 
 }  // namespace lamina

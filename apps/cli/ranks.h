@@ -1,0 +1,36 @@
+// The ranks of an MPI job that run the same command together.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lamina/cluster/communicator.h"
+
+namespace lamina::cli {
+
+/// --mpi and --rank-timeout.
+struct RankFlags {
+  std::string mpi = "auto";
+  double timeout_seconds = 600;
+  void AddTo(CLI::App& app);
+};
+
+/// Joins the job that started this process, once; null: it is alone.
+Communicator* JoinRanks(const RankFlags& flags);
+/// What JoinRanks() has joined; null: alone.
+Communicator* JoinedRanks();
+/// Waits for the other ranks to end, too; before the process does.
+void LeaveRanks();
+
+/// Whether this process speaks for all: alone, or the first rank. Before JoinRanks() by the launcher's environment.
+bool SpeaksForAll();
+/// What this rank is to say of an error, which all ranks or only some have come to; "": another one says it. Ends the
+/// job, and with it mostly this process, where others would wait for this rank.
+std::string ErrorOfRanks(const std::string& message);
+void EndRanks(int exit_code);
+
+/// {"ranks", "by", "hosts"}; null for a process that is alone.
+nlohmann::json RanksJson();
+
+}  // namespace lamina::cli

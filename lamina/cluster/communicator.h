@@ -1,0 +1,93 @@
+// Communicator: what the ranks of a job say to each other. Ranks are processes of an MPI job or threads of a process.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lamina {
+
+struct SentPart {
+  const void* data = nullptr;
+  int64_t size_bytes = 0;
+};
+struct ReceivedPart {
+  void* data = nullptr;
+  int64_t size_bytes = 0;
+};
+
+/// One rank of a job. Collective calls are made by all ranks in the same order; they throw Error(kIo), naming a rank
+/// and its host, where one does not answer within patience_seconds(), and then the job can only be aborted. One caller
+/// at a time.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(hosts_.size()); }
+  bool is_first() const { return rank_ == 0; }
+  const std::string& host(int rank) const { return hosts_[static_cast<size_t>(rank)]; }
+  /// "rank 1 of 4 on host b".
+  std::string NameOf(int rank) const;
+  /// What the ranks talk through: "Open MPI v4.1.4", "threads".
+  virtual std::string Describe() const = 0;
+
+  /// Collective: to[r] goes to rank r, from[r] comes from it; both sides give the same sizes, 0 for nothing. What goes
+  /// to this rank itself is copied. No part overlaps another one that is received.
+  void AllToAll(std::span<const SentPart> to, std::span<const ReceivedPart> from);
+  /// Collective: returns when all ranks have come here.
+  void Barrier();
+  /// Collective: `data` of rank `root` for all.
+  void Broadcast(void* data, int64_t size_bytes, int root);
+  /// Collective: everybody's text, by rank.
+  std::vector<std::string> AllGather(const std::string& mine);
+  /// Collective: every rank's `size_bytes` at `mine`, by rank one after the other into `all`.
+  void AllGather(const void* mine, int64_t size_bytes, void* all);
+  /// Collective: whether it is true on any rank.
+  bool Any(bool mine);
+
+  /// For a rank that failed: true where all ranks come here within `seconds`, so that none is left waiting.
+  virtual bool AllFailed(double seconds) noexcept = 0;
+  /// Ends the other ranks, which may be waiting; a process of an MPI job ends with them, with this exit code.
+  virtual void Abort(int exit_code) noexcept = 0;
+
+  /// How long a collective call waits for other ranks.
+  double patience_seconds() const { return patience_seconds_; }
+  void set_patience_seconds(double seconds) { patience_seconds_ = seconds; }
+  /// Where this rank is, for errors; 0: not training.
+  void SetPlace(int64_t epoch, int64_t step) { epoch_ = epoch, step_ = step; }
+  /// "in epoch 2, step 17", or "".
+  std::string Place() const;
+  /// Spent in collective calls so far: communication that nothing hid, and waiting for slower ranks.
+  double waited_seconds() const { return waited_seconds_; }
+
+ protected:
+  /// Called once all ranks can exchange: tells everybody's host.
+  void Introduce(int rank, int size, const std::string& host);
+  virtual void Exchange(std::span<const SentPart> to, std::span<const ReceivedPart> from) = 0;
+  [[noreturn]] void ThrowSilent(int rank) const;
+
+ private:
+  int rank_ = 0;
+  std::vector<std::string> hosts_;
+  double patience_seconds_ = 600;
+  double waited_seconds_ = 0;
+  int64_t epoch_ = 0;
+  int64_t step_ = 0;
+};
+
+/// Throws Error(kInvalidArgument), on all ranks, where `value` is not the same everywhere: "WHAT must be the same on
+/// all ranks", with the first rank whose value is not that of rank 0. Collective.
+void RequireSame(Communicator& ranks, const std::string& what, const std::string& value, const std::string& remedy);
+
+/// Cores for every rank of this host, by the affinity masks of all of its ranks; at least 1. Collective.
+int CoresOfRank(Communicator& ranks);
+
+/// The name of this host.
+std::string HostName();
+
+}  // namespace lamina

@@ -1,0 +1,191 @@
+// Opens the plug-in and talks through it.
+#include "lamina/cluster/mpi.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/cluster/mpi_plugin.h"
+
+namespace lamina {
+namespace {
+
+constexpr const char* kPluginVariable = "LAMINA_MPI_PLUGIN";
+
+// Variables that launchers set for every process, in the order they are looked at. Slurm's own say nothing of MPI: srun
+// sets those of PMI or PMIx as well where it starts a job of MPI.
+struct LauncherRow {
+  const char* variable;
+  const char* size_variable;  // null: it does not say
+  const char* mpi;
+};
+constexpr LauncherRow kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"},
+                                      {"PMI_RANK", "PMI_SIZE", "mpich"},
+                                      {"PMIX_RANK", nullptr, "openmpi"}};
+
+class MpiRank : public Communicator {
+ public:
+  explicit MpiRank(const LaminaMpi& mpi) : mpi_(mpi) {
+    int rank = 0;
+    int size = 0;
+    if (mpi_.join(&rank, &size) != 0) {
+      throw Error(ErrorCode::kUnsupported, fmt::format("cannot join the MPI job: {}", mpi_.error()));
+    }
+    Introduce(rank, size, HostName());
+  }
+  ~MpiRank() override { mpi_.leave(); }
+
+  std::string Describe() const override { return mpi_.library(); }
+  bool AllFailed(double seconds) noexcept override { return mpi_.meet(seconds) == 1; }
+  void Abort(int exit_code) noexcept override { mpi_.abort(exit_code); }
+
+ protected:
+  void Exchange(std::span<const SentPart> to, std::span<const ReceivedPart> from) override {
+    std::vector<LaminaMpiPart> sent;
+    std::vector<LaminaMpiPart> received;
+    for (size_t r = 0; r < to.size(); ++r) {
+      sent.push_back({const_cast<void*>(to[r].data), to[r].size_bytes});
+      received.push_back({from[r].data, from[r].size_bytes});
+    }
+    void* exchange = mpi_.start(sent.data(), received.data());
+    if (exchange == nullptr) {
+      ThrowLost();
+    }
+    const Stopwatch watch;
+    constexpr int kTestsBetweenYields = 100;  // a rank that waits must not keep one that computes from its core
+    for (int tests = 1;; ++tests) {
+      const int done = mpi_.test(exchange, nullptr);
+      if (done == 1) {
+        break;
+      }
+      if (done < 0) {
+        ThrowLost();
+      }
+      if (tests % kTestsBetweenYields == 0) {
+        sched_yield();
+        if (watch.Elapsed_seconds() > patience_seconds()) {
+          ThrowMissing(exchange);
+        }
+      }
+    }
+    mpi_.release(exchange);
+  }
+
+ private:
+  [[noreturn]] void ThrowLost() const {
+    throw Error(ErrorCode::kIo, fmt::format("{} lost the others{}{}: {}", NameOf(rank()), Place().empty() ? "" : " ",
+                                            Place(), mpi_.error()));
+  }
+  // What is under way uses the caller's memory: the job can only be aborted.
+  [[noreturn]] void ThrowMissing(void* exchange) const {
+    std::string missing(static_cast<size_t>(size()), '\0');
+    mpi_.test(exchange, missing.data());
+    const size_t first = missing.find('\1');
+    ThrowSilent(first == std::string::npos ? rank() : static_cast<int>(first));
+  }
+
+  const LaminaMpi& mpi_;
+};
+
+// The plug-in is beside the program (as built), or where it is installed.
+std::vector<std::string> PlacesOf(std::string_view mpi) {
+  if (const char* path = std::getenv(kPluginVariable); path != nullptr && *path != '\0') {
+    return {path};
+  }
+  if (mpi.find('/') != std::string_view::npos || mpi.ends_with(".so")) {
+    return {std::string(mpi)};
+  }
+  const std::string name = fmt::format("lamina_mpi_{}.so", mpi);
+  std::vector<std::filesystem::path> folders;
+  std::error_code failed;
+  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", failed); !failed) {
+    folders = {program.parent_path(), program.parent_path().parent_path() / "lib" / "lamina"};
+  }
+  if (Dl_info here{}; dladdr(reinterpret_cast<void*>(&JoinMpi), &here) != 0 && here.dli_fname != nullptr) {
+    folders.push_back(std::filesystem::path(here.dli_fname).parent_path() / "lamina");
+  }
+  std::vector<std::string> places;
+  for (const auto& folder : folders) {
+    places.push_back((folder / name).string());
+  }
+  return places;
+}
+
+const LaminaMpi& OpenPlugin(std::string_view mpi, const std::string& why) {
+  const std::vector<std::string> places = PlacesOf(mpi);
+  for (const std::string& path : places) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
+      continue;
+    }
+    // Parts of some MPI libraries look for the others among the global names.
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (library == nullptr) {
+      throw Error(ErrorCode::kUnsupported, fmt::format("cannot open the plug-in for MPI: {}", dlerror()),
+                  {.file = path, .remedy = "Is that MPI installed on this host?"});
+    }
+    const auto functions = reinterpret_cast<decltype(&LaminaMpiFunctions)>(dlsym(library, "LaminaMpiFunctions"));
+    if (functions == nullptr || functions()->interface_version != kLaminaMpiInterface) {
+      throw Error(ErrorCode::kUnsupported, "is no plug-in of this lamina", {.file = path});
+    }
+    return *functions();
+  }
+  throw Error(
+      ErrorCode::kNotFound, fmt::format("{}, and the plug-in for it is not there", why),
+      {.file = places.empty() ? "" : places.back(),
+       .remedy = "Build lamina where that MPI is (docs/cluster.md), name the plug-in in LAMINA_MPI_PLUGIN, or use "
+                 "--mpi off for a process that is alone."});
+}
+
+}  // namespace
+
+Launcher SeenLauncher() {
+  for (const LauncherRow& row : kLaunchers) {
+    if (std::getenv(row.variable) == nullptr) {
+      continue;
+    }
+    Launcher seen;
+    seen.mpi = row.mpi;
+    seen.rank = static_cast<int>(ParseInteger(std::getenv(row.variable)).value_or(0));
+    const char* size = row.size_variable == nullptr ? nullptr : std::getenv(row.size_variable);
+    seen.size = static_cast<int>(size == nullptr ? 0 : ParseInteger(size).value_or(0));
+    seen.variables = size == nullptr ? row.variable : fmt::format("{}={}", row.size_variable, size);
+    return seen;
+  }
+  return {};
+}
+
+std::vector<std::string> MpiNames() { return {"auto", "off", "openmpi", "mpich"}; }
+
+std::unique_ptr<Communicator> JoinMpi(std::string_view mpi) {
+  if (mpi == "off") {
+    return nullptr;
+  }
+  std::string why = fmt::format("--mpi {} was asked for", mpi);
+  const Launcher launcher = SeenLauncher();
+  if (mpi == "auto") {
+    if (const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+        launcher.mpi.empty() && tasks != nullptr && ParseInteger(tasks).value_or(1) > 1) {
+      throw Error(
+          ErrorCode::kUnsupported,
+          fmt::format("srun started {} processes without MPI, which would all do the same", tasks),
+          {.remedy = "Use srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH), or --mpi off for processes that are "
+                     "to be alone."});
+    }
+    if (launcher.mpi.empty() || launcher.size == 1) {
+      return nullptr;
+    }
+    mpi = launcher.mpi;
+    why = fmt::format("a launcher of MPI started this process as one of several ({})", launcher.variables);
+  }
+  return std::make_unique<MpiRank>(OpenPlugin(mpi, why));
+}
+
+}  // namespace lamina

@@ -1,0 +1,55 @@
+// Two measurements and a line through them.
+#include "lamina/measure/step_cost.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lamina/base/timing.h"
+#include "lamina/cluster/sharded_steps.h"
+#include "lamina/train/trainer.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kMeasure_seconds = 0.5;
+constexpr int kFewest = 8;
+
+double SecondsOfStep(const TrainSession& session, int64_t batch, int64_t shards) {
+  Network network = session.model().network;
+  TrainOptions options = session.options();
+  options.batch = batch;
+  options.shards = shards;
+  options.patience = 0;
+  options.epochs = 1 << 20;
+  Trainer trainer(network, session.backend(), options);
+  TrainCallbacks callbacks;
+  Stopwatch total;
+  Stopwatch one;
+  std::vector<double> steps;
+  callbacks.stop_requested = [&] {  // after every step
+    steps.push_back(one.Elapsed_seconds());
+    one.Restart();
+    return std::ssize(steps) > kFewest && total.Elapsed_seconds() > kMeasure_seconds;
+  };
+  trainer.Run(session.train(), nullptr, callbacks);
+  const auto middle =
+      steps.begin() + std::ssize(steps) / 2;  // not the last step of an epoch, which may have less to do
+  std::nth_element(steps.begin(), middle, steps.end());
+  return *middle;
+}
+
+}  // namespace
+
+StepCost MeasureStepCost(const TrainSession& session, int64_t shards) {
+  const int64_t batch = std::min(session.options().batch, session.train().size());
+  shards = std::min(shards, batch);
+  const double whole = SecondsOfStep(session, batch, shards);
+  const double one = SecondsOfStep(session, ShardedSteps::SamplesOfShard(batch, shards), 1);
+  StepCost cost;
+  cost.gradient_bytes = session.model().network.parameter_bytes();
+  cost.shard_seconds = shards == 1 ? one : std::max(0.0, (whole - one) / static_cast<double>(shards - 1));
+  cost.fixed_seconds = std::max(0.0, one - cost.shard_seconds);
+  return cost;
+}
+
+}  // namespace lamina

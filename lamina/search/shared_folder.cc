@@ -1,0 +1,273 @@
+// Claims, heartbeats and files that are written once. A claim is PART.claim-1; after the death of its owner the next
+// one is PART.claim-2, so that a takeover, too, is the creation of a file that only one can create.
+#include "lamina/search/shared_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kLongestBeat_seconds = 2;
+constexpr double kBeatsInLease = 5;
+constexpr int kTries = 20;
+constexpr std::string_view kHeartbeat = ".heartbeat";
+
+std::string ThisMachine() {
+  try {
+    return std::string(Trim(ReadFile("/proc/sys/kernel/random/boot_id")));
+  } catch (const Error&) {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+  }
+}
+
+std::string RandomName() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+void WriteAll(int descriptor, const std::string& path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR) {
+      ThrowFileError(path, "write", errno);
+    }
+    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
+  }
+}
+
+struct ClosedAtEnd {
+  int descriptor;
+  ~ClosedAtEnd() {
+    if (descriptor >= 0) {
+      close(descriptor);
+    }
+  }
+};
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+}  // namespace
+
+SharedFolder::SharedFolder(std::string folder, Options options)
+    : folder_(std::move(folder)), options_(std::move(options)), process_(RandomName()) {
+  if (options_.machine.empty()) {
+    options_.machine = ThisMachine();
+  }
+}
+
+SharedFolder::~SharedFolder() { StopBeating(); }
+
+std::string SharedFolder::PathOf(const std::string& name) const {
+  return (std::filesystem::path(folder_) / name).string();
+}
+
+std::optional<std::string> SharedFolder::Read(const std::string& name) const {
+  try {
+    return ReadFile(PathOf(name));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
+
+// The lock comes before the text: nobody asks for the lock of a heartbeat that does not say it is of this machine.
+void SharedFolder::BeginBeating() {
+  if (heartbeat_ >= 0 && Exists(PathOf(worker_))) {
+    return;
+  }
+  StopBeating();  // somebody took this worker for dead
+  worker_ = fmt::format("worker-{}{}", RandomName(), kHeartbeat);
+  heartbeat_ = open(PathOf(worker_).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (heartbeat_ < 0) {
+    ThrowFileError(folder_, "write into the folder", errno);
+  }
+  flock(heartbeat_, LOCK_EX | LOCK_NB);  // a file system without locks: the lease alone counts
+  Beat();
+  stopping_ = false;
+  beating_ = std::thread([this] {
+    const std::chrono::duration<double> beat(std::min(kLongestBeat_seconds, options_.lease_seconds / kBeatsInLease));
+    std::unique_lock lock(beat_mutex_);
+    while (!stop_.wait_for(lock, beat, [this] { return stopping_; })) {
+      Beat();
+    }
+  });
+}
+
+// What cannot be written, on a full disk, makes others take this worker for dead and do its part again.
+void SharedFolder::Beat() {
+  const std::string text = fmt::format("{} {:020}\n", options_.machine, ++beats_);
+  if (pwrite(heartbeat_, text.data(), text.size(), 0) < 0 || fsync(heartbeat_) != 0) {
+    return;
+  }
+}
+
+void SharedFolder::StopBeating() {
+  if (beating_.joinable()) {
+    {
+      const std::lock_guard lock(beat_mutex_);
+      stopping_ = true;
+    }
+    stop_.notify_all();
+    beating_.join();
+  }
+  if (heartbeat_ >= 0) {
+    unlink(PathOf(worker_).c_str());
+    close(std::exchange(heartbeat_, -1));
+  }
+}
+
+bool SharedFolder::IsLate(const std::string& key, const std::string& beat) {
+  const auto now = Clock::now();
+  const auto [sighting, is_new] = seen_.try_emplace(key, Sighting{beat, now});
+  if (!is_new && sighting->second.beat != beat) {
+    sighting->second = {beat, now};
+  }
+  return std::chrono::duration<double>(now - sighting->second.since).count() > options_.lease_seconds;
+}
+
+bool SharedFolder::HasEnded(const std::string& worker) {
+  if (worker == worker_) {
+    return false;
+  }
+  const std::string path = PathOf(worker);
+  const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.descriptor < 0) {
+    return errno == ENOENT || errno == ESTALE;
+  }
+  std::array<char, 512> text{};
+  const ssize_t size = read(file.descriptor, text.data(), text.size());
+  const std::string beat(text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  const bool is_here = beat.starts_with(options_.machine + " ");
+  const bool nobody_holds_it = is_here && flock(file.descriptor, LOCK_EX | LOCK_NB) == 0;
+  if (nobody_holds_it || IsLate(worker, beat)) {
+    unlink(path.c_str());
+    return true;
+  }
+  return false;
+}
+
+bool SharedFolder::Claim(const std::string& part) {
+  const std::lock_guard lock(mutex_);
+  BeginBeating();
+  const auto name_of = [&](int64_t number) { return fmt::format("{}.claim-{}", part, number); };
+  int64_t number = 1;
+  while (Exists(PathOf(name_of(number + 1)))) {
+    ++number;
+  }
+  for (;; ++number) {
+    const std::string path = PathOf(name_of(number));
+    const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    if (file.descriptor >= 0) {
+      WriteAll(file.descriptor, path, worker_);
+      return true;
+    }
+    if (errno != EEXIST) {
+      ThrowFileError(path, "create", errno);
+    }
+    const std::string owner = Read(name_of(number)).value_or("");
+    const bool ended = owner.ends_with(kHeartbeat) ? HasEnded(owner) : IsLate(path, owner);  // half a name: dying
+    if (!ended) {
+      return false;
+    }
+  }
+}
+
+std::string SharedFolder::WritePart(const std::string& name, const std::string& content) {
+  const int64_t number = [&] {
+    const std::lock_guard lock(mutex_);
+    return ++parts_;
+  }();
+  const std::string path = PathOf(fmt::format("{}.{}-{}.part", name, process_, number));
+  try {
+    const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    if (file.descriptor < 0) {
+      ThrowFileError(path, "create", errno);
+    }
+    WriteAll(file.descriptor, path, content);
+    if (fsync(file.descriptor) != 0) {
+      ThrowFileError(path, "write", errno);
+    }
+  } catch (const Error&) {
+    unlink(path.c_str());
+    throw;
+  }
+  return path;
+}
+
+// ENOENT: another process that found nobody at work here took the part for one of the dead and removed it.
+bool SharedFolder::WriteOnce(const std::string& name, const std::string& content) {
+  const std::string path = PathOf(name);
+  for (int tried = 1; !Exists(path); ++tried) {
+    const std::string part = WritePart(name, content);
+    const int error = link(part.c_str(), path.c_str()) == 0 ? 0 : errno;
+    struct stat info {};
+    const bool linked =
+        error == 0 || (stat(part.c_str(), &info) == 0 && info.st_nlink == 2);  // the answer was lost (NFS)
+    const bool has_no_links = error != EEXIST && error != ENOENT;
+    if (linked || !has_no_links || Exists(path)) {
+      unlink(part.c_str());
+      if (linked) {
+        return true;
+      }
+    } else if (rename(part.c_str(), path.c_str()) == 0) {
+      return true;
+    }
+    if (tried == kTries) {
+      unlink(part.c_str());
+      ThrowFileError(path, "create", error);
+    }
+  }
+  return false;
+}
+
+void SharedFolder::Replace(const std::string& name, const std::string& content) {
+  for (int tried = 1;; ++tried) {
+    const std::string part = WritePart(name, content);
+    if (rename(part.c_str(), PathOf(name).c_str()) == 0) {
+      return;
+    }
+    if (const int error = errno; error != ENOENT || tried == kTries) {
+      unlink(part.c_str());
+      ThrowFileError(PathOf(name), "replace", error);
+    }
+  }
+}
+
+int SharedFolder::Others() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> workers;
+  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder_.c_str()), closedir);
+  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with("worker-") && name.ends_with(kHeartbeat) && name != worker_) {
+      workers.emplace_back(name);
+    }
+  }
+  return static_cast<int>(
+      std::count_if(workers.begin(), workers.end(), [&](const std::string& name) { return !HasEnded(name); }));
+}
+
+}  // namespace lamina

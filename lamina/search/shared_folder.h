@@ -1,0 +1,77 @@
+// A folder in which several processes, on any hosts that see it, divide work among themselves.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace lamina {
+
+/// Each worker has a file that it changes every few seconds, its heartbeat; a part of the work is claimed by creating a
+/// file that names the worker (O_EXCL). Whoever wants a claimed part watches the owner's heartbeat: one that did not
+/// change for the lease, on the watcher's own steady clock, has died, and the next claim of the part is open to all.
+/// Clocks of hosts are never compared. On the owner's machine a death shows at once (the heartbeat is locked), and a
+/// worker that ends removes its heartbeat. A claim saves work and is no lock: an owner that only slept may finish a
+/// part twice, so results are written once (WriteOnce) and the first one counts. Needs exclusive creation of files and
+/// hard links (or renames), which NFS has. Thread-safe.
+class SharedFolder {
+ public:
+  struct Options {
+    double lease_seconds = 60;
+    std::string machine;  // what tells machines apart; empty: this one's
+  };
+
+  /// The folder exists.
+  SharedFolder(std::string folder, Options options);
+  /// Gives all claims back.
+  ~SharedFolder();
+  SharedFolder(const SharedFolder&) = delete;
+  SharedFolder& operator=(const SharedFolder&) = delete;
+
+  /// True where `part` (a file name) is now this worker's to do. Throws Error(kIo).
+  bool Claim(const std::string& part);
+  /// Creates the file `name` as a whole; false where it is there already. Throws Error(kIo).
+  bool WriteOnce(const std::string& name, const std::string& content);
+  /// Replaces the file `name` as a whole. Throws Error(kIo).
+  void Replace(const std::string& name, const std::string& content);
+  /// The file `name`; none where there is no such file. Throws Error(kIo).
+  std::optional<std::string> Read(const std::string& name) const;
+  /// How many other workers are there; the heartbeats of those that died on this machine are removed.
+  int Others();
+  std::string PathOf(const std::string& name) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Sighting {
+    std::string beat;
+    Clock::time_point since;
+  };
+
+  void BeginBeating();
+  void StopBeating();
+  void Beat();
+  bool HasEnded(const std::string& worker);
+  bool IsLate(const std::string& key, const std::string& beat);
+  std::string WritePart(const std::string& name, const std::string& content);
+
+  std::string folder_;
+  Options options_;
+  std::string process_;  // tells this worker's files from those of others
+  std::mutex mutex_;
+  std::map<std::string, Sighting> seen_;
+  int64_t parts_ = 0;   // files begun, for their names
+  std::string worker_;  // the name of the heartbeat's file; empty before the first claim
+  int heartbeat_ = -1;  // its descriptor, locked
+  int64_t beats_ = 0;
+  std::thread beating_;
+  std::mutex beat_mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+};
+
+}  // namespace lamina

@@ -1,0 +1,205 @@
+"""lamina over the ranks of an MPI job: the same bits for any number, ranks that fail, hang and die, and what differs between them."""
+
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from lamina_cli import DIGITS, PROGRAM, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
+
+# As root in a container, and on fewer cores than ranks.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich"}
+TRAIN = ("train", "--data", DIGITS, "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
+
+
+def installed():
+    """The MPI libraries that lamina has a plug-in for here and whose launcher is there."""
+    plugins = os.path.dirname(os.path.realpath(PROGRAM))
+    return [mpi for mpi, launcher in LAUNCHERS.items()
+            if shutil.which(launcher) and os.path.exists(os.path.join(plugins, f"lamina_mpi_{mpi}.so"))]
+
+
+def on_each_mpi(test):
+    @functools.wraps(test)
+    def run(self):
+        for mpi in installed():
+            with self.subTest(mpi=mpi):
+                test(self, mpi)
+    return run
+
+
+class ClusterTest(CliTest):
+    def start_ranks(self, mpi, *groups, folders=None, variables=None):
+        """mpirun with a group (ranks, arguments) each, in a process group of its own; folders and variables by group."""
+        command = [LAUNCHERS[mpi]]
+        for i, (ranks, arguments) in enumerate(groups):
+            command += [":"] if i > 0 else []
+            command += ["-n", str(ranks)] + (["-wdir", self.path(folders[i])] if folders else [])
+            command += ["env", variables[i]] if variables else []
+            command += [PROGRAM, *map(str, arguments)]
+        process = subprocess.Popen(command, cwd=self.folder, text=True, errors="backslashreplace", stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                                   env={**os.environ, **OPEN_MPI, "LAMINA_TUNE": "off"})
+        self.addCleanup(self._end, process)
+        return process
+
+    def run_ranks(self, mpi, *groups, **options):
+        return self.finish(self.start_ranks(mpi, *groups, **options))
+
+    def pid_of_rank(self, rank):
+        """Of a job that runs in this test's folder."""
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    environment = dict(entry.split(b"=", 1) for entry in file.read().split(b"\0") if b"=" in entry)
+                is_rank = environment.get(b"OMPI_COMM_WORLD_RANK", environment.get(b"PMI_RANK")) == str(rank).encode()
+                if (is_rank and os.path.realpath(f"/proc/{name}/exe") == os.path.realpath(PROGRAM) and
+                        os.path.realpath(f"/proc/{name}/cwd") == os.path.realpath(self.folder)):
+                    return int(name)
+            except OSError:  # it ended, or is another user's
+                continue
+        self.fail(f"no process of rank {rank}")
+        return 0
+
+    def wait_for(self, condition, what):
+        deadline = time.time() + TIME_LIMIT_SECONDS
+        while not condition():
+            self.assertLess(time.time(), deadline, what)
+            time.sleep(0.01)
+
+    def model_of(self, *arguments):
+        self.train(*TRAIN[1:], "--overwrite", "--model", "m.safetensors", *arguments)
+        return self.read("m.safetensors", "rb")
+
+    @on_each_mpi
+    def test_the_same_model_from_any_number_of_ranks(self, mpi):
+        alone = self.model_of("--shards", 8)
+        for ranks in (1, 2, 3, 4):
+            result = self.run_ranks(mpi, (ranks, (*TRAIN, "--shards", 8, "--overwrite", "--model", "m.safetensors", "--json", "r.json")))
+            self.assertEqual(result.code, 0, str(result))
+            self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
+            if ranks > 1:
+                self.assertEqual(result.out.count("parameters"), 1, str(result))  # one rank prints
+                self.assertEqual(self.read_json("r.json")["ranks"]["ranks"], ranks)
+        self.run_ranks(mpi, (2, (*TRAIN, "--overwrite", "--model", "m.safetensors")))  # 8 shards where nothing is said
+        self.assertEqual(self.read("m.safetensors", "rb"), alone)
+
+    @on_each_mpi
+    def test_a_rank_that_is_killed_ends_the_job_and_others_go_on(self, mpi):
+        arguments = (*TRAIN, "--epochs", 200, "--shards", 8, "--overwrite", "--model", "m.safetensors")
+        self.train(*arguments[1:])
+        whole = self.read("m.safetensors", "rb")
+        os.remove(self.path("m.safetensors"))
+        process = self.start_ranks(mpi, (2, (*arguments, "--checkpoint-epochs", 1)))
+        self.wait_for(lambda: os.path.exists(self.path("m.safetensors.checkpoint")), "a checkpoint")
+        os.kill(self.pid_of_rank(1), signal.SIGKILL)
+        begin = time.time()
+        result = self.finish(process)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertLess(time.time() - begin, 30)
+        self.assertFalse(os.path.exists(self.path("m.safetensors")))
+        result = self.run_ranks(mpi, (3, ("train", "--resume", "m.safetensors.checkpoint", "--checkpoint-epochs", 0)))
+        self.assertEqual(result.code, 0, str(result))
+        self.assertEqual(self.read("m.safetensors", "rb"), whole)
+        os.remove(self.path("m.safetensors.checkpoint"))
+
+    @on_each_mpi
+    def test_a_rank_that_hangs_is_named(self, mpi):
+        process = self.start_ranks(mpi, (2, (*TRAIN, "--epochs", 100000, "--checkpoint", "c", "--checkpoint-epochs", 1,
+                                             "--rank-timeout", 2)))
+        self.wait_for(lambda: os.path.exists(self.path("c")), "a checkpoint")
+        stopped = self.pid_of_rank(1)
+        os.kill(stopped, signal.SIGSTOP)
+        result = self.finish(process)
+        if os.path.exists(f"/proc/{stopped}"):
+            os.kill(stopped, signal.SIGKILL)
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"rank 0 of 2 on host \S+ waited 2 s for rank 1 of 2 on host \S+ in epoch \d+, step \d+")
+        os.remove(self.path("c"))
+
+    @on_each_mpi
+    def test_what_all_ranks_find_wrong_is_said_once(self, mpi):
+        for arguments, says in (((*TRAIN, "--shards", 2), "3 ranks share 2 shards"),
+                                (("train", "--data", DIGITS, "--method", "elm"), "no steps that ranks could share"),
+                                (("train", "--data", "no.csv"), "no.csv"),
+                                (("train", "--no-such-flag"), "--no-such-flag"),
+                                (("search", "--data", DIGITS), "--state")):
+            result = self.run_ranks(mpi, (3, arguments))
+            self.assertNotEqual(result.code, 0, str(result))
+            self.assertEqual(result.err.count("lamina: error:"), 1, str(result))
+            self.assertIn(says, result.err)
+
+    @on_each_mpi
+    def test_ranks_that_differ_are_named(self, mpi):
+        for name, rows in (("a", blob_rows(seed=1)), ("b", blob_rows(seed=2))):
+            os.makedirs(self.path(name), exist_ok=True)
+            self.write(f"{name}/x.csv", rows)
+        os.makedirs(self.path("empty"), exist_ok=True)
+        train = ("train", "--data", "x.csv", "--epochs", 2)
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "b"])
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
+        result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
+        self.assertRegex(result.err, "the settings must be the same on all ranks")
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["A=1", "LAMINA_ISA=scalar"])
+        self.assertRegex(result.err, r"the backend must be the same on all ranks: .* has cpu \(\w+\), .* has cpu \(SCALAR\)")
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "empty"])
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"rank 1 of 2 on host \S+: .*x\.csv")
+
+    @on_each_mpi
+    def test_ranks_of_a_search_share_its_trials(self, mpi):
+        arguments = ("search", "--data", DIGITS, "--epochs", 6, "--threads", 1, "--vary", "learning-rate=0.001,0.002,0.004,0.008",
+                     "--vary", "hidden=16|32")
+        alone = json.loads(self.succeed(*arguments, "--json", "-").out)["trials"]
+        outcome = [{key: value for key, value in trial.items() if key != "seconds"} for trial in alone]
+        shutil.rmtree(self.path("kept"), ignore_errors=True)
+        result = self.run_ranks(mpi, (3, (*arguments, "--state", "kept", "--json", "r.json")))
+        self.assertEqual(result.code, 0, str(result))
+        trials = self.read_json("r.json")["trials"]
+        self.assertEqual([{key: value for key, value in trial.items() if key != "seconds"} for trial in trials], outcome)
+        self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
+
+    @on_each_mpi
+    def test_network_and_plan(self, mpi):
+        result = self.run_ranks(mpi, (2, ("bench", "network", "--json", "n.json")))
+        self.assertEqual(result.code, 0, str(result))
+        network = self.read_json("n.json")
+        self.assertGreater(network["bytes_per_second"], 1e6)
+        self.assertGreater(network["latency_seconds"], 0)
+        result = self.run_ranks(mpi, (2, (*TRAIN, "--plan", "--json", "p.json")))
+        self.assertEqual(result.code, 0, str(result))
+        plan = self.read_json("p.json")
+        self.assertTrue(plan["network_measured"])
+        self.assertEqual([row["ranks"] for row in plan["times"]], [1, 2, 4, 8, 16])
+
+
+class WithoutMpiTest(CliTest):
+    def test_a_plug_in_that_is_missing(self):
+        environment = {**os.environ, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4", "LAMINA_MPI_PLUGIN": "/no/such.so"}
+        self.refuse(*TRAIN, says=("OMPI_COMM_WORLD_SIZE=4", "/no/such.so", "--mpi off"), env=environment)
+        self.succeed(*TRAIN, "--quiet", "--mpi", "off", env=environment)
+
+    def test_a_plan_for_one_process(self):
+        plan = json.loads(self.succeed(*TRAIN, "--plan", "--plan-ranks", 6, "--latency-us", 0, "--bandwidth-gbits", 1000000, "--json",
+                                       "-").out)
+        self.assertEqual([row["ranks"] for row in plan["times"]], [1, 2, 4, 6])
+        for row in plan["times"]:  # nothing but computing counts on such a network
+            expected = plan["fixed_seconds"] + -(-plan["shards"] // row["ranks"]) * plan["shard_seconds"]
+            self.assertAlmostEqual(row["compute_seconds"], expected)
+            self.assertLess(row["exchange_seconds"], 1e-5)
+        slow = json.loads(self.succeed(*TRAIN, "--plan", "--latency-us", 1e6, "--json", "-").out)
+        self.assertIn("will not make this training faster", slow["advice"])
+        self.assertIn("speed-up", self.succeed(*TRAIN, "--plan").out)
+
+
+if __name__ == "__main__":
+    if not installed():
+        ClusterTest = unittest.skip("no plug-in for an MPI whose mpirun is here")(ClusterTest)
+    main()

@@ -1,0 +1,231 @@
+// Training by shards: the same bits for any number of ranks, and the numbers of training without shards.
+#include "lamina/cluster/sharded_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "lamina/backend/backends.h"
+#include "lamina/cluster/shards.h"
+#include "lamina/cluster/thread_ranks.h"
+#include "tests/caught_error.h"
+#include "tests/train/small_training.h"
+
+namespace lamina {
+namespace {
+
+// The sum that the tree defines, written from its definition.
+float DefinedSum(const std::vector<float>& terms, int level, int64_t index) {
+  const int64_t begin = index << level;
+  if (level == 0) {
+    return terms[static_cast<size_t>(begin)];
+  }
+  const float left = DefinedSum(terms, level - 1, 2 * index);
+  const int64_t middle = (2 * index + 1) << (level - 1);
+  return middle < std::ssize(terms) ? left + DefinedSum(terms, level - 1, 2 * index + 1) : left;
+}
+
+TEST(Shards, PartsCoverAll) {
+  for (const int64_t count : {0, 1, 7, 64}) {
+    for (const int64_t parts : {1, 2, 3, 8}) {
+      int64_t next = 0;
+      for (int64_t i = 0; i < parts; ++i) {
+        const IndexRange part = PartOf(count, parts, i);
+        EXPECT_EQ(part.begin, next);
+        EXPECT_LE(part.count(), (count + parts - 1) / parts);
+        next = part.end;
+      }
+      EXPECT_EQ(next, count);
+    }
+  }
+}
+
+TEST(Shards, TheSumDoesNotDependOnHowRanksCutIt) {
+  Random random(3);
+  for (const int64_t shards : {1, 2, 3, 6, 7, 8, 13, 16, 31, 64}) {
+    std::vector<float> terms;
+    for (int64_t i = 0; i < shards; ++i) {
+      terms.push_back(static_cast<float>(random.Normal() * std::pow(10, random.Uniform() * 6)));
+    }
+    int levels = 0;
+    while (int64_t{1} << levels < shards) {
+      ++levels;
+    }
+    const float expected = DefinedSum(terms, levels, 0);
+    for (int64_t ranks = 1; ranks <= shards; ++ranks) {
+      std::vector<float> values;
+      TreeSum whole([&](int64_t left, int64_t right) {
+        values[static_cast<size_t>(left)] += values[static_cast<size_t>(right)];
+      });
+      for (int64_t r = 0; r < ranks; ++r) {
+        std::vector<float> own = terms;
+        TreeSum part(
+            [&](int64_t left, int64_t right) { own[static_cast<size_t>(left)] += own[static_cast<size_t>(right)]; });
+        const IndexRange range = PartOf(shards, ranks, r);
+        for (int64_t shard = range.begin; shard < range.end; ++shard) {
+          part.Push({0, shard}, shard);
+        }
+        const std::vector<ShardNode> nodes = NodesOf(range);
+        ASSERT_EQ(nodes.size(), part.terms().size());
+        for (size_t n = 0; n < nodes.size(); ++n) {
+          EXPECT_EQ(nodes[n], part.terms()[n].node);
+          values.push_back(own[static_cast<size_t>(part.terms()[n].place)]);
+          whole.Push(nodes[n], std::ssize(values) - 1);
+        }
+      }
+      EXPECT_EQ(values[static_cast<size_t>(whole.Finish())], expected) << shards << " shards, " << ranks << " ranks";
+    }
+  }
+}
+
+TrainOptions ShardedOptions() {
+  TrainOptions options;
+  options.epochs = 3;
+  options.batch = 40;  // of 130 rows: the last batch has 10, and of the shards of 8 some have a row more
+  options.shards = 8;
+  options.rule.kind = UpdateKind::kAdam;
+  options.rule.learning_rate = 0.01;
+  return options;
+}
+
+struct Recipe {
+  const char* name;
+  TrainOptions options;
+  DType dtype = DType::kF32;
+};
+
+std::vector<Recipe> Recipes() {
+  std::vector<Recipe> recipes{{"adam", ShardedOptions()},
+                              {"clipped", ShardedOptions()},
+                              {"f64", ShardedOptions(), DType::kF64},
+                              {"odd", ShardedOptions()},
+                              {"more_shards_than_rows", ShardedOptions()}};
+  recipes[1].options.clip_norm = 0.05;
+  recipes[1].options.patience = 1;
+  recipes[3].options.shards = 7;
+  recipes[3].options.rule.kind = UpdateKind::kSgd;
+  recipes[4].options.shards = 13;
+  recipes[4].options.batch = 20;  // the last one has 10
+  return recipes;
+}
+
+std::string Bytes(const Network& network) {
+  return {static_cast<const char*>(network.parameters()), static_cast<size_t>(network.parameter_bytes())};
+}
+
+std::vector<double> Losses(const History& history) {
+  std::vector<double> losses;
+  for (const EpochRecord& record : history.epochs) {
+    losses.insert(losses.end(), {record.train_loss, record.validation_loss, record.train_accuracy});
+  }
+  return losses;
+}
+
+class ShardedTraining : public testing::TestWithParam<Recipe> {
+ protected:
+  ShardedTraining()
+      : train_(RandomDataset(130, 9, 3, GetParam().dtype, 4)),
+        validation_(RandomDataset(600, 9, 3, GetParam().dtype, 5)),
+        start_(NetworkFor(train_, 20, "softmax")) {}
+
+  Trained TrainOn(int size, int threads = 1) const {
+    std::mutex mutex;
+    std::vector<Trained> results;
+    RunRanks(size, [&](Communicator& ranks) {
+      const auto backend = MakeBackend("cpu", {.threads = threads});
+      Trained mine{start_, {}};
+      Trainer trainer(mine.network, *backend, GetParam().options, &ranks);
+      mine.history = trainer.Run(train_, &validation_, {});
+      const std::lock_guard lock(mutex);
+      results.push_back(std::move(mine));
+    });
+    for (const Trained& result : results) {
+      EXPECT_EQ(Bytes(result.network), Bytes(results[0].network));
+      EXPECT_EQ(Losses(result.history), Losses(results[0].history));
+    }
+    return results[0];
+  }
+
+  Dataset train_;
+  Dataset validation_;
+  Network start_;
+};
+INSTANTIATE_TEST_SUITE_P(, ShardedTraining, testing::ValuesIn(Recipes()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(ShardedTraining, AnyNumberOfRanksGivesTheSameBits) {
+  const auto backend = MakeBackend("cpu", {.threads = 1});
+  const Trained alone = Train(*backend, GetParam().options, start_, train_, &validation_);
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    const Trained together = TrainOn(ranks, ranks == 2 ? 2 : 1);
+    EXPECT_EQ(Bytes(together.network), Bytes(alone.network)) << ranks;
+    EXPECT_EQ(Losses(together.history), Losses(alone.history)) << ranks;
+  }
+}
+
+TEST_P(ShardedTraining, TheNumbersAreThoseOfWholeBatches) {
+  const auto backend = MakeBackend("serial", {});
+  TrainOptions whole = GetParam().options;
+  whole.shards = 0;
+  const Trained expected = Train(*backend, whole, start_, train_, &validation_);
+  const Trained got = Train(*backend, GetParam().options, start_, train_, &validation_);
+  ASSERT_EQ(got.history.epochs.size(), expected.history.epochs.size());
+  for (size_t e = 0; e < got.history.epochs.size(); ++e) {
+    EXPECT_NEAR(got.history.epochs[e].train_loss, expected.history.epochs[e].train_loss, 1e-4);
+    EXPECT_NEAR(got.history.epochs[e].validation_loss, expected.history.epochs[e].validation_loss, 1e-4);
+  }
+}
+
+// Stopped after any step on some ranks, going on with another number of ranks.
+TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfRanks) {
+  const auto backend = MakeBackend("cpu", {.threads = 1});
+  const Trained whole = Train(*backend, GetParam().options, start_, train_, &validation_);
+  for (const int stop_after : {1, 3, 5}) {
+    TrainState state;
+    RunRanks(3, [&](Communicator& ranks) {
+      const auto own = MakeBackend("cpu", {.threads = 1});
+      Network network = start_;
+      Trainer trainer(network, *own, GetParam().options, &ranks);
+      int asked = 0;
+      TrainCallbacks callbacks;
+      callbacks.stop_requested = [&] { return ++asked == stop_after && ranks.rank() == 1; };  // one rank is told
+      callbacks.checkpoint = [&](TrainState&& at) {
+        if (ranks.is_first()) {
+          state = std::move(at);
+        }
+      };
+      EXPECT_EQ(trainer.Run(train_, &validation_, callbacks).stop_reason, "interrupted");
+    });
+    RunRanks(2, [&](Communicator& ranks) {
+      const auto own = MakeBackend("cpu", {.threads = 1});
+      Network network = start_;
+      Trainer trainer(network, *own, GetParam().options, &ranks);
+      trainer.Resume(state);
+      const History history = trainer.Run(train_, &validation_, {});
+      EXPECT_EQ(Bytes(network), Bytes(whole.network)) << stop_after;
+      EXPECT_EQ(Losses(history), Losses(whole.history)) << stop_after;
+    });
+  }
+}
+
+TEST(ShardedSteps, ARankWithNothingToDoIsRefused) {
+  const Dataset train = RandomDataset(30, 4, 2, DType::kF32, 1);
+  TrainOptions options = ShardedOptions();
+  options.shards = 2;
+  const Error error = CaughtError([&] {
+    RunRanks(3, [&](Communicator& ranks) {
+      const auto backend = MakeBackend("cpu", {.threads = 1});
+      Network network = NetworkFor(train, 5, "softmax");
+      Trainer(network, *backend, options, &ranks).Run(train, nullptr, {});
+    });
+  });
+  for (const char* part : {"3 ranks share 2 shards", "1 would have nothing to do", "--shards 3"}) {
+    EXPECT_TRUE(Mentions(error.what(), part));
+  }
+}
+
+}  // namespace
+}  // namespace lamina
