@@ -14,8 +14,8 @@ set(lamina_public_parts
     base/part_file.h base/row_source.h base/setting.h data/encode/class_map.h data/encode/dataset.h
     data/encode/decisions.h data/encode/derive.h data/encode/fitted_column.h data/encode/input_encoder.h data/encode/preprocess_options.h
     data/encode/preprocessor.h data/encode/row_encoder.h data/encode/sample_weights.h data/encode/target_encoder.h data/encode/useless_columns.h
-    data/files/table.h layer/sliced_layer.h layer/slices.h model/cost_matrix.h model/evaluate.h model/metrics.h
-    model/model.h model/safetensors.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
+    data/files/table.h layer/sliced_layer.h layer/slices.h model/bootstrap.h model/calibrate.h model/cost_matrix.h model/data_profile.h model/evaluate.h model/metric.h
+    model/metric_table.h model/metrics.h model/model.h model/safetensors.h model/scored_rows.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
     neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/network.h rbf/novelty.h
     train/auto_training.h train/history.h
     train/schedule.h train/settings.h train/split.h train/train_options.h train/train_progress.h train/train_state.h train/trainer.h)

@@ -10,7 +10,8 @@ import lamina
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/python-api.md"
 GROUPS = [
     ("Functions on arrays", ["cdist", "layer", "nearest", "laplacian_kernel"]),
-    ("Estimators", ["MLPClassifier", "MLPRegressor", "RBFClassifier", "RBFRegressor", "KNeighborsTransformer"]),
+    ("Estimators", ["MLPClassifier", "MLPRegressor", "RBFClassifier", "RBFRegressor", "FSVCClassifier", "SFSVCClassifier", "ELMClassifier",
+                    "ELMRegressor", "KNeighborsTransformer"]),
     ("Networks", ["Network", "Predictor", "BatchPredictor"]),
     ("Models and training", ["train", "settings", "TrainResult", "History", "Model", "RowModel", "ProgressBar"]),
     ("Errors", ["Error"]),

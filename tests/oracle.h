@@ -188,6 +188,9 @@ struct Curve {
     if (name == "elu") {
       return z > 0 ? z : parameters[0] * std::expm1(z);
     }
+    if (name == "selu") {
+      return 1.0507009873554805 * (z > 0 ? z : 1.6732632423543772 * std::expm1(z));
+    }
     if (name == "softplus") {
       return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
     }
@@ -249,6 +252,9 @@ struct Curve {
     if (name == "elu") {
       return z > 0 ? 1 : parameters[0] * std::exp(z);
     }
+    if (name == "selu") {
+      return 1.0507009873554805 * (z > 0 ? 1 : 1.6732632423543772 * std::exp(z));
+    }
     if (name == "softplus") {
       return 1 / (1 + std::exp(-z));
     }
@@ -293,7 +299,7 @@ struct Curve {
     if (name == "leaky_relu" || name == "elu") {
       return std::max(1.0, parameters[0]);
     }
-    return name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
+    return name == "selu" ? 1.7581 : name == "gelu" || name == "silu" || name == "mish" ? 1.13 : 1.0;
   }
 };
 

@@ -62,8 +62,9 @@ Paper2016Data DataOf(const BenchPaper2016Command& command) {
     return LoadPaper2016Data(command.data, kRows);
   }
   const char* folder = std::getenv("LAMINA_DATA");
+  std::error_code ignored;
   if (const auto mnist = std::filesystem::path(folder == nullptr ? "" : folder) / "mnist";
-      folder != nullptr && std::filesystem::is_directory(mnist)) {
+      folder != nullptr && std::filesystem::is_directory(mnist, ignored)) {
     return LoadPaper2016Data(mnist.string(), kRows);
   }
   return RandomPaper2016Data(kRows);

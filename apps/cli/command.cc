@@ -7,6 +7,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/setting.h"
 #include "lamina/base/version.h"
 
@@ -67,6 +68,11 @@ void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help
 
 void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends) {
   app.add_option("--backend", backends, BackendNamesText() + "; default: all that are available")->delimiter(',');
+}
+
+double NumberOrNan(const nlohmann::json& node, const char* name) {
+  const auto at = node.find(name);
+  return at != node.end() && at->is_number() ? at->get<double>() : kNaN;
 }
 
 void AddSpeed(nlohmann::json& node, double samples, double seconds) {

@@ -27,6 +27,9 @@ Command AddDevices(CLI::App& app);
 Command AddTrain(CLI::App& app, int argc, const char* const* argv);
 Command AddSearch(CLI::App& app, int argc, const char* const* argv);
 Command AddEvaluate(CLI::App& app);
+Command AddCompare(CLI::App& app);
+Command AddDrift(CLI::App& app);
+Command AddExplain(CLI::App& app);
 Command AddExport(CLI::App& app);
 Command AddModel(CLI::App& app);
 Command AddPredict(CLI::App& app);
@@ -66,6 +69,9 @@ void AddThreadsFlag(CLI::App& app, int& threads, const std::string& help = "Thre
 void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help = "");
 /// Several of them.
 void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends);
+
+/// node[name]; NaN where it is none, as JSON has no NaN: an R² of one row is null.
+double NumberOrNan(const nlohmann::json& node, const char* name);
 
 /// Adds "samples_per_second" and "seconds_per_60000_samples"; neither where nothing was measured.
 void AddSpeed(nlohmann::json& node, double samples, double seconds);

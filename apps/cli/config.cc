@@ -2,8 +2,6 @@
 #include "config.h"
 
 #include <fmt/format.h>
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +10,8 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
+#include "toml_parser.h"
+#include "toml_text.h"
 
 namespace lamina::cli {
 namespace {
@@ -40,11 +40,6 @@ std::string CheckMaybe(const std::string& text) {
     return "";
   }
   return std::is_integral_v<T> ? CheckInteger(text) : CheckNumber(text);
-}
-
-std::string CheckCount(const std::string& text) {
-  const std::optional<int64_t> value = ParseInteger(text);
-  return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
 }
 
 template <class S, class T>
@@ -161,9 +156,16 @@ void AddFlags(CLI::App& app, Settings& settings) {
 template <class Settings>
 void ReadToml(const std::string& path, Settings& settings) {
   const std::string content = ReadFile(path);
+  if (const auto problem = FindTomlProblem(content)) {
+    throw Error(ErrorCode::kInvalidArgument, problem->what,
+                {.file = path,
+                 .line = 1 + std::count(content.begin(), content.begin() + static_cast<ptrdiff_t>(problem->at), '\n')});
+  }
   toml::table table;
   try {
     table = toml::parse(content);
+  } catch (const TomlAssertion&) {
+    throw Error(ErrorCode::kInvalidArgument, "is no TOML, and the parser does not say where", {.file = path});
   } catch (const toml::parse_error& error) {
     throw Error(ErrorCode::kInvalidArgument, std::string(error.description()),
                 {.file = path, .line = static_cast<int64_t>(error.source().begin.line)});
@@ -205,6 +207,11 @@ std::string WriteToml(const char* command, const Settings& settings) {
 }
 
 }  // namespace
+
+std::string CheckCount(const std::string& text) {
+  const std::optional<int64_t> value = ParseInteger(text);
+  return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
+}
 
 void AddSettingFlags(CLI::App& app, TrainSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings) { AddFlags(app, settings); }

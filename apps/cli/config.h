@@ -19,6 +19,10 @@ void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings);
 void AddSettingFlags(CLI::App& app, FileCentresSettings& settings);
 void AddSettingFlags(CLI::App& app, SearchSettings& settings);
 
+/// For CLI::Option::check(), which sees the text: CLI11 takes the nearest number for what does not fit. Why `text` is
+/// no whole number of 0 or more, or "".
+std::string CheckCount(const std::string& text);
+
 /// A TOML file with the names of the flags. Throws Error with file and line for unknown names and wrong types.
 void ReadConfigFile(const std::string& path, TrainSettings& settings);
 void ReadConfigFile(const std::string& path, FileLayerSettings& settings);

@@ -1,5 +1,6 @@
 // lamina evaluate.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/intervals.h"
 #include "lamina/model/weight_effect.h"
 #include "lamina/train/command_line.h"
 #include "lamina/train/remarks.h"
@@ -22,6 +24,8 @@ namespace {
 struct EvaluateCommand {
   ModelInput input;
   std::string cost_matrix;
+  std::vector<std::string> metrics;
+  BootstrapOptions bootstrap;
   PictureOutput pictures;
   JsonOutput json_output;
 };
@@ -37,6 +41,17 @@ std::optional<WeightEffect> EffectOfWeights(const EvaluateCommand& command, cons
   return CompareWeights(of_file, before, model, answers);
 }
 
+void PrintCoverage(const Model& model, const std::vector<ScoredRows>& scored, const std::string& what) {
+  if (!model.intervals) {
+    return;
+  }
+  const std::vector<double> shares = CoverageOf(*model.intervals, scored);
+  for (size_t j = 0; j < shares.size(); ++j) {
+    fmt::print("{}: {} ± {} holds {} % of the true values (meant: {:g} %)\n", what, scored[j].target,
+               FigureText(model.intervals->half_widths[j]), PercentText(shares[j]), 100 * model.intervals->level);
+  }
+}
+
 // Whether these rows are, in part, those of the training.
 std::string TrainedOn(const EvaluateCommand& command, const Model& model) {
   const nlohmann::json settings = model.training.value("settings", nlohmann::json::object());
@@ -47,9 +62,9 @@ std::string TrainedOn(const EvaluateCommand& command, const Model& model) {
   const nlohmann::json test = model.training.value("test", nlohmann::json::object());
   std::string expect = "less";
   if (test.contains("accuracy")) {
-    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(test["accuracy"].get<double>()));
+    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(NumberOrNan(test, "accuracy")));
   } else if (test.contains("r2")) {
-    expect = fmt::format("the R² of its test rows, {:.5f}", test["r2"].get<double>());
+    expect = fmt::format("the R² of its test rows, {:.5f}", NumberOrNan(test, "r2"));
   }
   return fmt::format("the model was trained on rows of {}: on rows that are new to it expect {}", command.input.data,
                      expect);
@@ -61,6 +76,8 @@ int RunEvaluate(const EvaluateCommand& command) {
   command.json_output.Check(std::move(files));
   command.pictures.Check();
   const Model model = command.input.ReadModel();
+  const std::vector<Metric> metrics =
+      MetricsFor(command.metrics, model.preprocessor.targets().task() == Task::kClassification);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   CostMatrix costs;
   if (!command.cost_matrix.empty()) {
@@ -68,9 +85,12 @@ int RunEvaluate(const EvaluateCommand& command) {
     RequireCosts(costs, model);
   }
   Table table = command.input.ReadTable(model);
-  const Answers answers =
-      AnswerTable(model, *backend, table, command.input.RowsOf(table), {Truth::kRequired, std::move(costs)});
-  const Evaluation& evaluation = *answers.evaluation;
+  Answers answers = AnswerTable(model, *backend, table, command.input.RowsOf(table),
+                                {Truth::kRequired, std::move(costs), /*scored=*/true});
+  Evaluation& evaluation = *answers.evaluation;
+  if (!command.metrics.empty()) {
+    evaluation.metrics = MeasureMetrics(metrics, answers.scored, command.bootstrap);
+  }
   const std::optional<WeightEffect> effect = EffectOfWeights(command, model, *backend, table, answers);
   if (!command.json_output.to_stdout()) {
     PrintReport(answers.report, /*asked=*/true);
@@ -82,6 +102,8 @@ int RunEvaluate(const EvaluateCommand& command) {
         PrintNote(text);
       }
     }
+    PrintMetrics(evaluation.metrics);
+    PrintCoverage(model, answers.scored, command.input.data);
     PrintNote(TrainedOn(command, model));
     if (effect) {
       fmt::print("{}\n", effect->Text());
@@ -99,6 +121,9 @@ int RunEvaluate(const EvaluateCommand& command) {
   result["new_labels"] = NewLabelsJson(answers.report);
   result["weights"] = effect ? ToJson(*effect) : nlohmann::json{{"storage", WeightStorageName(model.weights)}};
   result["seconds"] = evaluation.seconds;
+  if (model.intervals) {
+    result["coverage"] = CoverageOf(*model.intervals, answers.scored);
+  }
   AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
   if (command.pictures.wanted()) {
     const EvaluationReportInput input{command.input.model, command.input.data,
@@ -122,12 +147,26 @@ Command AddEvaluate(CLI::App& app) {
                    "Classification: what each mistake costs, a CSV file (a class and its costs a line, the header "
                    "names the predicted classes) or kddcup99; default: that of the training")
       ->type_name("FILE");
+  evaluate
+      ->add_option("--metrics", command->metrics,
+                   fmt::format("Also these, or all: {}; pinball:0.9 is of a quantile", fmt::join(MetricNames(), ", ")))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("A,B,...");
+  evaluate
+      ->add_option("--resamples", command->bootstrap.resamples,
+                   "--metrics: resamples of the rows for the 95 % intervals (bootstrap); 0: none")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000));
+  evaluate->add_option("--seed", command->bootstrap.seed, "Of the resamples")->capture_default_str();
   command->pictures.AddTo(*evaluate);
   command->json_output.AddTo(*evaluate);
   evaluate->footer(
       "Prints accuracy, precision, recall and F1 per class and the confusion matrix, or the errors of a regression.\n"
       "With --weights also what rounding the weights changes.\n"
-      "Example: lamina evaluate digits.safetensors data/digits.csv.gz");
+      "Examples:\n"
+      "  lamina evaluate digits.safetensors data/digits.csv.gz\n"
+      "  lamina evaluate digits.safetensors data/digits.csv.gz --metrics all");
   return {evaluate, [command] {
             command->input.TakePlainFiles();
             return RunEvaluate(*command);

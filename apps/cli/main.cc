@@ -88,9 +88,8 @@ std::vector<std::string> KnownWords(const CLI::App& command, bool flags) {
 // Flags of other programs for what lamina has not: said, before a flag of similar letters is offered.
 constexpr std::pair<std::string_view, std::string_view> kNotThere[] = {
     {"--dropout", "There is no dropout; --weight-decay, --label-smoothing and --patience work against overfitting. "},
-    {"--cv", "There is no cross-validation; the same command with another --seed splits anew. "},
-    {"--folds", "There is no cross-validation; the same command with another --seed splits anew. "},
-    {"--k-fold", "There is no cross-validation; the same command with another --seed splits anew. "}};
+    {"--cv", "Cross-validation is train --folds 5. "},
+    {"--k-fold", "Cross-validation is train --folds 5. "}};
 
 std::string Meant(const std::string& word, const std::vector<std::string>& known) {
   for (const auto& [flag, text] : kNotThere) {
@@ -212,6 +211,9 @@ int Main(int argc, const char* const* argv) {
                 AddSearch(app, argc, argv),
                 AddEvaluate(app),
                 AddPredict(app),
+                AddCompare(app),
+                AddExplain(app),
+                AddDrift(app),
                 AddLayer(app, argc, argv),
                 AddNeighbours(app),
                 AddCentres(app),

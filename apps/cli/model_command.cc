@@ -7,8 +7,8 @@
 
 #include "command.h"
 #include "lamina/base/error.h"
-#include "lamina/base/nan.h"
 #include "lamina/base/text.h"
+#include "lamina/model/metric.h"
 #include "lamina/model/model.h"
 #include "lamina/train/command_line.h"
 #include "lamina/train/settings.h"
@@ -96,11 +96,35 @@ void PrintTraining(const json& training) {
   if (training.contains("test")) {
     const json& test = training["test"];
     if (test.contains("accuracy")) {
-      fmt::print("test: accuracy {} %\n", PercentText(test["accuracy"].get<double>()));
+      fmt::print("test: accuracy {} %\n", PercentText(NumberOrNan(test, "accuracy")));
     }
     for (const json& target : test.value("targets", json::array())) {
-      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(target.value("rmse", kNaN)),
-                 target.value("r2", kNaN));
+      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(NumberOrNan(target, "rmse")),
+                 NumberOrNan(target, "r2"));
+    }
+  }
+}
+
+// What was found out about its answers.
+void PrintJudged(const Model& model) {
+  const json folds = model.training.value("cross_validation", json::object());
+  for (const json& metric : folds.value("metrics", json::array())) {
+    const Metric known = Metric::Parse(metric.at("name").get<std::string>());
+    const auto number = [&](const char* field) {
+      return metric.at(field).is_null() ? kNaN : metric.at(field).get<double>();
+    };
+    fmt::print("{} folds: {}{} {} ± {}\n", folds.at("folds").size(),
+               metric.contains("target") ? metric["target"].get<std::string>() + ": " : "", known.Title(),
+               known.ValueText(number("mean")), known.ValueText(number("deviation")));
+  }
+  if (model.training.contains("calibration")) {
+    fmt::print("calibrated: temperature {:.4g}\n", model.training["calibration"].value("temperature", kNaN));
+  }
+  if (model.intervals) {
+    const std::vector<std::string> names = model.preprocessor.targets().answer_names();
+    for (size_t j = 0; j < names.size(); ++j) {
+      fmt::print("{:g} % intervals: {} ± {}\n", 100 * model.intervals->level, names[j],
+                 FigureText(model.intervals->half_widths[j]));
     }
   }
 }
@@ -140,6 +164,7 @@ int RunShowModel(const ShowModelCommand& command) {
     }
     PrintInputs(preprocessor);
     PrintTraining(model.training);
+    PrintJudged(model);
   }
   json left_out = json::array();
   for (const LeftOutColumn& column : preprocessor.left_out()) {

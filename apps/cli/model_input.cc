@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "command.h"
+#include "config.h"
 
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
@@ -46,6 +47,10 @@ void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_def
 void ModelInput::AddTo(CLI::App& app) {
   plain.AddTo(app, "The model file and the raw rows, where --model and --data are not given");
   app.add_option("--model", model, "Model file written by lamina train")->type_name("FILE");
+  AddDataTo(app);
+}
+
+void ModelInput::AddDataTo(CLI::App& app) {
   app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
@@ -53,9 +58,7 @@ void ModelInput::AddTo(CLI::App& app) {
   app.add_option("--separator", separator, TrainSettingRow("separator").help)->capture_default_str();
   app.add_option("--decimal", decimal, TrainSettingRow("decimal").help)->capture_default_str();
   app.add_option("--date-order", date_order, TrainSettingRow("date-order").help)->capture_default_str();
-  app.add_option("--samples", samples, "Use only the first rows; 0: all")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str()->check(CheckCount);
   app.add_option("--missing", missing,
                  "Missing values: error, drop (no answer to the row) or mean (of the training rows); default: as the "
                  "model was trained")

@@ -31,6 +31,8 @@ struct ModelInput {
   std::string weights;  // empty: as the file keeps them
 
   void AddTo(CLI::App& app);
+  /// All flags but those of the model.
+  void AddDataTo(CLI::App& app);
   /// Takes the files that were given without flags. Throws CLI::ParseError where one is lacking.
   void TakePlainFiles() { plain.Fill({{"--model", &model}, {"--data", &data}}); }
   /// The files of --model and --data.

@@ -19,7 +19,7 @@ namespace {
 struct PredictCommand {
   ModelInput input;
   std::string out = "-";
-  bool probabilities = false;
+  PredictionColumns columns;
   std::vector<std::string> keep_columns;
   JsonOutput json_output;
 };
@@ -42,6 +42,19 @@ KeptColumns Kept(const PredictCommand& command, const Table& table, const Answer
   return kept;
 }
 
+void RequireIntervals(const PredictCommand& command, const Model& model) {
+  if (!command.columns.intervals) {
+    return;
+  }
+  if (!model.intervals) {
+    throw Error(ErrorCode::kInvalidArgument, "the model has no intervals",
+                {.file = command.input.model, .remedy = "Train it with --intervals 0.9, for example."});
+  }
+  if (command.out.ends_with(".npy")) {
+    throw Error(ErrorCode::kInvalidArgument, "--intervals are columns of a CSV file", {.value = command.out});
+  }
+}
+
 int RunPredict(const PredictCommand& command) {
   FileUse files = command.input.Files();
   files.written.push_back({"--out", command.out == "-" ? "" : command.out});
@@ -52,6 +65,7 @@ int RunPredict(const PredictCommand& command) {
                 {.remedy = "Give --out FILE."});
   }
   const Model model = command.input.ReadModel();
+  RequireIntervals(command, model);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   Table table = command.input.ReadTable(model, command.keep_columns);
   const Answers answers = AnswerTable(model, *backend, table, command.input.RowsOf(table));
@@ -59,31 +73,33 @@ int RunPredict(const PredictCommand& command) {
   const KeptColumns kept = Kept(command, table, answers);
   const std::string gaps = LeftOutText(answers.without_answer, outputs.rows(), "have no answer");
   if (command.out.ends_with(".npy")) {
-    ToNpy(command.out, answers, command.probabilities);
+    ToNpy(command.out, answers, command.columns.probabilities);
   } else if (to_stdout) {
-    fmt::print("{}", PredictionsCsv(model, outputs, command.probabilities, kept));
+    fmt::print("{}", PredictionsCsv(model, outputs, command.columns, kept));
     PrintReport(answers.report, /*asked=*/true, stderr);
     PrintWarning(gaps);
   } else {
-    WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.probabilities, kept));
+    WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.columns, kept));
   }
   if (!to_stdout && !command.json_output.to_stdout()) {
     PrintReport(answers.report, /*asked=*/true);
     PrintNote(gaps);
     fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
-  nlohmann::json result = {{"model", command.input.model},
-                           {"data", command.input.data},
-                           {"out", command.out},
-                           {"samples", outputs.rows()},
-                           {"without_answer", answers.without_answer.rows},
-                           {"seconds", answers.seconds},
-                           {"unseen_values", answers.report.unseen_values},
-                           {"filled_values", answers.report.filled_values},
-                           {"far_values", answers.report.far_values},
-                           {"weights", WeightStorageName(model.weights)},
-                           {"backend", backend->name()},
-                           {"threads", backend->threads()}};
+  nlohmann::json result = {
+      {"model", command.input.model},
+      {"data", command.input.data},
+      {"out", command.out},
+      {"samples", outputs.rows()},
+      {"without_answer", answers.without_answer.rows},
+      {"seconds", answers.seconds},
+      {"unseen_values", answers.report.unseen_values},
+      {"filled_values", answers.report.filled_values},
+      {"far_values", answers.report.far_values},
+      {"intervals", command.columns.intervals ? nlohmann::json(model.intervals->half_widths) : nlohmann::json(nullptr)},
+      {"weights", WeightStorageName(model.weights)},
+      {"backend", backend->name()},
+      {"threads", backend->threads()}};
   AddSpeed(result, static_cast<double>(outputs.rows()), answers.seconds);
   command.json_output.Write("predict", std::move(result));
   return kExitOk;
@@ -99,7 +115,10 @@ Command AddPredict(CLI::App& app) {
       ->add_option("--out", command->out, "Write here: .npy for an array, any other name for CSV; -: standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  predict->add_flag("--probabilities", command->probabilities, "Also every class's output (columns p_NAME)");
+  predict->add_flag("--probabilities", command->columns.probabilities, "Also every class's output (columns p_NAME)");
+  predict->add_flag("--intervals", command->columns.intervals,
+                    "Also the bounds within which the true value lies with the probability that the model was trained "
+                    "for (train --intervals; columns NAME_lower, NAME_upper)");
   predict
       ->add_option("--keep-columns", command->keep_columns,
                    "Columns of the data, by name or number, to write before the answers: an identifier")

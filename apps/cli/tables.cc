@@ -171,6 +171,19 @@ nlohmann::json NewLabelsJson(const EncodeReport& report) {
   return list;
 }
 
+void PrintMetrics(const std::vector<MetricValue>& metrics) {
+  size_t width = 0;
+  const auto name = [](const MetricValue& value) {
+    return (value.target.empty() ? "" : value.target + ": ") + value.metric.Title();
+  };
+  for (const MetricValue& value : metrics) {
+    width = std::max(width, name(value).size());
+  }
+  for (const MetricValue& value : metrics) {
+    fmt::print("  {:<{}}  {}\n", name(value), width, value.Text());
+  }
+}
+
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details) {
   const std::string rows = WithThousands(evaluation.samples) + Plural(evaluation.samples, " row{s}");
   if (evaluation.classification) {

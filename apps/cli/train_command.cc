@@ -21,6 +21,7 @@
 #include "scaling_plan.h"
 #include "standard_error.h"
 #include "tables.h"
+#include "train_folds.h"
 
 namespace lamina::cli {
 namespace {
@@ -32,6 +33,7 @@ constexpr const char* kTrainFooter =
     "  lamina train data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
     "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.05\n"
     "  lamina train --data houses.csv --target price --drop id --patience 10 --model houses.safetensors\n"
+    "  lamina train houses.csv --folds 5 --out-of-fold answers.csv\n"
     "  lamina train --config run.toml --seed 7\n"
     "  lamina train --resume digits.safetensors.checkpoint";
 
@@ -113,6 +115,9 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"train_seconds", result.train_seconds},
                {"peak_memory_bytes", PeakMemory_bytes()},
                {"train_loss", last.train_loss},
+               {"calibration", result.calibration ? ToJson(*result.calibration) : json(nullptr)},
+               {"intervals", session.model().intervals ? json(session.model().intervals->half_widths) : json(nullptr)},
+               {"coverage", result.coverage},
                {"history", result.history.ToJson()},
                {"settings", ToJson(session.settings())}};
   AddSpeed(node, samples, result.train_seconds);
@@ -172,8 +177,29 @@ void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
   }
 }
 
+// What was kept for judging answers.
+void PrintQuality(const TrainSession& session, const TrainResult& result) {
+  if (result.calibration) {
+    fmt::print(
+        "calibrated on {}: temperature {:.4g}, calibration error {} % (before: {} %), log loss {:.5g} ({:.5g})\n",
+        WithThousands(result.calibration->rows) + Plural(result.calibration->rows, " row{s}"),
+        result.calibration->temperature, PercentText(result.calibration->error),
+        PercentText(result.calibration->error_before), result.calibration->log_loss,
+        result.calibration->log_loss_before);
+  }
+  if (const std::optional<AnswerIntervals>& intervals = session.model().intervals) {
+    const std::vector<std::string> names = session.model().preprocessor.targets().answer_names();
+    for (size_t j = 0; j < names.size(); ++j) {
+      fmt::print("{:g} % intervals: {} ± {}{}\n", 100 * intervals->level, names[j],
+                 FigureText(intervals->half_widths[j]),
+                 result.coverage.empty()
+                     ? ""
+                     : fmt::format(", which holds {} % of the test rows", PercentText(result.coverage[j])));
+    }
+  }
+}
+
 void PrintResult(const TrainSession& session, const TrainResult& result) {
-  const History& history = result.history;
   if (!LearnsByGradient(session.settings())) {
     PrintMethodResult(session, result);
   } else {
@@ -181,7 +207,9 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
   }
   if (result.test) {
     PrintEvaluation("test", *result.test, /*details=*/false);
+    PrintMetrics(result.test->metrics);
   }
+  PrintQuality(session, result);
   for (const std::string& remark : RemarksOn(session, result)) {
     PrintNote(remark);
   }
@@ -191,6 +219,89 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
       fmt::print("wrote {}\n", *path);
     }
   }
+}
+
+// Trains, prints and writes what is to be known of it; `folds`: what the rows were judged by before, in the result.
+int RunSession(const TrainCommand& command, TrainSession& session, json folds = {}) {
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  if (SpeaksForAll()) {
+    PrintWarning(session.tuning_warning());
+    PrintWarning(session.threads_warning());
+  }
+  ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
+  TrainCallbacks callbacks;
+  callbacks.stop_requested = Interrupted;
+  if (text) {
+    PrintStart(session);
+    callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
+    if (LearnsByGradient(session.settings())) {
+      callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
+    }
+  }
+  CatchInterrupts();
+  TrainResult result;
+  try {
+    result = session.Run(callbacks);
+  } catch (...) {
+    printer.Finish();
+    throw;
+  }
+  printer.Finish();
+  if (!SpeaksForAll()) {
+    return result.history.stop_reason == "interrupted" ? kExitInterrupted : kExitOk;
+  }
+  if (result.history.stop_reason == "interrupted") {
+    const std::string path = session.CheckpointPath();
+    PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
+                  !LearnsByGradient(command.settings) ? "nothing was kept"
+                  : path.empty()                      ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                                                      : fmt::format("go on with: lamina train --resume {}", path));
+    return kExitInterrupted;
+  }
+  if (text) {
+    PrintResult(session, result);
+  }
+  json node = ResultJson(session, result);
+  if (!folds.is_null()) {
+    node["cross_validation"] = std::move(folds);
+  }
+  if (command.pictures.wanted()) {
+    command.pictures.Write(ReportTraining(session, result), text, node);
+  }
+  command.json_output.Write("train", std::move(node));
+  return kExitOk;
+}
+
+// Every fold, then the model that is kept, if one is.
+int RunFolds(const TrainCommand& command) {
+  const TrainSettings& settings = command.settings;
+  if (!command.resume.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--resume goes on with one run, and --folds is several",
+                {.remedy = "Leave --resume out, or train one fold (--fold 1)."});
+  }
+  const bool text = !command.quiet && !command.json_output.to_stdout();
+  ValidateSettings(settings);
+  CheckTrainOutputs(settings);
+  const RawData raw = ReadRawData(settings);
+  CatchInterrupts();
+  const CrossValidation result = CrossValidateWithProgress(settings, raw, text);
+  if (result.interrupted) {
+    PrintToStderr("lamina: interrupted after {} of {} folds; nothing was kept\n", result.folds.size(), settings.folds);
+    return kExitInterrupted;
+  }
+  if (text) {
+    PrintCrossValidation(settings, result);
+  }
+  if (settings.model.empty() && settings.history.empty() && settings.history_json.empty() &&
+      !command.pictures.wanted()) {
+    command.json_output.Write("train", {{"cross_validation", ToJson(result)}, {"settings", ToJson(settings)}});
+    return kExitOk;
+  }
+  TrainSession session(result.final_settings, raw, result.found);
+  if (text) {
+    fmt::print("now on all rows\n");
+  }
+  return RunSession(command, session, ToJson(result));
 }
 
 int RunTrain(const TrainCommand& command) {
@@ -207,61 +318,26 @@ int RunTrain(const TrainCommand& command) {
   command.json_output.Check(std::move(files));
   command.pictures.Check();
   Communicator* ranks = JoinRanks(command.ranks);
-  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
-  auto session =
+  if (settings.folds > 0 && settings.fold == 0) {
+    if (ranks != nullptr) {
+      throw Error(ErrorCode::kInvalidArgument, "--folds is several runs, and ranks share one",
+                  {.remedy = "Run the folds in one process, or one of them on the ranks (--fold 1)."});
+    }
+    return RunFolds(command);
+  }
+  const auto session =
       command.resume.empty()
           ? std::make_unique<TrainSession>(command.settings, std::vector<Activation>(), ranks)
           : std::make_unique<TrainSession>(command.settings, command.resume, std::vector<Activation>(), ranks);
-  if (SpeaksForAll()) {
-    PrintWarning(session->tuning_warning());
-    PrintWarning(session->threads_warning());
-  }
   if (command.plan.plan) {
+    const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
     json node = PlanRanks(*session, command.plan, text);
     if (SpeaksForAll()) {
       command.json_output.Write("train plan", std::move(node));
     }
     return kExitOk;
   }
-  ProgressPrinter printer(session->options().epochs, isatty(STDOUT_FILENO) == 1);
-  TrainCallbacks callbacks;
-  callbacks.stop_requested = Interrupted;
-  if (text) {
-    PrintStart(*session);
-    callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
-    if (LearnsByGradient(command.settings)) {
-      callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
-    }
-  }
-  CatchInterrupts();
-  TrainResult result;
-  try {
-    result = session->Run(callbacks);
-  } catch (...) {
-    printer.Finish();
-    throw;
-  }
-  printer.Finish();
-  if (!SpeaksForAll()) {
-    return result.history.stop_reason == "interrupted" ? kExitInterrupted : kExitOk;
-  }
-  if (result.history.stop_reason == "interrupted") {
-    const std::string path = session->CheckpointPath();
-    PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
-                  !LearnsByGradient(command.settings) ? "nothing was kept"
-                  : path.empty()                      ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                                                      : fmt::format("go on with: lamina train --resume {}", path));
-    return kExitInterrupted;
-  }
-  if (text) {
-    PrintResult(*session, result);
-  }
-  json node = ResultJson(*session, result);
-  if (command.pictures.wanted()) {
-    command.pictures.Write(ReportTraining(*session, result), text, node);
-  }
-  command.json_output.Write("train", std::move(node));
-  return kExitOk;
+  return RunSession(command, *session);
 }
 
 }  // namespace

@@ -106,7 +106,8 @@ QWidget* NetworkPage::MakeEditors() {
   layout->addWidget(MakeSizes());
   auto* neuron = new QGroupBox(tr("Neurons"));
   auto* grid = new QGridLayout(neuron);
-  for (const char* name : {"output-activation", "gain", "threshold", "init", "bias"}) {
+  for (const char* name : {"recipe", "output-activation", "gain", "threshold", "init", "zero-last", "parametrization",
+                           "front-scale", "members", "bias"}) {
     AddField(*grid, document_, name);
   }
   layout->addWidget(neuron);

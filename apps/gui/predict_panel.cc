@@ -150,8 +150,8 @@ QString PredictPanel::Summary() const {
 
 void PredictPanel::Save(const QString& path) const {
   if (prediction_ != nullptr) {
-    WriteFileAtomically(path.toStdString(),
-                        PredictionsCsv(*prediction_->model, prediction_->answers.outputs, probabilities_->isChecked()));
+    WriteFileAtomically(path.toStdString(), PredictionsCsv(*prediction_->model, prediction_->answers.outputs,
+                                                           {.probabilities = probabilities_->isChecked()}));
   }
 }
 

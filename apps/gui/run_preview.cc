@@ -75,9 +75,9 @@ RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
 }
 
 // What the library takes where the settings leave it the choice.
-std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, const RunPlan& plan) {
-  const TrainOptions options =
-      TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
+std::map<std::string, std::string> ChosenFor(TrainSettings settings, const RunPlan& plan) {
+  settings.recipe = plan.recipe;
+  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
   const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
   const std::vector<LayerSpec>& layers = plan.network.layers;
   std::map<std::string, std::string> chosen = {
@@ -91,8 +91,9 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& settings, cons
       {"batch", std::to_string(options.batch)},
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};
   Attempt([&] {
-    const std::string_view backend = BackendForTraining(settings.backend, layers, options.batch,
-                                                        ParseDType(settings.dtype), options.rule.StateCount());
+    const std::string_view backend =
+        BackendForTraining(options.BackendFor(settings.backend, settings.members), layers, options.batch,
+                           ParseDType(settings.dtype), options.rule.StateCount());
     chosen["backend"] = FindBackend(backend).name;
   });
   if (!classes && settings.target_scale == "auto") {

@@ -96,10 +96,11 @@ QWidget* TrainingPage::MakeSettings() {
   layout->setContentsMargins(0, 0, 4, 0);
   const std::pair<QString, std::vector<std::string>> groups[] = {
       {tr("Learning"),
-       {"learning-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles", "label-smoothing", "clip-norm",
-        "batch", "epochs"}},
-      {tr("When to stop, what to keep"), {"patience", "min-improvement", "keep"}},
-      {tr("Learning rate over time"), {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience"}},
+       {"learning-rate", "bias-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles", "label-smoothing",
+        "dropout", "clip-norm", "batch", "epochs"}},
+      {tr("When to stop, what to keep"), {"patience", "min-improvement", "monitor", "keep", "calibrate", "intervals"}},
+      {tr("Learning rate over time"),
+       {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience", "warmup"}},
       {tr("Machine"), {"backend", "threads", "dtype", "precision", "seed", "shuffle"}}};
   for (const auto& [title, names] : groups) {
     auto* group = new QGroupBox(title);

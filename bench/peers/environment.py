@@ -16,7 +16,7 @@ def pip_install(python, *requirements):
     return done.returncode == 0
 
 
-def prepare(venv, full_torch):
+def prepare(venv, full_torch, more=()):
     """Makes the environment and installs what is not in it yet; returns its interpreter."""
     script, python = os.path.basename(sys.argv[0]), venv / "bin/python"
     if not python.exists() or subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode != 0:
@@ -25,11 +25,11 @@ def prepare(venv, full_torch):
             sys.exit(f"{script}: {venv} could not be made. Debian and Ubuntu: apt-get install python3-venv")
     lines = [line for line in (HERE / "requirements.txt").read_text().splitlines() if line and not line.startswith("#")]
     installed = venv / "installed.txt"
-    wanted = "\n".join(lines) + f"\nfull torch: {full_torch}\n"
+    wanted = "\n".join([*lines, *more]) + f"\nfull torch: {full_torch}\n"
     if installed.exists() and installed.read_text() == wanted:
         return python
     numpy = lines[0]
-    others = [line for line in lines[1:] if not line.startswith("torch")]
+    others = [line for line in lines[1:] if not line.startswith("torch")] + list(more)
     complete = pip_install(python, numpy, *others) or all([pip_install(python, numpy, line) for line in others])
     torch = next(line for line in lines if line.startswith("torch"))
     if full_torch:
@@ -41,9 +41,9 @@ def prepare(venv, full_torch):
     return python
 
 
-def enter(venv, full_torch):
+def enter(venv, full_torch, more=()):
     """Starts the running script anew in that environment, unless this is it."""
     if pathlib.Path(sys.prefix).resolve() != venv.resolve():
-        python = prepare(venv, full_torch)
+        python = prepare(venv, full_torch, more)
         sys.stdout.flush()
         os.execv(python, [str(python), *sys.argv])

@@ -19,12 +19,20 @@ struct TrainingSteps {
   const int64_t* order = nullptr;        // backend memory: sample i is row order[i]; null: row i
   int64_t begin = 0;                     // samples [begin, end)
   int64_t end = 0;
-  int64_t batch = 1;  // samples a step; the last may have fewer
-  UpdateRule rule;    // rule.step is that of the first step
+  int64_t batch = 1;              // samples a step; the last may have fewer
+  UpdateRule rule;                // of the first step
+  const double* rates = nullptr;  // the learning rate of every step; null: that of the rule
   LossSums* sums = nullptr;
   const std::function<bool()>* stop_requested = nullptr;  // asked after every step but the last; may be null
 
   int64_t count() const { return (end - begin + batch - 1) / batch; }
+  /// Of step i of these.
+  UpdateRule RuleAt(int64_t i) const {
+    UpdateRule now = rule;
+    now.step += i;
+    now.learning_rate = rates == nullptr ? rule.learning_rate : rates[i];
+    return now;
+  }
   /// The sample weights as a matrix; empty for ones.
   ConstMatrixView WeightColumn() const {
     return sample_weights == nullptr ? ConstMatrixView{}

@@ -9,25 +9,37 @@ namespace lamina {
 namespace {
 
 constexpr size_t kMostQuoted_bytes = 200;
+constexpr size_t kMostSaid_bytes = 1500;  // of a message or a remedy, which may name columns
 
-// What a message quotes may come from a damaged file: one line, of a length that can be read.
-std::string Quoted(const std::string& text) {
-  size_t end = std::min(text.size(), kMostQuoted_bytes);
+// The first `most` bytes of `text`, or less, in whole characters of UTF-8 and without control characters: one line.
+std::string OneLine(const std::string& text, size_t most) {
+  size_t end = std::min(text.size(), most);
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-    --end;  // not within a character of UTF-8
+    --end;  // not within a character
   }
-  std::string quoted = "'";
+  std::string line;
   for (size_t i = 0; i < end; ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= ' ' && c != 0x7F) {
-      quoted += text[i];
+      line += text[i];
     } else if (c == '\n' || c == '\t' || c == '\r') {
-      quoted += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+      line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
     } else {
-      quoted += fmt::format("\\x{:02X}", c);
+      line += fmt::format("\\x{:02X}", c);
     }
   }
-  return quoted + (end < text.size() ? fmt::format("' ... ({} bytes)", text.size()) : "'");
+  return line;
+}
+
+// What a message quotes may come from a damaged file: of a length that can be read.
+std::string Quoted(const std::string& text) {
+  return "'" + OneLine(text, kMostQuoted_bytes) +
+         (text.size() > kMostQuoted_bytes ? fmt::format("' ... ({} bytes)", text.size()) : "'");
+}
+
+// Words around what may come from one, too.
+std::string Said(const std::string& text) {
+  return OneLine(text, kMostSaid_bytes) + (text.size() > kMostSaid_bytes ? " ..." : "");
 }
 
 std::string Compose(const std::string& message, const ErrorContext& context) {
@@ -42,7 +54,7 @@ std::string Compose(const std::string& message, const ErrorContext& context) {
   if (!context.column.empty()) {
     text += fmt::format("column {}: ", Quoted(context.column));
   }
-  text += message;
+  text += Said(message);
   if (!context.value.empty()) {
     text += ": " + Quoted(context.value);
   }
@@ -50,7 +62,7 @@ std::string Compose(const std::string& message, const ErrorContext& context) {
     if (!text.empty() && text.back() != '.' && text.back() != '?') {
       text += '.';
     }
-    text += ' ' + context.remedy;
+    text += ' ' + Said(context.remedy);
   }
   return text;
 }

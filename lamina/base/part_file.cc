@@ -8,11 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +21,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file_lock.h"
+#include "lamina/base/unfinished_files.h"
 
 namespace lamina {
 namespace {
@@ -95,33 +93,6 @@ int OpenPart(const std::string& path) {
   }
 }
 
-// The parts that are being written, where a signal handler can read them.
-struct OpenPartSlot {
-  std::atomic<bool> taken{false};
-  std::atomic<bool> valid{false};
-  std::array<char, PATH_MAX> path{};
-};
-std::array<OpenPartSlot, 32> open_parts;
-
-void RememberPart(const std::string& path) {
-  for (OpenPartSlot& slot : open_parts) {
-    if (path.size() < slot.path.size() && !slot.taken.exchange(true)) {
-      std::copy_n(path.c_str(), path.size() + 1, slot.path.data());
-      slot.valid.store(true);
-      return;
-    }
-  }
-}
-void ForgetPart(const std::string& path) {
-  for (OpenPartSlot& slot : open_parts) {
-    if (slot.valid.load() && path == slot.path.data()) {
-      slot.valid.store(false);
-      slot.taken.store(false);
-      return;
-    }
-  }
-}
-
 }  // namespace
 
 void ThrowFileError(const std::string& path, const std::string& doing, int error) {
@@ -183,7 +154,7 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
     ThrowFileError(path_, "create", errno);
   }
   if (!temporary_path_.empty()) {
-    RememberPart(temporary_path_);
+    RememberUnfinished(temporary_path_);
   }
 }
 
@@ -191,7 +162,7 @@ PartFile::~PartFile() {
   if (descriptor_ >= 0) {
     if (!temporary_path_.empty()) {
       unlink(temporary_path_.c_str());
-      ForgetPart(temporary_path_);
+      ForgetUnfinished(temporary_path_);
     }
     close(descriptor_);
   }
@@ -202,7 +173,7 @@ void PartFile::Commit() {
     ThrowFileError(path_, "write", errno);
   }
   const int descriptor = std::exchange(descriptor_, -1);
-  ForgetPart(temporary_path_);
+  ForgetUnfinished(temporary_path_);
   if (close(descriptor) != 0) {
     const int error = errno;
     unlink(temporary_path_.c_str());
@@ -223,12 +194,6 @@ void PartFile::Commit() {
   }
 }
 
-void RemovePartFiles() noexcept {
-  for (const OpenPartSlot& slot : open_parts) {
-    if (slot.valid.load()) {
-      unlink(slot.path.data());
-    }
-  }
-}
+void RemovePartFiles() noexcept { RemoveUnfinished(); }
 
 }  // namespace lamina

@@ -32,6 +32,9 @@ bool Parse(std::string_view text, T& field) {
     field = text;
     return true;
   } else if constexpr (kIsList<T>) {
+    if (!std::is_same_v<typename T::value_type, std::string> && text == kAutoText) {
+      return true;
+    }
     for (const std::string_view piece : text.empty() ? std::vector<std::string_view>() : SplitText(text, ',')) {
       typename T::value_type item{};
       if (!Parse(Trim(piece), item)) {

@@ -1,25 +1,28 @@
-// A walk over blocks of rows of both matrices. What has been nearest to a row so far is a short list that may grow to
-// twice k before it is cut back; its k-th distance keeps almost all others out, by one comparison each.
+// A walk over blocks of rows of both matrices. On a backend that can, no distance is stored but those that are near.
 #include "lamina/layer/neighbours.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "lamina/backend/reductions.h"
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/team.h"
 #include "lamina/base/timing.h"
+#include "lamina/layer/near_lists.h"
 
 namespace lamina {
 namespace {
 
-constexpr int64_t kBlockRows = 512;  // of either matrix
+constexpr int64_t kBlockRows = 512;  // of either matrix, whose distances go to a block
 constexpr int64_t kLists_bytes = 64 << 20;
 constexpr double kTellEvery_seconds = 0.2;
 
@@ -41,84 +44,6 @@ double LargestOfRows(RowSource& rows) {
   return largest;
 }
 
-LayerPlanRequest RequestFor(RowSource& x, RowSource& y, Synapse metric) {
-  LayerPlanRequest request;
-  request.layer = {x.cols(), std::min(kBlockRows, y.rows()), Compared(metric), Activation(), /*bias=*/false};
-  request.dtype = x.dtype();
-  request.max_batch = std::min(kBlockRows, std::max<int64_t>(1, x.rows()));
-  request.any_slicing = true;
-  if (IsInteger(x.dtype())) {
-    request.largest_x = LargestOfRows(x);
-    request.largest_w = LargestOfRows(y);
-  }
-  return request;
-}
-
-template <class T>
-struct Near {
-  T distance;
-  int64_t index;
-};
-
-// The nearest of one row so far.
-template <class T, bool kLargest>
-class NearList {
- public:
-  static bool IsNearer(T a, T b) { return kLargest ? a > b : a < b; }
-  static bool IsBefore(const Near<T>& a, const Near<T>& b) {
-    return IsNearer(a.distance, b.distance) || (a.distance == b.distance && a.index < b.index);
-  }
-  static constexpr T Farthest() {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (Limits::has_infinity) {
-      return kLargest ? -Limits::infinity() : Limits::infinity();
-    }
-    return kLargest ? Limits::lowest() : Limits::max();
-  }
-
-  // Distances to rows begin, begin + 1, ..., which are behind all before: of equal ones the first stays.
-  void Add(const T* distances, int64_t count, int64_t begin, int64_t k) {
-    constexpr int64_t kStep = 16;
-    for (int64_t j = 0; j < count; j += kStep) {
-      const int64_t end = std::min(j + kStep, count);
-      int nearer = 0;
-      if (end - j == kStep) {
-        for (int64_t i = 0; i < kStep; ++i) {
-          nearer |= static_cast<int>(IsNearer(distances[j + i], limit_));
-        }
-        if (nearer == 0) {
-          continue;
-        }
-      }
-      for (int64_t i = j; i < end; ++i) {
-        if (IsNearer(distances[i], limit_)) {
-          near_.push_back({distances[i], begin + i});
-          if (std::ssize(near_) == 2 * k) {
-            Cut(k);
-          }
-        }
-      }
-    }
-  }
-
-  // The k nearest, in order.
-  std::vector<Near<T>>& Finish(int64_t k) {
-    std::sort(near_.begin(), near_.end(), &IsBefore);
-    near_.resize(static_cast<size_t>(std::min(k, std::ssize(near_))));
-    return near_;
-  }
-
- private:
-  void Cut(int64_t k) {
-    std::nth_element(near_.begin(), near_.begin() + (k - 1), near_.end(), &IsBefore);
-    near_.resize(static_cast<size_t>(k));
-    limit_ = near_.back().distance;
-  }
-
-  T limit_ = Farthest();
-  std::vector<Near<T>> near_;
-};
-
 struct NeighbourWork {
   RowSource& x;
   RowSource& y;
@@ -128,17 +53,162 @@ struct NeighbourWork {
   const SliceCallbacks& callbacks;
 };
 
+LayerPlanRequest SizesOf(const NeighbourWork& work, int64_t x_rows, int64_t y_rows) {
+  LayerPlanRequest request;
+  request.layer = {work.x.cols(), std::min(y_rows, work.y.rows()), Compared(work.options.metric), Activation(),
+                   /*bias=*/false};
+  request.dtype = work.x.dtype();
+  request.max_batch = std::min(x_rows, std::max<int64_t>(1, work.x.rows()));
+  return request;
+}
+
+// Distances of some rows to some others, into the lists. `list`: that of the first row.
+template <class T, bool kLargest>
+class Comparison {
+ public:
+  virtual ~Comparison() = default;
+  virtual void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) = 0;
+  int64_t x_rows() const { return x_rows_; }  // the most of a call
+  int64_t y_rows() const { return y_rows_; }
+
+ protected:
+  using Lists = NearLists<T, kLargest>;
+  Comparison(int64_t x_rows, int64_t y_rows, Lists& lists) : lists_(lists), x_rows_(x_rows), y_rows_(y_rows) {}
+  Lists& lists_;
+
+ private:
+  int64_t x_rows_;
+  int64_t y_rows_;
+};
+
+// By a layer, whose results go to a block that stays in cache: any backend, any type, few rows.
+template <class T, bool kLargest>
+class LayerComparison final : public Comparison<T, kLargest> {
+ public:
+  LayerComparison(const NeighbourWork& work, NearLists<T, kLargest>& lists)
+      : Comparison<T, kLargest>(kBlockRows, kBlockRows, lists),
+        threads_(work.backend.threads()),
+        sums_(ReadsSums(work.x.dtype())),
+        layer_(work.backend, RequestFor(work)),
+        block_(kBlockRows, kBlockRows, DTypeOf<T>()) {}
+
+  void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) override {
+    ForwardArgs args;
+    args.x = x;
+    args.weights = y;
+    MatrixView distances = block_.view().Rows(0, x.rows);
+    distances.cols = y.rows;
+    (sums_ ? args.sums : args.a) = distances;
+    layer_.Forward(args);
+    RunParts(threads_, x.rows, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        this->lists_.AddAll(list + i, {distances.Row<T>(i), static_cast<size_t>(y.rows)}, y_begin);
+      }
+    });
+  }
+
+ private:
+  static LayerPlanRequest RequestFor(const NeighbourWork& work) {
+    LayerPlanRequest request = SizesOf(work, kBlockRows, kBlockRows);
+    request.any_slicing = true;
+    if (IsInteger(request.dtype)) {
+      request.largest_x = LargestOfRows(work.x);
+      request.largest_w = LargestOfRows(work.y);
+    }
+    return request;
+  }
+
+  int threads_;
+  bool sums_;
+  StagedLayer layer_;
+  Matrix block_;
+};
+
+// By a backend that compares with the limits itself. Every thread takes pieces of x of its own.
+template <class T, bool kLargest>
+class SearchComparison final : public Comparison<T, kLargest> {
+ public:
+  // Null where the backend cannot, and where there are too few rows of x for all threads.
+  static std::unique_ptr<Comparison<T, kLargest>> Make(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
+    const auto* const backend = dynamic_cast<const Reduces*>(&work.backend);
+    const int threads = work.backend.threads();
+    if (backend == nullptr || work.x.rows() < kLeastPiece * threads) {
+      return nullptr;
+    }
+    const int64_t y_rows =
+        std::clamp(kBlock_bytes / std::max<int64_t>(1, work.y.cols() * DTypeSize_bytes(work.y.dtype())), kBlockRows,
+                   kMostBlockRows);
+    std::vector<std::unique_ptr<NearSearch>> searches;
+    for (int thread = 0; thread < threads; ++thread) {
+      searches.push_back(backend->PrepareNear(SizesOf(work, kPiece, y_rows)));
+      if (searches.back() == nullptr) {
+        return nullptr;
+      }
+    }
+    return std::unique_ptr<Comparison<T, kLargest>>(new SearchComparison(y_rows, lists, std::move(searches)));
+  }
+
+  void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) override {
+    const auto threads = static_cast<int>(std::ssize(searches_));
+    const int64_t equal = (x.rows + kPiecesOfThread * threads - 1) / (kPiecesOfThread * threads);
+    const int64_t piece = std::clamp((equal + kLeastPiece - 1) / kLeastPiece * kLeastPiece, kLeastPiece, kPiece);
+    RunTeam(threads, [&](Team team) {
+      team.Barrier();  // Share() wants one
+      team.Share((x.rows + piece - 1) / piece, 0, [&](int64_t first, int64_t last) {
+        for (int64_t begin = first * piece; begin < std::min(last * piece, x.rows); begin += piece) {
+          Found found{&this->lists_, list + begin, y_begin};
+          searches_[static_cast<size_t>(team.thread)]->Search({x.Rows(begin, std::min(piece, x.rows - begin)), y,
+                                                               this->lists_.limits() + list + begin, &Found::Add,
+                                                               &found});
+        }
+      });
+    });
+  }
+
+ private:
+  struct Found {
+    NearLists<T, kLargest>* lists;
+    int64_t list;
+    int64_t y_begin;
+
+    static void Add(void* context, int64_t row, int64_t output, double sum) {
+      const Found& to = *static_cast<const Found*>(context);
+      to.lists->Add(to.list + row, static_cast<T>(sum), to.y_begin + output);
+    }
+  };
+
+  static constexpr int64_t kLeastPiece = 48;  // fills the tiles of all instruction sets
+  static constexpr int64_t kPiece = 480;      // packed, of a hundred columns they stay in the second-level cache
+  static constexpr int64_t kPiecesOfThread = 4;
+  static constexpr int64_t kBlock_bytes = 4 << 20;
+  static constexpr int64_t kMostBlockRows = 16384;
+
+  SearchComparison(int64_t y_rows, NearLists<T, kLargest>& lists, std::vector<std::unique_ptr<NearSearch>> searches)
+      : Comparison<T, kLargest>(kPiece * kPiecesOfThread * std::ssize(searches), y_rows, lists),
+        searches_(std::move(searches)) {}
+
+  std::vector<std::unique_ptr<NearSearch>> searches_;  // one a thread
+};
+
+template <class T, bool kLargest>
+std::unique_ptr<Comparison<T, kLargest>> MakeComparison(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (auto search = SearchComparison<T, kLargest>::Make(work, lists)) {
+      return search;
+    }
+  }
+  return std::make_unique<LayerComparison<T, kLargest>>(work, lists);
+}
+
 template <class T, bool kLargest>
 class NeighbourWalk {
  public:
-  explicit NeighbourWalk(const NeighbourWork& work)
-      : work_(work),
-        layer_(work.backend, RequestFor(work.x, work.y, work.options.metric)),
-        block_(kBlockRows, kBlockRows, DTypeOf<T>()) {}
+  explicit NeighbourWalk(const NeighbourWork& work) : work_(work), comparison_(MakeComparison(work, lists_)) {}
 
   bool Run() {
     const int64_t list_bytes = 2 * work_.options.k * static_cast<int64_t>(sizeof(Near<T>));
-    const int64_t rows_at_once = std::max(kBlockRows, kLists_bytes / list_bytes / kBlockRows * kBlockRows);
+    const int64_t step = comparison_->x_rows();
+    const int64_t rows_at_once = std::max(step, kLists_bytes / list_bytes / step * step);
     for (int64_t begin = 0; begin < work_.x.rows(); begin += rows_at_once) {
       const int64_t count = std::min(rows_at_once, work_.x.rows() - begin);
       if (!CompareRows(begin, count)) {
@@ -151,12 +221,16 @@ class NeighbourWalk {
 
  private:
   bool CompareRows(int64_t x_begin, int64_t x_count) {
-    lists_.assign(static_cast<size_t>(x_count), {});
-    for (int64_t y_begin = 0; y_begin < work_.y.rows(); y_begin += kBlockRows) {
-      const int64_t y_count = std::min(kBlockRows, work_.y.rows() - y_begin);
+    lists_.Start(x_count, work_.options.k);
+    const int64_t y_rows = comparison_->y_rows();
+    const int64_t x_rows = comparison_->x_rows();
+    for (int64_t y_begin = 0; y_begin < work_.y.rows(); y_begin += y_rows) {
+      const int64_t y_count = std::min(y_rows, work_.y.rows() - y_begin);
       const ConstMatrixView y = work_.y.Rows(y_begin, y_count);
-      for (int64_t begin = 0; begin < x_count; begin += kBlockRows) {
-        Compare(x_begin + begin, std::min(kBlockRows, x_count - begin), y, y_begin, begin);
+      for (int64_t begin = 0; begin < x_count; begin += x_rows) {
+        const int64_t count = std::min(x_rows, x_count - begin);
+        comparison_->Compare(work_.x.Rows(x_begin + begin, count), y, y_begin, begin);
+        Tell(static_cast<double>(count) * static_cast<double>(y_count));
         if (work_.callbacks.stop_requested && work_.callbacks.stop_requested()) {
           return false;
         }
@@ -165,22 +239,6 @@ class NeighbourWalk {
     }
     work_.x.Release(x_begin, x_count);
     return true;
-  }
-
-  void Compare(int64_t x_begin, int64_t x_count, ConstMatrixView y, int64_t y_begin, int64_t list) {
-    ForwardArgs args;
-    args.x = work_.x.Rows(x_begin, x_count);
-    args.weights = y;
-    MatrixView distances = block_.view().Rows(0, x_count);
-    distances.cols = y.rows;
-    (ReadsSums(work_.x.dtype()) ? args.sums : args.a) = distances;
-    layer_.Forward(args);
-    RunParts(work_.backend.threads(), x_count, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        lists_[static_cast<size_t>(list + i)].Add(distances.Row<T>(i), y.rows, y_begin, work_.options.k);
-      }
-    });
-    Tell(static_cast<double>(x_count) * static_cast<double>(y.rows));
   }
 
   void Tell(double pairs) {
@@ -198,7 +256,7 @@ class NeighbourWalk {
   void Store(int64_t begin, int64_t count) {
     const bool root = work_.options.metric == Synapse::kL2;
     for (int64_t i = 0; i < count; ++i) {
-      const std::vector<Near<T>>& near = lists_[static_cast<size_t>(i)].Finish(work_.options.k);
+      const std::span<const Near<T>> near = lists_.Finish(i);
       if (std::ssize(near) < work_.options.k) {
         throw Error(ErrorCode::kBadData,
                     fmt::format("row {} of x (counted from 0) has only {} distances that are finite numbers", begin + i,
@@ -229,9 +287,8 @@ class NeighbourWalk {
   }
 
   const NeighbourWork& work_;
-  StagedLayer layer_;
-  Matrix block_;
-  std::vector<NearList<T, kLargest>> lists_;
+  NearLists<T, kLargest> lists_;
+  std::unique_ptr<Comparison<T, kLargest>> comparison_;
   double done_ = 0;  // pairs
   Stopwatch watch_;
   Stopwatch since_told_;

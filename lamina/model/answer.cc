@@ -105,6 +105,10 @@ void Compare(const Model& model, const BoundTable& bound, const Matrix& raw, std
   const Matrix some = all ? Matrix() : Gather(raw, PlacesOf(evaluated, answered));
   answers.evaluation = EvaluateOutputs(model, all ? raw : some, known, options.costs);
   answers.evaluation->seconds = answers.seconds;
+  if (options.scored) {
+    answers.scored = ScoreDataset(model, all ? raw : some, known);
+    answers.scored_rows = evaluated;
+  }
   const std::vector<int64_t> places = PlacesOf(evaluated, answers.rows);
   if (model.preprocessor.targets().task() == Task::kRegression) {
     answers.truth = Spread(InTargetUnits(model, known.targets), places, std::ssize(answers.rows));

@@ -12,6 +12,7 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
+#include "lamina/model/scored_rows.h"
 
 namespace lamina {
 
@@ -24,7 +25,8 @@ enum class Truth {
 
 struct AnswerOptions {
   Truth truth = Truth::kIgnored;
-  CostMatrix costs;  // of mistakes; empty: those the model was trained with
+  CostMatrix costs;     // of mistakes; empty: those the model was trained with
+  bool scored = false;  // Answers::scored is wanted, too
 };
 
 /// Rows that miss a value, and where the first of them does.
@@ -53,6 +55,8 @@ struct Answers {
   LeftOut not_evaluated;                 // the others of `rows`
   Matrix truth;                          // regression: rows × targets in their units, NaN where not evaluated
   std::vector<int32_t> labels;           // classes: of each row; -1 where not evaluated or new to the model
+  std::vector<ScoredRows> scored;        // where asked for: the evaluated rows, one a target
+  std::vector<int64_t> scored_rows;      // which of the table those are
 
   bool has_answer(int64_t row) const;
 };

@@ -186,6 +186,9 @@ nlohmann::json ToJson(const Evaluation& evaluation) {
     node = evaluation.regression.size() == 1 ? targets[0] : nlohmann::json::object();
     node["targets"] = targets;
   }
+  for (const MetricValue& value : evaluation.metrics) {
+    node["metrics"].push_back(ToJson(value));
+  }
   node["samples"] = evaluation.samples;
   node["loss"] = std::isfinite(evaluation.loss) ? nlohmann::json(evaluation.loss) : nlohmann::json(nullptr);
   return node;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/model/metric.h"
 #include "lamina/model/metrics.h"
 #include "lamina/model/model.h"
 
@@ -33,8 +34,9 @@ struct Evaluation {
   std::vector<RegressionMetrics> regression;  // one per target
   /// Regression: true and predicted values of at most kMostPoints rows, evenly spread, for each target.
   std::vector<std::vector<std::pair<double, double>>> points;
-  double loss = 0;     // the training loss on these rows, NaN if a row's class is unknown
-  double seconds = 0;  // of the predictions
+  std::vector<MetricValue> metrics;  // those asked for by name
+  double loss = 0;                   // the training loss on these rows, NaN if a row's class is unknown
+  double seconds = 0;                // of the predictions
   int64_t samples = 0;
 };
 

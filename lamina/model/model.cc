@@ -21,6 +21,10 @@ constexpr const char* kMetadataKey = "lamina";
 constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
 constexpr const char* kWeights = "weights";               // absent: exact
 constexpr const char* kNearest = "nearest";               // absent: 0
+constexpr const char* kProfile = "data_profile";          // absent: none
+constexpr const char* kIntervals = "intervals";           // absent: none
+constexpr const char* kMembers = "members";               // absent: 1
+constexpr const char* kMemberScale = "member_scale";
 
 bool HasTrainedRadius(const json& layer) {
   const auto it = layer.find(kTrainedRadius);
@@ -34,6 +38,9 @@ bool IsNewEncoding(const FittedColumn& column) {
 }
 
 int64_t FormatVersionOf(const Model& model) {
+  if (model.network.members() > 1) {
+    return 6;
+  }
   const std::vector<FittedColumn>& inputs = model.preprocessor.inputs().columns();
   if (model.preprocessor.policies().missing == MissingPolicy::kMedian ||
       !model.preprocessor.targets().form().quantiles.empty() ||
@@ -74,8 +81,13 @@ json ToJson(const Network& network, WeightStorage storage) {
   if (storage != WeightStorage::kExact) {
     node[kWeights] = WeightStorageName(storage);
   }
+  if (network.members() > 1) {
+    node[kMembers] = network.members();
+  }
   return node;
 }
+
+int64_t MembersIn(const json& network) { return network.contains(kMembers) ? IntegerAt(network, kMembers) : 1; }
 
 Network NetworkFrom(const json& node, std::span<const Activation> custom) {
   std::vector<LayerSpec> layers;
@@ -89,7 +101,7 @@ Network NetworkFrom(const json& node, std::span<const Activation> custom) {
     layer.trained_radius = HasTrainedRadius(entry);
     layers.push_back(layer);
   }
-  return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()));
+  return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()), MembersIn(node));
 }
 
 constexpr const char* kScale = "weight_scale";
@@ -108,9 +120,13 @@ TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape
 void RequireTensors(const SafetensorsFile& file, const json& node) {
   const DType dtype = ParseDType(node.at("dtype").get<std::string>());
   const WeightStorage storage = StorageIn(node);
+  const int64_t members = MembersIn(node);
   size_t l = 0;
   for (const json& entry : node.at("layers")) {
-    const int64_t outputs = IntegerAt(entry, "outputs");
+    int64_t outputs = IntegerAt(entry, "outputs");
+    if (l + 1 == node.at("layers").size() && __builtin_mul_overflow(outputs, members, &outputs)) {
+      throw Error(ErrorCode::kBadModel, fmt::format("a network of {} members is too large", members));
+    }
     const bool exact = IsDistance(ParseSynapse(entry.at("synapse").get<std::string>()));
     file.Require(TensorName(l, "weight"), exact ? dtype : StoredType(storage, dtype),
                  {outputs, IntegerAt(entry, "inputs")});
@@ -124,6 +140,9 @@ void RequireTensors(const SafetensorsFile& file, const json& node) {
       file.Require(TensorName(l, "radius"), dtype, {outputs});
     }
     ++l;
+  }
+  if (members > 1 && l > 0) {
+    file.Require(kMemberScale, dtype, {members, IntegerAt(node.at("layers").front(), "inputs")});
   }
 }
 
@@ -173,21 +192,43 @@ void WidenTensors(const SafetensorsFile& file, size_t l, WeightStorage storage, 
   }
 }
 
+json ToJson(const AnswerIntervals& intervals) {
+  return {{"level", intervals.level}, {"rows", intervals.rows}, {"half_widths", intervals.half_widths}};
+}
+
+AnswerIntervals IntervalsFrom(const json& node, const Model& model, const std::string& source) {
+  AnswerIntervals intervals{node.at("level").get<double>(), IntegerAt(node, "rows"),
+                            node.at("half_widths").get<std::vector<double>>()};
+  const bool fits = intervals.level > 0 && intervals.level < 1 && model.preprocessor.targets().class_names().empty() &&
+                    std::ssize(intervals.half_widths) == model.network.outputs() &&
+                    std::all_of(intervals.half_widths.begin(), intervals.half_widths.end(),
+                                [](double width) { return std::isfinite(width) && width >= 0; });
+  if (!fits) {
+    throw Error(ErrorCode::kBadModel, "the intervals do not fit the model", {.file = source});
+  }
+  return intervals;
+}
+
 void CopyTensors(const SafetensorsFile& file, WeightStorage storage, Network& network) {
+  if (const MatrixView scales = network.MemberScales(); !scales.empty()) {
+    const TensorView& saved = file.Require(kMemberScale, network.dtype(), {scales.rows, scales.cols});
+    std::memcpy(scales.data, saved.bytes.data(), saved.bytes.size());
+    RequireFinite(kMemberScale, scales.data, network.dtype(), scales.rows, scales.cols, false);
+  }
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
+    const int64_t outputs = layer.outputs * network.blocks(l);
     if (StoresWeights(layer, storage)) {
       WidenTensors(file, l, storage, network);
     } else {
-      const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {layer.outputs, layer.inputs});
+      const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {outputs, layer.inputs});
       std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
-      RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), layer.outputs, layer.inputs,
-                    false);
+      RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), outputs, layer.inputs, false);
     }
     if (layer.bias) {
-      const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {layer.outputs});
+      const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {outputs});
       std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
-      RequireFinite(TensorName(l, "bias"), network.Bias(l), network.dtype(), layer.outputs, 0, false);
+      RequireFinite(TensorName(l, "bias"), network.Bias(l), network.dtype(), outputs, 0, false);
     }
     if (layer.trained_radius) {
       const TensorView& radii = file.Require(TensorName(l, "radius"), network.dtype(), {layer.outputs});
@@ -231,24 +272,34 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   if (model.nearest > 0) {
     node[kNearest] = model.nearest;
   }
+  if (!model.profile.columns.empty()) {
+    node[kProfile] = ToJson(model.profile);
+  }
+  if (model.intervals) {
+    node[kIntervals] = ToJson(*model.intervals);
+  }
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
   std::map<std::string, TensorView> tensors = extras.tensors;
   const Network& network = model.network;
+  if (const MatrixView scales = network.MemberScales(); !scales.empty()) {
+    tensors[kMemberScale] = ViewOfArray(scales.data, scales.dtype, {scales.rows, scales.cols});
+  }
   std::vector<StoredWeights> stored(network.layers().size());
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
+    const int64_t outputs = layer.outputs * network.blocks(l);
     ConstMatrixView weights = network.Weights(l);
     if (StoresWeights(layer, model.weights)) {
       stored[l] = StoreLayer(network, l, model.weights);
       weights = stored[l].numbers.view();
       if (!stored[l].scales.empty()) {
-        tensors[TensorName(l, kScale)] = ViewOfArray(stored[l].scales.data(), DType::kF32, {layer.outputs});
+        tensors[TensorName(l, kScale)] = ViewOfArray(stored[l].scales.data(), DType::kF32, {outputs});
       }
     }
-    tensors[TensorName(l, "weight")] = ViewOfArray(weights.data, weights.dtype, {layer.outputs, layer.inputs});
+    tensors[TensorName(l, "weight")] = ViewOfArray(weights.data, weights.dtype, {outputs, layer.inputs});
     if (layer.bias) {
-      tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {layer.outputs});
+      tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {outputs});
     }
     if (layer.trained_radius) {
       tensors[TensorName(l, "radius")] = ViewOfArray(network.Radii(l), network.dtype(), {layer.outputs});
@@ -298,6 +349,15 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     model.loss = Loss::Parse(node.at("loss").get<std::string>());
     if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
       model.preprocessor = Preprocessor::FromJson(preprocessor);
+    }
+    if (node.contains(kIntervals)) {
+      model.intervals = IntervalsFrom(node[kIntervals], model, source);
+    }
+    if (node.contains(kProfile)) {
+      model.profile = DataProfileFrom(node[kProfile]);
+      if (model.profile.columns.size() != model.preprocessor.inputs().columns().size()) {
+        throw Error(ErrorCode::kBadModel, "the profile of the training data does not fit the model", {.file = source});
+      }
     }
     model.training = node.at("training");
     if (IsFitted(model.preprocessor) && (model.preprocessor.inputs().count() != model.network.inputs() ||

@@ -3,10 +3,13 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lamina/data/encode/preprocessor.h"
+#include "lamina/model/data_profile.h"
 #include "lamina/model/safetensors.h"
 #include "lamina/neuron/loss.h"
 #include "lamina/neuron/weight_storage.h"
@@ -15,9 +18,17 @@
 namespace lamina {
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
-/// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows; files
-/// without them are still written as 1.
-inline constexpr int kModelFormatVersion = 5;
+/// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
+/// encodings of columns that came with it, 6 has members; files without them are still written as 1.
+inline constexpr int kModelFormatVersion = 6;
+
+/// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
+/// of rows that are like those it was measured on.
+struct AnswerIntervals {
+  double level = 0;
+  int64_t rows = 0;  // measured on
+  std::vector<double> half_widths;
+};
 
 struct Model {
   Network network;
@@ -30,6 +41,8 @@ struct Model {
   /// to the rows that it keeps (dot: products), the second has their targets as weights (outputs × rows); the answer is
   /// the mean of the targets of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
   int64_t nearest = 0;
+  std::optional<AnswerIntervals> intervals;
+  DataProfile profile;  // of the training rows; no columns: not known
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
   nlohmann::json training;
 };
@@ -43,8 +56,9 @@ struct ModelExtras {
   std::map<std::string, TensorView> tensors;
 };
 
-/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius"; metadata "lamina" holds
-/// JSON with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
+/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius", of a network with
+/// members "member_scale" (members × inputs) and in the last layer members × outputs rows; metadata "lamina" holds JSON
+/// with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
 /// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/model/onnx_activation.h"
 #include "lamina/model/onnx_graph.h"
 #include "lamina/model/onnx_inputs.h"
 #include "lamina/model/onnx_scaling.h"
@@ -34,8 +35,15 @@ class Exporter {
   std::string Run() {
     const bool plain = model_.preprocessor.inputs().count() == 0;
     std::string value = plain ? PlainInput() : InputsInGraph(graph_, model_.preprocessor, dtype_, taken_);
+    if (network_.members() > 1) {
+      value = ExpandedInput(value);
+    }
     for (size_t l = 0; l < network_.layers().size(); ++l) {
       value = Layer(l, value);
+    }
+    if (network_.members() > 1) {
+      value = graph_.Node("ReduceMean", {Reshaped(value, {network_.members(), -1, network_.outputs()})},
+                          {{"axes", std::vector<int64_t>{0}}, {"keepdims", int64_t{0}}});
     }
     Answers(value);
     std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
@@ -64,15 +72,47 @@ class Exporter {
     return graph_.Node("Cast", {value}, {{"to", static_cast<int64_t>(OnnxTypeOf(to))}});
   }
 
+  std::string Reshaped(const std::string& value, const std::vector<int64_t>& shape) {
+    return graph_.Node("Reshape", {value, graph_.Vector(shape)});
+  }
+
+  // Every row times the factors of every member, those of one together.
+  std::string ExpandedInput(const std::string& x) {
+    const MatrixView scales = network_.MemberScales();
+    const int64_t first[] = {0};
+    const std::string factors = graph_.Constant("member_scale", OnnxTypeOf(dtype_), {scales.rows, 1, scales.cols},
+                                                Bytes(scales.data, scales.rows * scales.cols, dtype_));
+    const std::string rows = graph_.Node("Unsqueeze", {x, graph_.Vector(first)});
+    return Reshaped(graph_.Node("Mul", {rows, factors}), {-1, scales.cols});
+  }
+
+  // The output layer of each member on its rows.
+  std::string MemberProducts(size_t l, const std::string& x) {
+    const LayerSpec& layer = network_.layers()[l];
+    const int64_t members = network_.members();
+    const std::string weights =
+        graph_.Node("Transpose", {Reshaped(WeightsInGraph(graph_, model_, l), {members, layer.outputs, layer.inputs})},
+                    {{"perm", std::vector<int64_t>{0, 2, 1}}});
+    std::string z = graph_.Node("MatMul", {Reshaped(x, {members, -1, layer.inputs}), weights});
+    if (layer.bias) {
+      z = graph_.Node("Add", {z, graph_.Constant(fmt::format("layer.{}.bias", l + 1), OnnxTypeOf(dtype_),
+                                                 {members, 1, layer.outputs},
+                                                 Bytes(network_.Bias(l), members * layer.outputs, dtype_))});
+    }
+    return Reshaped(z, {-1, layer.outputs});
+  }
+
   std::string Layer(size_t l, const std::string& x) {
     const LayerSpec& layer = network_.layers()[l];
-    std::string z = layer.synapse == Synapse::kDot ? Products(l, x) : Distances(l, x);
+    std::string z = network_.blocks(l) > 1           ? MemberProducts(l, x)
+                    : layer.synapse == Synapse::kDot ? Products(l, x)
+                                                     : Distances(l, x);
     if (layer.trained_radius) {
       z = graph_.Node("Div", {z, graph_.Constant(fmt::format("layer.{}.radius", l + 1), OnnxTypeOf(dtype_),
                                                  {layer.outputs}, Bytes(network_.Radii(l), layer.outputs, dtype_))});
-      return Activate(layer.activation.WithRadius(1), z);
+      return ActivationInGraph(graph_, dtype_, layer.activation.WithRadius(1), z);
     }
-    return Activate(layer.activation, z);
+    return ActivationInGraph(graph_, dtype_, layer.activation, z);
   }
 
   std::string BiasOf(size_t l) {
@@ -133,84 +173,6 @@ class Exporter {
   std::string Scalar(double value) { return graph_.Scalar(dtype_, value); }
   std::string Node(const char* operation, std::vector<std::string> inputs) {
     return graph_.Node(operation, std::move(inputs));
-  }
-
-  std::string Activate(const Activation& activation, const std::string& z) {
-    const std::string& name = activation.name();
-    const std::span<const double> parameters = activation.parameters();
-    if (activation.is_softmax()) {
-      return graph_.Node("Softmax", {z}, {{"axis", int64_t{1}}});
-    }
-    if (activation.kind() != Activation::kCustom) {
-      if (name == formulas::Identity::kName) {
-        return z;
-      }
-      for (const auto& [own, operation] : {std::pair{formulas::Sigmoid::kName, "Sigmoid"},
-                                           {formulas::HyperbolicTangent::kName, "Tanh"},
-                                           {formulas::Relu::kName, "Relu"},
-                                           {formulas::Absolute::kName, "Abs"}}) {
-        if (name == own) {
-          return Node(operation, {z});
-        }
-      }
-      if (name == formulas::Exponential::kName) {
-        return Node("Exp", {Node("Min", {z, Scalar(formulas::Exponential::kMostInput)})});
-      }
-      if (name == formulas::BipolarSigmoid::kName) {  // 2 sigmoid(gain (z - threshold)) - 1
-        const std::string u = Node("Mul", {Node("Sub", {z, Scalar(parameters[1])}), Scalar(parameters[0])});
-        return Node("Sub", {Node("Mul", {Node("Sigmoid", {u}), Scalar(2)}), Scalar(1)});
-      }
-      if (name == formulas::LeakyRelu::kName) {  // the operator has its slope in f32 only
-        return Node("Where", {Node("Greater", {z, Scalar(0)}), z, Node("Mul", {z, Scalar(parameters[0])})});
-      }
-      if (name == formulas::Gelu::kName) {
-        return Gelu(z);
-      }
-      if (name == formulas::Triangle::kName) {
-        return Node("Relu",
-                    {Node("Sub", {Scalar(1), Node("Div", {z, Scalar(formulas::Triangle::kWidth * parameters[0])})})});
-      }
-      if (name == formulas::Gaussian::kName) {
-        const std::string u = Node("Div", {z, Scalar(parameters[0])});
-        return Node("Exp", {Node("Mul", {Node("Mul", {u, u}), Scalar(-0.5)})});
-      }
-      if (name == formulas::Silu::kName) {
-        return Node("Mul", {z, Node("Sigmoid", {z})});
-      }
-      if (name == formulas::Mish::kName) {  // the operator came with opset 18
-        return Node("Mul", {z, Node("Tanh", {Softplus(z)})});
-      }
-      if (name == formulas::Elu::kName) {  // the operator has its alpha in f32 only; e^min(z, 0) does not overflow
-        const std::string below = Node("Neg", {Node("Relu", {Node("Neg", {z})})});
-        const std::string power = Node("Sub", {Node("Exp", {below}), Scalar(1)});
-        return Node("Add", {Node("Relu", {z}), Node("Mul", {power, Scalar(parameters[0])})});
-      }
-      if (name == formulas::Softplus::kName) {
-        return Softplus(z);
-      }
-      if (name == formulas::SaturatedLinear::kName) {
-        const std::string above = Node("Relu", {Node("Sub", {z, Scalar(1)})});
-        return Node("Sub", {Node("Sub", {Node("Relu", {Node("Add", {z, Scalar(1)})}), above}), Scalar(1)});
-      }
-      if (name == formulas::Multiquadric::kName) {
-        return Node("Sqrt", {Node("Add", {Node("Mul", {z, z}), Scalar(1)})});
-      }
-    }
-    throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this activation",
-                {.value = name, .remedy = "Export a network of lamina's own activations."});
-  }
-
-  // ln(1 + e^z) without overflow. The operator of that name is f32 only in the runtimes.
-  std::string Softplus(const std::string& z) {
-    const std::string power = Node("Exp", {Node("Neg", {Node("Abs", {z})})});
-    return Node("Add", {Node("Relu", {z}), Node("Log", {Node("Add", {power, Scalar(1)})})});
-  }
-
-  std::string Gelu(const std::string& z) {
-    const std::string cube = Node("Mul", {Node("Mul", {z, z}), z});
-    const std::string inner = Node("Add", {z, Node("Mul", {cube, Scalar(formulas::Gelu::kCubic)})});
-    const std::string t = Node("Tanh", {Node("Mul", {inner, Scalar(formulas::Gelu::kRootTwoOverPi)})});
-    return Node("Mul", {Node("Mul", {z, Scalar(0.5)}), Node("Add", {t, Scalar(1)})});
   }
 
   void Answers(const std::string& value) {

@@ -8,8 +8,6 @@
 #include "lamina/base/text.h"
 
 namespace lamina {
-namespace {
-
 std::string CellText(const Column& column, int64_t row) {
   if (column.IsMissing(row)) {
     return "";
@@ -20,15 +18,19 @@ std::string CellText(const Column& column, int64_t row) {
   return column.is_date ? DateText(column.Number(row)) : NumberName(column.Number(row));
 }
 
-}  // namespace
-
-std::vector<std::string> PredictionNames(const Model& model, bool probabilities) {
+std::vector<std::string> PredictionNames(const Model& model, const PredictionColumns& columns) {
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.targets().task() == Task::kRegression) {
-    return preprocessor.targets().answer_names();
+    const std::vector<std::string> answers = preprocessor.targets().answer_names();
+    std::vector<std::string> names = answers;
+    for (const std::string& target : columns.intervals ? answers : std::vector<std::string>()) {
+      names.push_back(target + "_lower");
+      names.push_back(target + "_upper");
+    }
+    return names;
   }
   std::vector<std::string> names = preprocessor.targets().names();
-  if (probabilities) {
+  if (columns.probabilities) {
     for (const std::string& name : preprocessor.targets().class_names()) {
       names.push_back("p_" + name);
     }
@@ -44,9 +46,10 @@ std::vector<double> ClassOutputs(const Model& model, const double* outputs) {
   return {outputs, outputs + classes};
 }
 
-std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities, const KeptColumns& kept) {
+std::string PredictionsCsv(const Model& model, const Matrix& outputs, const PredictionColumns& columns,
+                           const KeptColumns& kept) {
   std::string text;
-  const std::vector<std::string> names = PredictionNames(model, probabilities);
+  const std::vector<std::string> names = PredictionNames(model, columns);
   const size_t fields = names.size();
   for (const Column* column : kept.columns) {
     text += CsvField(column->name) + ",";
@@ -70,9 +73,14 @@ std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool proba
     if (classes) {
       text +=
           CsvField(model.preprocessor.targets().class_names()[static_cast<size_t>(predicted[static_cast<size_t>(i)])]);
-      numbers = probabilities ? ClassOutputs(model, row) : numbers;
+      numbers = columns.probabilities ? ClassOutputs(model, row) : numbers;
     } else {
       numbers.assign(row, row + outputs.cols());
+      for (int64_t j = 0; columns.intervals && j < outputs.cols(); ++j) {
+        const double half_width = model.intervals->half_widths[static_cast<size_t>(j)];
+        numbers.push_back(row[j] - half_width);
+        numbers.push_back(row[j] + half_width);
+      }
     }
     for (size_t j = 0; j < numbers.size(); ++j) {
       text += fmt::format("{}{:.9g}", j == 0 && !classes ? "" : ",", numbers[j]);

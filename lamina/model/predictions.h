@@ -11,8 +11,17 @@
 
 namespace lamina {
 
-/// Names of the columns: the prediction(s), then with `probabilities` one output a class ("p_NAME").
-std::vector<std::string> PredictionNames(const Model& model, bool probabilities);
+/// A cell as files have it; "" for a missing one.
+std::string CellText(const Column& column, int64_t row);
+
+/// Which columns stand beside the predictions.
+struct PredictionColumns {
+  bool probabilities = false;  // classes: one output a class, "p_NAME"
+  bool intervals = false;      // values: the bounds of Model::intervals, "NAME_lower" and "NAME_upper"
+};
+
+/// Names of the columns: the prediction(s), then those of `columns`.
+std::vector<std::string> PredictionNames(const Model& model, const PredictionColumns& columns);
 
 /// The outputs of one row of PredictRows() per class: a single output y is y for the second class and, mirrored at the
 /// threshold, 1 - y (or -y) for the first.
@@ -26,6 +35,7 @@ struct KeptColumns {
 
 /// CSV with a header and a line for every row of PredictRows() or Answers::outputs: class names, or numbers with 9
 /// digits. The fields of a row of NaN are empty; a single one is written as "", since readers skip empty lines.
-std::string PredictionsCsv(const Model& model, const Matrix& outputs, bool probabilities, const KeptColumns& kept = {});
+std::string PredictionsCsv(const Model& model, const Matrix& outputs, const PredictionColumns& columns,
+                           const KeptColumns& kept = {});
 
 }  // namespace lamina

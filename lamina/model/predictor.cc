@@ -15,10 +15,21 @@ namespace {
 // Elements to whole cache lines.
 int64_t PaddedBytes(int64_t elements, DType dtype) { return (elements * DTypeSize_bytes(dtype) + 63) / 64 * 64; }
 
+StoredWeights RowsOf(const StoredWeights& stored, int64_t first, int64_t count) {
+  StoredWeights rows;
+  rows.numbers = Matrix(count, stored.numbers.cols(), stored.numbers.dtype());
+  std::memcpy(rows.numbers.data(), stored.numbers.view().Rows(first, count).data,
+              static_cast<size_t>(count * stored.numbers.cols() * DTypeSize_bytes(stored.numbers.dtype())));
+  if (!stored.scales.empty()) {
+    rows.scales.assign(stored.scales.begin() + first, stored.scales.begin() + first + count);
+  }
+  return rows;
+}
+
 }  // namespace
 
 Predictor::Predictor(const Network& network, WeightStorage weights)
-    : inputs_(network.inputs()), outputs_(network.outputs()), dtype_(network.dtype()) {
+    : inputs_(network.inputs()), outputs_(network.outputs()), dtype_(network.dtype()), members_(network.members()) {
   RequireStorage(network, weights);
   for (size_t l = 0; l < network.layers().size(); ++l) {
     LayerSpec layer = network.layers()[l];
@@ -30,21 +41,66 @@ Predictor::Predictor(const Network& network, WeightStorage weights)
       layer.activation = Activation();
       layer.trained_radius = false;
     }
-    layers_.emplace_back(layer, dtype_, StoreLayer(network, l, weights), network.Bias(l));
+    const StoredWeights stored = StoreLayer(network, l, weights);
+    for (int64_t block = 0; block < network.blocks(l); ++block) {
+      auto* bias = static_cast<char*>(network.Bias(l));
+      (block == 0 ? layers_ : others_)
+          .emplace_back(layer, dtype_, RowsOf(stored, block * layer.outputs, layer.outputs),
+                        bias == nullptr ? nullptr : bias + block * layer.outputs * DTypeSize_bytes(dtype_));
+    }
     widths_.push_back(layer.outputs);
     widest_ = std::max(widest_, layer.outputs);
     layer_bytes_ = std::max(layer_bytes_, layers_.back().scratch_bytes());
   }
   scratch_bytes_ = 2 * PaddedBytes(widest_, dtype_) + layer_bytes_;
+  if (const MatrixView scales = network.MemberScales(); !scales.empty()) {
+    member_scales_ = AlignedBuffer(scales.rows * scales.cols * DTypeSize_bytes(dtype_));
+    std::memcpy(member_scales_.data(), scales.data, static_cast<size_t>(member_scales_.size_bytes()));
+    scratch_bytes_ += PaddedBytes(inputs_, dtype_) + PaddedBytes(outputs_, dtype_);
+  }
 }
 
 void Predictor::PredictAt(const void* x, void* y, void* scratch) const noexcept {
+  if (members_ > 1) {
+    AnswerOfMembers(x, y, scratch);
+  } else {
+    Answer(0, x, y, scratch);
+  }
+}
+
+// A member's input and answer stand behind the scratch of layers.
+void Predictor::AnswerOfMembers(const void* x, void* y, void* scratch) const noexcept {
+  auto* const own = static_cast<char*>(scratch) + layer_bytes_ + 2 * PaddedBytes(widest_, dtype_);
+  DispatchFloat(dtype_, [&]<class T>(T) {
+    const T* from = static_cast<const T*>(x);
+    const T* scale = static_cast<const T*>(member_scales_.data());
+    T* const input = reinterpret_cast<T*>(own);
+    T* const answer = reinterpret_cast<T*>(own + PaddedBytes(inputs_, dtype_));
+    T* const mean = static_cast<T*>(y);
+    std::fill_n(mean, outputs_, T(0));
+    for (int64_t member = 0; member < members_; ++member, scale += inputs_) {
+      for (int64_t i = 0; i < inputs_; ++i) {
+        input[i] = from[i] * scale[i];
+      }
+      Answer(static_cast<size_t>(member), input, answer, scratch);
+      for (int64_t j = 0; j < outputs_; ++j) {
+        mean[j] += answer[j];
+      }
+    }
+    for (int64_t j = 0; j < outputs_; ++j) {
+      mean[j] /= static_cast<T>(members_);
+    }
+  });
+}
+
+void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) const noexcept {
   auto* const for_layer = static_cast<char*>(scratch);
   auto* to = for_layer + layer_bytes_;
   auto* other = to + PaddedBytes(widest_, dtype_);
   for (size_t l = 0; l < layers_.size(); ++l) {
     void* const a = l + 1 == layers_.size() ? y : to;
-    layers_[l].Forward(x, a, for_layer);
+    const bool own = member > 0 && l + 1 == layers_.size();
+    (own ? others_[member - 1] : layers_[l]).Forward(x, a, for_layer);
     if (radii_[l]) {
       const MatrixView view{a, 1, widths_[l], widths_[l], dtype_};
       RadiusForwardOnHost({view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});

@@ -49,13 +49,19 @@ class Predictor {
   void PredictAt(const void* x, void* y, void* scratch) const noexcept;
 
  private:
+  void Answer(size_t member, const void* x, void* y, void* scratch) const noexcept;
+  void AnswerOfMembers(const void* x, void* y, void* scratch) const noexcept;
+
   // Trained radii stand beside a layer of identity activation.
   struct Radii {
     Activation activation;  // of radius 1
     AlignedBuffer values;
   };
 
-  std::vector<cpu::RowLayer> layers_;
+  std::vector<cpu::RowLayer> layers_;  // the last one is that of the first member
+  std::vector<cpu::RowLayer> others_;  // the last layers of the other members
+  AlignedBuffer member_scales_;        // members × inputs; empty: no members
+  int64_t members_ = 1;
   std::vector<std::optional<Radii>> radii_;
   std::vector<int64_t> widths_;  // outputs of each layer
   int64_t inputs_ = 0;

@@ -7,13 +7,10 @@
 #include <cmath>
 
 #include "lamina/backend/training_steps.h"
+#include "lamina/nn/dropout.h"
 
 namespace lamina {
 namespace {
-
-// A trained radius stays at or above this share of the one it started with: at 0 its neuron has no gradient, and below
-// it is no distance.
-constexpr double kSmallestRadiusShare = 1e-3;
 
 // What the backend computes of a layer: with trained radii the distances, the rest is RadiusForward.
 LayerSpec PlannedSpec(const LayerSpec& spec) {
@@ -31,6 +28,9 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     : specs_(network.layers()),
       offsets_(network.offsets()),
       dtype_(network.dtype()),
+      network_bytes_(network.parameter_bytes()),
+      members_(network.members()),
+      member_offset_(network.member_offset()),
       backend_(backend),
       options_(options) {
   if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
@@ -40,15 +40,18 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   const int64_t element = DTypeSize_bytes(dtype_);
-  const auto batch_of = [&](int64_t cols) { return backend.Allocate(options_.max_batch * cols * element); };
-  for (const LayerSpec& spec : specs_) {
+  const int64_t all_rows = options_.max_batch * members_;
+  const auto rows_of = [&](int64_t rows, int64_t cols) { return backend.Allocate(rows * cols * element); };
+  const auto batch_of = [&](int64_t cols) { return rows_of(all_rows, cols); };
+  for (size_t l = 0; l < specs_.size(); ++l) {
+    const LayerSpec& spec = specs_[l];
     if (const Verdict verdict = backend.SupportsTrainedRadius(); spec.trained_radius && !verdict) {
       throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = NeuronText(spec)});
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare(
-        {PlannedSpec(spec), dtype_, options_.max_batch, options_.training, options_.precision, options_.any_slicing});
+    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l), options_.training,
+                                      options_.precision, options_.any_slicing});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -61,14 +64,23 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     layers_.push_back(std::move(layer));
   }
-  input_ = batch_of(network.inputs());
-  parameters_ = backend.Allocate(network.parameter_bytes());
+  input_ = rows_of(options_.max_batch, network.inputs());
+  if (HasMembers()) {
+    PrepareMembers();
+  }
+  const bool scales = options_.training && options_.front_scale > 0 && !HasMembers();
+  if (scales) {
+    PrepareFrontScale();
+  }
+  const int64_t flat_bytes = FlatSize_bytes(network, scales);
+  parameters_ = backend.Allocate(flat_bytes);
   if (options_.training) {
-    target_ = batch_of(network.outputs());
-    gradients_ = backend.Allocate(network.parameter_bytes());
+    target_ = rows_of(options_.max_batch, network.outputs());
+    gradients_ = backend.Allocate(flat_bytes);
     for (int i = 0; i < options_.state_count; ++i) {
-      states_.push_back(backend.Allocate(network.parameter_bytes()));
+      states_.push_back(backend.Allocate(flat_bytes));
     }
+    PrepareDropout();
     PrepareSteps();
   }
   LoadParameters(network);
@@ -85,7 +97,9 @@ void Executor::PrepareSteps() {
     }
   }
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
-  recorded_ = backend_.MakeRecordedSteps();
+  if (options_.rates.empty()) {  // recorded updates have one rate
+    recorded_ = backend_.MakeRecordedSteps();
+  }
   if (options_.clip_norm > 0) {
     clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
   }
@@ -99,6 +113,14 @@ void Executor::PrepareSteps() {
   }
   if (!options_.frozen.empty()) {
     whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
+    return;
+  }
+  if (options_.dropout > 0) {
+    whole_steps_ = Verdict::No("outputs are dropped layer by layer");
+    return;
+  }
+  if (UpdatesApart()) {
+    whole_steps_ = Verdict::No("parameters with learning rates of their own are updated layer by layer");
     return;
   }
   NetworkPlanRequest request;
@@ -116,16 +138,12 @@ void Executor::PrepareSteps() {
   network_ = backend_.PrepareNetwork(request, &whole_steps_);
 }
 
-void Executor::LoadParameters(const Network& network) {
-  backend_.Upload(parameters_->data(), network.parameters(), network.parameter_bytes());
-}
-
-void Executor::StoreParameters(Network& network) const {
-  backend_.Download(network.parameters(), parameters_->data(), network.parameter_bytes());
-}
-
 MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const {
   return {buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
+}
+
+MatrixView Executor::PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const {
+  return buffer == nullptr ? MatrixView{} : View(buffer, first + rows, cols).Rows(first, rows);
 }
 
 MatrixView Executor::InputBatch(int64_t rows) const { return View(input_, rows, specs_.front().inputs); }
@@ -144,12 +162,25 @@ ParameterArrays Executor::ArraysAt(int64_t offset) const {
   return arrays;
 }
 
-ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept {
+ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept { return ForwardInStep(x, nullptr); }
+
+ConstMatrixView Executor::ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept {
+  const int64_t rows = x.rows;
+  x = HasMembers() ? ExpandInputs(x) : x;
   for (size_t l = 0; l < layers_.size(); ++l) {
     ForwardLayer(l, x);
-    x = View(layers_[l].a, x.rows, specs_[l].outputs);
+    const bool drops = step != nullptr && Drops(l);
+    if (drops) {
+      Drop(l, x.rows, *step);
+    }
+    x = View(drops ? layers_[l].dropped : layers_[l].a, x.rows, specs_[l].outputs);
   }
-  return x;
+  return HasMembers() ? MeanOfMembers(rows) : x;
+}
+
+// What a layer was given in a step; `x` is the first one's.
+ConstMatrixView Executor::InputOf(size_t l, ConstMatrixView x) const {
+  return l == 0 ? x : View(Drops(l - 1) ? layers_[l - 1].dropped : layers_[l - 1].a, x.rows, specs_[l].inputs);
 }
 
 void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
@@ -157,18 +188,27 @@ void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
   const auto at = [&](int64_t offset) {
     return static_cast<char*>(parameters_->data()) + offset * DTypeSize_bytes(dtype_);
   };
-  const MatrixView a = View(layers_[l].a, x.rows, spec.outputs);
-  const MatrixView z = View(layers_[l].z, x.rows, spec.outputs);
-  ForwardArgs args;
-  args.x = x;
-  args.weights = {at(offsets_[l].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
-  args.bias = spec.bias ? at(offsets_[l].bias) : nullptr;
-  args.a = a;
-  args.z = spec.trained_radius ? MatrixView{} : z;
-  args.distance = View(layers_[l].distance, x.rows, spec.outputs);
-  layers_[l].prepared->Forward(args);
-  if (spec.trained_radius) {
-    backend_.RadiusForward({a, at(offsets_[l].radius), &layers_[l].activation, z, a});
+  const int64_t rows = x.rows / Blocks(l);
+  for (int64_t block = 0; block < Blocks(l); ++block) {
+    const int64_t first = block * rows;
+    const MatrixView a = View(layers_[l].a, x.rows, spec.outputs).Rows(first, rows);
+    const MatrixView z = PartOf(layers_[l].z, first, rows, spec.outputs);
+    ForwardArgs args;
+    args.x = x.Rows(first, rows);
+    args.weights = {l == 0 && HasFrontScale() ? folded_->data() : at(offsets_[l].weights + block * spec.weight_count()),
+                    spec.outputs,
+                    spec.inputs,
+                    spec.inputs,
+                    dtype_,
+                    backend_.space()};
+    args.bias = spec.bias ? at(offsets_[l].bias + block * spec.outputs) : nullptr;
+    args.a = a;
+    args.z = spec.trained_radius ? MatrixView{} : z;
+    args.distance = PartOf(layers_[l].distance, first, rows, spec.outputs);
+    layers_[l].prepared->Forward(args);
+    if (spec.trained_radius) {
+      backend_.RadiusForward({a, at(offsets_[l].radius), &layers_[l].activation, z, a});
+    }
   }
 }
 
@@ -176,8 +216,10 @@ LossArgs Executor::LossArgsFor(ConstMatrixView targets, const void* sample_weigh
   LossArgs args;
   args.loss = options_.loss;
   args.activation = &layers_.back().activation;
-  args.a = View(layers_.back().a, targets.rows, specs_.back().outputs);
-  args.z = View(layers_.back().z, targets.rows, specs_.back().outputs);
+  args.a = View(HasMembers() ? mean_ : layers_.back().a, targets.rows, specs_.back().outputs);
+  if (!HasMembers()) {
+    args.z = View(layers_.back().z, targets.rows, specs_.back().outputs);
+  }
   args.targets = targets;
   args.sample_weights = sample_weights;
   args.class_threshold = options_.class_threshold;
@@ -193,14 +235,22 @@ void Executor::Evaluate(ConstMatrixView x, ConstMatrixView targets, const void* 
 
 void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* sample_weights, const UpdateRule* rule,
                     LossSums* sums) noexcept {
-  Forward(x);
+  const int64_t step = rule == nullptr ? 0 : rule->step;
+  ForwardInStep(x, &step);
   LossArgs args = LossArgsFor(targets, sample_weights, sums);
-  args.delta = View(layers_.back().delta, targets.rows, specs_.back().outputs);
+  if (HasMembers()) {
+    backend_.ComputeLoss(args);  // of the mean answer, which is what the network answers
+    args = MemberLossArgs(targets, sample_weights);
+  }
+  args.delta = View(layers_.back().delta, args.targets.rows, specs_.back().outputs);
   args.label_smoothing = options_.label_smoothing;
   backend_.ComputeLoss(args);
-  const bool clips = rule != nullptr && options_.clip_norm > 0;
-  Backward(x, clips ? nullptr : rule);
-  if (clips) {
+  const bool apart = rule != nullptr && UpdatesApart();
+  Backward(HasMembers() ? View(member_input_, args.targets.rows, x.cols) : x, apart ? nullptr : rule);
+  if (HasMembers()) {
+    MemberScaleGradient(x);
+  }
+  if (apart) {
     Update(*rule);
   }
 }
@@ -228,17 +278,16 @@ int64_t Executor::Steps(const TrainingSteps& work) {
     return network_->Run(work);
   }
   const int64_t steps = work.count();
-  if (recorded_ != nullptr && work.order != nullptr) {
+  if (recorded_ != nullptr && work.order != nullptr && work.rates == nullptr) {
     recorded_->Run(work,
                    [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, &rule, begin, rows); });
     return steps;
   }
-  UpdateRule rule = work.rule;
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
+    const UpdateRule rule = work.RuleAt(done);
     StepRows(work, &rule, begin, std::min(work.batch, work.end - begin));
-    ++rule.step;
     ++done;
     LossSums sums;
     backend_.Download(&sums, work.sums, sizeof(sums));
@@ -250,78 +299,65 @@ int64_t Executor::Steps(const TrainingSteps& work) {
   return done;
 }
 
-// The gaps between the arrays of gradients are zero.
-void Executor::Update(const UpdateRule& rule) noexcept {
-  if (options_.clip_norm > 0) {
-    backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
-                           options_.clip_norm, static_cast<double*>(clip_parts_->data())});
-  }
-  for (size_t l = 0; l < layers_.size(); ++l) {
-    if (IsFrozen(l)) {
-      continue;
-    }
-    const LayerSpec& spec = specs_[l];
-    UpdateArgs args;
-    args.dtype = dtype_;
-    args.rule = &rule;
-    args.arrays = ArraysAt(offsets_[l].weights);
-    args.count = spec.weight_count();
-    args.decay = true;
-    backend_.Update(args);
-    args.decay = false;
-    args.count = spec.outputs;
-    if (spec.bias) {
-      args.arrays = ArraysAt(offsets_[l].bias);
-      backend_.Update(args);
-    }
-    if (spec.trained_radius) {
-      args.arrays = ArraysAt(offsets_[l].radius);
-      args.smallest = kSmallestRadiusShare * spec.activation.radius();
-      backend_.Update(args);
-    }
-  }
-}
-
 // A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none,
 // and neither have layers below which all are frozen.
 void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
   for (size_t l = layers_.size(); l-- > first_trained_;) {
-    const LayerSpec& spec = specs_[l];
-    const ParameterArrays weights = ArraysAt(offsets_[l].weights);
-    const MatrixView delta = View(layers_[l].delta, x.rows, spec.outputs);
-    const ConstMatrixView distance = View(layers_[l].distance, x.rows, spec.outputs);
-    const ConstMatrixView input = l == 0 ? x : View(layers_[l - 1].a, x.rows, spec.inputs);
-    if (spec.trained_radius) {
-      ParameterArrays radii = ArraysAt(offsets_[l].radius);
-      if (IsFrozen(l)) {
-        radii.gradient = unused_radii_->data();
-      }
-      backend_.RadiusBackward({View(layers_[l].z, x.rows, spec.outputs), delta, radii, IsFrozen(l) ? nullptr : rule,
-                               kSmallestRadiusShare * spec.activation.radius()});
+    const int64_t rows = x.rows / Blocks(l);
+    for (int64_t block = 0; block < Blocks(l); ++block) {
+      BackwardLayer(l, block, x, block * rows, rows, rule);
     }
-    if (l > first_trained_) {
-      InputGradientArgs args;
-      args.delta = delta;
-      args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
-      args.x = input;
-      args.previous = &layers_[l - 1].activation;
-      args.previous_z = View(layers_[l - 1].z, x.rows, spec.inputs);
-      args.out = View(layers_[l - 1].delta, x.rows, spec.inputs);
-      args.distance = distance;
-      layers_[l].prepared->InputGradient(args);
-    }
-    if (IsFrozen(l)) {
-      continue;
-    }
-    WeightGradientArgs args;
-    args.x = input;
-    args.delta = delta;
-    args.weights = weights;
-    args.bias = spec.bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{};
-    args.rule = rule;
-    args.distance = distance;
-    layers_[l].prepared->WeightGradient(args);
   }
+}
+
+void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
+                             const UpdateRule* rule) noexcept {
+  const LayerSpec& spec = specs_[l];
+  const ParameterArrays weights = ArraysAt(offsets_[l].weights + block * spec.weight_count());
+  const MatrixView delta = PartOf(layers_[l].delta, first, rows, spec.outputs);
+  const ConstMatrixView distance = PartOf(layers_[l].distance, first, rows, spec.outputs);
+  const ConstMatrixView input = InputOf(l, x).Rows(first, rows);
+  if (spec.trained_radius) {
+    ParameterArrays radii = ArraysAt(offsets_[l].radius);
+    if (IsFrozen(l)) {
+      radii.gradient = unused_radii_->data();
+    }
+    backend_.RadiusBackward({PartOf(layers_[l].z, first, rows, spec.outputs), delta, radii,
+                             IsFrozen(l) ? nullptr : rule, SmallestRadius(spec)});
+  }
+  const bool of_members = l == 0 && HasMembers();
+  if (l > first_trained_ || of_members) {
+    InputGradientArgs args;
+    args.delta = delta;
+    args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+    args.x = input;
+    if (l > 0 && Drops(l - 1)) {  // the slope is by what the activation gave
+      args.x = View(layers_[l - 1].a, x.rows, spec.inputs).Rows(first, rows);
+    }
+    if (of_members) {
+      args.out = View(member_input_delta_, rows, spec.inputs);
+    } else {
+      args.previous = &layers_[l - 1].activation;
+      args.previous_z = PartOf(layers_[l - 1].z, first, rows, spec.inputs);
+      args.out = PartOf(layers_[l - 1].delta, first, rows, spec.inputs);
+    }
+    args.distance = distance;
+    layers_[l].prepared->InputGradient(args);
+    if (l > 0 && Drops(l - 1)) {
+      MultiplyInPlace(args.out, PartOf(layers_[l - 1].mask, first, rows, spec.inputs));
+    }
+  }
+  if (IsFrozen(l)) {
+    return;
+  }
+  WeightGradientArgs args;
+  args.x = input;
+  args.delta = delta;
+  args.weights = weights;
+  args.bias = spec.bias ? ArraysAt(offsets_[l].bias + block * spec.outputs) : ParameterArrays{};
+  args.rule = rule;
+  args.distance = distance;
+  layers_[l].prepared->WeightGradient(args);
 }
 
 void Executor::Predict(ConstMatrixView x, MatrixView out) {

@@ -13,6 +13,12 @@ namespace lamina {
 
 struct TrainingSteps;  // backend/training_steps.h
 
+/// Factors of the learning rate for the parameters of a layer. Radii have 1.
+struct LayerRates {
+  double weights = 1;
+  double bias = 1;
+};
+
 struct ExecutorOptions {
   int64_t max_batch = 1;
   bool training = false;
@@ -21,12 +27,26 @@ struct ExecutorOptions {
   double class_threshold = 0.5;  // of a single output, for counting correct answers
   double clip_norm = 0;          // largest L2 norm of the gradient of a step, all parameters together; 0: any
   double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
+  /// In training steps this share of the hidden layers' outputs is zero and the others are multiplied by
+  /// 1 / (1 - dropout), at random by the seed, the number of the step (UpdateRule::step) and the layer: the same on any
+  /// number of threads. For backends in host memory.
+  double dropout = 0;
+  uint64_t dropout_seed = 0;
   Precision precision = Precision::kExact;
-  std::vector<bool> frozen;  // layers whose parameters training leaves alone; empty: none
-  int64_t step_batch = 0;    // samples of a step of Steps() at most; 0: max_batch
+  std::vector<bool> frozen;       // layers whose parameters training leaves alone; empty: none
+  std::vector<LayerRates> rates;  // of every layer; empty: 1
+  /// Above 0: the first layer's weights, of a dot layer, are W diag(s), where s starts at 1 and is trained, without
+  /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
+  /// is 1. For backends in host memory.
+  double front_scale = 0;
+  int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
   bool any_slicing = false;
 };
+
+/// The bytes of the flat arrays of an executor: those of the network, and of its front scale where `front_scale` and
+/// there are no members.
+int64_t FlatSize_bytes(const Network& network, bool front_scale);
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
 /// One caller at a time. `backend` must outlive it.
@@ -67,7 +87,14 @@ class Executor {
   /// Runs host rows through the network in batches; `out` is rows × outputs on the host.
   void Predict(ConstMatrixView x, MatrixView out);
 
-  /// Flat arrays of network.parameter_bytes() in backend memory, laid out like Network::parameters().
+  /// What a network that answers like this one holds: network.parameter_bytes(), the front scale folded in.
+  AlignedBuffer FoldedParameters() const;
+  /// Everything that is trained, and takes it back, as it is: FlatSize_bytes().
+  AlignedBuffer TrainedParameters() const;
+  void SetTrainedParameters(const AlignedBuffer& trained);
+
+  /// Flat arrays in backend memory, laid out like Network::parameters(), and behind that the front scale where there is
+  /// one.
   Buffer& parameters() { return *parameters_; }
   const Buffer& parameters() const { return *parameters_; }
   Buffer& gradients() { return *gradients_; }
@@ -83,17 +110,43 @@ class Executor {
   struct LayerState {
     Activation activation;  // that of the spec; of radius 1 where radii are trained
     std::unique_ptr<PreparedLayer> prepared;
-    std::unique_ptr<Buffer> a;         // max_batch × outputs
+    std::unique_ptr<Buffer> a;         // max_batch (of each member) × outputs
     std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
     std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
     std::unique_ptr<Buffer> delta;     // same, training only
+    std::unique_ptr<Buffer> mask;      // same, where outputs are dropped: 0 or 1 / (1 - dropout)
+    std::unique_ptr<Buffer> dropped;   // same, a times the mask
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
+  MatrixView PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
   void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
+  void PrepareDropout();
+  bool Drops(size_t l) const { return layers_[l].mask != nullptr; }
+  void Drop(size_t l, int64_t rows, int64_t step) noexcept;
+  ConstMatrixView ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept;
+  ConstMatrixView InputOf(size_t l, ConstMatrixView x) const;
   bool IsFrozen(size_t layer) const { return !options_.frozen.empty() && options_.frozen[layer]; }
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
+  void BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
+                     const UpdateRule* rule) noexcept;
+  /// Whether gradients are computed first and parameters updated after, one array after the other.
+  bool UpdatesApart() const {
+    return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale() || HasMembers();
+  }
+  bool HasFrontScale() const { return folded_ != nullptr; }
+  bool HasMembers() const { return members_ > 1; }
+  int64_t Blocks(size_t layer) const { return layer + 1 == layers_.size() ? members_ : 1; }
+  void PrepareMembers();
+  ConstMatrixView ExpandInputs(ConstMatrixView x) noexcept;
+  ConstMatrixView MeanOfMembers(int64_t rows) noexcept;
+  LossArgs MemberLossArgs(ConstMatrixView targets, const void* sample_weights) noexcept;
+  void MemberScaleGradient(ConstMatrixView x) noexcept;
+  MatrixView FirstWeights(const Buffer& buffer) const;
+  void PrepareFrontScale();
+  void Fold() noexcept;
+  static double SmallestRadius(const LayerSpec& spec);
   LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
   void PrepareSteps();
   void StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept;
@@ -101,13 +154,25 @@ class Executor {
   std::vector<LayerSpec> specs_;
   std::vector<LayerOffsets> offsets_;
   DType dtype_;
+  int64_t network_bytes_;
+  int64_t members_;        // rows of a batch are computed that often, those of one member together
+  int64_t member_offset_;  // of their factors in the flat arrays, in elements
   const Backend& backend_;
   ExecutorOptions options_;
   std::vector<LayerState> layers_;
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;
   std::vector<std::unique_ptr<Buffer>> states_;
-  std::unique_ptr<Buffer> clip_parts_;    // where gradients are clipped
+  std::unique_ptr<Buffer> folded_;      // the first layer's W diag(s), where there is a front scale
+  int64_t front_offset_ = 0;            // of s in the flat arrays, in elements
+  std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
+  // Where there are members: factors times inputs, their gradient, the mean answer, targets and sample weights of all.
+  std::unique_ptr<Buffer> member_input_;
+  std::unique_ptr<Buffer> member_input_delta_;
+  std::unique_ptr<Buffer> mean_;
+  std::unique_ptr<Buffer> member_targets_;
+  std::unique_ptr<Buffer> member_weights_;
+  LossSums member_sums_;
   std::unique_ptr<Buffer> unused_radii_;  // gradients of frozen radii, which nobody reads
   size_t first_trained_ = 0;              // layers below it are frozen
   std::unique_ptr<Buffer> input_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "lamina/base/names.h"
 #include "lamina/base/random.h"
@@ -14,11 +15,13 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kAlignment_elements = 16;  // 64 bytes of f32
+constexpr int64_t kMostMembers = 4096;
 constexpr int64_t kMaxParameters = int64_t{1} << 40;
 constexpr Named<Initialization> kInitializations[] = {{"glorot_uniform", Initialization::kGlorotUniform},
                                                       {"glorot_normal", Initialization::kGlorotNormal},
                                                       {"he_uniform", Initialization::kHeUniform},
-                                                      {"he_normal", Initialization::kHeNormal}};
+                                                      {"he_normal", Initialization::kHeNormal},
+                                                      {"ntk", Initialization::kNtk}};
 
 int64_t Align(int64_t n) { return (n + kAlignment_elements - 1) / kAlignment_elements * kAlignment_elements; }
 
@@ -32,12 +35,19 @@ Initialization ParseInitialization(std::string_view name) {
   return ParseName(name, kInitializations, "unknown initialisation");
 }
 
-Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype) {
+Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype, int64_t members) {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     return Verdict::No(fmt::format("networks are trained in f32 or f64, not {}", DTypeName(dtype)));
   }
   if (layers.empty()) {
     return Verdict::No("a network needs at least one layer");
+  }
+  if (members < 1 || members > kMostMembers) {
+    return Verdict::No(fmt::format("a network has 1 to {} members, not {}", kMostMembers, members));
+  }
+  if (members > 1 && (layers.size() < 2 || layers.front().synapse != Synapse::kDot ||
+                      layers.back().synapse != Synapse::kDot || layers.back().trained_radius)) {
+    return Verdict::No("members share hidden layers: a network of them has such, and its first and last layer are dot");
   }
   int64_t total = 0;
   for (size_t l = 0; l < layers.size(); ++l) {
@@ -57,7 +67,8 @@ Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype) {
       return Verdict::No(fmt::format("layer {}: {}", l + 1, verdict.reason));
     }
     int64_t weights = 0;
-    if (__builtin_mul_overflow(layer.inputs, layer.outputs, &weights) || weights > kMaxParameters ||
+    const int64_t blocks = l + 1 == layers.size() ? members : 1;
+    if (__builtin_mul_overflow(layer.inputs, layer.outputs * blocks, &weights) || weights > kMaxParameters ||
         (total += weights + layer.outputs) > kMaxParameters) {
       return Verdict::No(fmt::format("layer {} of {} x {} weights is too large", l + 1, layer.outputs, layer.inputs));
     }
@@ -65,19 +76,23 @@ Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype) {
   return Verdict::Yes();
 }
 
-Network::Network(std::vector<LayerSpec> layers, DType dtype) : layers_(std::move(layers)), dtype_(dtype) {
-  if (const Verdict verdict = CheckLayers(layers_, dtype); !verdict) {
+Network::Network(std::vector<LayerSpec> layers, DType dtype, int64_t members)
+    : layers_(std::move(layers)), dtype_(dtype), members_(members) {
+  if (const Verdict verdict = CheckLayers(layers_, dtype, members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   int64_t end = 0;
-  for (const LayerSpec& layer : layers_) {
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    const LayerSpec& layer = layers_[l];
     LayerOffsets offsets;
     offsets.weights = end;
-    offsets.bias = Align(end + layer.weight_count());
-    offsets.radius = Align(offsets.bias + (layer.bias ? layer.outputs : 0));
+    offsets.bias = Align(end + layer.weight_count() * blocks(l));
+    offsets.radius = Align(offsets.bias + (layer.bias ? layer.outputs * blocks(l) : 0));
     offsets_.push_back(offsets);
     end = Align(offsets.radius + (layer.trained_radius ? layer.outputs : 0));
   }
+  member_offset_ = end;
+  end = Align(end + (members_ > 1 ? members_ * inputs() : 0));
   parameters_ = AlignedBuffer(end * DTypeSize_bytes(dtype_));
   InitializeRadii();
 }
@@ -90,20 +105,33 @@ void Network::Initialize(Initialization initialization, uint64_t seed) {
     const bool uniform =
         initialization == Initialization::kGlorotUniform || initialization == Initialization::kHeUniform;
     const double fan = static_cast<double>(glorot ? layer.inputs + layer.outputs : layer.inputs);
-    const double scale = std::sqrt((uniform ? 6.0 : 2.0) / fan);
+    const bool ntk = initialization == Initialization::kNtk;
+    const double scale = std::sqrt((uniform ? 6.0 : ntk ? 1.0 : 2.0) / fan);
     Random random(seed, l);
     DispatchFloat(dtype_, [&]<class T>(T) {
       T* w = Weights(l).Row<T>(0);
-      for (int64_t n = 0; n < layer.weight_count(); ++n) {
+      for (int64_t n = 0; n < layer.weight_count() * blocks(l); ++n) {
         w[n] = static_cast<T>(uniform ? random.Uniform(-scale, scale) : scale * random.Normal());
       }
       T* bias = static_cast<T*>(Bias(l));
-      for (int64_t j = 0; bias != nullptr && j < layer.outputs; ++j) {
-        bias[j] = T(0);
+      for (int64_t j = 0; bias != nullptr && j < layer.outputs * blocks(l); ++j) {
+        bias[j] = ntk ? static_cast<T>(random.Normal()) : T(0);
       }
     });
   }
   InitializeRadii();
+  Random random(seed, layers_.size());
+  DispatchFloat(dtype_, [&]<class T>(T) {
+    T* scale = MemberScales().empty() ? nullptr : MemberScales().Row<T>(0);
+    for (int64_t n = 0; scale != nullptr && n < members_ * inputs(); ++n) {
+      scale[n] = random.Below(2) == 0 ? T(1) : T(-1);
+    }
+  });
+}
+
+void Network::ClearLayer(size_t layer) {
+  std::memset(At(offsets_[layer].weights), 0,
+              static_cast<size_t>((offsets_[layer].radius - offsets_[layer].weights) * DTypeSize_bytes(dtype_)));
 }
 
 void Network::InitializeRadii() {
@@ -121,6 +149,9 @@ int64_t Network::parameter_count() const {
   for (const LayerSpec& layer : layers_) {
     count += layer.parameter_count();
   }
+  const LayerSpec& last = layers_.back();
+  count += (members_ - 1) * (last.weight_count() + (last.bias ? last.outputs : 0));
+  count += members_ > 1 ? members_ * inputs() : 0;
   return count;
 }
 
@@ -130,7 +161,11 @@ void* Network::At(int64_t offset) const {
 
 MatrixView Network::WeightsAt(size_t layer) const {
   const LayerSpec& spec = layers_[layer];
-  return {At(offsets_[layer].weights), spec.outputs, spec.inputs, spec.inputs, dtype_, Space::kHost};
+  return {At(offsets_[layer].weights), spec.outputs * blocks(layer), spec.inputs, spec.inputs, dtype_, Space::kHost};
+}
+
+MatrixView Network::MemberScales() const {
+  return members_ == 1 ? MatrixView{} : MatrixView{At(member_offset_), members_, inputs(), inputs(), dtype_};
 }
 
 MatrixView Network::Weights(size_t layer) { return WeightsAt(layer); }
@@ -148,7 +183,7 @@ std::string Network::ShapeText() const {
   for (const LayerSpec& layer : layers_) {
     text += fmt::format("-{}", layer.outputs);
   }
-  return text;
+  return members_ == 1 ? text : text + fmt::format(", {} members", members_);
 }
 
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,

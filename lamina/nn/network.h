@@ -16,7 +16,8 @@ namespace lamina {
 /// Weight initialisation; biases start at zero, trained radii at that of their activation. Uniform: ±limit; normal:
 /// standard deviation.
 ///  glorot: sqrt(6 / (inputs + outputs)), sqrt(2 / (inputs + outputs));  he: sqrt(6 / inputs), sqrt(2 / inputs)
-enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal };
+///  ntk: normal, sqrt(1 / inputs), and biases normal with standard deviation 1
+enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal, kNtk };
 
 std::string_view InitializationName(Initialization initialization);
 std::vector<std::string> InitializationNames();
@@ -34,17 +35,28 @@ class Network {
   Network() = default;
   /// Parameters are zero, trained radii as Initialize() leaves them. Throws Error(kInvalidArgument) where CheckLayers
   /// says no.
-  Network(std::vector<LayerSpec> layers, DType dtype);
+  ///
+  /// `members` above 1: that many networks in one (TabM-mini of Gorishniy, Kotelnikov and Babenko 2025). They share the
+  /// hidden layers; each has a factor for every input, and an output layer of its own. The answer is the mean of
+  /// theirs.
+  Network(std::vector<LayerSpec> layers, DType dtype, int64_t members = 1);
 
-  /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable.
-  static Verdict CheckLayers(std::span<const LayerSpec> layers, DType dtype);
+  /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable; members only of
+  /// networks of dot layers with hidden ones.
+  static Verdict CheckLayers(std::span<const LayerSpec> layers, DType dtype, int64_t members = 1);
 
-  /// Fills the weights; the same seed gives the same bits in f32 (rounded) and f64.
+  /// Fills the weights, and the members' factors with 1 and -1 at random; the same seed gives the same bits in f32
+  /// (rounded) and f64.
   void Initialize(Initialization initialization, uint64_t seed);
+  /// Sets weights and biases of a layer to zero.
+  void ClearLayer(size_t layer);
 
   const std::vector<LayerSpec>& layers() const { return layers_; }
   const std::vector<LayerOffsets>& offsets() const { return offsets_; }
   DType dtype() const { return dtype_; }
+  int64_t members() const { return members_; }
+  /// How many blocks of `outputs` neurons a layer has: one, the last layer one for each member.
+  int64_t blocks(size_t layer) const { return layer + 1 == layers_.size() ? members_ : 1; }
   int64_t inputs() const { return layers_.front().inputs; }
   int64_t outputs() const { return layers_.back().outputs; }
   /// Trainable numbers.
@@ -52,14 +64,19 @@ class Network {
   /// The flat array, with the gaps that alignment leaves.
   int64_t parameter_bytes() const { return parameters_.size_bytes(); }
   void* parameters() const { return parameters_.data(); }
+  /// blocks × outputs rows of inputs.
   MatrixView Weights(size_t layer);
   ConstMatrixView Weights(size_t layer) const;
-  /// outputs elements, or null for a layer without bias.
+  /// blocks × outputs elements, or null for a layer without bias.
   void* Bias(size_t layer) const;
   /// outputs elements, or null for a layer without trained radii.
   void* Radii(size_t layer) const;
+  /// members × inputs; empty for a network without members.
+  MatrixView MemberScales() const;
+  /// Where they stand in the flat array, in elements.
+  int64_t member_offset() const { return member_offset_; }
 
-  /// "784-1024-10".
+  /// "784-1024-10"; "784-1024-10, 32 members".
   std::string ShapeText() const;
 
  private:
@@ -70,6 +87,8 @@ class Network {
   std::vector<LayerSpec> layers_;
   std::vector<LayerOffsets> offsets_;
   DType dtype_ = DType::kF32;
+  int64_t members_ = 1;
+  int64_t member_offset_ = 0;
   AlignedBuffer parameters_;
 };
 

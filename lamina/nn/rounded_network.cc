@@ -37,11 +37,14 @@ void RoundWeights(Network& network, WeightStorage storage) {
 
 int64_t StoredBytes(const Network& network, WeightStorage storage) {
   int64_t size_bytes = network.parameter_count() * DTypeSize_bytes(network.dtype());
-  for (const LayerSpec& layer : network.layers()) {
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    const LayerSpec& layer = network.layers()[l];
     if (StoresWeights(layer, storage)) {
       const DType stored = StoredType(storage, network.dtype());
-      size_bytes -= layer.weight_count() * (DTypeSize_bytes(network.dtype()) - DTypeSize_bytes(stored));
-      size_bytes += storage == WeightStorage::kI8 ? layer.outputs * static_cast<int64_t>(sizeof(float)) : 0;
+      size_bytes -=
+          layer.weight_count() * network.blocks(l) * (DTypeSize_bytes(network.dtype()) - DTypeSize_bytes(stored));
+      size_bytes +=
+          storage == WeightStorage::kI8 ? layer.outputs * network.blocks(l) * static_cast<int64_t>(sizeof(float)) : 0;
     }
   }
   return size_bytes;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "lamina/backend/reductions.h"
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
@@ -19,7 +20,7 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kRowsOfBlock = 2048;  // hidden activations held at once; f32 sums are this long at most
+constexpr int64_t kRowsOfBlock = 1024;  // hidden activations held at once; f32 sums are this long at most
 constexpr int64_t kMostTile = 1024;
 constexpr int64_t kLeftOut = 4096;  // rows, evenly spread, by which C is chosen
 constexpr uint64_t kHiddenStream = 903;
@@ -182,117 +183,112 @@ Network DrawElm(const LayerSpec& hidden, int64_t outputs, HiddenWeights weights,
   return network;
 }
 
-// H of a block of rows with as many columns as whole tiles have, and the tiles of H'H on and below the diagonal.
+// [H T] of a block of rows, and the lower triangle of its products with itself: H'H, and below it T'H. By the backend
+// in one go, or as gradients of weights, tile by tile.
 class ElmSums::Products {
  public:
   Products(const Network& network, const Backend& backend, Precision precision)
       : neurons_(network.layers()[0].outputs),
-        tile_(TileFor(neurons_)),
+        columns_(neurons_ + network.outputs()),
+        tile_(TileFor(columns_)),
         threads_(backend.threads()),
-        hidden_(kRowsOfBlock, (neurons_ + tile_ - 1) / tile_ * tile_, network.dtype()),
-        targets_(kRowsOfBlock, network.outputs(), network.dtype()),
-        part_(tile_, std::max(tile_, network.outputs()), network.dtype()),
-        gram(neurons_, neurons_, DType::kF64),
-        cross(neurons_, network.outputs(), DType::kF64),
-        forward_(backend, {network.layers()[0], network.dtype(), kRowsOfBlock}),
-        gram_layer_(backend, GradientRequest(tile_, tile_, network.dtype(), precision)),
-        cross_layer_(backend, GradientRequest(tile_, network.outputs(), network.dtype(), precision)) {}
+        block_(kRowsOfBlock, (columns_ + tile_ - 1) / tile_ * tile_, network.dtype()),
+        sums_(columns_, columns_, DType::kF64),
+        forward_(backend, {network.layers()[0], network.dtype(), kRowsOfBlock}) {
+    if (const auto* const reduces = dynamic_cast<const Reduces*>(&backend)) {
+      gram_sum_ = reduces->PrepareGram({kRowsOfBlock, columns_, network.dtype(), precision});
+    }
+    if (gram_sum_ == nullptr) {
+      gradient_.emplace(backend, GradientRequest(tile_, network.dtype(), precision));
+      part_ = Matrix(tile_, tile_, network.dtype());
+    }
+  }
 
   void Add(const Network& network, ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights) {
     ForwardArgs args;
     args.x = rows;
     args.weights = network.Weights(0);
     args.bias = network.Bias(0);
-    args.a = hidden_.view().Rows(0, rows.rows);
-    args.a.cols = neurons_;
+    args.a = Columns(block_.view().Rows(0, rows.rows), 0, neurons_);
     forward_.Forward(args);
-    ScaleRows(args.a, weights);
-    MatrixView scaled = targets_.view().Rows(0, rows.rows);
-    ConvertMatrix(targets, scaled);
-    ScaleRows(scaled, weights);
-    for (int64_t j = 0; j < neurons_; j += tile_) {
-      const ConstMatrixView x = HiddenColumns(j, rows.rows);
-      for (int64_t i = j; i < neurons_; i += tile_) {
-        AddProduct(gram_layer_, x, HiddenColumns(i, rows.rows));
-        AddPart(i, j);
-      }
-      AddProduct(cross_layer_, x, scaled);
-      AddCross(j, scaled.cols);
+    ConvertMatrix(targets, Columns(block_.view().Rows(0, rows.rows), neurons_, columns_ - neurons_));
+    const MatrixView block = Columns(block_.view().Rows(0, rows.rows), 0, columns_);
+    ScaleRows(block, weights);
+    if (gram_sum_ != nullptr) {
+      gram_sum_->Add(block, sums_.view());
+    } else {
+      AddTiles(rows.rows);
     }
   }
 
+  // The lower triangle of H'H.
+  ConstMatrixView gram() const { return Columns(sums_.view().Rows(0, neurons_), 0, neurons_); }
+
+  Matrix Cross() const {  // H'T
+    Matrix cross(neurons_, columns_ - neurons_, DType::kF64);
+    for (int64_t j = 0; j < neurons_; ++j) {
+      for (int64_t k = 0; k < cross.cols(); ++k) {
+        cross.Row<double>(j)[k] = sums_.Row<double>(neurons_ + k)[j];
+      }
+    }
+    return cross;
+  }
+
  private:
-  static int64_t TileFor(int64_t neurons) {
-    const int64_t tiles = (neurons + kMostTile - 1) / kMostTile;
-    return ((neurons + tiles - 1) / tiles + 15) / 16 * 16;
+  static int64_t TileFor(int64_t columns) {
+    const int64_t tiles = (columns + kMostTile - 1) / kMostTile;
+    return ((columns + tiles - 1) / tiles + 15) / 16 * 16;
   }
 
   // The gradient of weights is delta' x: that product, for any backend, is what is wanted.
-  static LayerPlanRequest GradientRequest(int64_t inputs, int64_t outputs, DType dtype, Precision precision) {
-    LayerPlanRequest request{{inputs, outputs, Synapse::kDot, Activation(), /*bias=*/false}, dtype, kRowsOfBlock};
+  static LayerPlanRequest GradientRequest(int64_t tile, DType dtype, Precision precision) {
+    LayerPlanRequest request{{tile, tile, Synapse::kDot, Activation(), /*bias=*/false}, dtype, kRowsOfBlock};
     request.training = true;
     request.precision = precision;
     return request;
   }
 
-  ConstMatrixView HiddenColumns(int64_t begin, int64_t rows) const {
-    ConstMatrixView columns = hidden_.view().Rows(0, rows);
-    columns.data = static_cast<const std::byte*>(columns.data) + begin * DTypeSize_bytes(columns.dtype);
-    columns.cols = tile_;
-    return columns;
-  }
-
-  void AddProduct(StagedLayer& layer, ConstMatrixView x, ConstMatrixView delta) {
-    WeightGradientArgs args;
-    args.x = x;
-    args.delta = delta;
-    args.weights.value = part_.data();  // not read: a dot layer
-    args.weights.gradient = part_.data();
-    layer.WeightGradient(args);
+  void AddTiles(int64_t rows) {
+    for (int64_t j = 0; j < columns_; j += tile_) {
+      for (int64_t i = j; i < columns_; i += tile_) {
+        WeightGradientArgs args;
+        args.x = Columns(block_.view().Rows(0, rows), j, tile_);
+        args.delta = Columns(block_.view().Rows(0, rows), i, tile_);
+        args.weights.value = part_.data();  // not read: a dot layer
+        args.weights.gradient = part_.data();
+        gradient_->WeightGradient(args);
+        AddPart(i, j);
+      }
+    }
   }
 
   void AddPart(int64_t i_begin, int64_t j_begin) {
-    const int64_t rows = std::min(tile_, neurons_ - i_begin);
-    const int64_t cols = std::min(tile_, neurons_ - j_begin);
+    const int64_t rows = std::min(tile_, columns_ - i_begin);
+    const int64_t cols = std::min(tile_, columns_ - j_begin);
     DispatchFloat(part_.dtype(), [&]<class T>(T) {
-      const T* const part = static_cast<const T*>(part_.data());
       RunParts(threads_, rows, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
-          double* const to = gram.Row<double>(i_begin + i) + j_begin;
+          const T* const part = part_.Row<T>(i);
+          double* const to = sums_.Row<double>(i_begin + i) + j_begin;
           for (int64_t j = 0; j < cols; ++j) {
-            to[j] += static_cast<double>(part[i * tile_ + j]);
+            to[j] += static_cast<double>(part[j]);
           }
         }
       });
     });
   }
 
-  void AddCross(int64_t begin, int64_t outputs) {
-    DispatchFloat(part_.dtype(), [&]<class T>(T) {
-      const T* const part = static_cast<const T*>(part_.data());
-      for (int64_t k = 0; k < outputs; ++k) {
-        for (int64_t j = 0; j < std::min(tile_, neurons_ - begin); ++j) {
-          cross.Row<double>(begin + j)[k] += static_cast<double>(part[k * tile_ + j]);
-        }
-      }
-    });
-  }
-
   int64_t neurons_;
+  int64_t columns_;  // neurons and targets
   int64_t tile_;
   int threads_;
-  Matrix hidden_;
-  Matrix targets_;
-  Matrix part_;
-
- public:
-  Matrix gram;   // H'H, the lower triangle
-  Matrix cross;  // H'T
-
- private:
+  Matrix block_;
+  Matrix sums_;
   StagedLayer forward_;
-  StagedLayer gram_layer_;
-  StagedLayer cross_layer_;
+  std::unique_ptr<GramSum> gram_sum_;
+  // Where the backend has no such sum:
+  std::optional<StagedLayer> gradient_;
+  Matrix part_;
 };
 
 ElmSums::ElmSums(const Network& network, const Backend& backend, Precision precision)
@@ -308,23 +304,25 @@ void ElmSums::Add(ConstMatrixView rows, ConstMatrixView targets, std::span<const
 }
 
 void ElmSums::Solve(double c, Network& network) const {
-  Matrix a(products_->gram.rows(), products_->gram.cols(), DType::kF64);
-  ConvertMatrix(products_->gram.view(), a.view());
-  for (int64_t i = 0; i < a.rows(); ++i) {
-    a.Row<double>(i)[i] += 1 / c;
-  }
+  const ConstMatrixView gram = products_->gram();
+  Matrix a(gram.rows, gram.cols, DType::kF64);
+  RunParts(backend_.threads(), a.rows(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      std::copy_n(gram.Row<double>(i), i + 1, a.Row<double>(i));
+      a.Row<double>(i)[i] += 1 / c;
+    }
+  });
   if (const Factorisation factor = FactoriseCholesky(a.view(), backend_); !factor.complete) {
     ThrowSingular(factor, c);
   }
-  Matrix solved(products_->cross.rows(), products_->cross.cols(), DType::kF64);
-  ConvertMatrix(products_->cross.view(), solved.view());
+  Matrix solved = products_->Cross();
   SolveCholesky(a.view(), solved.view());
   StoreOutputWeights(solved.view(), network);
 }
 
 double ElmSums::ChooseC(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights) const {
-  const Matrix& gram = products_->gram;
-  Matrix a(gram.rows(), gram.cols(), DType::kF64);
+  const ConstMatrixView gram = products_->gram();
+  Matrix a(gram.rows, gram.cols, DType::kF64);
   for (int64_t i = 0; i < a.rows(); ++i) {
     for (int64_t j = 0; j <= i; ++j) {
       a.Row<double>(i)[j] = a.Row<double>(j)[i] = gram.Row<double>(i)[j];
@@ -333,8 +331,8 @@ double ElmSums::ChooseC(ConstMatrixView rows, ConstMatrixView targets, std::span
   const std::vector<double> candidates = CandidatesOfC(MeanDiagonal(a.view()));
   const Matrix hidden = InF64(HiddenOf(network_, rows, backend_).view(), weights);
   const Matrix wanted = InF64(targets, weights);
-  const int64_t best = BestRidge(Tridiagonal(std::move(a), backend_.threads()), products_->cross.view(), hidden.view(),
-                                 wanted.view(), RidgesOf(candidates), backend_);
+  const int64_t best = BestRidge(Tridiagonal(std::move(a), backend_.threads()), products_->Cross().view(),
+                                 hidden.view(), wanted.view(), RidgesOf(candidates), backend_);
   return candidates[static_cast<size_t>(std::max<int64_t>(0, best))];
 }
 

@@ -13,16 +13,6 @@ namespace {
 
 constexpr int64_t kBlockColumns = 192;
 
-// columns [begin, begin + count) of the rows of `matrix`
-template <class View>
-View Columns(View matrix, int64_t begin, int64_t count) {
-  View columns = matrix;
-  using Byte = std::conditional_t<std::is_same_v<View, MatrixView>, std::byte, const std::byte>;
-  columns.data = static_cast<Byte*>(matrix.data) + begin * DTypeSize_bytes(matrix.dtype);
-  columns.cols = count;
-  return columns;
-}
-
 // The diagonal block in place; false at a pivot that is not positive, which `column` then names.
 bool FactoriseBlock(MatrixView a, int64_t& column) {
   for (int64_t j = 0; j < a.cols; ++j) {

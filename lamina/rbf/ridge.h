@@ -1,12 +1,23 @@
 // Symmetric systems of ridge regression: Cholesky on the backends' own products, and the choice of the ridge.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "lamina/backend/backend.h"
 #include "lamina/base/buffer.h"
 
 namespace lamina {
+
+/// Columns [begin, begin + count) of a view.
+template <bool kConst>
+BasicMatrixView<kConst> Columns(BasicMatrixView<kConst> matrix, int64_t begin, int64_t count) {
+  using Byte = std::conditional_t<kConst, const std::byte, std::byte>;
+  matrix.data = static_cast<Byte*>(matrix.data) + begin * DTypeSize_bytes(matrix.dtype);
+  matrix.cols = count;
+  return matrix;
+}
 
 /// out = x w', all f64: `out` is rows of x × rows of w.
 void MultiplyTransposed(ConstMatrixView x, ConstMatrixView w, MatrixView out, const Backend& backend);

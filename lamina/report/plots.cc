@@ -256,6 +256,35 @@ Plot PlotScatter(const ScatterChart& chart) {
   return plot;
 }
 
+Plot PlotBars(const BarChart& chart) {
+  Plot plot{chart.id, chart.title, PlotHeader(chart.id, chart.title, chart.subtitle), "name,value,deviation\n"};
+  if (chart.values.empty()) {
+    plot.script += kNothing;
+    return plot;
+  }
+  std::string data;
+  std::string ticks;
+  for (size_t i = 0; i < chart.values.size(); ++i) {
+    const double deviation = chart.deviations.empty() ? 0 : chart.deviations[i];
+    plot.csv += fmt::format("{},{},{}\n", CsvField(chart.names[i]), chart.values[i], deviation);
+    data += fmt::format("{} {}\n", chart.values[i], std::isfinite(deviation) ? deviation : 0);
+    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", GnuplotText(chart.names[i], 30), i);
+  }
+  const auto rows = static_cast<int64_t>(chart.values.size());
+  plot.script +=
+      fmt::format("$bars << EOD\n{}EOD\n", data) + Labels(chart.x_label, "") +
+      "set grid xtics linetype 1 linecolor rgb \"#d8d8d8\"\n" +
+      fmt::format(
+          "set ytics ({}) noenhanced scale 0\nset yrange [{}:-0.6]\nset offsets graph 0.05, graph 0.05, 0, 0\n"
+          "unset key\nset style fill solid 0.8 noborder\n",
+          ticks, static_cast<double>(rows) - 0.4);
+  plot.script += Footer(chart.id,
+                        "plot $bars using (0):0:(0):1:($0-0.35):($0+0.35) with boxxyerror linecolor rgb \"#0072b2\", "
+                        "$bars using 1:0:2 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb \"#000000\"",
+                        {900, 140 + 26 * rows});
+  return plot;
+}
+
 Plot PlotConfusion(const ConfusionChart& chart) {
   Plot plot{chart.id, chart.title, PlotHeader(chart.id, chart.title, chart.subtitle),
             "true_class,predicted_class,rows\n"};

@@ -69,6 +69,17 @@ struct ConfusionChart {
   std::vector<std::vector<int64_t>> counts;
 };
 
+/// A bar beside a name each, the first on top; `deviations`: whiskers to both sides, or empty.
+struct BarChart {
+  std::string id;
+  std::string title;
+  std::string subtitle;
+  std::string x_label;
+  std::vector<std::string> names;
+  std::vector<double> values;
+  std::vector<double> deviations;
+};
+
 /// Small images side by side, each scaled by its own largest magnitude.
 struct TileChart {
   std::string id;
@@ -81,6 +92,7 @@ struct TileChart {
 
 Plot PlotLines(const LineChart& chart);
 Plot PlotScatter(const ScatterChart& chart);
+Plot PlotBars(const BarChart& chart);
 Plot PlotConfusion(const ConfusionChart& chart);
 Plot PlotTiles(const TileChart& chart);
 

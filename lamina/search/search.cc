@@ -20,6 +20,8 @@
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
+#include "lamina/train/monitor.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/tune/profile.h"
 
@@ -52,6 +54,7 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
+  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
   PlanStages();
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
@@ -187,15 +190,15 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   ValidateSettings(settings);
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
   Model model = BuildModel(settings, *data);
-  const std::unique_ptr<Backend> backend =
-      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
-  TrainOptions options = TrainOptionsFrom(settings, model.loss, {data->train.size(), data->validation.size()});
+  TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
+  const std::unique_ptr<Backend> backend = MakeTunedBackend(options.BackendFor(settings.backend, settings.members),
+                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.class_threshold = model.preprocessor.targets().class_threshold();
   options.frozen = FrozenLayers(settings, model.network);
+  SetMonitor(settings, model, data->validation, options);
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
-    TrainCallbacks stop_only;
-    stop_only.stop_requested = callbacks.stop_requested;
+    const TrainCallbacks stop_only{{}, {}, callbacks.stop_requested, {}};
     History history = TrainDirectly(settings, *data, *backend, model, stop_only);
     const std::lock_guard lock(mutex_);
     trial.history = std::move(history);
@@ -226,7 +229,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     trial.history.epochs.push_back(record);
     const auto& epochs_done = trial.history.epochs;  // the trainer's own count comes when it pauses
     if (const int64_t best = trial.history.best_epoch;
-        best == 0 || record.validation_loss < epochs_done[static_cast<size_t>(best - 1)].validation_loss) {
+        best == 0 || WatchedOf(options, record) < WatchedOf(options, epochs_done[static_cast<size_t>(best - 1)])) {
       trial.history.best_epoch = std::ssize(epochs_done);
     }
     Notify(callbacks, &trial);

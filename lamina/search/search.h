@@ -75,7 +75,7 @@ class Search {
   void ListTrials();
   void PlanStages();
   // That trials train on and are compared on.
-  TrainRows Rows() const { return {data_->train.size(), data_->validation.size()}; }
+  TrainRows Rows() const { return RowsOf(*data_); }
   void LoadFirst();
   void ReadState();
   Trial* NextTrial(int stage, const SearchCallbacks& callbacks);

@@ -14,6 +14,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/study/layer_sweep.h"
+#include "lamina/study/paper_2017_classifiers.h"
 #include "lamina/study/paper_2017_values.h"
 
 namespace lamina {
@@ -369,6 +370,8 @@ Paper2017Result RunPaper2017(const Paper2017Options& options) {
   AddTable4(study, report);
   AddTable5(study, report);
   AddFigures(study, report);
+  report.tables.push_back(
+      TimeClassifiers(options.sizes.classifier_rows, kMnistInputs, *study.backend, options.timer.stop_requested));
   AddMeasurements(study, report);
   result.all_verified = study.timer.AllVerified();
   result.interrupted = study.timer.interrupted();

@@ -22,6 +22,7 @@ Paper2017Sizes Paper2017Sizes::Quick() {
   sizes.sweep_blocks = {256, 64, 16};
   sizes.inputs = {1, 8, 64, 256, 1024, 4096, 16384, 65536};
   sizes.square = 500;
+  sizes.classifier_rows = 2000;
   return sizes;
 }
 

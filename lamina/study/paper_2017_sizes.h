@@ -14,6 +14,7 @@ struct Paper2017Sizes {
   std::vector<int64_t> sweep_blocks;  // B
   std::vector<int64_t> inputs;        // n of Figures 5 to 7
   int64_t square = 1000;              // of Table IV
+  int64_t classifier_rows = 10000;
 
   static Paper2017Sizes Full();
   static Paper2017Sizes Quick();

@@ -19,6 +19,10 @@ constexpr int64_t kLeastPatience = 5;
 constexpr int64_t kMostPatience = 50;
 constexpr int64_t kPatienceShare = 5;  // of the epochs, one in this many
 
+constexpr int64_t kRecipeEpochs = 256;
+constexpr int64_t kLeastRecipeEpochs = 16;
+constexpr int64_t kRecipeRows = 1'000'000;  // seen in all epochs together
+
 constexpr double kMostDecay = 0.001;
 constexpr double kDecayRows = 5;  // few rows are learnt by heart without it, many are not
 
@@ -36,6 +40,11 @@ AutoTraining AutoTrainingFor(const TrainRows& rows) {
   training.patience = watched ? std::clamp(training.epochs / kPatienceShare, kLeastPatience, kMostPatience) : 0;
   training.weight_decay = std::min(kMostDecay, kDecayRows / static_cast<double>(train));
   return training;
+}
+
+AutoTraining RecipeTrainingFor(const TrainRows& rows) {
+  const int64_t train = std::max<int64_t>(1, rows.train);
+  return {.epochs = std::clamp(kRecipeRows / train, kLeastRecipeEpochs, kRecipeEpochs), .batch = 256};
 }
 
 }  // namespace lamina

@@ -18,6 +18,7 @@ using nlohmann::json;
 
 constexpr const char* kMetadataKey = "lamina_checkpoint";
 constexpr const char* kBestTensor = "checkpoint.best";
+constexpr const char* kFrontTensor = "checkpoint.front_scale";
 
 std::string StateTensor(size_t i) { return fmt::format("checkpoint.optimiser.{}", i); }
 
@@ -61,10 +62,12 @@ TensorView FlatView(const AlignedBuffer& buffer, DType dtype) {
   return {dtype, {count}, {static_cast<const char*>(buffer.data()), static_cast<size_t>(buffer.size_bytes())}};
 }
 
-AlignedBuffer FlatFrom(const SafetensorsFile& file, const std::string& name, const Network& network) {
-  const int64_t count = network.parameter_bytes() / DTypeSize_bytes(network.dtype());
-  const TensorView& tensor = file.Require(name, network.dtype(), {count});
-  AlignedBuffer buffer(network.parameter_bytes());
+// A flat array of the network, with `front_bytes` more of its front scale.
+AlignedBuffer FlatFrom(const SafetensorsFile& file, const std::string& name, const Network& network,
+                       int64_t front_bytes) {
+  const int64_t size_bytes = network.parameter_bytes() + front_bytes;
+  const TensorView& tensor = file.Require(name, network.dtype(), {size_bytes / DTypeSize_bytes(network.dtype())});
+  AlignedBuffer buffer(size_bytes);
   std::memcpy(buffer.data(), tensor.bytes.data(), tensor.bytes.size());
   return buffer;
 }
@@ -87,15 +90,20 @@ uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes) {
 
 void SaveCheckpoint(const std::string& path, const Model& model, const TrainState& state, uint64_t data_fingerprint) {
   Model running;
-  running.network = Network(model.network.layers(), model.network.dtype());
-  std::memcpy(running.network.parameters(), state.parameters.data(),
-              static_cast<size_t>(state.parameters.size_bytes()));
+  running.network = Network(model.network.layers(), model.network.dtype(), model.network.members());
+  const int64_t network_bytes = running.network.parameter_bytes();
+  std::memcpy(running.network.parameters(), state.parameters.data(), static_cast<size_t>(network_bytes));
   running.preprocessor = model.preprocessor;
   running.loss = model.loss;
   running.training = model.training;
   ModelExtras extras;
   extras.metadata[kMetadataKey] = ToJson(state, data_fingerprint).dump();
   const DType dtype = model.network.dtype();
+  if (const int64_t front_bytes = state.parameters.size_bytes() - network_bytes; front_bytes > 0) {
+    const char* front = static_cast<const char*>(state.parameters.data()) + network_bytes;
+    extras.tensors[kFrontTensor] = {
+        dtype, {front_bytes / DTypeSize_bytes(dtype)}, {front, static_cast<size_t>(front_bytes)}};
+  }
   if (state.best_parameters.size_bytes() > 0) {
     extras.tensors[kBestTensor] = FlatView(state.best_parameters, dtype);
   }
@@ -106,38 +114,50 @@ void SaveCheckpoint(const std::string& path, const Model& model, const TrainStat
 }
 
 Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom) {
-  const SafetensorsFile file = SafetensorsFile::Read(path);
+  return CheckpointFrom(SafetensorsFile::Read(path), path, custom);
+}
+
+Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
   Checkpoint checkpoint;
-  checkpoint.model = ModelFrom(file, path, custom);
+  checkpoint.model = ModelFrom(file, source, custom);
   const auto entry = file.metadata().find(kMetadataKey);
   if (entry == file.metadata().end()) {
     throw Error(ErrorCode::kBadModel, "a finished model, not a checkpoint: it holds no training state",
-                {.file = path, .remedy = "Resume from a file written by --checkpoint."});
+                {.file = source, .remedy = "Resume from a file written by --checkpoint."});
   }
   try {
-    const json node = ParseUntrustedJson(entry->second, path);
+    const json node = ParseUntrustedJson(entry->second, source);
     FromJson(node, checkpoint.state);
     checkpoint.data_fingerprint = node.at("data_fingerprint").get<uint64_t>();
     const Network& network = checkpoint.model.network;
-    checkpoint.state.parameters = AlignedBuffer(network.parameter_bytes());
+    const auto front = file.tensors().find(kFrontTensor);
+    int64_t front_bytes = 0;
+    if (front != file.tensors().end()) {
+      front_bytes = std::ssize(file.Require(kFrontTensor, network.dtype(), {front->second.element_count()}).bytes);
+    }
+    checkpoint.state.parameters = AlignedBuffer(network.parameter_bytes() + front_bytes);
     std::memcpy(checkpoint.state.parameters.data(), network.parameters(),
                 static_cast<size_t>(network.parameter_bytes()));
+    if (front_bytes > 0) {
+      std::memcpy(static_cast<char*>(checkpoint.state.parameters.data()) + network.parameter_bytes(),
+                  front->second.bytes.data(), static_cast<size_t>(front_bytes));
+    }
     if (file.tensors().contains(kBestTensor)) {
-      checkpoint.state.best_parameters = FlatFrom(file, kBestTensor, network);
+      checkpoint.state.best_parameters = FlatFrom(file, kBestTensor, network, 0);
     }
     const auto arrays = node.at("optimiser_arrays").get<size_t>();
     for (size_t i = 0; i < arrays; ++i) {
-      checkpoint.state.optimiser.push_back(FlatFrom(file, StateTensor(i), network));
+      checkpoint.state.optimiser.push_back(FlatFrom(file, StateTensor(i), network, front_bytes));
     }
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())),
-                {.file = path});
+                {.file = source});
   } catch (const Error& error) {
     if (!error.context().file.empty()) {
       throw;
     }
     throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", error.message()),
-                {.file = path, .value = error.context().value});
+                {.file = source, .value = error.context().value});
   }
   return checkpoint;
 }

@@ -22,6 +22,8 @@ void SaveCheckpoint(const std::string& path, const Model& model, const TrainStat
 
 /// Throws Error(kNotFound | kIo | kBadModel); a model file without training state is told apart.
 Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom = {});
+Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source,
+                          std::span<const Activation> custom = {});
 
 /// A hash of the encoded rows, to notice that a run is resumed on other data.
 uint64_t DataFingerprint(const Dataset& train, const Dataset* validation);

@@ -178,4 +178,17 @@ void DataFeed::Load(int64_t begin, int64_t end, TrainingSteps& work) {
   work.end = work.begin + std::min(end, (chunk + 1) * stream.chunk_samples) - begin;
 }
 
+void RequireFit(const Dataset& data, const Network& network) {
+  const auto fits = [&](const Matrix& matrix, int64_t cols) {
+    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
+  };
+  const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
+  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
+                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
+                            network.ShapeText(), DTypeName(network.dtype())));
+  }
+}
+
 }  // namespace lamina

@@ -27,6 +27,7 @@ class DataFeed {
   DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch);
   ~DataFeed();
 
+  const Dataset& dataset() const { return dataset_; }
   int64_t rows() const { return dataset_.size(); }
   bool is_classification() const { return !dataset_.labels.empty(); }
   /// Whether rows pass through in chunks, of so many samples.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -15,31 +16,44 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kMonitored = "monitored";  // absent where the loss tells the best epoch
+
 struct Field {
-  const char* name;
+  std::string_view name;
   double EpochRecord::*member;
 };
 
-constexpr std::array<Field, 8> kFields{{{"learning_rate", &EpochRecord::learning_rate},
+constexpr std::array<Field, 9> kFields{{{"learning_rate", &EpochRecord::learning_rate},
                                         {"train_loss", &EpochRecord::train_loss},
                                         {"train_accuracy", &EpochRecord::train_accuracy},
                                         {"validation_loss", &EpochRecord::validation_loss},
                                         {"validation_accuracy", &EpochRecord::validation_accuracy},
+                                        {kMonitored, &EpochRecord::monitored},
                                         {"train_seconds", &EpochRecord::train_seconds},
                                         {"validation_seconds", &EpochRecord::validation_seconds},
                                         {"samples_per_second", &EpochRecord::samples_per_second}}};
+
+// Those that the history has.
+std::vector<Field> FieldsOf(const History& history) {
+  const bool monitors = std::any_of(history.epochs.begin(), history.epochs.end(),
+                                    [](const EpochRecord& record) { return !std::isnan(record.monitored); });
+  std::vector<Field> fields(kFields.begin(), kFields.end());
+  std::erase_if(fields, [&](const Field& field) { return field.name == kMonitored && !monitors; });
+  return fields;
+}
 
 }  // namespace
 
 std::string History::ToCsv() const {
   std::string text = "epoch";
-  for (const Field& field : kFields) {
+  const std::vector<Field> fields = FieldsOf(*this);
+  for (const Field& field : fields) {
     text += fmt::format(",{}", field.name);
   }
   text += '\n';
   for (const EpochRecord& record : epochs) {
     text += fmt::format("{}", record.epoch);
-    for (const Field& field : kFields) {
+    for (const Field& field : fields) {
       const double value = record.*(field.member);
       text += std::isnan(value) ? "," : fmt::format(",{}", value);
     }
@@ -52,7 +66,7 @@ json History::ToJson() const {
   json list = json::array();
   for (const EpochRecord& record : epochs) {
     json entry = {{"epoch", record.epoch}};
-    for (const Field& field : kFields) {
+    for (const Field& field : FieldsOf(*this)) {
       const double value = record.*(field.member);
       entry[field.name] = std::isnan(value) ? json(nullptr) : json(value);
     }
@@ -70,6 +84,9 @@ History History::FromJson(const json& node) {
       EpochRecord record;
       record.epoch = entry.at("epoch").get<int64_t>();
       for (const Field& field : kFields) {
+        if (field.name == kMonitored && !entry.contains(field.name)) {
+          continue;
+        }
         const json& value = entry.at(field.name);
         record.*(field.member) = value.is_null() ? std::nan("") : value.get<double>();
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -16,14 +17,15 @@ struct EpochRecord {
   double train_accuracy = 0;  // measured while the weights change
   double validation_loss = 0;
   double validation_accuracy = 0;
-  double train_seconds = 0;       // this epoch's training steps
-  double validation_seconds = 0;  // this epoch's validation
-  double samples_per_second = 0;  // training
+  double monitored = std::numeric_limits<double>::quiet_NaN();  // the metric that tells the best epoch; NaN: the loss
+  double train_seconds = 0;                                     // this epoch's training steps
+  double validation_seconds = 0;                                // this epoch's validation
+  double samples_per_second = 0;                                // training
 };
 
 struct History {
   std::vector<EpochRecord> epochs;
-  int64_t best_epoch = 0;   // by validation loss (train loss without validation); 0: none yet
+  int64_t best_epoch = 0;  // by the metric monitored, else validation loss (train loss without validation); 0: none yet
   std::string stop_reason;  // "epochs", "early_stopping", "interrupted"
 
   /// One line an epoch, header first; NaN fields are empty.

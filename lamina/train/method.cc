@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/settings_text.h"
 
 namespace lamina {
@@ -30,7 +31,7 @@ const std::vector<MethodReadsRow>& ReadsTable() {
 
 constexpr std::string_view kReadByAll[] = {"method", "dtype", "seed"};
 // Of the other groups, what only some methods read.
-constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values"};
+constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values", "monitor"};
 constexpr std::string_view kOfFiles[] = {"checkpoint", "checkpoint-epochs"};
 
 template <class List>
@@ -42,6 +43,9 @@ bool IsOfSomeMethods(const Setting<TrainSettings>& row) {
   return row.group == kNetworkGroup || row.group == kTrainingGroup || row.group == kMethodGroup ||
          Contains(kOfData, row.name) || Contains(kOfFiles, row.name);
 }
+
+// Neurons of hidden layers, those of the recipe where they are open.
+std::vector<int64_t> HiddenOf(const TrainSettings& settings) { return WithRecipe(settings, false).hidden; }
 
 std::string_view OwnNeuron(Method method) {
   return method == Method::kElm ? "dot-abs" : method == Method::kSfsvc ? "l2sq-triangle" : "l1-triangle";
@@ -82,7 +86,7 @@ void ValidateMethod(const TrainSettings& settings) {
     return;
   }
   NeuronFrom(settings);
-  if (method == Method::kElm && (settings.hidden.size() != 1 || settings.hidden[0] == 0)) {
+  if (method == Method::kElm && (HiddenOf(settings).size() != 1 || HiddenOf(settings)[0] == 0)) {
     RefuseSetting("hidden", "--method elm has one hidden layer", FieldText(&settings.hidden),
                   "Give --hidden its neurons, such as 1000.");
   }
@@ -139,7 +143,7 @@ std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inp
   }
   LayerSpec hidden = NeuronFrom(settings).layer;
   hidden.inputs = inputs;
-  hidden.outputs = method == Method::kElm ? settings.hidden[0] : 1;
+  hidden.outputs = method == Method::kElm ? HiddenOf(settings)[0] : 1;
   return {hidden, {hidden.outputs, outputs, Synapse::kDot, Activation(), /*bias=*/false}};
 }
 

@@ -10,9 +10,14 @@
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 
 namespace lamina {
 namespace {
+
+std::vector<std::string> TargetColumns(const std::vector<std::string>& targets) {
+  return targets.empty() ? std::vector<std::string>{"-1"} : targets;
+}
 
 // A class per row for stratified splitting; rows without one are a class of their own.
 std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows, const std::string& target) {
@@ -32,15 +37,15 @@ std::vector<int32_t> StrataOf(const Table& table, std::span<const int64_t> rows,
 
 Split SplitOf(const DataOptions& options, const Table& table) {
   const std::vector<int64_t> rows = SelectRows(table.rows, options.samples, options.random_samples, options.split.seed);
-  if (!options.split_by.empty()) {
+  if (!options.split_by.empty() && options.folds.folds == 0) {
     return SplitRowsBy(table, options.split_by, rows, options.split);
   }
   std::vector<int32_t> strata;
   if (options.split.stratify) {
-    const std::vector<std::string>& targets = options.preprocess.targets;
-    strata = StrataOf(table, rows, targets.empty() ? "-1" : targets.front());
+    strata = StrataOf(table, rows, TargetColumns(options.preprocess.targets).front());
   }
-  return SplitRows(rows, strata, options.split);
+  return options.folds.folds > 0 ? SplitFold(table, rows, strata, options.folds, options.split)
+                                 : SplitRows(rows, strata, options.split);
 }
 
 // Fit() has looked at the training rows; a value missing in the others would end the run later.
@@ -95,6 +100,24 @@ RawData ReadRawData(const DataSources& sources) {
   return raw;
 }
 
+Task TaskOf(const TrainSettings& settings, const RawData& raw) {
+  const Table& table = raw.main.train;
+  PreprocessOptions options = PreprocessOptionsFrom(settings);
+  if (settings.target.empty() && raw.main.target) {
+    options.targets = {*raw.main.target};
+  }
+  std::vector<int64_t> positions;
+  for (const std::string& name : TargetColumns(options.targets)) {
+    positions.push_back(table.FindColumn(name));
+  }
+  return TargetEncoder::TaskOf(table, SelectRows(table.rows, settings.samples, settings.random_samples, settings.seed),
+                               positions, options);
+}
+
+const Table* TestTableOf(const TrainSettings& settings, const RawData& raw) {
+  return raw.main.test && settings.fold == 0 ? &*raw.main.test : nullptr;
+}
+
 DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   DataOptions options;
   options.samples = settings.samples;
@@ -106,6 +129,15 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
     options.preprocess.targets = {*raw.main.target};
   }
   options.in_order = !LearnsByGradient(settings);
+  if (settings.folds > 0) {
+    if (settings.fold == 0) {
+      RefuseSetting("folds", "--folds is a run a fold, and this makes one", FieldText(&settings.folds),
+                    "Choose one with --fold, or use lamina train, which makes them all.");
+    }
+    options.folds = {settings.folds, settings.fold, settings.group, settings.split_by};
+    const bool whole = !settings.group.empty() || !settings.split_by.empty();  // classes are where their groups are
+    options.split.stratify = !whole && (settings.stratify || TaskOf(settings, raw) == Task::kClassification);
+  }
   options.weights = WeightOptionsFrom(settings);
   options.dtype = ParseDType(settings.dtype);
   return options;
@@ -145,7 +177,9 @@ int64_t NetworkPlan::parameter_count() const {
   for (const LayerSpec& layer : layers) {
     count += layer.parameter_count();
   }
-  return count;
+  const LayerSpec& last = layers.back();
+  count += (members - 1) * (last.weight_count() + (last.bias ? last.outputs : 0));
+  return count + (members > 1 ? members * layers.front().inputs : 0);
 }
 
 NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
@@ -157,33 +191,36 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   plan.output = PlanOutput(settings, classes, custom);
   plan.layers = LearnsByGradient(settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
                                            : LayersOfMethod(settings, inputs, outputs, classes);
-  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype)); !verdict) {
+  plan.members = settings.members;
+  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   return plan;
 }
 
-RunPlan PlanRun(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
+  TrainSettings settings = given;
+  settings.recipe = RecipeFor(given, raw.main.train.is_image);
   RunPlan plan;
+  plan.recipe = settings.recipe;
   plan.data = PlanData(settings, raw, custom);
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);
   }
   plan.network = PlanNetwork(settings, plan.data.preprocessor, custom);
   const BoundTable main(plan.data.preprocessor, raw.main.train);
-  const auto usable = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    const int64_t asked = other ? other->rows : std::ssize(chosen);
+  const auto usable = [&](const Table* other, const std::vector<int64_t>& chosen) {
+    const int64_t asked = other != nullptr ? other->rows : std::ssize(chosen);
     const int64_t used =
-        std::ssize(other ? BoundTable(plan.data.preprocessor, *other).UsableRows(AllRowsOf(*other), true)
-                         : main.UsableRows(chosen, true));
+        std::ssize(other != nullptr ? BoundTable(plan.data.preprocessor, *other).UsableRows(AllRowsOf(*other), true)
+                                    : main.UsableRows(chosen, true));
     plan.left_out_rows += asked - used;
     return used;
   };
-  plan.train_rows = usable(std::nullopt, plan.data.split.train);
-  plan.validation_rows = usable(raw.validation, plan.data.split.validation);
-  plan.test_rows = usable(raw.main.test, plan.data.split.test);
-  const TrainOptions options =
-      TrainOptionsFrom(settings, plan.network.output.loss, {plan.train_rows, plan.validation_rows});
+  plan.train_rows = usable(nullptr, plan.data.split.train);
+  plan.validation_rows = usable(raw.validation ? &*raw.validation : nullptr, plan.data.split.validation);
+  plan.test_rows = usable(TestTableOf(settings, raw), plan.data.split.test);
+  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
   plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;
 }

@@ -9,6 +9,7 @@
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/encode/sample_weights.h"
 #include "lamina/data/files/reader.h"
+#include "lamina/train/folds.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/split.h"
 
@@ -43,6 +44,7 @@ struct DataOptions {
   bool random_samples = false;
   std::string split_by;
   SplitOptions split;
+  FoldOptions folds;
   PreprocessOptions preprocess;
   bool in_order = false;  // training rows as the file has them; else shuffled by the seed
   WeightOptions weights;
@@ -51,6 +53,12 @@ struct DataOptions {
   bool operator==(const DataOptions&) const = default;
 };
 DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw);
+
+/// Whether all rows that the settings use make the target a class or a number to predict. Throws Error.
+Task TaskOf(const TrainSettings& settings, const RawData& raw);
+
+/// The table of test rows that the run has apart; null where they are a part of the data: always for a fold.
+const Table* TestTableOf(const TrainSettings& settings, const RawData& raw);
 
 /// Which rows train and how they are encoded.
 struct DataPlan {
@@ -74,6 +82,7 @@ struct NetworkPlan {
   /// A distance layer that takes its radius from the encoded rows has radius 1 here, one that finds its centres among
   /// them one centre.
   std::vector<LayerSpec> layers;
+  int64_t members = 1;
   int64_t parameter_count() const;
 };
 
@@ -82,10 +91,14 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
+  std::string recipe;  // RecipeFor()
   DataPlan data;
   NetworkPlan network;
 
   // Without the rows that the preprocessor leaves out for missing values.
+  TrainRows rows() const {
+    return {train_rows, validation_rows, network.output.classes, data.preprocessor.inputs().count()};
+  }
   int64_t train_rows = 0;
   int64_t validation_rows = 0;
   int64_t test_rows = 0;

@@ -9,11 +9,21 @@
 
 namespace lamina {
 namespace {
-constexpr Named<ScheduleKind> kKinds[] = {{"constant", ScheduleKind::kConstant},
-                                          {"step", ScheduleKind::kStep},
-                                          {"cosine", ScheduleKind::kCosine},
-                                          {"plateau", ScheduleKind::kPlateau}};
+constexpr Named<ScheduleKind> kKinds[] = {{"constant", ScheduleKind::kConstant}, {"step", ScheduleKind::kStep},
+                                          {"cosine", ScheduleKind::kCosine},     {"plateau", ScheduleKind::kPlateau},
+                                          {"coslog4", ScheduleKind::kCosLog4},   {"flat_cos", ScheduleKind::kFlatCos},
+                                          {"one_cycle", ScheduleKind::kOneCycle}};
+
+// From `from` at t = 0 to `to` at t = 1.
+double AlongCosine(double from, double to, double t) {
+  return to + 0.5 * (from - to) * (1.0 + std::cos(std::numbers::pi * t));
 }
+
+bool HasRateOfEpoch(ScheduleKind kind) {
+  return kind != ScheduleKind::kCosLog4 && kind != ScheduleKind::kFlatCos && kind != ScheduleKind::kOneCycle;
+}
+
+}  // namespace
 
 std::string_view ScheduleKindName(ScheduleKind kind) { return NameOf(kind, kKinds); }
 
@@ -35,8 +45,30 @@ double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t ep
       return low + 0.5 * (learning_rate - low) * (1.0 + std::cos(std::numbers::pi * std::min(1.0, t)));
     }
     case ScheduleKind::kPlateau: return learning_rate * std::pow(schedule.factor, static_cast<double>(reductions));
+    default: return learning_rate;
   }
-  return learning_rate;
+}
+
+bool ChangesBySteps(const Schedule& schedule) { return schedule.warmup > 0 || !HasRateOfEpoch(schedule.kind); }
+
+double StepRateAt(const Schedule& schedule, double learning_rate, double epoch_rate, double done) {
+  constexpr double kCyclePeak = 0.3;
+  constexpr double kCycleStart = 1.0 / 25;
+  constexpr double kCycleEnd = kCycleStart * 1e-4;
+  double rate = epoch_rate;
+  switch (schedule.kind) {
+    case ScheduleKind::kCosLog4:
+      rate = 0.5 * learning_rate * (1.0 - std::cos(2.0 * std::numbers::pi * std::log2(1.0 + 15.0 * done)));
+      break;
+    case ScheduleKind::kFlatCos: rate = AlongCosine(learning_rate, 0, std::max(0.0, 2.0 * done - 1.0)); break;
+    case ScheduleKind::kOneCycle:
+      rate = done < kCyclePeak
+                 ? AlongCosine(kCycleStart * learning_rate, learning_rate, done / kCyclePeak)
+                 : AlongCosine(learning_rate, kCycleEnd * learning_rate, (done - kCyclePeak) / (1.0 - kCyclePeak));
+      break;
+    default: break;
+  }
+  return done < schedule.warmup ? rate * done / schedule.warmup : rate;
 }
 
 }  // namespace lamina

@@ -14,13 +14,19 @@
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_claim.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/cluster/communicator.h"
+#include "lamina/data/encode/bound_table.h"
+#include "lamina/model/drift.h"
+#include "lamina/model/intervals.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/method.h"
+#include "lamina/train/monitor.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
@@ -34,7 +40,38 @@ constexpr int64_t kShardsOfRanks = 8;  // where --shards does not say
 // The same table may be named from another folder.
 std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
+// Training again replaces what it made before; another model is only replaced where that was asked for.
+void RequireOwnModel(const TrainSettings& settings, std::span<const Activation> custom) {
+  std::error_code ignored;
+  if (settings.model.empty() || settings.overwrite || !std::filesystem::is_regular_file(settings.model, ignored)) {
+    return;
+  }
+  std::string what = "a file that is no model";
+  try {
+    const Model there = LoadModel(settings.model, custom);
+    const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
+    const auto data = of.value("data", std::string());
+    if (FileName(data) == FileName(settings.data) &&
+        of.value("target", std::vector<std::string>()) == settings.target) {
+      return;
+    }
+    what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
+                       data.empty() ? "" : ", trained on " + data);
+  } catch (const Error&) {  // it says what is wrong with it, which does not matter
+  }
+  RefuseSetting("model", fmt::format("--model would replace {}", what), settings.model,
+                "Give another name, or --overwrite.");
+}
+
 }  // namespace
+
+void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom) {
+  CheckFiles(FilesOf(settings));
+  if (settings.checkpoint_epochs > 0 && CheckpointPathOf(settings).empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
+  }
+  RequireOwnModel(settings, custom);
+}
 
 TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom) {
   const Checkpoint saved = LoadCheckpoint(checkpoint, custom);
@@ -54,6 +91,12 @@ TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, st
   Prepare(&raw, nullptr);
 }
 
+TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
+                           std::vector<Activation> custom)
+    : settings_(settings), custom_(std::move(custom)), found_(std::move(found)) {
+  Prepare(&raw, nullptr);
+}
+
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom,
                            Communicator* ranks)
     : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
@@ -69,7 +112,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     RefuseSetting("method", fmt::format("the method {} has no steps that ranks could share", settings_.method),
                   settings_.method, "Train it in one process.");
   }
-  CheckOutputs();
+  CheckTrainOutputs(settings_, custom_);
   std::optional<Checkpoint> saved;
   if (checkpoint != nullptr) {
     saved = LoadCheckpoint(*checkpoint, custom_);
@@ -90,19 +133,30 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     }
     read = ReadRawData(sources);
   }
-  data_ = std::make_shared<const TrainData>(EncodeData(given != nullptr ? *given : *read, settings_, custom_, fitted));
+  const RawData& raw = given != nullptr ? *given : *read;
+  settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+  data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
+  const Table& table = (given != nullptr ? *given : *read).main.train;
+  model_.profile = ProfileOf(BoundTable(model_.preprocessor, table), model_.preprocessor, data_->train.rows);
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
-  options_ = TrainOptionsFrom(settings_, model_.loss, {train().size(), validation().size()});
+  options_ = TrainOptionsFrom(settings_, model_.loss, RowsOf(*data_));
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.frozen = FrozenLayers(settings_, model_.network);
-  const std::string_view backend = LearnsByGradient(settings_)
-                                       ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
-                                                            model_.network.dtype(), options_.rule.StateCount())
-                                       : settings_.backend;
+  SetMonitor(settings_, model_, validation(), options_);
+  RequireQuality();
+  if (options_.shards > 0 && (options_.front_scale > 0 || options_.dropout > 0 || settings_.members > 1)) {
+    RefuseSetting("shards", "a front scale, dropout and members are of steps in one piece, and --shards cuts them", "",
+                  "Leave one of them out (--recipe plain has none).");
+  }
+  const std::string_view backend =
+      LearnsByGradient(settings_)
+          ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
+                               options_.batch, model_.network.dtype(), options_.rule.StateCount())
+          : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = Threads()}, &tuning_warning_);
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
@@ -153,7 +207,8 @@ void TrainSession::RequireSameOnRanks() {
 }
 
 void TrainSession::Accept(Checkpoint saved, const std::string& path) {
-  if (saved.model.network.layers() != model_.network.layers()) {
+  if (saved.model.network.layers() != model_.network.layers() ||
+      saved.model.network.members() != model_.network.members()) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's network is not the one of these settings",
                 {.file = path, .remedy = "Resume without flags that change the network."});
   }
@@ -177,37 +232,6 @@ uint64_t TrainSession::Fingerprint() {
 
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
 
-void TrainSession::CheckOutputs() const {
-  CheckFiles(FilesOf(settings_));
-  if (settings_.checkpoint_epochs > 0 && CheckpointPath().empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
-  }
-  RequireOwnModel();
-}
-
-// Training again replaces what it made before; another model is only replaced where that was asked for.
-void TrainSession::RequireOwnModel() const {
-  std::error_code ignored;
-  if (settings_.model.empty() || settings_.overwrite || !std::filesystem::is_regular_file(settings_.model, ignored)) {
-    return;
-  }
-  std::string what = "a file that is no model";
-  try {
-    const Model there = LoadModel(settings_.model, custom_);
-    const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
-    const auto data = of.value("data", std::string());
-    if (FileName(data) == FileName(settings_.data) &&
-        of.value("target", std::vector<std::string>()) == settings_.target) {
-      return;
-    }
-    what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
-                       data.empty() ? "" : ", trained on " + data);
-  } catch (const Error&) {  // it says what is wrong with it, which does not matter
-  }
-  RefuseSetting("model", fmt::format("--model would replace {}", what), settings_.model,
-                "Give another name, or --overwrite.");
-}
-
 TrainSession::~TrainSession() = default;
 
 const Dataset& TrainSession::train() const { return data_->train; }
@@ -227,6 +251,10 @@ std::string TrainSession::PrecisionRemark() const {
 std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
 
 TrainResult TrainSession::Run(TrainCallbacks callbacks) {
+  std::vector<std::unique_ptr<FileClaim>> claims;  // of what a second run would overwrite with its own
+  for (const std::string& path : {settings_.model, CheckpointPath()}) {
+    claims.push_back(path.empty() || !IsFirst() ? nullptr : FileClaim::Take(path));
+  }
   TrainResult result;
   const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
   result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
@@ -235,13 +263,20 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
-  if (test().size() > 0 && IsFirst() && result.history.stop_reason != "interrupted") {
-    result.test = Evaluate(model_, *backend_, test());
+  if (IsFirst() && result.history.stop_reason != "interrupted") {
+    JudgeBy(validation(), result);
+    if (test().size() > 0) {
+      result.test = Evaluate(model_, *backend_, test());
+      MeasureTest(result);
+    }
   }
   model_.training["epochs"] = result.history.epochs.size();
   model_.training["best_epoch"] = result.history.best_epoch;
   model_.training["batch"] = options_.batch;
   model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
+  if (found_) {
+    model_.training["cross_validation"] = found_->cross_validation;
+  }
   if (result.test) {
     model_.training["test"] = ToJson(*result.test);
   }
@@ -249,6 +284,64 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     WriteFiles(result);
   }
   return result;
+}
+
+// Before any training, what would fail after it.
+void TrainSession::RequireQuality() const {
+  const TargetEncoder& targets = model_.preprocessor.targets();
+  const bool classes = targets.task() == Task::kClassification;
+  MetricsFor(settings_.metrics, classes);
+  if (settings_.calibrate) {
+    if (const Verdict verdict = CanCalibrate(model_); !verdict) {
+      RefuseSetting("calibrate", "--calibrate: " + verdict.reason, "", "Leave it out.");
+    }
+    if (validation().size() == 0 && !(found_ && found_->temperature)) {
+      RefuseSetting("calibrate", "--calibrate needs validation rows", "", "Give a validation share, or use --folds.");
+    }
+  }
+  if (settings_.intervals) {
+    if (classes) {
+      RefuseSetting("intervals", "--intervals are of numbers, and the target is a class", "", "Leave it out.");
+    }
+    if (const int64_t least = LeastRowsFor(*settings_.intervals);
+        validation().size() < least && !(found_ && found_->intervals)) {
+      RefuseSetting("intervals",
+                    fmt::format("--intervals {:g} needs {} validation rows, and there are {}", *settings_.intervals,
+                                least, validation().size()),
+                    "", "Let more rows validate (--split), use --folds, or ask for a smaller share.");
+    }
+  }
+}
+
+void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
+  if (settings_.calibrate && found_ && found_->temperature) {
+    ApplyTemperature(model_.network, *found_->temperature);
+    model_.training["calibration"] = {{"temperature", *found_->temperature}};
+  } else if (settings_.calibrate) {
+    result.calibration = Calibrate(model_, *backend_, rows);
+    model_.training["calibration"] = ToJson(*result.calibration);
+  }
+  if (settings_.intervals) {
+    model_.intervals = found_ && found_->intervals
+                           ? *found_->intervals
+                           : IntervalsOf(ScoreDataset(model_, NetworkOutputs(model_, *backend_, rows.features), rows),
+                                         *settings_.intervals);
+  }
+}
+
+void TrainSession::MeasureTest(TrainResult& result) {
+  if (settings_.metrics.empty() && !model_.intervals) {
+    return;
+  }
+  const std::vector<ScoredRows> scored =
+      ScoreDataset(model_, NetworkOutputs(model_, *backend_, test().features), test());
+  if (!settings_.metrics.empty()) {
+    const bool classes = model_.preprocessor.targets().task() == Task::kClassification;
+    result.test->metrics = MeasureMetrics(MetricsFor(settings_.metrics, classes), scored, {.seed = settings_.seed});
+  }
+  if (model_.intervals) {
+    result.coverage = CoverageOf(*model_.intervals, scored);
+  }
 }
 
 History TrainSession::RunTrainer(TrainCallbacks callbacks) {

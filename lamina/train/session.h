@@ -11,6 +11,7 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/data/encode/decisions.h"
+#include "lamina/model/calibrate.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
 #include "lamina/train/settings.h"
@@ -25,9 +26,18 @@ struct TrainData;
 /// What came out of Run().
 struct TrainResult {
   History history;
-  std::optional<Evaluation> test;  // on the test rows, if there are any, by the weights kept
-  double train_seconds = 0;        // steps only
-  double waited_seconds = 0;       // for other ranks: communication that nothing hid
+  std::optional<Evaluation> test;          // on the test rows, if there are any, by the weights kept
+  double train_seconds = 0;                // steps only
+  double waited_seconds = 0;               // for other ranks: communication that nothing hid
+  std::optional<Calibration> calibration;  // where the settings ask for it and validation rows fitted it
+  std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
+};
+
+/// What other runs on the same data have found out, instead of the validation rows of this one (CrossValidate).
+struct FoundByFolds {
+  std::optional<double> temperature;         // of --calibrate
+  std::optional<AnswerIntervals> intervals;  // of --intervals
+  nlohmann::json cross_validation;           // kept in the model's "training"
 };
 
 class TrainSession {
@@ -43,6 +53,8 @@ class TrainSession {
 
   /// As above with what ReadRawData(settings) has read, which is not needed any more afterwards.
   TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom = {});
+  TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
+               std::vector<Activation> custom = {});
 
   /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
@@ -50,7 +62,8 @@ class TrainSession {
   TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {},
                Communicator* ranks = nullptr);
 
-  /// Trains, writes model and history files as the settings say, evaluates the test rows. An interrupted run writes a
+  /// Trains, writes model and history files as the settings say, evaluates the test rows. Throws Error(kIo)
+  /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
   /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
   /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
@@ -83,9 +96,10 @@ class TrainSession {
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
   History RunTrainer(TrainCallbacks callbacks);
+  void RequireQuality() const;
+  void JudgeBy(const Dataset& rows, TrainResult& result);
+  void MeasureTest(TrainResult& result);
   void Accept(Checkpoint saved, const std::string& path);
-  void CheckOutputs() const;
-  void RequireOwnModel() const;
   uint64_t Fingerprint();
   int Threads();
   void RequireSameOnRanks();
@@ -102,9 +116,14 @@ class TrainSession {
   TrainOptions options_;
   std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
+  std::optional<FoundByFolds> found_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
   double load_seconds_ = 0;
 };
+
+/// Throws Error(kInvalidArgument) where a file of the settings cannot be written, or would replace a model of something
+/// else.
+void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom = {});
 
 /// The settings stored in a checkpoint whose network may use `custom` activations. Throws Error(kNotFound | kIo |
 /// kBadModel).

@@ -2,6 +2,9 @@
 // Private to the settings.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lamina/base/names.h"
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/files/reader.h"
@@ -35,5 +38,19 @@ inline constexpr Named<Task> kTasks[] = {
 inline constexpr Named<char> kSeparators[] = {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'},
                                               {"tab", '\t'},  {"pipe", '|'},  {"space", ' '}};
 inline constexpr Named<DType> kTypes[] = {{"f32", DType::kF32}, {"f64", DType::kF64}};
+
+/// The names of a table of Named, as choices of a row.
+template <const auto& kTable>
+std::vector<std::string> Names() {
+  return NamesIn(kTable);
+}
+
+/// The same after "auto".
+template <std::vector<std::string> (*kNames)()>
+std::vector<std::string> AutoAnd() {
+  std::vector<std::string> names = kNames();
+  names.insert(names.begin(), "auto");
+  return names;
+}
 
 }  // namespace lamina::setting_names

@@ -13,6 +13,7 @@
 #include "lamina/base/text.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/setting_names.h"
 
 namespace lamina {
@@ -102,11 +103,13 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   options.drop_columns = settings.drop;
   options.leave_out_useless = true;
   options.use_columns = settings.use;
-  if (!settings.weight_column.empty()) {
-    options.drop_columns.push_back(settings.weight_column);
+  for (const std::string* column : {&settings.weight_column, &settings.group}) {
+    if (!column->empty()) {
+      options.drop_columns.push_back(*column);
+    }
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
-  options.scaling = Choose("scale", settings.scale, kScalings);
+  options.scaling = Choose("scale", WithRecipe(settings, /*classes=*/false).scale, kScalings);
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
   if (options.target_scaling == Scaling::kAuto && HasLogLink(LossFrom(settings))) {
     options.target_scaling = Scaling::kSize;
@@ -158,7 +161,8 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   options.stratify = settings.stratify;
   std::vector<double> shares = settings.split;
   if (shares.empty()) {
-    shares = test_given ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0} : std::vector<double>{0.6, 0.2, 0.2};
+    shares = test_given || settings.folds > 0 ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0}
+                                              : std::vector<double>{0.6, 0.2, 0.2};
     if (validation_given) {
       shares[0] += std::exchange(shares[1], 0.0);
     }
@@ -173,8 +177,9 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   return options;
 }
 
-TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const TrainRows& rows) {
-  const AutoTraining by_rows = AutoTrainingFor(rows);
+TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainRows& rows) {
+  const TrainSettings settings = WithRecipe(open, rows.classes);
+  const AutoTraining by_rows = settings.recipe == "tabular" ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
   TrainOptions options;
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
@@ -182,7 +187,11 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const Tr
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.clip_norm = settings.clip_norm;
-  options.label_smoothing = settings.label_smoothing;
+  options.label_smoothing = open.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
+  options.parametrization = ParseParametrization(settings.parametrization);
+  options.bias_rate = *settings.bias_rate;
+  options.dropout = settings.dropout;
+  options.front_scale = *settings.front_scale;
   options.rule.kind = ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
@@ -195,6 +204,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const Tr
   options.schedule.factor = settings.schedule_factor;
   options.schedule.step_epochs = settings.schedule_epochs;
   options.schedule.patience = settings.schedule_patience;
+  options.schedule.warmup = settings.warmup;
   options.seed = settings.seed;
   options.shuffle = settings.shuffle;
   options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
@@ -251,12 +261,14 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
                            custom);
 }
 
-OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom) {
-  if (!LearnsByGradient(settings)) {
+OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<const Activation> custom) {
+  if (!LearnsByGradient(open)) {
     return OutputOfMethod();
   }
+  const TrainSettings settings = WithRecipe(open, classes > 0);
   int64_t given_outputs = 0;
   OutputPlan plan{};
+  plan.classes = classes > 0;
   std::string given = settings.output_activation;
   if (!settings.layers.empty() && !EndsInAuto(settings.layers)) {
     const LayerSpec last = ParseLayers(settings.layers, 1, settings.bias, custom).back();
@@ -283,11 +295,12 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
     RefuseSetting("loss", verdict.reason);
   }
   RequireTargets(settings, plan.loss, classes);
-  if (settings.label_smoothing > 0 && classes == 0) {
+  if (*settings.label_smoothing > 0 && classes == 0) {
     RefuseSetting("label-smoothing", "--label-smoothing needs classes, and the target is a number to predict", "",
                   "Leave it out, or use --task classification.");
   }
-  if (const Verdict verdict = LossSmooths(plan.loss); settings.label_smoothing > 0 && !verdict) {
+  // A recipe smooths where it can.
+  if (const Verdict verdict = LossSmooths(plan.loss); open.label_smoothing.value_or(0) > 0 && !verdict) {
     RefuseSetting("label-smoothing", "--label-smoothing: " + verdict.reason, "",
                   "Use --loss cross_entropy or binary_cross_entropy.");
   }
@@ -295,8 +308,9 @@ OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<
   return plan;
 }
 
-std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
-                                  int64_t outputs, std::span<const Activation> custom) {
+std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& plan, int64_t inputs, int64_t outputs,
+                                  std::span<const Activation> custom) {
+  const TrainSettings settings = WithRecipe(open, plan.classes);
   std::vector<LayerSpec> layers;
   int64_t width = inputs;
   if (EndsInAuto(settings.layers)) {
@@ -328,9 +342,18 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPla
   return layers;
 }
 
+Parametrization ParametrizationFrom(const TrainSettings& settings) {
+  return ParseParametrization(WithRecipe(settings, false).parametrization);
+}
+
+bool LastStartsAtZero(const TrainSettings& settings) { return WithRecipe(settings, false).zero_last == "yes"; }
+
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers) {
   if (!IsAuto(settings.init)) {
     return ParseInitialization(settings.init);
+  }
+  if (ParametrizationFrom(settings) == Parametrization::kNtk) {
+    return Initialization::kNtk;
   }
   // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise
   // better.

@@ -23,6 +23,9 @@
 
 namespace lamina {
 
+/// --monitor: the validation loss.
+inline constexpr const char* kMonitorLoss = "loss";
+
 struct TrainSettings {
   // data
   std::string data;
@@ -65,14 +68,19 @@ struct TrainSettings {
   std::string baseline;
   std::string cost_matrix;
   // network
-  std::vector<int64_t> hidden{128};
-  std::string activation = "relu";
+  std::string recipe = "plain";  // what the settings that are left open are: recipe.h
+  std::vector<int64_t> hidden;   // empty: open
+  std::string activation = "auto";
   std::string output_activation = "auto";
   std::string layers;
   bool bias = true;
   std::optional<double> gain;
   std::optional<double> threshold;
   std::string init = "auto";
+  std::string parametrization = "auto";
+  std::optional<double> front_scale;
+  std::string zero_last = "auto";
+  int64_t members = 1;
   std::string dtype = "f32";
   std::string precision = "exact";
   // method
@@ -91,7 +99,9 @@ struct TrainSettings {
   std::vector<double> quantiles;
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
-  double label_smoothing = TrainOptions{}.label_smoothing;
+  std::optional<double> bias_rate;
+  std::optional<double> label_smoothing;
+  double dropout = TrainOptions{}.dropout;
   double momentum = UpdateRule{}.momentum;
   std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;
@@ -101,15 +111,25 @@ struct TrainSettings {
   std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
   int64_t shards = TrainOptions{}.shards;
-  std::string schedule = "constant";
+  std::string schedule = "auto";
   double schedule_factor = Schedule{}.factor;
   int64_t schedule_epochs = Schedule{}.step_epochs;
   int64_t schedule_patience = Schedule{}.patience;
+  double warmup = Schedule{}.warmup;
   std::optional<int64_t> patience;
   double min_improvement = TrainOptions{}.min_improvement;
   std::string keep = "auto";
   bool shuffle = true;
   uint64_t seed = 1;
+  // how good it is
+  int64_t folds = 0;
+  int64_t fold = 0;
+  std::string group;
+  std::string out_of_fold;
+  std::vector<std::string> metrics;
+  std::string monitor = "auto";
+  bool calibrate = false;
+  std::optional<double> intervals;
   // machine and files
   std::string backend = "auto";
   int64_t threads = 0;
@@ -125,11 +145,12 @@ template <>
 std::span<const Setting<TrainSettings>> SettingRows();
 
 // The groups of their rows: what is read and how it is encoded; the network; another method than backpropagation; how
-// that trains; where, and into which files.
+// that trains; how good it is; where, and into which files.
 inline constexpr std::string_view kDataGroup = "Data";
 inline constexpr std::string_view kNetworkGroup = "Network";
 inline constexpr std::string_view kMethodGroup = "Method";
 inline constexpr std::string_view kTrainingGroup = "Training";
+inline constexpr std::string_view kQualityGroup = "How good it is";
 inline constexpr std::string_view kMachineGroup = "Machine and files";
 
 /// By name; optional settings that are not set are null.
@@ -153,12 +174,16 @@ struct OutputPlan {
   Loss loss;
   Activation activation;  // of the output layer
   bool single_output;     // two classes, one output
+  bool classes = false;
 };
 /// `classes`: how many there are, 0 for regression.
 OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom);
 /// All layers for `inputs` features and `outputs` target values.
 std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
                                   int64_t outputs, std::span<const Activation> custom);
+Parametrization ParametrizationFrom(const TrainSettings& settings);
+/// --zero-last.
+bool LastStartsAtZero(const TrainSettings& settings);
 Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);

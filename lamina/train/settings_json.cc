@@ -71,6 +71,7 @@ TrainSettings TrainSettingsFromJson(const json& node) {
     throw Error(ErrorCode::kBadModel, "the settings are not a JSON object");
   }
   TrainSettings settings;
+  settings.recipe = "plain";  // of files from before there were recipes
   VisitSettings(settings, [&](const auto& row, auto& field) {
     const auto it = node.find(row.name);
     if (it != node.end() && !it->is_null() && !ReadStrictly(*it, field)) {

@@ -10,8 +10,11 @@
 #include "lamina/model/metrics.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method_rows.h"
+#include "lamina/train/quality_rows.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/setting_names.h"
 #include "lamina/train/settings.h"
+#include "lamina/train/training_rows.h"
 
 namespace lamina {
 namespace {
@@ -20,51 +23,7 @@ using namespace setting_names;  // NOLINT(google-build-using-namespace): its own
 using S = TrainSettings;
 using Row = Setting<S>;
 
-template <const auto& kTable>
-std::vector<std::string> Names() {
-  return NamesIn(kTable);
-}
-
-template <std::vector<std::string> (*kNames)()>
-std::vector<std::string> AutoAnd() {
-  std::vector<std::string> names = kNames();
-  names.insert(names.begin(), "auto");
-  return names;
-}
-
 // Help texts that follow the library's lists of formulas.
-
-// "a", "a and b", "a, b and c".
-std::string Listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  }
-  return text;
-}
-
-// "0.05 for sgd and nesterov, 0.001 for adam".
-std::string NumbersOfRules(double (*number)(UpdateKind), bool (*reads)(UpdateKind)) {
-  std::vector<std::pair<double, std::vector<std::string>>> groups;
-  for (const std::string& name : UpdateKindNames()) {
-    const UpdateKind kind = ParseUpdateKind(name);
-    if (!reads(kind)) {
-      continue;
-    }
-    const auto same =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == number(kind); });
-    if (same == groups.end()) {
-      groups.push_back({number(kind), {name}});
-    } else {
-      same->second.push_back(name);
-    }
-  }
-  std::string text;
-  for (const auto& [value, names] : groups) {
-    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", value, Listed(names));
-  }
-  return text;
-}
 
 std::string ActivationHelp() {
   std::string text;
@@ -76,38 +35,9 @@ std::string ActivationHelp() {
   return text;
 }
 
-std::string LossHelp() {
-  std::string text = "auto";
-  for (const std::string& name : LossNames()) {
-    text += ", " + Loss::Parse(name).Text();
-  }
-  return text;
-}
-
-std::string UpdateHelp() { return fmt::format("{}", fmt::join(UpdateKindNames(), ", ")); }
-
-std::string UpdateNumberHelp(std::string_view number) {
-  std::vector<std::string> names;
-  for (const std::string& name : UpdateKindNames()) {
-    if (UpdateReads(ParseUpdateKind(name), number)) {
-      names.push_back(name);
-    }
-  }
-  return "For " + Listed(names);
-}
-
-std::string LearningRateHelp() {
-  return "Default: " + NumbersOfRules(&DefaultLearningRate, [](UpdateKind) { return true; });
-}
-
-std::string Beta2Help() {
-  return "Default: " + NumbersOfRules(&DefaultBeta2, [](UpdateKind kind) { return UpdateReads(kind, "beta2"); });
-}
-
 constexpr NumberRange kTextInputs{.low = 1, .high = 1 << 20};
 constexpr NumberRange kBins{.low = 1, .high = 4096};
 
-bool MayBeClasses(const S& s) { return s.task != "regression"; }
 bool MayBeNumbers(const S& s) { return s.task != "classification"; }
 bool HasDerived(const S& s) { return !s.derive.empty(); }
 bool OutputIsOpen(const S& s) { return s.layers.empty() || EndsInAuto(s.layers); }
@@ -119,13 +49,6 @@ bool HasBipolar(const S& s) {
 constexpr std::string_view kBipolarText =
     "For the activation bipolar_sigmoid of all hidden layers or of the output. With --layers, write it into the "
     "activation: bipolar_sigmoid(gain=2,threshold=0)";
-
-// Whether the update rule reads a number; an unknown rule may.
-bool Reads(const S& s, std::string_view number) {
-  const std::vector<std::string> known = UpdateKindNames();
-  return std::find(known.begin(), known.end(), s.optimizer) == known.end() ||
-         UpdateReads(ParseUpdateKind(s.optimizer), number);
-}
 
 std::vector<Row> DataRows() {
   constexpr InTrials kSame = InTrials::kSame;
@@ -252,11 +175,18 @@ std::vector<Row> DataRows() {
 
 std::vector<Row> NetworkRows() {
   return {
-      Row("hidden", &S::hidden, "Neurons of the hidden layers, input side first; 0 alone: none",
+      Row("recipe", &S::recipe,
+          "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
+          "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
+          "tables where nothing is said of network and training",
+          {.choices = &RecipeNames}),
+      Row("hidden", &S::hidden,
+          "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
           {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }}),
       Row("activation", &S::activation,
-          "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp(),
-          {.choices = &ActivationNames, .more_choices = true, .effect = &OutputIsOpen}),
+          "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp() +
+              "; auto: by the recipe (plain: relu)",
+          {.choices = &AutoAnd<&ActivationNames>, .more_choices = true, .effect = &OutputIsOpen}),
       Row("output-activation", &S::output_activation,
           "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for "
           "values)",
@@ -275,85 +205,32 @@ std::vector<Row> NetworkRows() {
       Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
           {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText}),
       Row("init", &S::init,
-          "Weights at the start: glorot_uniform, glorot_normal, he_uniform, he_normal; auto: he_uniform for the relu "
-          "family in networks of more than three layers, else glorot_uniform",
+          "Weights at the start: glorot_uniform, glorot_normal, he_uniform, he_normal, or ntk (normal, standard "
+          "deviation 1 / sqrt(inputs), biases 1); auto: ntk with --parametrization ntk, he_uniform for the relu family "
+          "in networks of more than three layers, else glorot_uniform",
           {.choices = &AutoAnd<&InitializationNames>}),
+      Row("zero-last", &S::zero_last, "The output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
+          {.choices = &Names<kHeaders>}),
+      Row("members", &S::members,
+          "That many networks in one that share the hidden layers (TabM-mini): each has factors for the inputs and an "
+          "output layer of its own, answers are their mean; 1: one network. Not on backend cuda",
+          {.range = NumberRange{.low = 1, .high = 4096}}),
+      Row("parametrization", &S::parametrization,
+          "standard, or ntk: dot layers learn at the rate divided by sqrt(inputs), from weights of --init ntk; auto: "
+          "by "
+          "the recipe (plain: standard)",
+          {.choices = &AutoAnd<&ParametrizationNames>}),
+      Row("front-scale", &S::front_scale,
+          "A factor is trained for every input, at this times the learning rate, and multiplied into the weights of "
+          "the "
+          "first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0). Not on backend cuda",
+          {.range = TrainRanges::front_scale}),
       Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
       Row("precision", &S::precision,
           "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
           "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, two "
           "bf16 a number on AMX tiles, exact elsewhere; auto: for classes bf16 where it is faster here, else fast",
           {.choices = &AutoAnd<&Names<kPrecisions>>})};
-}
-
-std::vector<Row> TrainingRows() {
-  return {
-      Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
-          {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
-      Row("quantiles", &S::quantiles,
-          "Levels of --loss quantile, ascending, each an answer (at most 7), for example 0.1,0.5,0.9",
-          {.range = NumberRange{.low = 0, .high = 1, .above_low = true, .below_high = true},
-           .effect = [](const S& s) { return s.loss == formulas::Quantile::kName; },
-           .effect_text = "For --loss quantile",
-           .shapes_loss = true}),
-      Row("label-smoothing", &S::label_smoothing,
-          "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1",
-          {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),
-      Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &UpdateKindNames}),
-      Row("learning-rate", &S::learning_rate, LearningRateHelp(),
-          {.range = TrainRanges::learning_rate, .logarithmic = true}),
-      Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
-          {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
-      Row("weight-decay", &S::weight_decay,
-          "The 2018 paper's regularisation factor; auto: by the number of training rows (0.001, less for more than "
-          "5,000) where --epochs is auto, else 0",
-          {.range = TrainRanges::weight_decay, .logarithmic = true}),
-      Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
-          {.range = TrainRanges::beta1, .effect = [](const S& s) { return Reads(s, "beta1"); }}),
-      Row("beta2", &S::beta2, Beta2Help(),
-          {.range = TrainRanges::beta2, .effect = [](const S& s) { return Reads(s, "beta2"); }}),
-      Row("epsilon", &S::epsilon, UpdateNumberHelp("epsilon"),
-          {.range = TrainRanges::epsilon,
-           .effect = [](const S& s) { return Reads(s, "epsilon"); },
-           .logarithmic = true}),
-      Row("clip-norm", &S::clip_norm,
-          "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
-          {.range = TrainRanges::clip_norm, .logarithmic = true}),
-      Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
-          {.range = TrainRanges::epochs}),
-      Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
-          {.range = TrainRanges::batch}),
-      Row("shards", &S::shards,
-          "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
-          "of "
-          "MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
-          {.range = TrainRanges::shards}),
-      Row("schedule", &S::schedule, "Learning rate over time: constant, step, cosine or plateau",
-          {.choices = &ScheduleKindNames}),
-      Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",
-          {.range = TrainRanges::schedule_factor,
-           .effect = [](const S& s) { return s.schedule != ScheduleKindName(ScheduleKind::kConstant); },
-           .effect_text = "For the schedules step, cosine and plateau"}),
-      Row("schedule-epochs", &S::schedule_epochs, "step: epochs between multiplications",
-          {.range = TrainRanges::schedule_epochs,
-           .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kStep); },
-           .effect_text = "For the schedule step"}),
-      Row("schedule-patience", &S::schedule_patience, "plateau: epochs without improvement before a multiplication",
-          {.range = TrainRanges::schedule_patience,
-           .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
-           .effect_text = "For the schedule plateau"}),
-      Row("patience", &S::patience,
-          "Stop after this many epochs without a better validation loss; 0: never; auto: a fifth of the epochs, 5 "
-          "to 50, where --epochs is auto and there are validation rows, else never",
-          {.range = TrainRanges::patience}),
-      Row("min-improvement", &S::min_improvement, "What counts as a better loss",
-          {.range = TrainRanges::min_improvement, .logarithmic = true}),
-      Row("keep", &S::keep,
-          "Weights kept at the end: best (the epoch with the lowest validation loss), last, or auto: best where there "
-          "are validation rows",
-          {.choices = &KeepNames}),
-      Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
-      Row("seed", &S::seed, "Of the weights, the split and the order of rows")};
 }
 
 std::vector<Row> MachineRows() {
@@ -386,6 +263,7 @@ std::span<const Setting<TrainSettings>> SettingRows() {
                                                       {kNetworkGroup, NetworkRows()},
                                                       {kMethodGroup, MethodRows()},
                                                       {kTrainingGroup, TrainingRows()},
+                                                      {kQualityGroup, QualityRows()},
                                                       {kMachineGroup, MachineRows()}});
   return rows;
 }

@@ -6,8 +6,10 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/model/metric.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/settings_text.h"
 
@@ -23,6 +25,36 @@ void ValidateSplit(const TrainSettings& settings) {
   }
   if (split.train == 0) {
     RefuseSetting("split", "--split leaves no training rows", FieldText(&settings.split));
+  }
+}
+
+void ValidateFolds(const TrainSettings& settings) {
+  if (settings.folds == 0) {
+    for (const char* name : {"fold", "group", "out-of-fold"}) {
+      if (SettingText(settings, name) != SettingText(TrainSettings(), name)) {
+        RefuseSetting(name, fmt::format("--{} needs --folds", name), "", "Give --folds 5, for example.");
+      }
+    }
+    return;
+  }
+  if (settings.fold > settings.folds) {
+    RefuseSetting("fold", fmt::format("--fold counts from 1 to the {} of --folds", settings.folds),
+                  FieldText(&settings.fold));
+  }
+  if (settings.split.size() == 3 && settings.split[2] > 0) {
+    RefuseSetting("split", "--folds tests every row once: --split has no test rows to choose",
+                  FieldText(&settings.split), "Give two shares and 0, such as 0.8,0.2,0.");
+  }
+  if (!settings.group.empty() && !settings.split_by.empty()) {
+    RefuseSetting("group", "--group and --split-by contradict each other", "", "Leave one of them out.");
+  }
+  if (!settings.checkpoint.empty() && settings.fold == 0) {
+    RefuseSetting("checkpoint", "--folds is several runs, and a checkpoint is of one", settings.checkpoint,
+                  "Leave --checkpoint out, or train one fold (--fold 1).");
+  }
+  if (!settings.start_from.empty()) {
+    RefuseSetting("folds", "--start-from may know the rows that --folds would test it on", "",
+                  "Leave one of them out.");
   }
 }
 
@@ -89,11 +121,12 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateMethod(settings);
   ValidateHidden(settings);
   ValidateSplit(settings);
+  ValidateFolds(settings);
   ValidateGain(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
-  const Activation hidden =
-      WithSetting("activation", [&] { return ActivationFrom(settings, settings.activation, custom); });
+  const Activation hidden = WithSetting(
+      "activation", [&] { return ActivationFrom(settings, WithRecipe(settings, false).activation, custom); });
   PreprocessOptionsFrom(settings);
   TargetFormFrom(settings, hidden, false);
   TrainOptionsFrom(settings, Loss::kMse, {}).Validate();
@@ -101,6 +134,14 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   WithSetting("layers", [&] { ValidateLayers(settings, custom); });
   if (settings.output_activation != "auto") {
     WithSetting("output-activation", [&] { ActivationFrom(settings, settings.output_activation, custom); });
+  }
+  if (settings.monitor != kMonitorLoss && settings.monitor != kAutoText) {
+    WithSetting("monitor", [&] { Metric::Parse(settings.monitor, "monitor"); });
+  }
+  for (const std::string& name : settings.metrics) {
+    if (name != kAllMetrics) {
+      WithSetting("metrics", [&] { Metric::Parse(name); });
+    }
   }
   if (settings.loss != "auto") {
     LossFrom(settings);

@@ -117,10 +117,9 @@ Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, 
   return split;
 }
 
-namespace {
-
-// What rows are ordered by: the number, or the place of the category in a random order.
-std::vector<double> KeysOf(const Table& table, const Column& column, std::span<const int64_t> rows, uint64_t seed) {
+std::vector<double> SplitKeys(const Table& table, const std::string& name, std::span<const int64_t> rows, uint64_t seed,
+                              const std::string& flag) {
+  const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
   std::vector<double> keys;
   keys.reserve(rows.size());
   std::vector<int64_t> place(column.categories.size());
@@ -128,7 +127,8 @@ std::vector<double> KeysOf(const Table& table, const Column& column, std::span<c
   Random(seed, kSplitStream).Shuffle(std::span(place));
   for (const int64_t row : rows) {
     if (column.IsMissing(row)) {
-      ThrowCell(table, row, column, "missing value in the column of --split-by", "Correct the row or take it out.");
+      ThrowCell(table, row, column, fmt::format("missing value in the column of --{}", flag),
+                "Correct the row or take it out.");
     }
     keys.push_back(column.kind == ColumnKind::kText
                        ? static_cast<double>(place[static_cast<size_t>(column.codes[static_cast<size_t>(row)])])
@@ -137,13 +137,11 @@ std::vector<double> KeysOf(const Table& table, const Column& column, std::span<c
   return keys;
 }
 
-}  // namespace
-
 Split SplitRowsBy(const Table& table, const std::string& name, std::span<const int64_t> rows,
                   const SplitOptions& options) {
   const Ratios ratios = CheckedRatios(options);
   const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
-  const std::vector<double> keys = KeysOf(table, column, rows, options.seed);
+  const std::vector<double> keys = SplitKeys(table, name, rows, options.seed, "split-by");
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });

@@ -37,6 +37,11 @@ Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, 
 Split SplitRowsBy(const Table& table, const std::string& column, std::span<const int64_t> rows,
                   const SplitOptions& options);
 
+/// What rows are ordered by in a column: the number, or the place of its category in a random order. Throws Error,
+/// naming `flag`, where a value is missing.
+std::vector<double> SplitKeys(const Table& table, const std::string& column, std::span<const int64_t> rows,
+                              uint64_t seed, const std::string& flag);
+
 /// `count` of 0..total-1: the first ones, or a seeded random choice in ascending order. count <= 0: all.
 std::vector<int64_t> SelectRows(int64_t total, int64_t count, bool random, uint64_t seed);
 

@@ -39,6 +39,7 @@ Model ReadStartModel(TrainSettings& settings, std::span<const Activation> custom
       settings.layers += fmt::format("{}:{},", NeuronText(layers[l]), layers[l].outputs);
     }
     settings.layers += "auto";
+    settings.members = model.network.members();
   }
   model.preprocessor.set_form(FormFor(settings, model.preprocessor.targets(), custom));
   return model;
@@ -50,17 +51,21 @@ std::vector<std::string> TakeParameters(const Model& start, const std::string& p
   for (size_t l = 0; l < std::min(from.layers().size(), network.layers().size()); ++l) {
     const LayerSpec& old_layer = from.layers()[l];
     const LayerSpec& layer = network.layers()[l];
-    if (old_layer.inputs != layer.inputs || old_layer.outputs != layer.outputs || old_layer.synapse != layer.synapse) {
+    if (from.blocks(l) != network.blocks(l) || old_layer.inputs != layer.inputs || old_layer.outputs != layer.outputs ||
+        old_layer.synapse != layer.synapse) {
       continue;
     }
     ConvertMatrix(from.Weights(l), network.Weights(l));
     if (layer.bias && old_layer.bias) {
-      CopyVector(from.Bias(l), from.dtype(), network.Bias(l), network.dtype(), layer.outputs);
+      CopyVector(from.Bias(l), from.dtype(), network.Bias(l), network.dtype(), layer.outputs * network.blocks(l));
     }
     if (layer.trained_radius && old_layer.trained_radius) {
       CopyVector(from.Radii(l), from.dtype(), network.Radii(l), network.dtype(), layer.outputs);
     }
     taken.push_back(NameOfLayer(l));
+  }
+  if (from.members() == network.members() && from.inputs() == network.inputs() && network.members() > 1) {
+    ConvertMatrix(from.MemberScales(), network.MemberScales());
   }
   if (taken.empty()) {
     RefuseSetting("start-from",

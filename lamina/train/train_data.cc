@@ -77,6 +77,9 @@ void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& 
   if (IsDistance(first.synapse)) {
     PlaceCentres(network, train, settings.seed);
   }
+  if (LastStartsAtZero(settings)) {
+    network.ClearLayer(layers.size() - 1);
+  }
 }
 
 }  // namespace
@@ -90,21 +93,24 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   data.decisions = std::move(plan.decisions);
   const DType dtype = ParseDType(settings.dtype);
   const BoundTable main(data.preprocessor, raw.main.train);
-  const auto encode = [&](const std::optional<Table>& other, const std::vector<int64_t>& chosen) {
-    Dataset encoded = other ? BoundTable(data.preprocessor, *other).Encode(AllRowsOf(*other), dtype, &data.report)
-                            : main.Encode(chosen, dtype, &data.report);
-    data.left_out_rows += (other ? other->rows : std::ssize(chosen)) - encoded.size();
+  const auto encode = [&](const Table* other, const std::vector<int64_t>& chosen) {
+    Dataset encoded = other != nullptr
+                          ? BoundTable(data.preprocessor, *other).Encode(AllRowsOf(*other), dtype, &data.report)
+                          : main.Encode(chosen, dtype, &data.report);
+    data.left_out_rows += (other != nullptr ? other->rows : std::ssize(chosen)) - encoded.size();
     return encoded;
   };
-  data.train = encode(std::nullopt, plan.split.train);
-  data.validation = encode(raw.validation, plan.split.validation);
-  data.test = encode(raw.main.test, plan.split.test);
-  const auto table_of = [&](const std::optional<Table>& other) -> const Table& {
-    return other ? *other : raw.main.train;
+  const Table* validation = raw.validation ? &*raw.validation : nullptr;
+  const Table* test = TestTableOf(settings, raw);
+  data.train = encode(nullptr, plan.split.train);
+  data.validation = encode(validation, plan.split.validation);
+  data.test = encode(test, plan.split.test);
+  const auto require = [&](const Table* other, const Dataset& encoded) {
+    RequireTargetsOf(settings, data.preprocessor.targets(), other != nullptr ? *other : raw.main.train, encoded);
   };
-  RequireTargetsOf(settings, data.preprocessor.targets(), raw.main.train, data.train);
-  RequireTargetsOf(settings, data.preprocessor.targets(), table_of(raw.validation), data.validation);
-  RequireTargetsOf(settings, data.preprocessor.targets(), table_of(raw.main.test), data.test);
+  require(nullptr, data.train);
+  require(validation, data.validation);
+  require(test, data.test);
   if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
     data.train.sample_weights = SampleWeights(raw.main.train, data.train, data.preprocessor.targets(), weights);
   }
@@ -120,7 +126,7 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   Model model;
   model.preprocessor = data.preprocessor;
   const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
-  model.network = Network(plan.layers, ParseDType(settings.dtype));
+  model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
   if (LearnsByGradient(settings)) {
     StartNetwork(settings, data.train, model.network);
   }

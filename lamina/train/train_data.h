@@ -30,6 +30,11 @@ struct TrainData {
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
                      const Preprocessor* fitted = nullptr);
 
+inline TrainRows RowsOf(const TrainData& data) {
+  return {data.train.size(), data.validation.size(), !data.preprocessor.targets().class_names().empty(),
+          data.preprocessor.inputs().count()};
+}
+
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
 Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
 

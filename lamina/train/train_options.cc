@@ -11,7 +11,10 @@
 namespace lamina {
 namespace {
 
-constexpr Named<Keep> kKeeps[] = {{"auto", Keep::kAuto}, {"best", Keep::kBest}, {"last", Keep::kLast}};
+constexpr Named<Keep> kKeeps[] = {
+    {"auto", Keep::kAuto}, {"best", Keep::kBest}, {"last", Keep::kLast}, {"last_best", Keep::kLastBest}};
+constexpr Named<Parametrization> kParametrizations[] = {{"standard", Parametrization::kStandard},
+                                                        {"ntk", Parametrization::kNtk}};
 
 }  // namespace
 
@@ -20,6 +23,12 @@ std::string_view KeepName(Keep keep) { return NameOf(keep, kKeeps); }
 std::vector<std::string> KeepNames() { return NamesIn(kKeeps); }
 
 Keep ParseKeep(std::string_view name) { return ParseName(name, kKeeps, "unknown choice of weights to keep"); }
+
+std::vector<std::string> ParametrizationNames() { return NamesIn(kParametrizations); }
+
+Parametrization ParseParametrization(std::string_view name) {
+  return ParseName(name, kParametrizations, "unknown parametrization");
+}
 
 void TrainOptions::Validate() const {
   using Ranges = TrainRanges;
@@ -34,12 +43,30 @@ void TrainOptions::Validate() const {
   Ranges::epsilon.Require("epsilon", rule.epsilon);
   Ranges::clip_norm.Require("clip_norm", clip_norm);
   Ranges::label_smoothing.Require("label_smoothing", label_smoothing);
+  Ranges::dropout.Require("dropout", dropout);
+  Ranges::bias_rate.Require("bias_rate", bias_rate);
+  Ranges::front_scale.Require("front_scale", front_scale);
+  Ranges::warmup.Require("warmup", schedule.warmup);
   Ranges::schedule_factor.Require("schedule_factor", schedule.factor);
   Ranges::schedule_epochs.Require("schedule_epochs", static_cast<double>(schedule.step_epochs));
   Ranges::schedule_patience.Require("schedule_patience", static_cast<double>(schedule.patience));
   Ranges::patience.Require("patience", static_cast<double>(patience));
   Ranges::min_improvement.Require("min_improvement", min_improvement);
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
+}
+
+std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
+  return name == "auto" && (front_scale > 0 || dropout > 0 || members > 1) ? "cpu" : name;
+}
+
+std::vector<LayerRates> TrainOptions::RatesOf(std::span<const LayerSpec> layers) const {
+  const bool ntk = parametrization == Parametrization::kNtk;
+  std::vector<LayerRates> rates;
+  for (const LayerSpec& layer : ntk || bias_rate != 1 ? layers : std::span<const LayerSpec>()) {
+    const bool divided = ntk && layer.synapse == Synapse::kDot;
+    rates.push_back({divided ? 1.0 / std::sqrt(static_cast<double>(layer.inputs)) : 1.0, bias_rate});
+  }
+  return rates;
 }
 
 }  // namespace lamina

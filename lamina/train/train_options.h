@@ -2,23 +2,36 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/buffer.h"
 #include "lamina/base/setting.h"
+#include "lamina/nn/executor.h"
+#include "lamina/train/history.h"
 #include "lamina/train/schedule.h"
 
 namespace lamina {
 
 /// Which weights remain at the end. kAuto: those of the best epoch where validation rows say which that is, else the
-/// last ones.
-enum class Keep { kAuto, kBest, kLast };
+/// last ones; kLastBest: the same, and of equally good epochs the last one.
+enum class Keep { kAuto, kBest, kLast, kLastBest };
 
 std::string_view KeepName(Keep keep);
 std::vector<std::string> KeepNames();
 Keep ParseKeep(std::string_view name);
+
+/// How the parameters of dot layers stand to what is trained. kNtk: weights are trained as sqrt(inputs) times
+/// themselves, of variance 1 at the start (Jacot et al. 2018). For rules that normalise the gradient, such as adam,
+/// that is a learning rate of weights divided by sqrt(inputs), and Initialization::kNtk.
+enum class Parametrization { kStandard, kNtk };
+
+std::vector<std::string> ParametrizationNames();
+Parametrization ParseParametrization(std::string_view name);
 
 struct TrainOptions {
   int64_t epochs = 20;
@@ -28,19 +41,33 @@ struct TrainOptions {
   Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
   UpdateRule rule;
   Schedule schedule;
+  Parametrization parametrization = Parametrization::kStandard;
+  double bias_rate = 1;    // the learning rate of biases as a share of the rate
+  double front_scale = 0;  // ExecutorOptions::front_scale
   uint64_t seed = 0;
   bool shuffle = true;           // a new order every epoch
   int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
   double min_improvement = 0.0;  // what counts as one
   Keep keep = Keep::kAuto;
+  /// What tells the best epoch instead of the validation loss, from the network's outputs for the validation rows.
+  /// Empty: the loss.
+  std::function<double(const Matrix& outputs)> monitor;
+  bool monitor_higher = false;    // more of it is better
   int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
   double class_threshold = 0.5;   // of a single output
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
+  double dropout = 0;             // share of the hidden layers' outputs that a step leaves out
   std::vector<bool> frozen;       // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.
-  bool KeepsBest(bool watched) const { return keep == Keep::kBest || (keep == Keep::kAuto && watched); }
+  bool KeepsBest(bool watched) const {
+    return keep == Keep::kBest || ((keep == Keep::kAuto || keep == Keep::kLastBest) && watched);
+  }
+  /// What `name` means for these options: cpu for auto where only backends in host memory can train by them.
+  std::string_view BackendFor(std::string_view name, int64_t members) const;
+  /// The learning rates of layers by parametrization and bias_rate; empty where all are 1.
+  std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
   void Validate() const;
 };
@@ -57,6 +84,10 @@ struct TrainRanges {
   static constexpr NumberRange beta2 = kShareBelowOne;
   static constexpr NumberRange epsilon = kPositive;
   static constexpr NumberRange clip_norm = kNotNegative;
+  static constexpr NumberRange dropout = kShareBelowOne;
+  static constexpr NumberRange bias_rate = kNotNegative;
+  static constexpr NumberRange front_scale = kNotNegative;
+  static constexpr NumberRange warmup = kShareBelowOne;
   static constexpr NumberRange label_smoothing = kShareBelowOne;
   static constexpr NumberRange schedule_factor = kPositive;
   static constexpr NumberRange schedule_epochs = kAtLeastOne;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lamina/nn/executor.h"
+
 namespace lamina {
 namespace {
 
@@ -25,9 +27,10 @@ bool CountersFit(const TrainState& state) {
 }  // namespace
 
 Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options) {
-  const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == network.parameter_bytes(); };
+  const int64_t trained_bytes = FlatSize_bytes(network, options.front_scale > 0);
+  const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == trained_bytes; };
   const bool best_given = state.best_parameters.size_bytes() > 0;
-  if (!fits(state.parameters) || (best_given && !fits(state.best_parameters)) ||
+  if (!fits(state.parameters) || (best_given && state.best_parameters.size_bytes() != network.parameter_bytes()) ||
       !std::all_of(state.optimiser.begin(), state.optimiser.end(), fits)) {
     return Verdict::No("its arrays are not of the network's size");
   }

@@ -25,9 +25,9 @@ struct TrainState {
   int64_t epochs_since_reduction = 0;
   double best_loss = 0;  // meaningful once history.best_epoch > 0
   History history;
-  AlignedBuffer parameters;       // as Network::parameters(), of the running network
-  AlignedBuffer best_parameters;  // empty before the first epoch ends, or when not kept
-  std::vector<AlignedBuffer> optimiser;
+  AlignedBuffer parameters;              // of the running network: Executor::TrainedParameters()
+  AlignedBuffer best_parameters;         // empty before the first epoch ends, or when not kept
+  std::vector<AlignedBuffer> optimiser;  // of the size of `parameters`
 };
 
 /// Whether training of `network` by `options` can go on from `state`, as far as that shows without the data.

@@ -16,6 +16,7 @@
 #include "lamina/cluster/sharded_steps.h"
 #include "lamina/train/data_feed.h"
 #include "lamina/train/divergence.h"
+#include "lamina/train/monitor.h"
 
 namespace lamina {
 namespace {
@@ -70,6 +71,10 @@ struct Trainer::Run_ {
     plan.clip_norm = options.clip_norm;
     plan.label_smoothing = options.label_smoothing;
     plan.frozen = options.frozen;
+    plan.rates = options.RatesOf(owner.network_.layers());
+    plan.front_scale = options.front_scale;
+    plan.dropout = options.dropout;
+    plan.dropout_seed = options.seed;
     plan.step_batch = step_rows;
     plan.precision = options.precision;
     return plan;
@@ -100,11 +105,6 @@ struct Trainer::Run_ {
       callbacks.checkpoint(std::move(snapshot));
     }
   }
-  AlignedBuffer DownloadOf(const Buffer& buffer) const {
-    AlignedBuffer copy(buffer.size_bytes());
-    owner.backend_.Download(copy.data(), buffer.data(), buffer.size_bytes());
-    return copy;
-  }
   void WriteSums(const LossSums& sums) { owner.backend_.Upload(device_sums->data(), &sums, sizeof(sums)); }
   LossSums ReadSums() const {
     LossSums sums;
@@ -128,7 +128,8 @@ struct Trainer::Run_ {
   DataFeed train;  // takes what memory the network leaves
   std::unique_ptr<DataFeed> validation;
   std::vector<int64_t> order;
-  int64_t chunk = 1;  // steps handed over at once
+  std::vector<double> rates;  // of the steps handed over last, where they differ
+  int64_t chunk = 1;          // steps handed over at once
   Stopwatch since_progress;
   std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
   double waited_seconds = 0;   // for its answers in this epoch
@@ -145,7 +146,7 @@ void Trainer::Run_::Start() {
                     state.step, state.sums.samples),
         {.remedy = "Resume with the batch size and the data it was written with."});
   }
-  owner.backend_.Upload(executor.parameters().data(), state.parameters.data(), state.parameters.size_bytes());
+  executor.SetTrainedParameters(state.parameters);
   for (int i = 0; i < executor.state_count(); ++i) {
     const AlignedBuffer& saved = state.optimiser[static_cast<size_t>(i)];
     owner.backend_.Upload(executor.state(i).data(), saved.data(), saved.size_bytes());
@@ -159,6 +160,15 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
   work.batch = batch;
   rule.step = state.updates + 1;
   work.rule = rule;
+  if (ChangesBySteps(options.schedule)) {
+    rates.clear();
+    const auto all = static_cast<double>(options.epochs * steps);
+    for (int64_t step = state.epoch * steps + state.step; std::ssize(rates) < work.count(); ++step) {
+      rates.push_back(StepRateAt(options.schedule, options.rule.learning_rate, rule.learning_rate,
+                                 (static_cast<double>(step) + 0.5) / all));
+    }
+    work.rates = rates.data();
+  }
   work.sums = SumsPointer();
   work.stop_requested = &stop;
   const double waited_before = waited_seconds;
@@ -193,7 +203,7 @@ void Trainer::Run_::RequireFinite(const AlignedBuffer& parameters) const {
 // Only now does the owner's network change.
 void Trainer::Run_::StoreKept() {
   const bool best = keeps_best && state.best_parameters.size_bytes() > 0;
-  const AlignedBuffer kept = best ? state.best_parameters : DownloadOf(executor.parameters());
+  const AlignedBuffer kept = best ? state.best_parameters : executor.FoldedParameters();
   RequireFinite(kept);
   std::memcpy(owner.network_.parameters(), kept.data(), static_cast<size_t>(kept.size_bytes()));
 }
@@ -244,6 +254,9 @@ EpochRecord Trainer::Run_::TrainRecord() const {
   record.epoch = state.epoch + 1;
   record.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
+  if (!rates.empty()) {
+    record.learning_rate = rates.back();
+  }
   record.train_loss = state.sums.loss / state.sums.weight;
   record.train_accuracy = train.is_classification()
                               ? static_cast<double>(state.sums.correct) / static_cast<double>(state.sums.samples)
@@ -254,7 +267,7 @@ EpochRecord Trainer::Run_::TrainRecord() const {
 }
 
 void Trainer::Run_::Validate(EpochRecord& record) {
-  record.validation_loss = record.validation_accuracy = kNaN;
+  record.validation_loss = record.validation_accuracy = record.monitored = kNaN;
   if (validation == nullptr) {
     return;
   }
@@ -290,20 +303,22 @@ void Trainer::Run_::Validate(EpochRecord& record) {
   if (!std::isfinite(record.validation_loss)) {
     ThrowDiverged(record.validation_loss, "the validation loss");
   }
+  record.monitored = Monitored(options, executor, validation->dataset());
 }
 
 void Trainer::Run_::FinishEpoch(EpochRecord& record) {
   ++state.epoch;
-  const double watched = std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
+  const double watched = WatchedOf(options, record);
   ++state.epochs_since_best;
   ++state.epochs_since_reduction;
-  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement) {
+  const bool ties = options.keep == Keep::kLastBest && watched == state.best_loss;
+  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement || ties) {
     state.best_loss = watched;
     state.history.best_epoch = state.epoch;
     state.epochs_since_best = 0;
     state.epochs_since_reduction = 0;
     if (keeps_best) {
-      state.best_parameters = DownloadOf(executor.parameters());
+      state.best_parameters = executor.FoldedParameters();
     }
   }
   if (options.schedule.kind == ScheduleKind::kPlateau && state.epochs_since_reduction >= options.schedule.patience) {
@@ -318,10 +333,12 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
 
 TrainState Trainer::Run_::Snapshot() const {
   TrainState copy = state;
-  copy.parameters = DownloadOf(executor.parameters());
+  copy.parameters = executor.TrainedParameters();
   copy.optimiser.clear();
   for (int i = 0; i < executor.state_count(); ++i) {
-    copy.optimiser.push_back(DownloadOf(executor.state(i)));
+    const Buffer& array = executor.state(i);
+    AlignedBuffer& saved = copy.optimiser.emplace_back(array.size_bytes());
+    owner.backend_.Download(saved.data(), array.data(), array.size_bytes());
   }
   return copy;
 }

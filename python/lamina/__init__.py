@@ -1,7 +1,7 @@
 """lamina: neural layers at the speed of the hardware.
 
-Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`,
-`KNeighborsTransformer`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), and the library's own
+Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`, `FSVCClassifier`,
+`SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `KNeighborsTransformer`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), and the library's own
 parts (`Network`, `Model`, `Predictor`, `train`).
 """
 
@@ -37,17 +37,23 @@ from ._progress import ProgressBar
 from ._training import History, TrainResult, settings, train
 
 if TYPE_CHECKING:
-    from ._estimators import MLPClassifier, MLPRegressor, RBFClassifier, RBFRegressor
+    from ._direct import ELMClassifier, ELMRegressor, FSVCClassifier, SFSVCClassifier
+    from ._mlp import MLPClassifier, MLPRegressor
     from ._neighbors import KNeighborsTransformer
+    from ._rbf import RBFClassifier, RBFRegressor
 
 __version__: str = _version()
 
 # These need scikit-learn, which takes a second to be imported: only when somebody asks for them.
 _LAZY = {
-    "MLPClassifier": "_estimators",
-    "MLPRegressor": "_estimators",
-    "RBFClassifier": "_estimators",
-    "RBFRegressor": "_estimators",
+    "ELMClassifier": "_direct",
+    "ELMRegressor": "_direct",
+    "FSVCClassifier": "_direct",
+    "SFSVCClassifier": "_direct",
+    "MLPClassifier": "_mlp",
+    "MLPRegressor": "_mlp",
+    "RBFClassifier": "_rbf",
+    "RBFRegressor": "_rbf",
     "KNeighborsTransformer": "_neighbors",
 }
 
@@ -75,7 +81,10 @@ __all__ = [
     "BadModelError",
     "BatchPredictor",
     "DivergedError",
+    "ELMClassifier",
+    "ELMRegressor",
     "Error",
+    "FSVCClassifier",
     "History",
     "InvalidArgumentError",
     "IoError",
@@ -91,6 +100,7 @@ __all__ = [
     "RBFRegressor",
     "ResourceError",
     "RowModel",
+    "SFSVCClassifier",
     "TrainResult",
     "UnsupportedError",
     "__version__",

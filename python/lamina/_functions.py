@@ -126,11 +126,11 @@ def layer(
 
 
 def nearest(
-    x: Any, y: Any, k: int, metric: str = "cityblock", *, threads: int | None = None
+    x: Any, y: Any, k: int, metric: str = "cityblock", *, backend: str = "cpu", threads: int | None = None
 ) -> tuple[Array, Array]:
     """The k nearest rows of y for every row of x, exactly.
 
-    Distances are compared block by block as they are computed and never stored whole.
+    Distances are compared as they are computed and never stored.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def nearest(
     y : array, (m, d)
         Types and memory as for `cdist`.
     k : int
-        From 1 to m.
-    metric, threads
+        From 1 to m, at most 1024.
+    metric, backend, threads
         As for `cdist`.
 
     Returns
@@ -161,11 +161,11 @@ def nearest(
     k = int(k)
     if not 1 <= k <= y.shape[0]:
         raise ValueError(f"k is {k}, but must be from 1 to the {y.shape[0]} rows of y")
-    distances = np.empty((x.shape[0], k), np.float64)
+    distances = np.empty((x.shape[0], k), dtype_of(_core.distance_type(dtype, synapse)))
     indices = np.empty((x.shape[0], k), np.int64)
-    if x.shape[0] and not _core.nearest(x, y, k, dtype, synapse, distances, indices, threads_of(threads)):
+    if x.shape[0] and not _core.nearest(x, y, k, dtype, synapse, distances, indices, backend, threads_of(threads)):
         raise KeyboardInterrupt
-    return distances.astype(dtype_of(_core.distance_type(dtype, synapse)), copy=False), indices
+    return distances, indices
 
 
 def laplacian_kernel(

@@ -16,6 +16,7 @@ _TORCH = {
     "Sigmoid": "sigmoid",
     "SiLU": "silu",
     "Mish": "mish",
+    "SELU": "selu",
     "Softplus": "softplus",
     "Identity": "identity",
 }
@@ -202,7 +203,7 @@ class Network:
     def from_torch(cls, module: Any) -> Network:
         """The network of a ``torch.nn.Sequential`` of Linear and known activations, its weights copied.
 
-        Known are ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, Mish, GELU(approximate="tanh"), ELU(alpha=1), Softplus, Identity, and
+        Known are ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU(alpha=1), Softplus, Identity, and
         Softmax at the end; Dropout and Flatten are passed over. Raises ValueError naming any other.
         """
         layers: list[tuple[Any, str]] = []

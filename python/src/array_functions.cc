@@ -9,12 +9,12 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/layer/layer.h"
+#include "lamina/layer/neighbours.h"
 #include "lamina/layer/sliced_layer.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
-#include "python/src/nearest.h"
 
 namespace lamina::python {
 namespace {
@@ -32,9 +32,7 @@ Operands OperandsOf(const InArray& x, const InArray& y, const std::string& dtype
 }
 
 std::string DistanceType(const std::string& dtype, const std::string& metric) {
-  const DType type = ParseDType(dtype);
-  const bool sums = IsInteger(type) && ParseSynapse(metric) != Synapse::kL2;
-  return std::string(DTypeName(sums ? SumType(type) : OutputType(type)));
+  return std::string(DTypeName(NeighbourType(ParseDType(dtype), ParseSynapse(metric))));
 }
 
 void Distances(const InArray& x_array, const InArray& y_array, const std::string& dtype, const std::string& metric,
@@ -101,23 +99,25 @@ bool OneLayer(const InArray& x_array, const InArray& w_array, const nb::object& 
 }
 
 bool Nearest(const InArray& x_array, const InArray& y_array, int64_t k, const std::string& dtype,
-             const std::string& metric, const OutArray& distances, const OutArray& indices, int threads) {
+             const std::string& metric, const OutArray& distances_array, const OutArray& indices_array,
+             const std::string& backend_name, int threads) {
   const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);
-  const MatrixView distance_view = ViewOfArray(distances, DType::kF64, "distances");
-  const MatrixView index_view = ViewOfArray(indices, DType::kI64, "indices");
-  for (const MatrixView& view : {distance_view, index_view}) {
-    if (view.rows != x.rows || view.cols != k || view.stride != k) {
-      throw Error(ErrorCode::kInvalidArgument, "distances and indices must be dense, rows of x x k");
+  const NeighbourOptions options{ParseSynapse(metric), k};
+  const MatrixView distances = ViewOfArray(distances_array, NeighbourType(type, options.metric), "distances");
+  const MatrixView indices = ViewOfArray(indices_array, DType::kI64, "indices");
+  for (const MatrixView& view : {distances, indices}) {
+    if (view.rows != x.rows || view.cols != k) {
+      throw Error(ErrorCode::kInvalidArgument, "distances and indices must be rows of x x k");
     }
   }
-  const Synapse synapse = ParseSynapse(metric);
-  const Backend& backend = BackendOf("cpu", threads);
+  const Backend& backend = BackendOf(backend_name, threads);
   Interrupts interrupts;
   {
     const nb::gil_scoped_release unlocked;
-    FindNearest(x, y, k, synapse, backend,
-                {static_cast<double*>(distance_view.data), static_cast<int64_t*>(index_view.data)},
-                [&] { return interrupts.Stop(); });
+    MatrixRows x_rows(x);
+    MatrixRows y_rows(y);
+    NearestRows(x_rows, y_rows, options, backend, {indices, distances, {}},
+                {.stop_requested = [&] { return interrupts.Stop(); }});
   }
   return !interrupts.Finish();
 }
@@ -137,7 +137,7 @@ void BindArrayFunctions(nb::module_& module) {
              nb::arg("precision"), nb::arg("out"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
              "Writes the outputs of one layer; False after Ctrl-C.");
   module.def("nearest", &Nearest, nb::arg("x"), nb::arg("y"), nb::arg("k"), nb::arg("dtype"), nb::arg("metric"),
-             nb::arg("distances"), nb::arg("indices"), nb::arg("threads") = 0,
+             nb::arg("distances"), nb::arg("indices"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "Writes the k nearest rows of y for every row of x; False after Ctrl-C.");
 }
 

@@ -23,9 +23,11 @@ from sklearn.utils.estimator_checks import (
 import lamina
 
 NETWORKS = [lamina.MLPClassifier, lamina.MLPRegressor, lamina.RBFClassifier, lamina.RBFRegressor]
+DIRECT = [lamina.FSVCClassifier, lamina.SFSVCClassifier, lamina.ELMClassifier, lamina.ELMRegressor]
 ESTIMATORS = [
     *(kind() for kind in NETWORKS),
     *(kind(solver="lbfgs") for kind in NETWORKS),
+    *(kind() for kind in DIRECT),
     lamina.KNeighborsTransformer(),
 ]
 MINIBATCHES = "the rows of a minibatch differ where rows are repeated; full-batch fits (lbfgs) pass"
@@ -52,6 +54,12 @@ def test_checks_that_scikit_learn_keeps_for_itself(kind):
         warnings.simplefilter("ignore", ConvergenceWarning)
         check_dataframe_column_names_consistency(kind.__name__, kind(max_iter=5))
         check_param_validation(kind.__name__, kind(max_iter=5))
+
+
+@pytest.mark.parametrize("kind", DIRECT)
+def test_those_checks_of_direct_methods(kind):
+    check_dataframe_column_names_consistency(kind.__name__, kind())
+    check_param_validation(kind.__name__, kind())
 
 
 @pytest.fixture(scope="module")

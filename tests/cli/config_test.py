@@ -1,6 +1,7 @@
 """lamina train --config and --print-config."""
 
 import json
+import os
 import unittest
 
 from lamina_cli import DIGITS, CliTest, blob_rows, main, read_safetensors
@@ -69,6 +70,25 @@ class ConfigTest(CliTest):
         self.refuse("train", "--config", "run.toml", code=2, says="run.toml:1")
         self.refuse("train", "--config", "absent.toml", says="absent.toml")
         self.refuse("train", "--config", self.folder, says=self.folder)
+
+    def test_bytes_that_no_text_has(self):
+        """The parser's own checks end the process in debug builds, and are no checks in others."""
+        for content in (b"[\0", b"epochs = 3\n[\x01x]\n", b"\0", b"[[\0", b"a = [\0", b"a = {\x7f", b"# \x08\n", b"a = '\0'\n"):
+            with self.subTest(content=content):
+                self.write("run.toml", content)
+                at = min(i for i, c in enumerate(content) if c < 9 or c == 127)
+                self.refuse("train", "--config", "run.toml", code=2,
+                            says=(f"run.toml:{1 + content[:at].count(10)}:", "control character"))
+
+    def test_characters_outside_of_quotes(self):
+        """Nor has TOML any of them there."""
+        for content in ("epochs = 3\nepoch\u00d5 = 1\n", "\u00a0epochs = 3\n", "epochs = 3 \u0660\n", "[\u1680]\n"):
+            with self.subTest(content=content):
+                self.write("run.toml", content)
+                self.refuse("train", "--config", "run.toml", code=2, says=("run.toml:", "beyond ASCII"))
+        self.write("run.toml", f'# \u00d5\ndata = "{DIGITS}"\nmodel = \'\'\'\u00d5\'\'\'\nepochs = 1\nhistory = "\u00e4\\"\u00f6"\n')
+        self.succeed("train", "--quiet", "--config", "run.toml")
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(["run.toml", "\u00d5", "\u00e4\"\u00f6"]))
 
     def test_values_are_checked_like_flags(self):
         self.write("run.toml", f'data = "{DIGITS}"\nlearning-rate = nan\n')

@@ -36,6 +36,10 @@ class TasksTest(CliTest):
         self.assertGreater(self.run_page("classify.md"), 5)
         self.assertGreater(os.path.getsize(self.path("pictures/loss.csv")), 100)
 
+    def test_quality(self):
+        self.assertGreater(self.run_page("quality.md"), 8)
+        self.assertGreater(os.path.getsize(self.path("pictures/importance.csv")), 100)
+
     def test_regress(self):
         self.assertGreater(self.run_page("regress.md"), 4)
 

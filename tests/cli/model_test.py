@@ -19,6 +19,14 @@ class ModelTest(CliTest):
         self.write(f"{folder}/{part}-images-idx3-ubyte", struct.pack(">4i", 0x803, count, side, side) + pixels)
         self.write(f"{folder}/{part}-labels-idx1-ubyte", struct.pack(">2i", 0x801, count) + bytes(i % 2 for i in range(count)))
 
+    def test_a_test_of_one_row_that_has_no_r2(self):
+        self.write("t.csv", "a,d\n1,2\n2,4.5\n3,6.25\n")
+        self.train("--data", "t.csv", "--task", "regression", "--epochs", "2", "--model", "m")
+        for command in (("model", "show", "m"), ("evaluate", "--model", "m", "--data", "t.csv")):
+            with self.subTest(command=command):
+                self.assertIn("R² ", self.run_program(*command).out)
+                self.assertEqual(self.run_program(*command).code, 0)
+
     def test_images_of_another_size(self):
         for folder, side in (("eight", 8), ("ten", 10), ("six", 6)):
             self.write_images(folder, "train", side)

@@ -1,5 +1,6 @@
 """Man pages and completions made from --help, and the folder that carries its libraries."""
 
+import json
 import os
 import re
 import shutil
@@ -100,6 +101,13 @@ class PackageTest(CliTest):
         licences = os.listdir(os.path.join(home, "share", "doc", "lamina", "licences"))
         self.assertIn("README.txt", licences)
         carried = os.listdir(os.path.join(home, "lib", "lamina"))
+        if "BLAS     on" in run(lamina, "--version"):  # opened at run time: ldd does not see it
+            self.assertTrue(any(file.startswith("libopenblas") for file in carried), carried)
+        with open(os.path.join(home, "share", "doc", "lamina", "sbom.cdx.json"), encoding="utf-8") as file:
+            parts = json.load(file)
+        self.assertEqual((parts["bomFormat"], parts["metadata"]["component"]["name"]), ("CycloneDX", "lamina"))
+        listed = {item["value"] for part in parts["components"] for item in part["properties"] if item["name"] == "lamina:carried"}
+        self.assertEqual(listed, set(carried) - {"plugins"})
         if any("libQt6Core" in file for file in carried):
             self.assertTrue(any("qt6" in file for file in licences))
             self.assertIn("DejaVuSans.ttf", os.listdir(os.path.join(home, "share", "lamina", "fonts")))

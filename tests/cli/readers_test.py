@@ -60,6 +60,16 @@ DERIVED = {
 }
 
 
+# How networks are trained and what they are made of: models of all of these have the same readers.
+TECHNIQUES = {
+    "recipe": ("--recipe", "tabular", "--hidden", "6,4"),
+    "front scale": ("--front-scale", "6", "--hidden", "5"),
+    "ntk": ("--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
+    "members": ("--members", "4", "--hidden", "5,3"),
+    "members of the recipe": ("--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
+}
+
+
 class ReadersTest(CliTest):
     def known(self, *arguments):
         """The names that the program knows, from its refusal of one that it does not."""
@@ -67,15 +77,15 @@ class ReadersTest(CliTest):
         said = self.refuse("train", "--data", "known.csv", *arguments).err
         return re.search(r"Known: ([^.]*)\.", said).group(1).split(", ")
 
-    def model_of(self, scale, target_scale, missing, dtype="f64"):
+    def model_of(self, scale, target_scale, missing, dtype="f64", technique=("--hidden", "4", "--activation", "tanh")):
         """A model with every derived column as an input; the rows of numbers that its readers take."""
         rows = table()
         self.write("raw.csv", [COLUMNS] + rows)
         functions = self.known("--derive", "x=?:a")
         derive = ",".join(f"d_{name}={name}:{DERIVED[name][0]}" for name in functions)
         self.train("--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
-                   "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--hidden", "4",
-                   "--activation", "tanh", "--model", "m", *QUICK)
+                   "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--model", "m",
+                   *technique, *QUICK)
         return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
 
     # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
@@ -139,6 +149,16 @@ class ReadersTest(CliTest):
                 rows = self.encoded("--loss", *loss)
                 self.assertReaderAgrees(read, rows, "m", 1e-7)
 
+    def assertTechniquesAgree(self, read):
+        for name, technique in TECHNIQUES.items():
+            with self.subTest(technique=name):
+                rows = self.model_of("standardize", "standardize", "mean", technique=technique)
+                self.assertReaderAgrees(read, rows, "m", 1e-7)
+                for weights in self.known_weights():
+                    with self.subTest(weights=weights):
+                        self.succeed("export", "--weights", weights, "m", "-o", "w")
+                        self.assertReaderAgrees(read, rows, "w", 1e-7, few_bits=weights != "exact")
+
     def assertReaderAgrees(self, read, rows, model, tolerance, few_bits=False):
         expected = self.by_program(rows, model)
         # Sums over weights in few bits are in f32: so are differences of large numbers.
@@ -181,10 +201,12 @@ class ReadersTest(CliTest):
     @unittest.skipUnless(EXAMPLE, "the examples were not built (LAMINA_EXAMPLE)")
     def test_the_c_interface(self):
         self.assertReadersAgree(self.by_c)
+        self.assertTechniquesAgree(self.by_c)
 
     @unittest.skipUnless(PYTHON, "onnxruntime: LAMINA_ONNX_PYTHON is not set")
     def test_onnx(self):
         self.assertReadersAgree(self.by_onnx)
+        self.assertTechniquesAgree(self.by_onnx)
 
 
 if __name__ == "__main__":

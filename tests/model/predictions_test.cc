@@ -34,20 +34,20 @@ constexpr const char* kFruit = "weight,colour,kind\n1,red,\"apple, big\"\n2,gree
 
 TEST(Predictions, ClassesAndProbabilities) {
   const Model model = ModelFor(kFruit, {});
-  EXPECT_EQ(PredictionsCsv(model, RowOf({0.5, 0.25, 0.25}), false), "kind\n\"apple, big\"\n");
-  EXPECT_EQ(PredictionsCsv(model, RowOf({0.125, 0.25, 0.625}), true),
+  EXPECT_EQ(PredictionsCsv(model, RowOf({0.5, 0.25, 0.25}), {false}), "kind\n\"apple, big\"\n");
+  EXPECT_EQ(PredictionsCsv(model, RowOf({0.125, 0.25, 0.625}), {true}),
             "kind,\"p_apple, big\",p_pear,p_plum\nplum,0.125,0.25,0.625\n");
 }
 
 TEST(Predictions, ASingleOutputIsTheSecondClass) {
   const Model model = ModelFor("x,y\n1,no\n2,yes\n3,no\n4,yes\n", {}, {.single_output = true});
   EXPECT_EQ(ClassOutputs(model, RowOf({0.75}).Row<double>(0)), (std::vector<double>{0.25, 0.75}));
-  EXPECT_EQ(PredictionsCsv(model, RowOf({0.75}), true), "y,p_no,p_yes\nyes,0.25,0.75\n");
+  EXPECT_EQ(PredictionsCsv(model, RowOf({0.75}), {true}), "y,p_no,p_yes\nyes,0.25,0.75\n");
 }
 
 TEST(Predictions, NumbersInUnitsOfTheTarget) {
   const Model model = ModelFor("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
-  EXPECT_EQ(PredictionsCsv(model, RowOf({1234.5678901}), true), "price\n1234.56789\n");
+  EXPECT_EQ(PredictionsCsv(model, RowOf({1234.5678901}), {true}), "price\n1234.56789\n");
 }
 
 TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
@@ -66,10 +66,11 @@ TEST(Predictions, RowsWithoutAnAnswerKeepTheirPlace) {
   outputs.Row<double>(0)[1] = 1;
   std::fill_n(outputs.Row<double>(1), 3, std::nan(""));
   outputs.Row<double>(2)[2] = 1;
-  EXPECT_EQ(PredictionsCsv(fruit, outputs, false), "kind\npear\n\"\"\nplum\n");
-  EXPECT_EQ(PredictionsCsv(fruit, outputs, true), "kind,\"p_apple, big\",p_pear,p_plum\npear,0,1,0\n,,,\nplum,0,0,1\n");
+  EXPECT_EQ(PredictionsCsv(fruit, outputs, {false}), "kind\npear\n\"\"\nplum\n");
+  EXPECT_EQ(PredictionsCsv(fruit, outputs, {true}),
+            "kind,\"p_apple, big\",p_pear,p_plum\npear,0,1,0\n,,,\nplum,0,0,1\n");
   const Model price = ModelFor("x,price\n1,10.5\n2,20.25\n3,31.125\n", {.task = Task::kRegression});
-  EXPECT_EQ(PredictionsCsv(price, RowOf({std::nan("")}), false), "price\n\"\"\n");
+  EXPECT_EQ(PredictionsCsv(price, RowOf({std::nan("")}), {false}), "price\n\"\"\n");
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ const Reference kReferences[] = {
     {"elu", [](double z) { return z > 0 ? z : std::expm1(z); }, [](double z) { return z > 0 ? 1 : std::exp(z); }},
     {"elu(alpha=0.25)", [](double z) { return z > 0 ? z : std::expm1(z) / 4; },
      [](double z) { return z > 0 ? 1 : std::exp(z) / 4; }},
+    {"selu", [](double z) { return 1.0507009873554805 * (z > 0 ? z : 1.6732632423543772 * std::expm1(z)); },
+     [](double z) { return 1.0507009873554805 * (z > 0 ? 1 : 1.6732632423543772 * std::exp(z)); }},
     {"softplus", LogOnePlusExp, Logistic},
     {"abs", [](double z) { return std::max(z, -z); }, [](double z) { return z > 0   ? 1.0
                                                                             : z < 0 ? -1.0
@@ -293,7 +295,7 @@ TEST(Activation, CustomOnes) {
 // What classes, weights at the start and radii are chosen by.
 TEST(Activation, FactsOfTheFormulas) {
   const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh", "linsat"};
-  const std::vector<std::string> relu_like{"relu", "leaky_relu", "gelu", "silu", "mish", "elu", "softplus"};
+  const std::vector<std::string> relu_like{"relu", "leaky_relu", "gelu", "silu", "mish", "elu", "selu", "softplus"};
   const auto among = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

@@ -22,6 +22,7 @@ Paper2017Options Tiny2017() {
   options.sizes.sweep_blocks = {32, 16};
   options.sizes.inputs = {1, 20};
   options.sizes.square = 20;
+  options.sizes.classifier_rows = 400;
   options.backend = "cpu";
   options.timer.threads = 2;
   options.timer.seconds = 1e-4;
@@ -69,6 +70,13 @@ TEST(Paper2017, EveryTableAndFigure) {
     ASSERT_NE(measured, series.end()) << id;
     EXPECT_EQ((*measured)["points"][1][0], 20) << id;
     EXPECT_GT((*measured)["points"][1][1].get<double>(), 0) << id;
+  }
+  ASSERT_EQ(Table(node, "classifiers").size(), 3U);
+  for (const nlohmann::json& row : Table(node, "classifiers")) {
+    EXPECT_GT(row["accuracy"].get<double>(), 0.8) << row.dump();
+    EXPECT_LT(row["units"].get<double>(), 400) << row.dump();
+    EXPECT_NEAR(row["train_t_syn_ns"].get<double>(),
+                1e9 * row["train_seconds"].get<double>() / (400 * 784 * row["units"].get<double>()), 1e-3);
   }
   for (const nlohmann::json& row : Table(node, "measurements")) {
     EXPECT_TRUE(row["verified"] == "yes" || row["reason"].is_string()) << row.dump();

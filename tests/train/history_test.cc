@@ -84,5 +84,33 @@ TEST(Schedule, RatesAsDocumented) {
   EXPECT_DOUBLE_EQ(LearningRateAt({ScheduleKind::kPlateau, 0.5, 1, 1}, eta, 9, 11, 3), eta / 8);
 }
 
+TEST(Schedule, RatesOfSteps) {
+  constexpr double kEta = 0.4;
+  const auto at = [](ScheduleKind kind, double done, double warmup = 0) {
+    return StepRateAt({.kind = kind, .warmup = warmup}, kEta, kEta, done);
+  };
+  for (const double end : {0.0, 1.0 / 15, 3.0 / 15, 7.0 / 15, 1.0}) {  // waves begin and end at 0
+    EXPECT_NEAR(at(ScheduleKind::kCosLog4, end), 0, 1e-12) << end;
+  }
+  for (int wave = 0; wave < 4; ++wave) {
+    EXPECT_NEAR(at(ScheduleKind::kCosLog4, (std::exp2(wave + 0.5) - 1) / 15), kEta, 1e-12) << wave;
+  }
+  EXPECT_NEAR(at(ScheduleKind::kFlatCos, 0), kEta, 1e-15);
+  EXPECT_NEAR(at(ScheduleKind::kFlatCos, 0.5), kEta, 1e-15);
+  EXPECT_NEAR(at(ScheduleKind::kFlatCos, 0.75), kEta / 2, 1e-12);
+  EXPECT_NEAR(at(ScheduleKind::kFlatCos, 1), 0, 1e-15);
+  EXPECT_NEAR(at(ScheduleKind::kOneCycle, 0), kEta / 25, 1e-15);
+  EXPECT_NEAR(at(ScheduleKind::kOneCycle, 0.15), (kEta + kEta / 25) / 2, 1e-12);
+  EXPECT_NEAR(at(ScheduleKind::kOneCycle, 0.3), kEta, 1e-15);
+  EXPECT_NEAR(at(ScheduleKind::kOneCycle, 1), kEta / 250'000, 1e-15);
+  EXPECT_NEAR(at(ScheduleKind::kConstant, 0.05, 0.2), kEta / 4, 1e-15) << "warm-up of any kind";
+  EXPECT_EQ(at(ScheduleKind::kConstant, 0.2, 0.2), kEta);
+  EXPECT_FALSE(ChangesBySteps({.kind = ScheduleKind::kCosine}));
+  EXPECT_TRUE(ChangesBySteps({.kind = ScheduleKind::kCosine, .warmup = 0.1}));
+  for (const ScheduleKind kind : {ScheduleKind::kCosLog4, ScheduleKind::kFlatCos, ScheduleKind::kOneCycle}) {
+    EXPECT_TRUE(ChangesBySteps({.kind = kind}));
+  }
+}
+
 }  // namespace
 }  // namespace lamina

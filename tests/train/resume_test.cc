@@ -27,8 +27,8 @@ std::vector<Recipe> Recipes() {
   base.batch = 6;
   base.seed = 5;
   base.rule.learning_rate = 0.1;
-  std::vector<Recipe> recipes{
-      {"momentum", base}, {"nesterov", base}, {"adam", base}, {"plateau", base}, {"early_stopping", base}};
+  std::vector<Recipe> recipes{{"momentum", base}, {"nesterov", base},       {"adam", base},
+                              {"plateau", base},  {"early_stopping", base}, {"recipe", base}};
   recipes[0].options.rule.momentum = 0.9;
   recipes[1].options.rule.kind = UpdateKind::kNesterov;
   recipes[1].options.rule.momentum = 0.8;
@@ -39,6 +39,14 @@ std::vector<Recipe> Recipes() {
   recipes[4].options.patience = 2;
   recipes[4].options.min_improvement = 0.01;
   recipes[4].options.epochs = 8;
+  TrainOptions& recipe = recipes[5].options;
+  recipe.rule.kind = UpdateKind::kAdam;
+  recipe.schedule = {.kind = ScheduleKind::kCosLog4, .warmup = 0.2};
+  recipe.parametrization = Parametrization::kNtk;
+  recipe.bias_rate = 0.1;
+  recipe.front_scale = 6;
+  recipe.dropout = 0.3;
+  recipe.keep = Keep::kLastBest;
   return recipes;
 }
 

@@ -154,6 +154,25 @@ TEST(Trainer, SchedulesSetTheRateOfEachEpoch) {
   ExpectRates(options, std::vector<double>(7, 0.1));
 }
 
+// The bias follows the rates of single steps, whether steps are computed whole or layer by layer.
+TEST(Trainer, RatesOfStepsAreTheOnesUsed) {
+  const OneBias one({1, 2, 3, 4});
+  for (const auto& [backend, bias_rate] : {std::pair{"serial", 1.0}, {"cpu", 1.0}, {"cpu", 0.5}}) {
+    TrainOptions options = OptionsFor(Loss::kMse, UpdateKind::kSgd, 0.1);
+    options.epochs = 3;
+    options.schedule = {.kind = ScheduleKind::kFlatCos, .warmup = 0.3};
+    options.bias_rate = bias_rate;
+    const Trained trained = Train(*MakeBackend(backend), options, one.network, one.data);
+    double b = 0;
+    for (int e = 0; e < 3; ++e) {
+      const double rate = StepRateAt(options.schedule, 0.1, 0.1, (e + 0.5) / 3);
+      EXPECT_NEAR(RatesOf(trained.history)[static_cast<size_t>(e)], rate, 1e-15);
+      b -= 2 * bias_rate * rate * (b - 2.5);
+    }
+    EXPECT_NEAR(OneBias::BiasOf(trained.network), b, 1e-12) << backend << " " << bias_rate;
+  }
+}
+
 // A few rows with random classes, learnt by heart: the validation loss falls at first, then rises.
 struct Overfit {
   Overfit() : train(RandomDataset(12, 5, 2, DType::kF64, 1)), validation(RandomDataset(60, 5, 2, DType::kF64, 9)) {

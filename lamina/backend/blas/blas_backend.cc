@@ -6,20 +6,14 @@
 #include "lamina/backend/requirements.h"
 
 #ifdef LAMINA_HAVE_BLAS
-#include <cblas.h>
 #include <fmt/format.h>
 #include <omp.h>
 
 #include <limits>
 
+#include "lamina/backend/blas/cblas_library.h"
 #include "lamina/backend/serial/plain_loops.h"
 #include "lamina/base/buffer.h"
-
-// There in OpenBLAS only; null where another CBLAS is linked.
-extern "C" {
-char* openblas_get_config() __attribute__((weak));
-char* openblas_get_corename() __attribute__((weak));
-}
 #endif
 
 namespace lamina {
@@ -51,17 +45,17 @@ struct Product {
 };
 
 void Gemm(const Product& p, float alpha, ConstMatrixView a, ConstMatrixView b, float beta, MatrixView c) {
-  cblas_sgemm(CblasRowMajor, p.transpose_a, p.transpose_b, static_cast<int>(p.m), static_cast<int>(p.n),
-              static_cast<int>(p.k), alpha, static_cast<const float*>(a.data), Leading(a.stride),
-              static_cast<const float*>(b.data), Leading(b.stride), beta, static_cast<float*>(c.data),
-              Leading(c.stride));
+  TheCblas().sgemm(CblasRowMajor, p.transpose_a, p.transpose_b, static_cast<int>(p.m), static_cast<int>(p.n),
+                   static_cast<int>(p.k), alpha, static_cast<const float*>(a.data), Leading(a.stride),
+                   static_cast<const float*>(b.data), Leading(b.stride), beta, static_cast<float*>(c.data),
+                   Leading(c.stride));
 }
 
 void Gemm(const Product& p, double alpha, ConstMatrixView a, ConstMatrixView b, double beta, MatrixView c) {
-  cblas_dgemm(CblasRowMajor, p.transpose_a, p.transpose_b, static_cast<int>(p.m), static_cast<int>(p.n),
-              static_cast<int>(p.k), alpha, static_cast<const double*>(a.data), Leading(a.stride),
-              static_cast<const double*>(b.data), Leading(b.stride), beta, static_cast<double*>(c.data),
-              Leading(c.stride));
+  TheCblas().dgemm(CblasRowMajor, p.transpose_a, p.transpose_b, static_cast<int>(p.m), static_cast<int>(p.n),
+                   static_cast<int>(p.k), alpha, static_cast<const double*>(a.data), Leading(a.stride),
+                   static_cast<const double*>(b.data), Leading(b.stride), beta, static_cast<double*>(c.data),
+                   Leading(c.stride));
 }
 
 template <class T>
@@ -185,20 +179,27 @@ class BlasBackend final : public HostBackend {
 
 }  // namespace
 
-Verdict BlasAvailable() { return Verdict::Yes(); }
+Verdict BlasAvailable() {
+  const std::string& reason = TheCblas().reason;
+  return reason.empty() ? Verdict::Yes() : Verdict::No(reason);
+}
 
 std::unique_ptr<Backend> MakeBlasBackend(const BackendOptions& options) {
+  if (const Verdict available = BlasAvailable(); !available) {
+    throw Error(ErrorCode::kUnsupported, available.reason);
+  }
   return std::make_unique<BlasBackend>(ResolveThreads(options.threads));
 }
 
 std::string BlasDescription() {
-  if (openblas_get_config == nullptr || openblas_get_corename == nullptr) {
+  const CblasLibrary& library = TheCblas();
+  if (library.config == nullptr || library.core_name == nullptr) {
     return "CBLAS";
   }
   // "OpenBLAS 0.3.21 DYNAMIC_ARCH NO_AFFINITY ...": the first two words.
-  const std::string config = openblas_get_config();
+  const std::string config = library.config();
   const size_t end = config.find(' ', config.find(' ') + 1);
-  return fmt::format("{} ({} kernels)", config.substr(0, end), openblas_get_corename());
+  return fmt::format("{} ({} kernels)", config.substr(0, end), library.core_name());
 }
 
 #endif

@@ -95,8 +95,15 @@ void WeightGradientMixed(const WeightGradientTask<float>& task, Team team) noexc
 }
 
 template <class Operands>
+void AddGramMixed(const GramTask<float>& task) noexcept {
+  const Encoding<float> encoding = Operands::Encode(task.h->rows);
+  AddGram<typename Operands::Sum, float>(task, &encoding);
+}
+
+template <class Operands>
 BFloat16Passes BFloat16PassesOf() {
-  return {&ForwardMixed<Operands>, &InputGradientMixed<Operands>, &WeightGradientMixed<Operands>};
+  return {&ForwardMixed<Operands>, &InputGradientMixed<Operands>, &WeightGradientMixed<Operands>,
+          &AddGramMixed<Operands>};
 }
 
 inline BFloat16Table MakeBFloat16Table() {

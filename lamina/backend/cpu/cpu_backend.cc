@@ -9,6 +9,7 @@
 #include "lamina/backend/cpu/implementations.h"
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
+#include "lamina/backend/cpu/reductions.h"
 #include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/backend/requirements.h"
@@ -18,7 +19,7 @@
 namespace lamina {
 namespace {
 
-class CpuBackend final : public HostBackend {
+class CpuBackend final : public HostBackend, public Reduces {
  public:
   explicit CpuBackend(const BackendOptions& options)
       : HostBackend(ResolveThreads(options.threads)), kernel_(options.kernel), plans_(options.plans) {}
@@ -67,6 +68,16 @@ class CpuBackend final : public HostBackend {
     *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request)
                              : Verdict::No(fmt::format("kernel {} computes layer by layer", kernel_));
     return *why ? cpu::MakeSmallNetwork(request) : nullptr;
+  }
+
+  std::unique_ptr<NearSearch> PrepareNear(const LayerPlanRequest& request) const override {
+    LayerPlanRequest in_one_order = request;
+    in_one_order.any_slicing = true;
+    return cpu::MakeNearSearch(request, cpu::PassPlan(Plan(), in_one_order, 1));
+  }
+
+  std::unique_ptr<GramSum> PrepareGram(const GramRequest& request) const override {
+    return cpu::MakeGramSum(request, threads());
   }
 
  private:

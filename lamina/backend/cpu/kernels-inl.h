@@ -8,6 +8,7 @@
 
 #include "lamina/backend/cpu/dots-inl.h"
 #include "lamina/backend/cpu/product-inl.h"
+#include "lamina/backend/cpu/reduce-inl.h"
 #include "lamina/backend/cpu/registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -221,12 +222,13 @@ const KernelTable<T>& Table() {
   static constexpr auto kSynapses = []<class... S>(std::tuple<S...>*) {
     return std::array<SynapseKernels<T>, sizeof...(S)>{
         SynapseKernels<T>{&Forward<S, T>, &ForwardDots<S, T>, &InputGradient<S, T>, &WeightGradient<S, T>,
-                          &RegisterSums<TermSum<typename S::Term>, T>}...};
+                          &SearchNear<S, T>, &RegisterSums<TermSum<typename S::Term>, T>}...};
   }(static_cast<formulas::Synapses*>(nullptr));
   static const KernelTable<T> kTable{hwy::TargetName(HWY_TARGET),
                                      {kTileRows, kTileVectors, kLanes<T>},
                                      {kPickingRows, kTileVectors, kLanes<T>},
                                      kSynapses,
+                                     &AddGramOf<T>,
                                      &Activate<T>,
                                      &MultiplySlope<T>,
                                      &Update<T>};

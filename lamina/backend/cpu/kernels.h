@@ -9,6 +9,7 @@
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/blocking.h"
 #include "lamina/backend/cpu/team.h"
+#include "lamina/backend/reductions.h"
 
 namespace lamina::cpu {
 
@@ -70,6 +71,24 @@ struct WeightGradientTask {
   CacheBudget budget;
 };
 
+template <class T>
+struct NearTask {
+  const NearArgs* args;
+  Scratch<T> scratch;
+  CacheBudget budget;
+};
+
+/// Rows [begin, end) of the lower triangle of h'h, by one thread.
+template <class T>
+struct GramTask {
+  const ConstMatrixView* h;
+  const MatrixView* gram;
+  int64_t begin;
+  int64_t end;
+  Scratch<T> scratch;
+  CacheBudget budget;
+};
+
 /// Independent sums of RegisterSums() in registers-inl.h.
 inline constexpr int64_t kRegisterSums = 12;
 
@@ -82,6 +101,8 @@ struct SynapseKernels {
   void (*forward_dots)(const ForwardTask<T>&, Team) noexcept;
   void (*input_gradient)(const InputGradientTask<T>&, Team) noexcept;
   void (*weight_gradient)(const WeightGradientTask<T>&, Team) noexcept;
+  /// NearSearch::Search(), not a team call.
+  void (*near)(const NearTask<T>&) noexcept;
   /// The arithmetic of forward in registers, not a team call.
   T (*registers)(int64_t rounds, T start);
 };
@@ -128,6 +149,7 @@ struct BFloat16Passes {
   void (*forward)(const ForwardTask<float>&, Team) noexcept = nullptr;
   void (*input_gradient)(const InputGradientTask<float>&, Team) noexcept = nullptr;
   void (*weight_gradient)(const WeightGradientTask<float>&, Team) noexcept = nullptr;
+  void (*gram)(const GramTask<float>&) noexcept = nullptr;  // not a team call
 };
 struct BFloat16Table {
   BFloat16Passes pairs;    // two products by one instruction; null where an instruction set does not have it
@@ -142,6 +164,7 @@ struct KernelTable {
   TileShape shape;          // of forward; gradients of distances have fewer rows
   TileShape picking_shape;  // where zeros are left out
   std::array<SynapseKernels<T>, std::tuple_size_v<formulas::Synapses>> synapses;
+  void (*gram)(const GramTask<T>&) noexcept;  // not a team call
   // The parts around a dot product that somebody else computed; whole-team calls, too.
   /// z += bias (null: none), then a = activation(z); an empty z stands for a itself.
   void (*activate)(const ForwardTask<T>&, Team) noexcept;

@@ -246,6 +246,16 @@ struct Walk {
   }
 };
 
+// A finish may leave out tiles of the result: of a symmetric one half is enough.
+template <class Finish>
+HWY_INLINE bool IsWanted(const Finish& finish, const TilePlace& at) {
+  if constexpr (requires { finish.Wants(at); }) {
+    return finish.Wants(at);
+  } else {
+    return true;
+  }
+}
+
 // Tiles of this thread.
 template <class Sum, class T, class Finish>
 void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, Team team) {
@@ -274,6 +284,11 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
         Walk next = walk;
         next.Next();
         const TilePlace next_at = t + 1 < end ? place_of(next) : at;
+        if (!IsWanted(finish, at)) {
+          walk = next;
+          at = next_at;
+          continue;
+        }
         if (last) {
           finish.Prefetch(next_at);  // this tile's lines were asked for one tile ago
         }

@@ -61,13 +61,11 @@ class SmallNetwork final : public PreparedNetwork {
       return 0;
     }
     CopyParameters(&SmallNetwork::CopyIn);
-    UpdateRule rule = work.rule;
     const int64_t steps = work.count();
     int64_t done = 0;
     while (done < steps) {
       const int64_t begin = work.begin + done * work.batch;
-      Step(work, rule, begin, std::min(work.batch, work.end - begin));
-      ++rule.step;
+      Step(work, work.RuleAt(done), begin, std::min(work.batch, work.end - begin));
       ++done;
       if (!std::isfinite(work.sums->loss) ||
           (done < steps && work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)())) {

@@ -21,6 +21,9 @@ class BoundTable {
 
   const Table& table() const { return table_; }
 
+  /// The table's column of preprocessor.inputs().columns()[index].
+  const Column& InputColumn(size_t index) const { return *inputs_[index]; }
+
   /// Whether the target columns are there (so that evaluation is possible). Where they are not, or the column of the
   /// baseline is not, all below that need them throw Error(kNotFound).
   bool has_targets() const { return lacking_targets_.empty(); }

@@ -1,9 +1,12 @@
 // Fitting columns: scales, categories, and what fills gaps.
 #include "lamina/data/encode/column_fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "lamina/base/error.h"
 #include "lamina/data/encode/category_lookup.h"
@@ -89,8 +92,9 @@ std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<con
   return ranks;
 }
 
+// `flag`: the setting that `scaling` comes from.
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const Ranks& ranks,
-              const std::string& source) {
+              const std::string& source, std::string_view flag = "--scale") {
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
     column.scaling.offset = statistics.mean;
     column.scaling.scale = statistics.deviation > 0 ? statistics.deviation : 1;
@@ -107,8 +111,9 @@ void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& sta
     column.scaling.scale = size > 0 ? size : 1;
   }
   if (!std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
-    throw Error(ErrorCode::kBadData, "values too large to scale",
-                {.file = source, .column = column.name, .remedy = "Check the values, or use --scale none."});
+    throw Error(
+        ErrorCode::kBadData, "values too large to scale",
+        {.file = source, .column = column.name, .remedy = fmt::format("Check the values, or use {} none.", flag)});
   }
 }
 
@@ -285,7 +290,7 @@ FittedColumn FitTarget(const Table& table, std::span<const int64_t> rows, int64_
     const bool logarithm = scaling == Scaling::kLog;
     fitted.scaling.curve = logarithm ? Curve::kLogarithm : Curve::kLinear;
     SetScale(fitted, scaling, (logarithm ? LogStatistics(one, rows) : ComputeStatistics(one, rows))[0],
-             RanksOf(one, rows, scaling == Scaling::kRobust, 0)[0], table.source);
+             RanksOf(one, rows, scaling == Scaling::kRobust, 0)[0], table.source, "--target-scale");
   }
   return fitted;
 }

@@ -43,6 +43,14 @@ bool LooksLikeClasses(const Column& column, std::span<const int64_t> rows) {
   return values.size() <= 2 || values.size() * 2 <= rows.size();
 }
 
+std::vector<const Column*> ColumnsAt(const Table& table, std::span<const int64_t> positions) {
+  std::vector<const Column*> columns;
+  for (const int64_t position : positions) {
+    columns.push_back(&table.columns[static_cast<size_t>(position)]);
+  }
+  return columns;
+}
+
 Task ResolveTask(const Table& table, std::span<const Column* const> targets, std::span<const int64_t> rows, Task task) {
   const auto is_text = [](const Column* column) { return column->kind == ColumnKind::kText; };
   const auto text = std::find_if(targets.begin(), targets.end(), is_text);
@@ -78,15 +86,18 @@ std::vector<int32_t> ClassIndex(const CategoryView& view, const ClassMap& map,
 
 }  // namespace
 
+Task TargetEncoder::TaskOf(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                           const PreprocessOptions& options) {
+  return ResolveTask(table, ColumnsAt(table, positions), rows,
+                     options.class_map.empty() ? options.task : Task::kClassification);
+}
+
 TargetEncoder TargetEncoder::Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
                                  const PreprocessOptions& options) {
-  std::vector<const Column*> columns;
-  for (const int64_t position : positions) {
-    columns.push_back(&table.columns[static_cast<size_t>(position)]);
-  }
+  const std::vector<const Column*> columns = ColumnsAt(table, positions);
   TargetEncoder encoder;
   encoder.class_map_ = options.class_map;
-  encoder.task_ = ResolveTask(table, columns, rows, options.class_map.empty() ? options.task : Task::kClassification);
+  encoder.task_ = TaskOf(table, rows, positions, options);
   const bool classes = encoder.task_ == Task::kClassification;
   for (const int64_t position : positions) {
     encoder.columns_.push_back(FitTarget(table, rows, position, classes ? Scaling::kNone : options.target_scaling));

@@ -32,6 +32,10 @@ class TargetEncoder {
   static TargetEncoder Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
                            const PreprocessOptions& options);
 
+  /// What the values of those rows make of options.task. Throws Error where it cannot be.
+  static Task TaskOf(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                     const PreprocessOptions& options);
+
   /// The same targets in another form: nothing is fitted anew. Throws Error(kInvalidArgument) for one that does not
   /// suit the classes.
   TargetEncoder For(const TargetForm& form) const;

@@ -1,12 +1,16 @@
 // CSV files: any separator, quoted fields, with or without a header line.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "lamina/data/files/reader.h"
 
 namespace lamina {
+
+/// What a record may have: each column takes some hundred bytes beside its values.
+inline constexpr int64_t kMostCsvColumns = 1'000'000;
 
 /// True for text: the start holds no NUL or other control bytes, or the path ends in .csv, .tsv, .txt or
 /// .data.
@@ -26,7 +30,8 @@ bool LooksLikeCsv(std::string_view start, std::string_view path);
 ///   below one of its names holds numbers, or (all columns text) its fields are distinct, not empty and not
 ///   seen again in their columns. Without a header the columns are c0, c1, ...
 /// - Empty lines are skipped (in a table of one column they are missing values, except at the end).
-/// Throws Error(kBadData) with line and column; Error(kNotFound) for unknown options.text_columns.
+/// Throws Error(kBadData) with line and column, also for more than kMostCsvColumns; Error(kNotFound) for unknown
+/// options.text_columns.
 Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options);
 
 }  // namespace lamina

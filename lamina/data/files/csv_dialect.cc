@@ -1,11 +1,15 @@
 // Guesses from the first records of a CSV file.
 #include "lamina/data/files/csv_dialect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
 
+#include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/data/files/csv.h"
 
 namespace lamina {
 namespace {
@@ -68,6 +72,16 @@ bool SeenAgain(const CsvSample& sample, size_t column) {
   return false;
 }
 
+[[noreturn]] void ThrowTooWide(CsvCursor& cursor, int64_t line, const std::string& source) {
+  int64_t columns = kMostCsvColumns + 1;
+  for (; !cursor.record_ended(); ++columns) {
+    cursor.NextField();
+  }
+  throw Error(ErrorCode::kBadData,
+              fmt::format("{} columns, at most {} are read", WithThousands(columns), WithThousands(kMostCsvColumns)),
+              {.file = source, .line = line, .remedy = "Check --separator, or give so wide a table as a .npy file."});
+}
+
 // Columns lined up with spaces: as many fields in every record of the sample, most of them below the first numbers.
 bool IsSpaced(std::string_view content) {
   std::string sample(content.substr(0, kSample_bytes));
@@ -126,9 +140,13 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
     if (cursor.SkipBlankLine() || (!sample.records.empty() && cursor.SkipComment(sample.records.front().size()))) {
       continue;
     }
+    const int64_t line = cursor.line();
     std::vector<std::string>& record = sample.records.emplace_back();
     do {
       record.emplace_back(cursor.NextField());
+      if (std::ssize(record) > kMostCsvColumns) {
+        ThrowTooWide(cursor, line, source);
+      }
     } while (!cursor.record_ended());
   }
   return sample;

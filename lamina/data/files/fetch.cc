@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -95,7 +97,9 @@ class Fetcher {
     for (const std::string& base : urls_) {
       const Failure failure = ObtainFrom(base + file.name, file, path + ".part");
       if (failure.reason.empty()) {
-        fs::rename(path + ".part", path);
+        if (std::rename((path + ".part").c_str(), path.c_str()) != 0) {
+          ThrowFileError(path, "replace", errno);
+        }
         return;
       }
       wrong_content = wrong_content || failure.wrong_content;

@@ -1,0 +1,94 @@
+// Folds as text.
+#include "train_folds.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "interrupt.h"
+#include "lamina/base/text.h"
+#include "lamina/train/method.h"
+#include "progress.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+std::string RowsText(int64_t rows) { return WithThousands(rows) + Plural(rows, " row{s}"); }
+
+// Before the first fold: what all of them have.
+void PrintFoldsStart(const TrainSettings& settings, const TrainSession& session) {
+  fmt::print("{}: {} folds; {} inputs, {}\n", settings.data, settings.folds, session.model().network.inputs(),
+             TargetText(session.model()));
+  PrintDecisions(session.decisions());
+}
+
+void PrintFold(const TrainSettings& settings, const FoldResult& fold) {
+  std::string metrics;
+  for (const MetricValue& value : fold.metrics) {
+    metrics += fmt::format("{}{}{} {}", metrics.empty() ? "" : ", ", value.target.empty() ? "" : value.target + " ",
+                           value.metric.Title(), value.reason.empty() ? value.metric.ValueText(value.value) : "-");
+  }
+  const std::string epochs =
+      LearnsByGradient(settings) ? fmt::format(", best epoch {} of {}", fold.best_epoch, fold.epochs) : "";
+  fmt::print("fold {}/{}: {} of {}{}, {}\n", fold.fold, settings.folds, metrics, RowsText(fold.test_rows), epochs,
+             DurationText(fold.train_seconds));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+CrossValidation CrossValidateWithProgress(const TrainSettings& settings, const RawData& raw, bool text) {
+  std::optional<ProgressPrinter> printer;
+  CrossValidationCallbacks callbacks;
+  callbacks.train.stop_requested = Interrupted;
+  if (text) {
+    callbacks.started = [&](int64_t fold, const TrainSession& session) {
+      if (fold == 1) {
+        PrintFoldsStart(settings, session);
+      }
+      printer.emplace(session.options().epochs, isatty(STDOUT_FILENO) == 1);
+    };
+    callbacks.train.progress = [&](const TrainProgress& progress) { printer->Update(progress); };
+    callbacks.done = [&](const FoldResult& fold) {
+      printer->Finish();
+      PrintFold(settings, fold);
+    };
+  }
+  return CrossValidate(settings, raw, callbacks);
+}
+
+void PrintCrossValidation(const TrainSettings& settings, const CrossValidation& result) {
+  size_t name = 0;
+  const std::string header = "mean ± spread of the folds";
+  size_t mean = header.size() - 1;  // in characters
+  for (const MetricSpread& spread : result.metrics) {
+    name = std::max(name, spread.all.target.size() + 2 + spread.all.metric.Title().size());
+    mean = std::max(mean, spread.Text().size());
+  }
+  fmt::print("\n{:<{}}  {:<{}}  {}\n", "", name, header, mean, "all out-of-fold answers (95 % interval)");
+  for (const MetricSpread& spread : result.metrics) {
+    const std::string title = (spread.all.target.empty() ? "" : spread.all.target + ": ") + spread.all.metric.Title();
+    fmt::print("{:<{}}  {:<{}}  {}\n", title, name, spread.Text(), mean, spread.all.Text());
+  }
+  if (result.found.temperature) {
+    fmt::print("temperature {:.4g}, the mean of the folds'\n", *result.found.temperature);
+  }
+  if (const std::optional<AnswerIntervals>& intervals = result.found.intervals) {
+    for (size_t j = 0; j < intervals->half_widths.size(); ++j) {
+      fmt::print("{:g} % intervals: {} ± {}\n", 100 * intervals->level, result.out_of_fold.targets[j],
+                 FigureText(intervals->half_widths[j]));
+    }
+  }
+  for (const std::string& remark : result.remarks) {
+    PrintNote(remark);
+  }
+  if (!settings.out_of_fold.empty()) {
+    fmt::print("wrote {}\n", settings.out_of_fold);
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace lamina::cli

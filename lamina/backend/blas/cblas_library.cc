@@ -1,0 +1,78 @@
+// dlopen(3).
+#ifdef LAMINA_HAVE_BLAS
+#include "lamina/backend/blas/cblas_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <omp.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <type_traits>
+
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+
+namespace lamina {
+namespace {
+
+// OpenBLAS 0.3.21 asks for a buffer of 128 MiB a thread when it is loaded and for one when it multiplies, and goes on
+// asking for ever where the system refuses. Measured: 295 MiB with one thread, 431 with two.
+constexpr int64_t kBase_bytes = int64_t{256} << 20;
+constexpr int64_t kThread_bytes = int64_t{144} << 20;
+
+// What RLIMIT_AS and RLIMIT_DATA leave to this process; nothing where there is no limit.
+std::optional<int64_t> AddressSpaceLeft_bytes() {
+  int64_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;  // in pages: proc(5), statm
+  std::ifstream("/proc/self/statm") >> size >> resident >> shared >> text >> library >> data;
+  std::optional<int64_t> left;
+  const auto limit = [&](int which, int64_t used_pages) {
+    struct rlimit most {};
+    if (getrlimit(which, &most) == 0 && most.rlim_cur != RLIM_INFINITY) {
+      const int64_t free_bytes = static_cast<int64_t>(most.rlim_cur) - used_pages * sysconf(_SC_PAGESIZE);
+      left = std::min(left.value_or(free_bytes), std::max<int64_t>(0, free_bytes));
+    }
+  };
+  limit(RLIMIT_AS, size);
+  limit(RLIMIT_DATA, data);
+  return left;
+}
+
+CblasLibrary Open() {
+  CblasLibrary library;
+  const int64_t needed = kBase_bytes + kThread_bytes * std::max(UsableCores(), omp_get_max_threads());
+  if (const auto left = AddressSpaceLeft_bytes(); left && *left < needed) {
+    library.reason = fmt::format("{} takes {} of address space, and the limit (ulimit -v, -d) leaves {}", LAMINA_CBLAS,
+                                 BytesText(needed), BytesText(*left));
+    return library;
+  }
+  void* handle = dlopen(LAMINA_CBLAS, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    library.reason = fmt::format("{} cannot be opened: {}", LAMINA_CBLAS, dlerror());
+    return library;
+  }
+  const auto find = [&](auto& function, const char* symbol) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
+    return function != nullptr;
+  };
+  if (!find(library.sgemm, "cblas_sgemm") || !find(library.dgemm, "cblas_dgemm")) {
+    library.reason = fmt::format("{} has no cblas_sgemm and cblas_dgemm", LAMINA_CBLAS);
+  }
+  find(library.config, "openblas_get_config");
+  find(library.core_name, "openblas_get_corename");
+  return library;
+}
+
+}  // namespace
+
+const CblasLibrary& TheCblas() {
+  static const CblasLibrary library = Open();
+  return library;
+}
+
+}  // namespace lamina
+#endif

@@ -1,0 +1,26 @@
+// Who writes a file for as long as a run takes, which says so to other runs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace lamina {
+
+/// The right to write `path` among the runs that ask for it: PATH.lamina-lock, which says who has it and is gone with
+/// the claim. What a killed process left of it is taken over.
+class FileClaim {
+ public:
+  /// Null for what is no regular file (/dev/null). File systems without locks keep nobody away. Throws Error(kIo)
+  /// naming the process where another run, also of this process, has it.
+  static std::unique_ptr<FileClaim> Take(const std::string& path);
+  ~FileClaim();
+  FileClaim(const FileClaim&) = delete;
+  FileClaim& operator=(const FileClaim&) = delete;
+
+ private:
+  FileClaim(std::string lock_path, int descriptor);
+  std::string lock_path_;
+  int descriptor_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,185 @@
+// Shares of values in bins.
+#include "lamina/model/drift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "lamina/base/names.h"
+
+namespace lamina {
+namespace {
+
+constexpr size_t kBins = 10;
+constexpr double kLeastShare = 1e-4;
+constexpr double kShifted = 0.1;
+constexpr double kDrifted = 0.25;
+constexpr double kNoise = 2;  // times what is expected of equal data
+
+std::vector<int64_t> SpreadOut(std::span<const int64_t> rows) {
+  const int64_t count = std::min(kProfileRows, std::ssize(rows));
+  std::vector<int64_t> some;
+  for (int64_t i = 0; i < count; ++i) {
+    some.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
+  }
+  return some;
+}
+
+// Rows in each bin of the profile, those that miss the value last.
+std::vector<double> CountsIn(const ColumnProfile& profile, const Column& column, std::span<const int64_t> rows) {
+  std::vector<double> counts(profile.shares.size() + 1);
+  std::vector<size_t> bin_of_code;
+  for (const std::string& category : column.categories) {
+    bin_of_code.push_back(static_cast<size_t>(
+        std::find(profile.categories.begin(), profile.categories.end(), category) - profile.categories.begin()));
+  }
+  for (const int64_t row : rows) {
+    size_t bin = counts.size() - 1;
+    if (!column.IsMissing(row)) {
+      bin = profile.is_number
+                ? static_cast<size_t>(std::lower_bound(profile.edges.begin(), profile.edges.end(), column.Number(row)) -
+                                      profile.edges.begin())
+                : bin_of_code[static_cast<size_t>(column.codes[static_cast<size_t>(row)])];
+    }
+    counts[bin] += 1;
+  }
+  return counts;
+}
+
+ColumnProfile ProfileOfColumn(const FittedColumn& fitted, const Column& column, std::span<const int64_t> rows) {
+  ColumnProfile profile;
+  profile.name = fitted.name;
+  profile.is_number = column.kind == ColumnKind::kNumber;
+  if (profile.is_number) {
+    std::vector<double> values;
+    for (const int64_t row : rows) {
+      if (!column.IsMissing(row)) {
+        values.push_back(column.Number(row));
+      }
+    }
+    std::sort(values.begin(), values.end());
+    for (size_t b = 1; b < kBins && !values.empty(); ++b) {
+      const double edge = values[b * (values.size() - 1) / kBins];
+      if (profile.edges.empty() || edge > profile.edges.back()) {
+        profile.edges.push_back(edge);
+      }
+    }
+    profile.low = values.empty() ? 0 : values.front();
+    profile.high = values.empty() ? 0 : values.back();
+    profile.shares.resize(profile.edges.size() + 1);
+  } else {
+    std::map<int32_t, int64_t> counts;
+    for (const int64_t row : rows) {
+      if (!column.IsMissing(row)) {
+        ++counts[column.codes[static_cast<size_t>(row)]];
+      }
+    }
+    std::vector<std::pair<int64_t, int32_t>> order;
+    for (const auto& [code, count] : counts) {
+      order.emplace_back(-count, code);
+    }
+    std::sort(order.begin(), order.end());
+    for (size_t c = 0; c < order.size() && c < kProfileCategories; ++c) {
+      profile.categories.push_back(column.categories[static_cast<size_t>(order[c].second)]);
+    }
+    profile.shares.resize(profile.categories.size() + 1);
+  }
+  const std::vector<double> counts = CountsIn(profile, column, rows);
+  for (size_t b = 0; b < profile.shares.size(); ++b) {
+    profile.shares[b] = counts[b] / static_cast<double>(rows.size());
+  }
+  profile.missing = counts.back() / static_cast<double>(rows.size());
+  return profile;
+}
+
+ColumnDrift DriftOf(const ColumnProfile& profile, int64_t profile_rows, const FittedColumn& fitted,
+                    const Column& column, std::span<const int64_t> rows) {
+  ColumnDrift drift;
+  drift.column = profile.name;
+  const auto n = static_cast<double>(rows.size());
+  const std::vector<double> counts = CountsIn(profile, column, rows);
+  std::vector<double> before = profile.shares;
+  before.push_back(profile.missing);
+  int64_t bins = 0;
+  double below_before = 0;
+  double below = 0;
+  double differences = 0;
+  for (size_t b = 0; b < counts.size(); ++b) {
+    const double share = counts[b] / n;
+    bins += share > 0 || before[b] > 0 ? 1 : 0;
+    const double now = std::max(share, kLeastShare);
+    const double then = std::max(before[b], kLeastShare);
+    drift.stability_index += (now - then) * std::log(now / then);
+    below += share;
+    below_before += before[b];
+    drift.distance = std::max(drift.distance, std::abs(below - below_before));
+    differences += std::abs(share - before[b]);
+  }
+  drift.distance = profile.is_number ? drift.distance : differences / 2;
+  drift.missing_before = profile.missing;
+  drift.missing = counts.back() / n;
+  for (const int64_t row : rows) {
+    if (column.IsMissing(row)) {
+      continue;
+    }
+    if (profile.is_number) {
+      const double x = column.Number(row);
+      drift.outside += x < profile.low || x > profile.high ? 1 / n : 0;
+    } else {
+      const std::string& category = column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])];
+      drift.unseen += std::find(fitted.categories.begin(), fitted.categories.end(), category) == fitted.categories.end()
+                          ? 1 / n
+                          : 0;
+    }
+  }
+  const double expected = static_cast<double>(bins - 1) * (1 / static_cast<double>(profile_rows) + 1 / n);
+  const double beyond = drift.stability_index - kNoise * expected;
+  drift.verdict = beyond > kDrifted   ? DriftVerdict::kDrifted
+                  : beyond > kShifted ? DriftVerdict::kShifted
+                                      : DriftVerdict::kSame;
+  return drift;
+}
+
+}  // namespace
+
+std::string_view DriftVerdictName(DriftVerdict verdict) {
+  constexpr Named<DriftVerdict> kVerdicts[] = {
+      {"same", DriftVerdict::kSame}, {"shifted", DriftVerdict::kShifted}, {"drifted", DriftVerdict::kDrifted}};
+  return NameOf(verdict, kVerdicts);
+}
+
+DataProfile ProfileOf(const BoundTable& table, const Preprocessor& preprocessor, std::span<const int64_t> rows) {
+  const std::vector<FittedColumn>& columns = preprocessor.inputs().columns();
+  DataProfile profile;
+  if (preprocessor.inputs().is_image() || columns.size() > kProfileColumns || rows.empty()) {
+    return profile;
+  }
+  const std::vector<int64_t> some = SpreadOut(rows);
+  profile.rows = std::ssize(some);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    profile.columns.push_back(ProfileOfColumn(columns[c], table.InputColumn(c), some));
+  }
+  return profile;
+}
+
+std::vector<ColumnDrift> CompareWithProfile(const DataProfile& profile, const BoundTable& table,
+                                            const Preprocessor& preprocessor, std::span<const int64_t> rows) {
+  std::vector<ColumnDrift> drifts;
+  for (size_t c = 0; c < profile.columns.size(); ++c) {
+    drifts.push_back(
+        DriftOf(profile.columns[c], profile.rows, preprocessor.inputs().columns()[c], table.InputColumn(c), rows));
+  }
+  std::stable_sort(drifts.begin(), drifts.end(),
+                   [](const ColumnDrift& a, const ColumnDrift& b) { return a.stability_index > b.stability_index; });
+  return drifts;
+}
+
+nlohmann::json ToJson(const ColumnDrift& drift) {
+  return {{"column", drift.column},     {"psi", drift.stability_index},
+          {"distance", drift.distance}, {"outside", drift.outside},
+          {"unseen", drift.unseen},     {"missing_before", drift.missing_before},
+          {"missing", drift.missing},   {"verdict", DriftVerdictName(drift.verdict)}};
+}
+
+}  // namespace lamina

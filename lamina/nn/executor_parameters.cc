@@ -1,0 +1,180 @@
+// The parameters of an executor: in and out, the front scale, and their update once all gradients are there.
+#include <algorithm>
+#include <cstring>
+
+#include "lamina/nn/dropout.h"
+#include "lamina/nn/executor.h"
+#include "lamina/nn/front_scale.h"
+
+namespace lamina {
+namespace {
+
+// Throws where the front scale cannot be.
+void RequireFrontScale(const LayerSpec& first, const Backend& backend, const ExecutorOptions& options) {
+  if (first.synapse != Synapse::kDot) {
+    throw Error(ErrorCode::kInvalidArgument, "a front scale belongs to a first layer of dot products",
+                {.value = NeuronText(first), .remedy = "Leave it out, or begin with a dot layer."});
+  }
+  if (!options.frozen.empty() && options.frozen.front()) {
+    throw Error(ErrorCode::kInvalidArgument, "a front scale needs a first layer that is trained, and it is frozen");
+  }
+  if (backend.space() != Space::kHost) {
+    throw Error(ErrorCode::kUnsupported, "a front scale is trained in host memory",
+                {.value = std::string(backend.name()), .remedy = "Use backend cpu, or no front scale."});
+  }
+}
+
+}  // namespace
+
+int64_t FlatSize_bytes(const Network& network, bool front_scale) {
+  constexpr int64_t kAlignment_elements = 16;
+  const int64_t scales =
+      front_scale && network.members() == 1 ? (network.inputs() + kAlignment_elements - 1) / kAlignment_elements : 0;
+  return network.parameter_bytes() + scales * kAlignment_elements * DTypeSize_bytes(network.dtype());
+}
+
+void Executor::PrepareDropout() {
+  if (options_.dropout == 0) {
+    return;
+  }
+  if (backend_.space() != Space::kHost) {
+    throw Error(ErrorCode::kUnsupported, "outputs are dropped in host memory",
+                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no dropout."});
+  }
+  for (size_t l = 0; l + 1 < layers_.size(); ++l) {
+    if (IsDistance(specs_[l + 1].synapse)) {
+      throw Error(ErrorCode::kInvalidArgument, "dropout stands in front of layers of dot products",
+                  {.value = NeuronText(specs_[l + 1]), .remedy = "Leave it out, or use dot layers."});
+    }
+    layers_[l].mask = backend_.Allocate(layers_[l].a->size_bytes());
+    layers_[l].dropped = backend_.Allocate(layers_[l].a->size_bytes());
+  }
+}
+
+void Executor::Drop(size_t l, int64_t rows, int64_t step) noexcept {
+  const int64_t cols = specs_[l].outputs;
+  const MatrixView mask = View(layers_[l].mask, rows, cols);
+  const uint64_t stream = kDropoutStreams + static_cast<uint64_t>(step) * layers_.size() + l;
+  FillDropoutMask(options_.dropout, options_.dropout_seed, stream, mask);
+  Multiply(View(layers_[l].a, rows, cols), mask, View(layers_[l].dropped, rows, cols));
+}
+
+void Executor::PrepareFrontScale() {
+  RequireFrontScale(specs_.front(), backend_, options_);
+  folded_ = backend_.Allocate(specs_.front().weight_count() * DTypeSize_bytes(dtype_));
+  front_offset_ = network_bytes_ / DTypeSize_bytes(dtype_);
+}
+
+// A trained radius stays at or above a share of the one it started with: at 0 its neuron has no gradient, and below it
+// is no distance.
+double Executor::SmallestRadius(const LayerSpec& spec) {
+  constexpr double kSmallestShare = 1e-3;
+  return kSmallestShare * spec.activation.radius();
+}
+
+void Executor::LoadParameters(const Network& network) {
+  backend_.Upload(parameters_->data(), network.parameters(), network.parameter_bytes());
+  if (HasFrontScale()) {
+    DispatchFloat(dtype_, [&]<class T>(T) {
+      std::fill_n(static_cast<T*>(parameters_->data()) + front_offset_, specs_.front().inputs, T(1));
+    });
+    Fold();
+  }
+}
+
+void Executor::StoreParameters(Network& network) const {
+  const AlignedBuffer folded = FoldedParameters();
+  std::memcpy(network.parameters(), folded.data(), static_cast<size_t>(folded.size_bytes()));
+}
+
+MatrixView Executor::FirstWeights(const Buffer& buffer) const {
+  const LayerSpec& first = specs_.front();
+  return {buffer.data(), first.outputs, first.inputs, first.inputs, dtype_, backend_.space()};
+}
+
+// The first layer's weights stand first in the flat arrays.
+void Executor::Fold() noexcept {
+  FoldFrontScale(FirstWeights(*parameters_), ArraysAt(front_offset_).value, FirstWeights(*folded_));
+}
+
+AlignedBuffer Executor::FoldedParameters() const {
+  AlignedBuffer folded(network_bytes_);
+  backend_.Download(folded.data(), parameters_->data(), network_bytes_);
+  if (HasFrontScale()) {
+    std::memcpy(folded.data(), folded_->data(), static_cast<size_t>(folded_->size_bytes()));
+  }
+  return folded;
+}
+
+AlignedBuffer Executor::TrainedParameters() const {
+  AlignedBuffer trained(parameters_->size_bytes());
+  backend_.Download(trained.data(), parameters_->data(), trained.size_bytes());
+  return trained;
+}
+
+void Executor::SetTrainedParameters(const AlignedBuffer& trained) {
+  backend_.Upload(parameters_->data(), trained.data(), trained.size_bytes());
+  if (HasFrontScale()) {
+    Fold();
+  }
+}
+
+// The gaps between the arrays of gradients are zero.
+void Executor::Update(const UpdateRule& rule) noexcept {
+  const ParameterArrays front = ArraysAt(front_offset_);
+  if (HasFrontScale()) {
+    SplitFrontScaleGradient(FirstWeights(*parameters_), front.value, FirstWeights(*gradients_), front.gradient);
+  }
+  if (options_.clip_norm > 0) {
+    backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
+                           options_.clip_norm, static_cast<double*>(clip_parts_->data())});
+  }
+  const auto at_rate = [&](double factor) {
+    UpdateRule slower = rule;
+    slower.learning_rate *= factor;
+    return slower;
+  };
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    if (IsFrozen(l)) {
+      continue;
+    }
+    const LayerSpec& spec = specs_[l];
+    const LayerRates rates = options_.rates.empty() ? LayerRates{} : options_.rates[l];
+    const UpdateRule weight_rule = at_rate(rates.weights);
+    const UpdateRule bias_rule = at_rate(rates.bias);
+    UpdateArgs args;
+    args.dtype = dtype_;
+    args.rule = &weight_rule;
+    args.arrays = ArraysAt(offsets_[l].weights);
+    args.count = spec.weight_count() * Blocks(l);
+    args.decay = true;
+    backend_.Update(args);
+    args.decay = false;
+    args.count = spec.outputs * Blocks(l);
+    if (spec.bias) {
+      args.rule = &bias_rule;
+      args.arrays = ArraysAt(offsets_[l].bias);
+      backend_.Update(args);
+    }
+    if (spec.trained_radius) {
+      args.rule = &rule;
+      args.arrays = ArraysAt(offsets_[l].radius);
+      args.smallest = SmallestRadius(spec);
+      backend_.Update(args);
+    }
+  }
+  if (HasFrontScale() || (HasMembers() && !IsFrozen(0))) {
+    const UpdateRule front_rule = at_rate(options_.front_scale > 0 ? options_.front_scale : 1);
+    UpdateArgs args;
+    args.arrays = HasMembers() ? ArraysAt(member_offset_) : front;
+    args.count = members_ * specs_.front().inputs;
+    args.dtype = dtype_;
+    args.rule = &front_rule;
+    backend_.Update(args);
+  }
+  if (HasFrontScale()) {
+    Fold();
+  }
+}
+
+}  // namespace lamina

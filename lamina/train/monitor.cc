@@ -1,0 +1,59 @@
+// A metric of the validation rows after each epoch.
+#include "lamina/train/monitor.h"
+
+#include <cmath>
+
+#include "lamina/base/nan.h"
+#include "lamina/base/setting.h"
+#include "lamina/model/metric.h"
+#include "lamina/train/recipe.h"
+
+namespace lamina {
+
+void SetMonitor(const TrainSettings& settings, const Model& model, const Dataset& validation, TrainOptions& options) {
+  const bool classes = model.preprocessor.targets().task() == Task::kClassification;
+  const std::string monitor = WithRecipe(settings, classes).monitor;
+  const bool chosen_by_recipe = monitor != settings.monitor;
+  if (monitor == kMonitorLoss || (chosen_by_recipe && validation.size() == 0)) {
+    return;
+  }
+  if (validation.size() == 0) {
+    RefuseSetting("monitor", "--monitor needs validation rows", monitor,
+                  "Give a validation share, or leave --monitor out.");
+  }
+  const Metric metric = MetricsFor({&monitor, 1}, classes, "monitor").front();
+  const Matrix none(validation.size(), model.network.outputs(), model.network.dtype());  // what is asked is the truth
+  for (const ScoredRows& rows : ScoreDataset(model, none, validation)) {
+    if (const std::string reason = metric.WhyUndefined(rows); !reason.empty()) {
+      RefuseSetting("monitor", "--monitor is undefined for the validation rows: " + reason, monitor,
+                    "Leave it out, or let more rows validate (--split, --stratify).");
+    }
+  }
+  options.monitor_higher = metric.row().higher_is_better;
+  options.monitor = [metric, &model, &validation](const Matrix& outputs) {
+    double sum = 0;
+    const std::vector<ScoredRows> targets = ScoreDataset(model, outputs, validation);
+    for (const ScoredRows& rows : targets) {
+      sum += metric.Measure(rows);
+    }
+    return sum / static_cast<double>(targets.size());
+  };
+}
+
+double Monitored(const TrainOptions& options, Executor& executor, const Dataset& validation) {
+  if (!options.monitor) {
+    return kNaN;
+  }
+  Matrix outputs(validation.size(), validation.targets.cols(), validation.features.dtype());
+  executor.Predict(validation.features.view(), outputs.view());
+  return options.monitor(outputs);
+}
+
+double WatchedOf(const TrainOptions& options, const EpochRecord& record) {
+  if (options.monitor) {
+    return options.monitor_higher ? -record.monitored : record.monitored;
+  }
+  return std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
+}
+
+}  // namespace lamina

@@ -1,0 +1,181 @@
+// How is trained: loss, updates, epochs, rates over time.
+#include "lamina/train/training_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lamina/train/setting_names.h"
+#include "lamina/train/train_options.h"
+
+namespace lamina {
+namespace {
+
+using namespace setting_names;  // NOLINT(google-build-using-namespace): its own lists
+using S = TrainSettings;
+using Row = Setting<S>;
+
+// Help texts that follow the library's lists of formulas.
+
+// "a", "a and b", "a, b and c".
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return text;
+}
+
+// "0.05 for sgd and nesterov, 0.001 for adam".
+std::string NumbersOfRules(double (*number)(UpdateKind), bool (*reads)(UpdateKind)) {
+  std::vector<std::pair<double, std::vector<std::string>>> groups;
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    if (!reads(kind)) {
+      continue;
+    }
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == number(kind); });
+    if (same == groups.end()) {
+      groups.push_back({number(kind), {name}});
+    } else {
+      same->second.push_back(name);
+    }
+  }
+  std::string text;
+  for (const auto& [value, names] : groups) {
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", value, Listed(names));
+  }
+  return text;
+}
+
+std::string LossHelp() {
+  std::string text = "auto";
+  for (const std::string& name : LossNames()) {
+    text += ", " + Loss::Parse(name).Text();
+  }
+  return text;
+}
+
+std::string UpdateHelp() { return fmt::format("{}", fmt::join(UpdateKindNames(), ", ")); }
+
+std::string UpdateNumberHelp(std::string_view number) {
+  std::vector<std::string> names;
+  for (const std::string& name : UpdateKindNames()) {
+    if (UpdateReads(ParseUpdateKind(name), number)) {
+      names.push_back(name);
+    }
+  }
+  return "For " + Listed(names);
+}
+
+std::string LearningRateHelp() {
+  return "Default: " + NumbersOfRules(&DefaultLearningRate, [](UpdateKind) { return true; });
+}
+
+std::string Beta2Help() {
+  return "Default: " + NumbersOfRules(&DefaultBeta2, [](UpdateKind kind) { return UpdateReads(kind, "beta2"); });
+}
+
+// Whether the update rule reads a number; an unknown rule may.
+bool Reads(const S& s, std::string_view number) {
+  const std::vector<std::string> known = UpdateKindNames();
+  return std::find(known.begin(), known.end(), s.optimizer) == known.end() ||
+         UpdateReads(ParseUpdateKind(s.optimizer), number);
+}
+
+}  // namespace
+
+std::vector<Row> TrainingRows() {
+  return {
+      Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
+          {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
+      Row("quantiles", &S::quantiles,
+          "Levels of --loss quantile, ascending, each an answer (at most 7), for example 0.1,0.5,0.9",
+          {.range = NumberRange{.low = 0, .high = 1, .above_low = true, .below_high = true},
+           .effect = [](const S& s) { return s.loss == formulas::Quantile::kName; },
+           .effect_text = "For --loss quantile",
+           .shapes_loss = true}),
+      Row("label-smoothing", &S::label_smoothing,
+          "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
+          "recipe (plain: 0)",
+          {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),
+      Row("dropout", &S::dropout,
+          "This share of the hidden layers' outputs is left out of a training step, at random; not on backend cuda",
+          {.range = TrainRanges::dropout}),
+      Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &UpdateKindNames}),
+      Row("learning-rate", &S::learning_rate, LearningRateHelp(),
+          {.range = TrainRanges::learning_rate, .logarithmic = true}),
+      Row("bias-rate", &S::bias_rate,
+          "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
+          {.range = TrainRanges::bias_rate}),
+      Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
+          {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
+      Row("weight-decay", &S::weight_decay,
+          "The 2018 paper's regularisation factor; auto: by the number of training rows (0.001, less for more than "
+          "5,000) where --epochs is auto, else 0",
+          {.range = TrainRanges::weight_decay, .logarithmic = true}),
+      Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
+          {.range = TrainRanges::beta1, .effect = [](const S& s) { return Reads(s, "beta1"); }}),
+      Row("beta2", &S::beta2, Beta2Help(),
+          {.range = TrainRanges::beta2, .effect = [](const S& s) { return Reads(s, "beta2"); }}),
+      Row("epsilon", &S::epsilon, UpdateNumberHelp("epsilon"),
+          {.range = TrainRanges::epsilon,
+           .effect = [](const S& s) { return Reads(s, "epsilon"); },
+           .logarithmic = true}),
+      Row("clip-norm", &S::clip_norm,
+          "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
+          {.range = TrainRanges::clip_norm, .logarithmic = true}),
+      Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
+          {.range = TrainRanges::epochs}),
+      Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
+          {.range = TrainRanges::batch}),
+      Row("shards", &S::shards,
+          "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
+          "of MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
+          {.range = TrainRanges::shards}),
+      Row("schedule", &S::schedule,
+          "Learning rate over time: constant, step, cosine, plateau, coslog4 (four waves, each twice as long as the "
+          "one "
+          "before), flat_cos (half, then a cosine to 0), one_cycle (up, and down to 0); auto: by the recipe (plain: "
+          "constant)",
+          {.choices = &AutoAnd<&ScheduleKindNames>}),
+      Row("warmup", &S::warmup, "The share of all steps over which the learning rate rises from 0",
+          {.range = TrainRanges::warmup}),
+      Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",
+          {.range = TrainRanges::schedule_factor,
+           .effect =
+               [](const S& s) {
+                 return s.schedule == ScheduleKindName(ScheduleKind::kStep) ||
+                        s.schedule == ScheduleKindName(ScheduleKind::kCosine) ||
+                        s.schedule == ScheduleKindName(ScheduleKind::kPlateau);
+               },
+           .effect_text = "For the schedules step, cosine and plateau"}),
+      Row("schedule-epochs", &S::schedule_epochs, "step: epochs between multiplications",
+          {.range = TrainRanges::schedule_epochs,
+           .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kStep); },
+           .effect_text = "For the schedule step"}),
+      Row("schedule-patience", &S::schedule_patience, "plateau: epochs without improvement before a multiplication",
+          {.range = TrainRanges::schedule_patience,
+           .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
+           .effect_text = "For the schedule plateau"}),
+      Row("patience", &S::patience,
+          "Stop after this many epochs without a better --monitor of the validation rows; 0: never; auto: a fifth of "
+          "the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
+          {.range = TrainRanges::patience}),
+      Row("min-improvement", &S::min_improvement, "What counts as a better loss",
+          {.range = TrainRanges::min_improvement, .logarithmic = true}),
+      Row("keep", &S::keep,
+          "Weights kept at the end: best (the epoch with the best --monitor of the validation rows), last, last_best "
+          "(of "
+          "equally good epochs the last one), or auto: best where there are validation rows",
+          {.choices = &KeepNames}),
+      Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
+      Row("seed", &S::seed, "Of the weights, the split and the order of rows")};
+}
+
+}  // namespace lamina

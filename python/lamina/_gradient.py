@@ -1,0 +1,412 @@
+"""Networks learnt by gradients: epochs of minibatches or L-BFGS, with scikit-learn's rules and callbacks."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from . import _core
+from ._arrays import Array
+from ._base import _Estimator
+from ._fitting import Optimizer, Rows, Watch, minimise, warn_not_converged
+from ._network import Network
+from ._targets import _ClassTargets, _NumberTargets
+
+try:  # scikit-learn 1.9
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Callbacks of scikit-learn are not there before its version 1.9."""
+
+    def with_callbacks(method: Any) -> Any:
+        """As it is."""
+        return method
+
+
+# scikit-learn's names of what the library calls otherwise.
+_LOSSES = {"squared_error": "mse", "absolute_error": "mae", "huber": "huber"}
+
+
+def _takes_minibatches(estimator: Any) -> bool:
+    """Whether there is a partial_fit."""
+    return bool(estimator.solver != "lbfgs")
+
+
+class _NetworkEstimator(CallbackSupportMixin, _Estimator):
+    """What all estimators of such networks share. Subclasses say which layers, which targets and what an answer is."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_Estimator._parameter_constraints,
+        "random_state": ["random_state"],
+        "precision": [StrOptions({"auto", "f32", "f64", "bf16"})],
+        "solver": [StrOptions({"lbfgs", *_core.optimizers()})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [StrOptions({"constant", "invscaling", "adaptive"})],
+        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
+        "power_t": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
+        "nesterovs_momentum": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "beta_1": [Interval(Real, 0, 1, closed="left")],
+        "beta_2": [Interval(Real, 0, 1, closed="left")],
+        "epsilon": [Interval(Real, 0, None, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
+        "max_fun": [Interval(Integral, 1, None, closed="left")],
+        "callbacks": [None, callable, "array-like"],
+    }
+
+    # What subclasses define.
+
+    def _layers(self, data: _core.Dataset | None, outputs: int, output: str, seed: int) -> str:
+        """The network's text; ``data`` is None while nothing is trained."""
+        raise NotImplementedError
+
+    def _place(self, network: Network, data: _core.Dataset, seed: int) -> None:
+        """What first weights depend on data."""
+
+    # Fitting.
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        incremental: bool = False,
+        classes: Any = None,
+    ) -> Any:
+        first = not hasattr(self, "_network") or (not self.warm_start and not incremental)
+        if incremental and self.early_stopping:
+            raise ValueError("partial_fit does not support early_stopping=True")
+        rows, outputs, total = self._checked_rows(X, y, sample_weight, first, classes)
+        if rows.weights is not None:
+            rows.weights = rows.weights * (len(rows.weights) / rows.weights.sum())
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(np.iinfo(np.int32).max))
+        watched = self._eval_rows(eval_set, outputs)
+        if self.early_stopping and watched is None:
+            rows, watched = self._split(rows, random)
+        if first:
+            self._find_scalings(rows)
+        dtype = self._dtype()
+        train = self._scaled(rows).dataset(self._x_scaling, dtype, outputs)
+        validation = None if watched is None else self._scaled(watched).dataset(self._x_scaling, dtype, outputs)
+        loss, output = self._output()
+        if first:
+            self._make_network(self._starts(rows, train, dtype, outputs), outputs, output, dtype, seed)
+        self._train(train, validation, rows, watched, loss, total, seed, incremental)
+        self._prepare_answers()
+        return self
+
+    def _starts(self, rows: Rows, train: _core.Dataset, dtype: str, outputs: int) -> _core.Dataset:
+        """The rows that first weights may depend on."""
+        return train
+
+    def _make_network(self, train: _core.Dataset, outputs: int, output: str, dtype: str, seed: int) -> None:
+        self._network = Network(
+            self._layers(train, outputs, output, seed),
+            self._features,
+            dtype=dtype,
+            initialization="glorot_uniform",
+            seed=seed,
+        )
+        self._place(self._network, train, seed)
+        self._optimizer = None
+        self.n_layers_ = len(self._network.layers) + 1
+        self.t_ = 0
+        self.loss_curve_: list[float] = []
+        self._watch_kept: Watch | None = None
+
+    def _train(
+        self,
+        train: _core.Dataset,
+        validation: _core.Dataset | None,
+        rows: Rows,
+        watched: Rows | None,
+        loss: str,
+        total_weight: float,
+        seed: int,
+        incremental: bool,
+    ) -> None:
+        loss_scale = 0.5 if loss == "mse" else 1.0
+        if self.solver == "lbfgs":
+            self.loss_, self.n_iter_, converged = minimise(
+                self._network,
+                train,
+                rows.weights,
+                loss=loss,
+                loss_scale=loss_scale,
+                penalty=self.alpha / total_weight,
+                max_iter=self.max_iter,
+                max_fun=self.max_fun,
+                tol=self.tol,
+                threads=self.threads,
+            )
+            self.best_loss_ = self.loss_
+            if not converged:
+                warn_not_converged(self.max_iter, "lbfgs")
+            return
+        batch = min(200 if self.batch_size == "auto" else int(self.batch_size), len(train))
+        if self._optimizer is None or not incremental:
+            self._optimizer = Optimizer(self._rule(loss_scale, batch), self.learning_rate, self.power_t)
+        kept = self._watch_kept if incremental else None
+        watch = kept or Watch(
+            tol=self.tol,
+            patience=self.n_iter_no_change,
+            by_validation=self.early_stopping,
+            max_iter=self.max_iter,
+            score=None if watched is None else self._scorer(watched, loss),
+            loss_scale=loss_scale,
+            verbose=bool(self.verbose),
+            callbacks=self._callbacks_given(),
+        )
+        context = None if incremental else self._callback_context()
+        if context is not None:
+            watch.callbacks = (*watch.callbacks, self._epochs_told_to(context))
+        if incremental:
+            watch.max_iter, watch.callbacks = watch.epochs + 1, self._callbacks_given()
+            watch.told_to_stop = watch.stuck = False  # this call is one epoch whatever the last one was told
+        done = self._optimizer.run(
+            self._network,
+            train,
+            validation,
+            watch,
+            {
+                "loss": loss,
+                "batch": batch,
+                "shuffle": bool(self.shuffle),
+                "precision": "bf16" if self.precision == "bf16" else "exact",
+                "seed": seed,
+                "backend": self._backend(),
+                "threads": self.threads,
+            },
+        )
+        self._keep(watch, len(train), incremental)
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+        if not done:
+            warnings.warn("Training interrupted by user.", stacklevel=4)
+        elif not incremental and watch.epochs == self.max_iter and not watch.stuck and not watch.told_to_stop:
+            warn_not_converged(self.max_iter, "Stochastic Optimizer")
+
+    def _keep(self, watch: Watch, rows: int, incremental: bool) -> None:
+        watch.callbacks = ()  # what was given stays a parameter, not a result
+        watch.score = None
+        self._watch_kept = watch if incremental else None
+        self.n_iter_ = watch.epochs
+        self.t_ += rows * (1 if incremental else watch.epochs)
+        self.loss_curve_ = [*self.loss_curve_, *watch.loss_curve] if self.warm_start and not incremental else list(
+            watch.loss_curve
+        )
+        self.loss_ = self.loss_curve_[-1] if self.loss_curve_ else np.nan
+        self.best_loss_ = None if self.early_stopping else watch.best_loss
+        self.validation_scores_ = list(watch.validation_scores) if self.early_stopping else None
+        self.best_validation_score_ = watch.best_score if self.early_stopping else None
+        self.validation_loss_curve_ = list(watch.validation_losses) or None
+
+    def _rule(self, loss_scale: float, batch: int) -> dict[str, Any]:
+        # scikit-learn's squared error is half of the library's: so are the gradients, and the rate is for its own.
+        solver = "nesterov" if self.solver == "sgd" and self.nesterovs_momentum and self.momentum > 0 else self.solver
+        by_gradient = solver in ("sgd", "nesterov")
+        decay = self.alpha if solver in ("adamw", "lion") else self.alpha / batch / loss_scale
+        return {
+            "optimizer": solver,
+            "learning_rate": self.learning_rate_init * (loss_scale if by_gradient else 1.0),
+            "momentum": self.momentum if by_gradient else 0.0,
+            "weight_decay": decay,
+            "beta1": self.beta_1,
+            "beta2": self.beta_2,
+            "epsilon": self.epsilon / loss_scale,
+        }
+
+    def _callbacks_given(self) -> tuple[Any, ...]:
+        if self.callbacks is None:
+            return ()
+        return tuple(self.callbacks) if hasattr(self.callbacks, "__iter__") else (self.callbacks,)
+
+    def _callback_context(self) -> Any:
+        """scikit-learn's context of callbacks, begun; None where nobody listens."""
+        if not hasattr(self, "_skl_callbacks"):
+            return None
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        context.call_on_fit_task_begin(estimator=self)
+        return context
+
+    def _epochs_told_to(self, context: Any) -> Any:
+        def epoch_done(record: dict[str, Any]) -> bool:
+            epoch = context.subcontext(task_name="epoch")
+            epoch.call_on_fit_task_begin(estimator=self)
+            return bool(epoch.call_on_fit_task_end(estimator=self, metadata=record))
+
+        return epoch_done
+
+    def _dtype(self) -> str:
+        if self.precision == "auto":
+            return "f64" if self.solver == "lbfgs" else "f32"
+        return "f64" if self.precision == "f64" else "f32"
+
+    def _backend(self) -> str:
+        return str(self.device)
+
+    def _split(self, rows: Rows, random: np.random.RandomState) -> tuple[Rows, Rows]:
+        numbers = np.arange(rows.x.shape[0])
+        train, held = train_test_split(
+            numbers, random_state=random, test_size=self.validation_fraction, stratify=rows.labels
+        )
+        if len(held) < 2:
+            raise ValueError(
+                "The validation set is too small. Increase 'validation_fraction' or the size of your dataset."
+            )
+        return rows.take(train), rows.take(held)
+
+    def _eval_rows(self, eval_set: Any, outputs: int) -> Rows | None:
+        if eval_set is None:
+            return None
+        pair = eval_set[0] if isinstance(eval_set, list) else eval_set
+        x = self._check_x(pair[0], reset=False)
+        targets, labels, _ = self._encode_targets(np.asarray(pair[1]), False, None)
+        return Rows(x, targets, labels, None)
+
+    def _scorer(self, watched: Rows, loss: str) -> Any:
+        if watched.weights is not None:
+            return lambda record: -record.validation_loss  # the only one that weights count in
+        if watched.labels is not None:
+            return lambda record: record.validation_accuracy
+        if loss != "mse":
+            return lambda record: -record.validation_loss
+        targets = self._scaled(watched).targets
+        assert targets is not None
+        variance = float(targets.var(axis=0).sum()) or 1.0
+        return lambda record: 1.0 - record.validation_loss / variance
+
+
+class _Classifier(_ClassTargets, _NetworkEstimator):
+    """Two classes are one output, more are one each, columns of 0 and 1 are one each, too."""
+
+    def _output(self) -> tuple[str, str]:
+        if self._multilabel or self.n_outputs_ == 1:
+            return "binary_cross_entropy", "sigmoid"
+        return "cross_entropy", "softmax"
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of every class.
+
+        Parameters
+        ----------
+        X : array or table, (rows, features)
+
+        Returns
+        -------
+        array, (rows, classes)
+            In the order of ``classes_``; float32 unless the network is float64. Of columns of 0 and 1 those of the 1.
+        """
+        outputs = self._outputs_of(X)
+        if self._multilabel:  # never sure: rounding alone would make them 0 or 1
+            limits = np.finfo(outputs.dtype)
+            return np.clip(outputs, limits.tiny, 1 - limits.epsneg)
+        if outputs.shape[1] > 1:
+            return outputs
+        if len(self.classes_) == 1:
+            return np.ones_like(outputs)
+        return np.hstack([1 - outputs, outputs])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of `predict_proba`."""
+        probability = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            logarithms: Array = np.log(probability)
+        return logarithms
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+        """Fits the network.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+            Copied while it is scaled: what happens to it later does not matter.
+        y : array, (rows,) of classes, or (rows, classes) of 0 and 1
+        sample_weight : array, (rows,), optional
+            How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
+        eval_set : (X, y) or [(X, y)], optional
+            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set)
+
+    @available_if(_takes_minibatches)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """One more pass over some rows, going on from the weights and the optimizer as they are.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array, optional
+            All that there will be; needed by the first call.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "_network") and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return self._fit(X, y, sample_weight, incremental=True, classes=classes)
+
+
+class _Regressor(_NumberTargets, _NetworkEstimator):
+    """Numbers, one or several."""
+
+    def _output(self) -> tuple[str, str]:
+        return _LOSSES[self.loss], "identity"
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+        """Fits the network.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+            Copied while it is scaled: what happens to it later does not matter.
+        y : array, (rows,) or (rows, targets)
+        sample_weight : array, (rows,), optional
+            How much a row counts in the loss. Rows of weight 0 are left out.
+        eval_set : (X, y) or [(X, y)], optional
+            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set)
+
+    @available_if(_takes_minibatches)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """One more pass over some rows, going on from the weights and the optimizer as they are.
+
+        The scaling of inputs and targets is that of the first call.
+        """
+        return self._fit(X, y, sample_weight, incremental=True)

@@ -1,0 +1,107 @@
+// Networks that are found at once.
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "lamina/base/names.h"
+#include "lamina/rbf/elm.h"
+#include "lamina/rbf/even_rows.h"
+#include "lamina/rbf/fsvc.h"
+#include "lamina/rbf/mean_distance.h"
+#include "lamina/train/centres.h"
+#include "python/src/bindings.h"
+#include "python/src/interrupts.h"
+#include "python/src/machine.h"
+#include "python/src/network_type.h"
+
+namespace lamina::python {
+namespace {
+
+constexpr int64_t kHeldOut = 5;  // every fifth row answers which radius is best
+
+// One row has no distances; of few rows a class may be all held out.
+double RadiusFor(const Dataset& train, int64_t classes, const FsvcOptions& options, const Backend& backend) {
+  if (train.size() < 2) {
+    return 1;
+  }
+  const auto [held_out, others] = WithoutEvery(kHeldOut, train);
+  const std::set<int32_t> taught(others.labels.begin(), others.labels.end());
+  const bool enough = std::ssize(taught) == classes && held_out.size() > 0;
+  return (enough ? FindRadius(others, held_out, classes, options, backend)
+                 : FindRadius(train, train, classes, options, backend))
+      .radius;
+}
+
+// (network, radius), None after Ctrl-C. radius 0: it is searched for.
+nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neuron, double radius, double overlap,
+                   bool by_class, double learning_rate, int64_t epochs, const std::string& backend_name, int threads) {
+  const Backend& backend = BackendOf(backend_name, threads);
+  Interrupts interrupts;
+  FsvcResult result;
+  {
+    const nb::gil_scoped_release unlocked;
+    const LayerSpec spec = ParseNeuron(neuron);
+    FsvcOptions options{{spec.synapse, spec.activation, overlap}, by_class, learning_rate, epochs};
+    options.novelty.stop_requested = [&] { return interrupts.Stop(); };
+    if (radius == 0) {
+      radius = RadiusFor(train, classes, options, backend);
+    }
+    if (!interrupts.Stop()) {
+      options.novelty.activation = options.novelty.activation.WithRadius(radius);
+      result = TrainFsvc(train, classes, options, backend);
+    }
+  }
+  if (interrupts.Finish() || !result.complete) {
+    return nb::none();
+  }
+  return nb::make_tuple(PyNetwork{std::move(result.network)}, radius);
+}
+
+// (network, C), None after Ctrl-C. c 0: it is chosen.
+nb::object FitElm(const Dataset& train, const std::string& neuron, int64_t neurons, bool fit_radius,
+                  const std::string& weights, uint64_t seed, double c, const std::string& precision,
+                  const std::string& backend_name, int threads) {
+  const Backend& backend = BackendOf(backend_name, threads);
+  Interrupts interrupts;
+  std::optional<Network> network;
+  std::optional<double> found;
+  {
+    const nb::gil_scoped_release unlocked;
+    const ConstMatrixView rows = train.features.view();
+    LayerSpec hidden = ParseNeuron(neuron);
+    hidden.inputs = rows.cols;
+    hidden.outputs = neurons;
+    hidden.bias = !IsDistance(hidden.synapse);
+    if (fit_radius && IsDistance(hidden.synapse)) {
+      hidden.activation = WithRadiusFor(hidden.activation, MeanDistance(hidden.synapse, rows, seed));
+    }
+    network = DrawElm(hidden, train.targets.cols(), ParseName(weights, kHiddenWeights, "unknown weights"), rows, seed);
+    ElmOptions options;
+    options.c = c > 0 ? std::optional(c) : std::nullopt;
+    options.precision = ParseName(precision, kPrecisions, "unknown precision");
+    options.stop_requested = [&] { return interrupts.Stop(); };
+    found = TrainElm(*network, train, options, backend);
+  }
+  if (interrupts.Finish() || !found) {
+    return nb::none();
+  }
+  return nb::make_tuple(PyNetwork{std::move(*network)}, *found);
+}
+
+}  // namespace
+
+void BindDirect(nb::module_& module) {
+  module.def("fit_fsvc", &FitFsvc, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"), nb::arg("radius"),
+             nb::arg("overlap"), nb::arg("by_class"), nb::arg("learning_rate"), nb::arg("epochs"),
+             nb::arg("backend") = "cpu", nb::arg("threads") = 0,
+             "A network of the rows that are novel, and its radius (0: searched for); None after Ctrl-C.");
+  module.def("fit_elm", &FitElm, nb::arg("train"), nb::arg("neuron"), nb::arg("neurons"), nb::arg("fit_radius"),
+             nb::arg("weights"), nb::arg("seed"), nb::arg("c"), nb::arg("precision"), nb::arg("backend") = "cpu",
+             nb::arg("threads") = 0,
+             "A network with a drawn hidden layer, and the C of its output weights (0: chosen); None after Ctrl-C.");
+}
+
+}  // namespace lamina::python

@@ -1,0 +1,117 @@
+"""Networks that are found at once, against loops and closed forms in NumPy."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.model_selection import cross_val_score, train_test_split
+
+import lamina
+
+
+@pytest.fixture(scope="module")
+def digits():
+    x, y = load_digits(return_X_y=True)
+    return train_test_split(x / 8 - 1, y, random_state=0)
+
+
+def novel_rows(x, radius, overlap, distance):
+    centres = [0]
+    for i in range(1, len(x)):
+        activations = np.maximum(0, 1 - distance(x[centres] - x[i]) / (2.5066 * radius))
+        if activations.sum() < overlap:
+            centres.append(i)
+    return np.array(centres)
+
+
+def city_block(apart):
+    return np.abs(apart).sum(axis=1)
+
+
+def squares(apart):
+    return (apart * apart).sum(axis=1)
+
+
+def test_fsvc_is_the_authors_loop(digits):
+    x, x_test, y, y_test = digits
+    found = lamina.FSVCClassifier(radius=7.6, precision="f64").fit(x, y)
+    centres = novel_rows(x, 7.6, 1.0, city_block)
+    np.testing.assert_array_equal(found.centers_, x[centres])
+    votes = np.maximum(0, 1 - np.array([city_block(x[centres] - row) for row in x_test]) / (2.5066 * 7.6))
+    scores = votes @ (y[centres][:, None] == np.arange(10))
+    np.testing.assert_allclose(found.decision_function(x_test), scores, atol=1e-12)
+    np.testing.assert_array_equal(found.predict(x_test), scores.argmax(axis=1))
+    assert found.score(x_test, y_test) > 0.95 and found.n_centers_ == len(centres) and found.radius_ == 7.6
+
+
+def test_sfsvc_goes_class_by_class(digits):
+    x, x_test, y, y_test = digits
+    names = np.array([f"digit {k}" for k in range(10)])
+    found = lamina.SFSVCClassifier(radius=8.0, precision="f64").fit(x, names[y])
+    rows = [np.flatnonzero(y == k)[novel_rows(x[y == k], 8.0, 1.0, squares)] for k in range(10)]
+    np.testing.assert_array_equal(found.centers_, x[np.concatenate(rows)])
+    assert found.score(x_test, names[y_test]) > 0.95
+
+
+def test_radii_are_found_and_tuning_helps(digits):
+    x, x_test, y, y_test = digits
+    for kind in (lamina.FSVCClassifier, lamina.SFSVCClassifier):
+        plain = kind().fit(x, y)
+        assert plain.score(x_test, y_test) > 0.9 and plain.n_centers_ < 0.2 * len(x)
+    coarse = lamina.FSVCClassifier(radius=15.0).fit(x, y)
+    tuned = lamina.FSVCClassifier(radius=15.0, learning_rate=0.05, epochs=5).fit(x, y)
+    assert tuned.score(x_test, y_test) > coarse.score(x_test, y_test)
+
+
+@pytest.mark.parametrize("rows", [1300, 60])  # more and fewer than neurons
+def test_elm_is_a_ridge_regression(digits, rows):
+    x, x_test, y, _ = digits
+    weights = np.random.default_rng(0).uniform(0.5, 2, rows)
+    found = lamina.ELMClassifier(100, C=0.1, random_state=3).fit(x[:rows], y[:rows], sample_weight=weights)
+    network = found._network
+    assert network.dtype == "f64"
+
+    def hidden(rows):
+        return np.abs(rows @ network.weights(0).T + network.bias(0))
+
+    h, t = hidden(x[:rows]), np.where(y[:rows, None] == np.arange(10), 1.0, -1.0)
+    root = np.sqrt(weights)[:, None]
+    expected = np.linalg.solve(np.eye(100) / 0.1 + (root * h).T @ (root * h), (root * h).T @ (root * t))
+    np.testing.assert_allclose(found.coef_, expected, atol=1e-8)
+    np.testing.assert_allclose(found.decision_function(x_test), hidden(x_test) @ expected, atol=1e-7)
+
+
+def test_elm_answers_well_and_chooses_c(digits):
+    x, x_test, y, y_test = digits
+    for options in ({}, {"C": "auto"}, {"activation": "tanh", "weights": "signs"}, {"class_weight": "balanced"}):
+        assert lamina.ELMClassifier(random_state=1, **options).fit(x, y).score(x_test, y_test) > 0.93
+    distances = lamina.ELMClassifier(metric="manhattan", activation="triangle", C=1e3, random_state=1)
+    assert distances.fit(x, y).score(x_test, y_test) > 0.95
+    assert pickle.loads(pickle.dumps(distances)).score(x_test, y_test) == distances.score(x_test, y_test)
+
+
+def test_elm_regression():
+    x, y = load_diabetes(return_X_y=True)
+    assert cross_val_score(lamina.ELMRegressor(100, C="auto", random_state=1), x, y, cv=3).mean() > 0.3
+    both = lamina.ELMRegressor(50, random_state=1).fit(x, np.stack([y, -y], axis=1))
+    np.testing.assert_allclose(both.predict(x)[:, 0], -both.predict(x)[:, 1])
+
+
+def test_models_are_the_programs(digits, tmp_path):
+    x, x_test, y, _ = digits
+    for estimator in (lamina.FSVCClassifier(radius=7.6), lamina.ELMClassifier(50, random_state=1)):
+        model = estimator.fit(x, y).to_model()
+        model.save(tmp_path / "model.safetensors")
+        answers = lamina.Model.load(tmp_path / "model.safetensors").predict({f"x{j}": x_test[:, j] for j in range(64)})
+        np.testing.assert_array_equal(np.asarray(answers).astype(int).ravel(), estimator.predict(x_test))
+
+
+def test_what_cannot_be_is_said(digits):
+    x, _, y, _ = digits
+    with pytest.raises(ValueError, match="every one of the first .* rows became a centre"):
+        lamina.FSVCClassifier(radius=1e-9).fit(x, y)
+    with pytest.raises(ValueError, match="only one with a class in every row"):
+        lamina.ELMClassifier().fit(x, np.eye(10, dtype=int)[y][:, [0, 1]] + np.eye(10, dtype=int)[y][:, [2, 3]])

@@ -1,0 +1,214 @@
+"""What a crash of the machine may leave: every prefix of what a run does to files is replayed, with writes that were not
+synced dropped, torn at 512 and 4,096 bytes or reordered, and names that were not synced as before. A file that has its name is
+old or new, whole; a run that goes on from it ends with the same bits. tests/faults/record_calls.c records, preloaded."""
+
+import os
+import posixpath
+import unittest
+
+from lamina_cli import CliTest, main
+
+LIBRARY = os.environ.get("LAMINA_RECORDER", "")
+TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(90))
+PARTS = (".part", ".lamina-lock")
+
+
+class File:
+    """An inode: what the disk has of it, and the writes since it was last synced."""
+
+    def __init__(self, content=b""):
+        self.synced = content
+        self.pending = []  # (offset, bytes), or (size, None) for a truncation
+
+    @staticmethod
+    def apply(content, writes):
+        for offset, data in writes:
+            if data is None:
+                content = content[:offset].ljust(offset, b"\0")
+            else:
+                content = content.ljust(offset, b"\0")[:offset] + data + content[offset + len(data):]
+        return content
+
+    def now(self):
+        return self.apply(self.synced, self.pending)
+
+    def after_crash(self):
+        """Every content that the disk may have."""
+        found = {self.synced, self.now()}
+        for i, (offset, data) in enumerate(self.pending):
+            found.add(self.apply(self.synced, self.pending[:i]))  # the later ones dropped
+            found.add(self.apply(self.synced, self.pending[i:]))  # the earlier ones dropped: reordered
+            for sector in (512, 4096):
+                if data is not None and len(data) > sector:
+                    for size in {sector, len(data) // sector * sector, len(data) // sector // 2 * sector}:
+                        torn = [*self.pending[:i], (offset, data[:size])]
+                        found.add(self.apply(self.synced, torn))
+                    found.add(self.apply(self.synced, [*self.pending[:i], (offset + sector, data[sector:])]))
+        return found
+
+
+class Disk:
+    """Names and files, as the program sees them and as the disk may have them."""
+
+    def __init__(self, files):
+        self.names = {name: File(content) for name, content in files.items()}
+        self.files = {}  # by inode, those that are open
+        self.synced_names = dict(self.names)
+        self.pending = []  # what was done to names since their folder was synced: (folder, names after it)
+        self.versions = {name: {file.now()} for name, file in self.names.items()}  # whole contents a name had
+
+    def change_names(self, folder):
+        self.pending.append((folder, dict(self.names)))
+
+    def do(self, record, data):
+        kind, _, rest = record.partition(" ")
+        if kind in ("create", "open"):
+            inode, _, path = rest.partition(" ")
+            path = posixpath.normpath(path)
+            if kind == "create":
+                self.names[path] = File()
+                self.change_names(posixpath.dirname(path))
+            self.files[inode] = self.names[path]
+        elif kind == "truncate":
+            inode, size = rest.split()
+            self.files[inode].pending.append((int(size), None))
+        elif kind == "write":
+            inode, offset, _ = rest.split()
+            self.files[inode].pending.append((int(offset), data))
+        elif kind == "sync":
+            file = self.files[rest]
+            file.synced, file.pending = file.now(), []
+        elif kind == "syncfolder":
+            folder = posixpath.normpath(rest).replace(".", "", 1) if rest == "." else posixpath.normpath(rest)
+            for i in range(len(self.pending) - 1, -1, -1):
+                if self.pending[i][0] == folder:  # names are kept in order, as journals do it
+                    self.synced_names, self.pending = self.pending[i][1], self.pending[i + 1:]
+                    break
+        elif kind == "rename":
+            source, target = (posixpath.normpath(path) for path in rest.split("\t"))
+            self.names[target] = self.names.pop(source)
+            self.versions.setdefault(target, set()).add(self.names[target].now())
+            self.change_names(posixpath.dirname(target))
+        elif kind == "unlink":
+            self.names.pop(posixpath.normpath(rest), None)
+            self.change_names(posixpath.dirname(posixpath.normpath(rest)))
+        else:
+            raise ValueError(record)
+
+    def after_crash(self):
+        """(names, file of each) that the disk may have."""
+        yield self.synced_names
+        for _, names in self.pending:
+            yield names
+
+
+@unittest.skipUnless(os.path.exists(LIBRARY), "crashes: the preloaded library was not built")
+class CrashConsistencyTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("t.csv", TABLE)
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (500, 4), }"
+        head += " " * ((-len(head) - 11) % 64) + "\n"
+        self.write("x.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(500 * 4 * 4))
+
+    def record(self, *command):
+        """Runs it; its records as (line, bytes)."""
+        path = self.folder + "-record"
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        environment = {**os.environ, "LAMINA_TUNE": "off", "LD_PRELOAD": LIBRARY, "LAMINA_RECORD": path}
+        result = self.run_program(*command, env=environment)
+        self.assertEqual((result.code, result.err), (0, ""), result)
+        with open(path, "rb") as file:
+            content = file.read()
+        os.remove(path)
+        records = []
+        while content:
+            line, _, content = content.partition(b"\n")
+            size = int(line.split()[3]) if line.startswith(b"write ") else 0
+            records.append((line.decode(), content[:size]))
+            content = content[size:]
+        return records
+
+    def replay(self, *command):
+        """Checks every prefix. Returns the contents that each name can have after a crash, and how many states were seen."""
+        before = {name: content for name, content in self.snapshot().items() if content is not None}
+        records = self.record(*command)
+        whole = Disk(before)
+        for line, data in records:
+            whole.do(line, data)
+        disk = Disk(before)
+        seen, states = {}, 0
+        for line, data in [("", b""), *records]:
+            if line:
+                disk.do(line, data)
+            for names in disk.after_crash():
+                for name, file in names.items():
+                    if name.endswith(PARTS):
+                        continue
+                    for content in file.after_crash():
+                        states += 1
+                        self.assertTrue(content in whole.versions.get(name, ()),
+                                      f"{name} is neither old nor new ({len(content)} bytes) after {line}")
+                        seen.setdefault(name, set()).add(content)
+                for name in before:
+                    self.assertIn(name, names, f"{name} is gone after {line}")
+        for name, content in self.snapshot().items():  # nothing was left unrecorded
+            if content is not None:
+                self.assertEqual(content, whole.names[name].now(), name)
+        self.assertGreater(states, len(records))
+        return seen, states
+
+    def test_training(self):
+        train = ("train", "--data", "t.csv", "--hidden", "40", "--epochs", "5", "--batch", "16", "--threads", "1")
+        self.succeed(*train, "--model", "m")
+        model = self.read("m", "rb")
+        self.succeed(*train, "--epochs", "1", "--model", "m", "--overwrite")  # the old one
+        seen, _ = self.replay(*train, "--model", "m", "--checkpoint", "kept", "--checkpoint-epochs", "1", "--history", "h.csv", "--overwrite")
+        self.assertEqual(len(seen["m"]), 2)
+        self.assertGreaterEqual(len(seen["kept"]), 4)
+        for content in seen["kept"]:
+            self.write("kept", content)
+            self.succeed("train", "--resume", "kept", "--quiet", "--model", "again", "--overwrite")
+            names = ("network", "preprocessor")
+            with self.subTest(size=len(content)):
+                self.assertEqual(self.tensors("again"), self.tensors_of(model), names)
+
+    def tensors(self, name):
+        return self.tensors_of(self.read(name, "rb"))
+
+    @staticmethod
+    def tensors_of(content):
+        return content[8 + int.from_bytes(content[:8], "little"):]
+
+    def test_layer(self):
+        self.write("out.npy", b"old")
+        seen, _ = self.replay("layer", "--x", "x.npy", "--neuron", "mul", "--neurons", "30", "--out", "out.npy", "--threads", "1")
+        self.assertEqual(len(seen["out.npy"]), 2)
+
+    def test_search(self):
+        search = ("search", "--data", "t.csv", "--hidden", "4", "--vary", "learning-rate=0.01,0.1", "--epochs", "4", "--threads", "1",
+                  "--retrain", "--overwrite")
+        self.succeed(*search, "--model", "m")
+        model = self.tensors("m")
+        os.remove(self.path("m"))
+        os.mkdir(self.path("state"))
+        seen, _ = self.replay(*search, "--state", "state", "--model", "m")
+        for content in sorted(seen["state/search.json"], key=len):
+            with self.subTest(size=len(content)):
+                for name in os.listdir(self.path("state")):
+                    os.remove(os.path.join(self.path("state"), name))
+                self.write("state/search.json", content)
+                self.succeed(*search, "--state", "state", "--model", "m")
+                self.assertEqual(self.tensors("m"), model)
+
+    def test_predictions_and_exports(self):
+        self.succeed("train", "--quiet", "--data", "t.csv", "--epochs", "2", "--model", "m")
+        for command, out in ((("predict", "--model", "m", "--data", "t.csv", "--out", "p.csv"), "p.csv"),
+                             (("export", "--onnx", "m", "--out", "m.onnx"), "m.onnx")):
+            self.write(out, b"old")
+            seen, _ = self.replay(*command)
+            self.assertEqual(len(seen[out]), 2)
+
+
+if __name__ == "__main__":
+    main()

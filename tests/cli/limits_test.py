@@ -1,0 +1,82 @@
+"""Little memory, very wide tables, very long names: an answer or an error, soon."""
+
+import os
+import resource
+import struct
+import time
+import unittest
+
+from lamina_cli import CliTest, main
+
+TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(90))
+MIB = 1 << 20
+
+
+def address_space(mib):
+    def limit():
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads take 8 MiB each
+        resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))
+    return limit
+
+
+SANITIZED = "LAMINA_TEST_SLOWNESS" in os.environ  # address space without end is what sanitizers are built on
+
+
+class LimitsTest(CliTest):
+    @unittest.skipIf(SANITIZED, "sanitizers")
+    def test_little_address_space(self):
+        """OpenBLAS asks for its buffers for ever where it gets none, which must not happen before it is needed."""
+        self.write("t.csv", TABLE)
+        for mib in (150, 200, 250, 300, 350):
+            with self.subTest(mib=mib):
+                self.succeed("--version", preexec_fn=address_space(mib))
+        self.succeed("devices", preexec_fn=address_space(300))
+        self.succeed("train", "--quiet", "--data", "t.csv", "--epochs", "1", "--threads", "1", preexec_fn=address_space(350))
+
+    @unittest.skipIf(SANITIZED, "sanitizers")
+    def test_little_address_space_for_openblas(self):
+        if "BLAS     on" not in self.succeed("--version").out:
+            self.skipTest("built without CBLAS")
+        self.write("t.csv", TABLE)
+        self.refuse("train", "--data", "t.csv", "--epochs", "1", "--backend", "blas", says=("backend blas is not available", "MiB"),
+                    preexec_fn=address_space(350))
+        self.assertRegex(self.succeed("devices", preexec_fn=address_space(350)).out, r"blas +not available: .*MiB")
+
+    def test_more_columns_than_are_read(self):
+        row = b",".join([b"1"] * 10_000_000) + b"\n"
+        self.write("wide.csv", row + row)
+        start = time.monotonic()
+        self.refuse("data", "show", "wide.csv", code=1, says=("wide.csv:1:", "10,000,000 columns", "--separator"))
+        self.assertLess(time.monotonic() - start, 20)
+
+    def test_samples_that_no_table_has(self):
+        self.write("t.csv", TABLE)
+        self.train("--data", "t.csv", "--epochs", "1", "--model", "m.safetensors")
+        for command in ("predict", "evaluate"):
+            for samples in (1 << 63, 1 << 64, 10**30, -1):
+                with self.subTest(command=command, samples=samples):
+                    self.refuse(command, "--model", "m.safetensors", "--data", "t.csv", "--samples", samples, code=2,
+                                says=("--samples", str(samples)))
+
+    def test_targets_too_large_to_scale(self):
+        self.write("t.csv", "x,y\n" + "".join(f"{i},{(-1) ** i * 1.5e308}\n" for i in range(40)))
+        result = self.refuse("train", "--data", "t.csv", "--task", "regression", "--epochs", "1", says="--target-scale none")
+        self.assertNotIn("--scale", result.err)
+
+    def test_names_that_are_too_long(self):
+        self.write("t.csv", TABLE)
+        long = "n" * 300
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4), }"
+        head += " " * ((-len(head) - 11) % 64) + "\n"
+        self.write("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + bytes(80))
+        for command in (("data", "show", long), ("train", "--data", long), ("train", "--data", "t.csv", "--model", long),
+                        ("train", "--data", "t.csv", "--checkpoint", long), ("train", "--config", long),
+                        ("predict", "--model", long, "--data", "t.csv"), ("search", "--data", "t.csv", "--state", long),
+                        ("layer", "--x", "x.npy", "--neurons", "3", "--out", long), ("data", "fetch", "mnist", "--folder", long)):
+            with self.subTest(command=command):
+                result = self.refuse(*command, says="too long")
+                self.assertNotIn("filesystem error", result.err)
+
+
+if __name__ == "__main__":
+    main()

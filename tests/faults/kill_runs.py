@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Usage: kill_runs.py PROGRAM [--kills N] [--seed N] [COMMAND...]: runs train, search and layer and kills each (SIGKILL) at random
+moments, N times in all. After each kill every file that has its name is old or new, whole; the next run works, ends with the same
+bits as one that nobody killed, and leaves no part of a file. Exit status 1 at the first that does not."""
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(600))
+TRAIN = ("train", "--data", "t.csv", "--hidden", "32", "--epochs", "60", "--patience", "0", "--batch", "16", "--threads", "1")
+SEARCH = ("search", "--data", "t.csv", "--hidden", "8", "--vary", "learning-rate=0.003,0.01,0.03,0.1", "--epochs", "12", "--batch", "16",
+          "--threads", "1", "--retrain", "--overwrite", "--state", "state", "--model", "m")
+LAYER = ("layer", "--x", "x.npy", "--neuron", "rbf", "--radius", "12", "--neurons", "300", "--out", "out.npy", "--threads", "1")
+
+
+class Broken(Exception):
+    pass
+
+
+class Folder:
+    def __init__(self, program):
+        self.program = program
+        self.path = tempfile.mkdtemp(prefix="lamina-kill-")
+        with open(self.at("t.csv"), "w") as file:
+            file.write(TABLE)
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (20000, 40), }"
+        head += " " * ((-len(head) - 11) % 64) + "\n"
+        values = random.Random(1).randbytes(40000)
+        with open(self.at("x.npy"), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+            file.write(b"".join(bytes((value, 0, 128, 63)) for value in values) * 20)  # floats of 1 and a little
+
+    def at(self, name):
+        return os.path.join(self.path, name)
+
+    def start(self, *arguments):
+        return subprocess.Popen([self.program, *arguments], cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, env={**os.environ, "LAMINA_TUNE": "off"})
+
+    def run(self, *arguments):
+        process = self.start(*arguments)
+        _, err = process.communicate(timeout=600)
+        if process.returncode != 0:
+            raise Broken(f"lamina {' '.join(arguments)}: exit {process.returncode}: {err.decode(errors='replace')}")
+
+    def kill(self, after_seconds, *arguments):
+        """Whether it was still running."""
+        process = self.start(*arguments)
+        time.sleep(after_seconds)
+        process.kill()
+        process.communicate()
+        return process.returncode < 0
+
+    def tensors(self, name):
+        """A model's numbers: its header says which settings made it."""
+        with open(self.at(name), "rb") as file:
+            content = file.read()
+        return content[8 + int.from_bytes(content[:8], "little"):]
+
+    def leftovers(self):
+        return [name for _, _, names in os.walk(self.path) for name in names if name.endswith((".part", ".lamina-lock"))]
+
+    def remove(self, *names):
+        for name in names:
+            if os.path.isdir(self.at(name)):
+                shutil.rmtree(self.at(name))
+            elif os.path.exists(self.at(name)):
+                os.remove(self.at(name))
+
+
+def content(folder, name):
+    with open(folder.at(name), "rb") as file:
+        return file.read()
+
+
+def kill_train(folder, moment, expected):
+    command = (*TRAIN, "--model", "m", "--checkpoint", "kept", "--checkpoint-epochs", "1", "--overwrite")
+    killed = folder.kill(moment, *command)
+    if os.path.exists(folder.at("m")) and folder.tensors("m") != expected:
+        raise Broken("the model is neither there nor whole")
+    if os.path.exists(folder.at("kept")):
+        folder.run("train", "--resume", "kept", "--overwrite")
+    else:
+        folder.run(*command)
+    return killed
+
+
+def kill_search(folder, moment, expected):
+    killed = folder.kill(moment, *SEARCH)
+    if os.path.exists(folder.at("m")) and folder.tensors("m") != expected:
+        raise Broken("the model is neither there nor whole")
+    folder.run(*SEARCH)
+    return killed
+
+
+def kill_layer(folder, moment, expected):
+    with open(folder.at("out.npy"), "wb") as file:
+        file.write(b"old")
+    killed = folder.kill(moment, *LAYER)
+    if content(folder, "out.npy") not in (b"old", expected):
+        raise Broken("the output is neither old nor new")
+    folder.run(*LAYER)
+    return killed
+
+
+RUNS = {"train": (kill_train, (*TRAIN, "--model", "m"), "m"), "search": (kill_search, SEARCH, "m"), "layer": (kill_layer, LAYER, "out.npy")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("commands", nargs="*", choices=[*RUNS, []], metavar="COMMAND")
+    options = parser.parse_args()
+    chosen = options.commands or list(RUNS)
+    source = random.Random(options.seed)
+    status = 0
+    for i, name in enumerate(chosen):
+        kill, whole, output = RUNS[name]
+        folder = Folder(os.path.abspath(options.program))
+        read = folder.tensors if output == "m" else lambda file, at=folder: content(at, file)
+        try:
+            start = time.monotonic()
+            folder.run(*whole)
+            seconds = time.monotonic() - start
+            expected = read(output)
+            number = options.kills // len(chosen) + (i < options.kills % len(chosen))
+            in_time = 0
+            for n in range(number):
+                folder.remove("m", "kept", "state", "m.checkpoint")
+                moment = source.uniform(0, seconds)
+                try:
+                    in_time += kill(folder, moment, expected)
+                    if read(output) != expected:
+                        raise Broken("the next run ended with other bits")
+                    if folder.leftovers():
+                        raise Broken(f"left behind: {folder.leftovers()}")
+                except Broken as failure:
+                    print(f"{name}, kill {n + 1} after {moment:.3f} of {seconds:.3f} s: {failure}")
+                    status = 1
+                    break
+            print(f"{name}: {in_time} of {number} killed while they ran ({seconds:.2f} s each)", flush=True)
+        finally:
+            shutil.rmtree(folder.path, ignore_errors=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+// Readers of texts that people write: settings, tuning profiles, searches, derived columns, layers.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/cli/config.h"
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/data/encode/derive.h"
+#include "lamina/data/files/csv.h"
+#include "lamina/model/checked_json.h"
+#include "lamina/neuron/problem.h"
+#include "lamina/nn/network.h"
+#include "lamina/search/search_space.h"
+#include "lamina/search/search_state.h"
+#include "lamina/tune/profile.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace lamina::fuzz {
+namespace {
+
+template <class Settings>
+void ReadSettings(std::string_view content) {
+  const MemoryFile file(content);
+  Settings settings;
+  if (!Accepts(file.path(), [&] { cli::ReadConfigFile(file.path(), settings); })) {
+    return;
+  }
+  const std::string written = cli::WriteConfig(settings);
+  const MemoryFile copy(written);
+  Settings again;
+  cli::ReadConfigFile(copy.path(), again);
+  Demand(cli::WriteConfig(again) == written, "other settings when read again");
+}
+
+std::vector<std::string> Lines(std::string_view text) {
+  std::vector<std::string> lines;
+  Bytes bytes(text);
+  while (!bytes.Rest().empty()) {
+    lines.emplace_back(bytes.Until('\n'));
+  }
+  return lines;
+}
+
+}  // namespace
+
+void FuzzSettings(std::string_view input) {
+  Bytes bytes(input);
+  switch (bytes.Byte() % 3) {
+    case 0: return ReadSettings<TrainSettings>(bytes.Rest());
+    case 1: return ReadSettings<FileLayerSettings>(bytes.Rest());
+    default: return ReadSettings<SearchSettings>(bytes.Rest());
+  }
+}
+
+// First byte even: a profile's text. Odd: the entries under this device's header.
+void FuzzProfile(std::string_view input) {
+  static const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
+  static const Profile empty(*backend);
+  Bytes bytes(input);
+  const bool whole = bytes.Byte() % 2 == 0;
+  const std::string text = (whole ? "" : empty.Text()) + std::string(bytes.Rest());
+  Profile profile = empty;
+  if (!Accepts("input.profile", [&] { profile.Merge(text, "input.profile"); })) {
+    Demand(profile.entries().empty(), "a refused profile left entries");
+    return;
+  }
+  Profile again = empty;
+  again.Merge(profile.Text(), "input.profile");
+  Demand(again.Text() == profile.Text(), "another profile when read again");
+  for (const ProfileEntry& entry : profile.entries()) {
+    profile.PlanFor(entry.problem);
+  }
+}
+
+// First byte even: entries of --vary, a line each. Odd: a trial of search.json.
+void FuzzSearch(std::string_view input) {
+  Bytes bytes(input);
+  if (bytes.Byte() % 2 == 1) {
+    Accepts("", [&] {
+      Trial trial;
+      TrialFromJson(ParseUntrustedJson(bytes.Rest(), "search.json"), trial);
+      Trial again;
+      const nlohmann::json written = TrialToJson(trial);
+      TrialFromJson(written, again);
+      const auto text = [](const nlohmann::json& node) {
+        return node.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      };
+      Demand(text(TrialToJson(again)) == text(written), "another trial when read again");
+    });
+    return;
+  }
+  Accepts("", [&] {
+    const SearchSpace space(Lines(bytes.Rest()));
+    const TrainSettings base;
+    for (const std::vector<std::string>& point : space.RandomPoints(3, 1)) {
+      Demand(point.size() == space.parameters().size(), "a point of another dimension");
+      Accepts("", [&] { space.Apply(base, point); });
+    }
+    const int64_t size = space.GridSize();
+    Demand(size > 0, "an empty grid");
+    for (const int64_t at : {int64_t{0}, size / 2, size - 1}) {
+      Demand(space.GridPoint(at).size() == space.parameters().size(), "a point of another dimension");
+    }
+  });
+}
+
+// A column to derive on each line; of the last two series and order.
+void FuzzDerive(std::string_view input) {
+  static const std::string table_text =
+      "day,price,shop,n\n2024-01-03,1.5,a,3\n2024-01-01,2.5,b,-4\n2024-01-02,,a,5\n2024-02-29,0,b,\n2023-12-31,7,a,9\n";
+  Bytes bytes(input);
+  DeriveOptions options;
+  const uint8_t how = bytes.Byte();
+  options.series_by = (how & 1) != 0 ? "shop" : "";
+  options.order_by = (how & 2) != 0 ? "day" : "";
+  options.columns = Lines(bytes.Rest());
+  if (!Accepts("", [&] { ValidateDerive(options); })) {
+    return;
+  }
+  Accepts("", [&] {
+    Table table = ReadCsv(table_text, "table.csv", {});
+    const size_t columns = table.columns.size();
+    DeriveColumns(table, options);
+    Demand(table.columns.size() == columns + options.columns.size(), "another number of columns than was asked for");
+    for (const Column& column : table.columns) {
+      for (int64_t row = 0; row < table.rows; ++row) {
+        Demand(column.kind == ColumnKind::kText || column.IsMissing(row) || column.Number(row) == column.Number(row),
+               "a derived value that is neither missing nor a number");
+      }
+    }
+  });
+}
+
+// First byte: a neuron, a network's layers or a problem.
+void FuzzLayers(std::string_view input) {
+  Bytes bytes(input);
+  const uint8_t how = bytes.Byte();
+  const std::string_view text = bytes.Rest();
+  Accepts("", [&] {
+    if (how % 3 == 0) {
+      const LayerSpec layer = ParseNeuron(text);
+      Demand(ParseNeuron(NeuronText(layer)) == layer, "another neuron when read again");
+    } else if (how % 3 == 1) {
+      for (const LayerSpec& layer : ParseLayers(text, 5, (how & 4) != 0)) {
+        Demand(layer.inputs > 0 && layer.outputs > 0, "an empty layer");
+      }
+    } else {
+      const Problem problem = Problem::Parse(text);
+      Demand(Problem::Parse(problem.Text()).Text() == problem.Text(), "another problem when read again");
+    }
+  });
+}
+
+}  // namespace lamina::fuzz

@@ -1,0 +1,144 @@
+// Recipes: what is open follows them, what is given stays, and what was written before them means what it meant.
+#include "lamina/train/recipe.h"
+
+#include <nlohmann/json.hpp>
+
+#include "gtest/gtest.h"
+#include "lamina/train/run_plan.h"
+#include "lamina/train/settings_text.h"
+#include "tests/caught_error.h"
+
+namespace lamina {
+namespace {
+
+TrainSettings Tabular() {
+  TrainSettings settings;
+  settings.recipe = "tabular";
+  return settings;
+}
+
+TEST(Recipe, TabularIsRealMlpTdS) {
+  for (const bool classes : {true, false}) {
+    const TrainSettings whole = WithRecipe(Tabular(), classes);
+    EXPECT_EQ(whole.hidden, (std::vector<int64_t>{256, 256, 256}));
+    EXPECT_EQ(whole.activation, classes ? "selu" : "mish");
+    EXPECT_EQ(whole.label_smoothing, classes ? 0.1 : 0);
+    EXPECT_EQ(whole.monitor, classes ? "accuracy" : "loss");
+    const TrainOptions options = TrainOptionsFrom(Tabular(), Loss::kMse, {100, 20, classes, 5});
+    EXPECT_EQ(options.epochs, 256);
+    EXPECT_EQ(options.batch, 256);
+    EXPECT_EQ(options.patience, 0);
+    EXPECT_EQ(options.rule.learning_rate, classes ? 0.04 : 0.07);
+    EXPECT_EQ(options.rule.beta2, 0.95);
+    EXPECT_EQ(options.rule.weight_decay, 0);
+    EXPECT_EQ(options.front_scale, 6);
+    EXPECT_EQ(options.schedule.kind, ScheduleKind::kCosLog4);
+    const std::vector<LayerSpec> layers{{16, 4, Synapse::kDot, "selu", true}, {4, 4, Synapse::kL1, "identity", false}};
+    const std::vector<LayerRates> rates = options.RatesOf(layers);
+    EXPECT_EQ(rates[0].weights, 0.25);
+    EXPECT_EQ(rates[0].bias, 0.1);
+    EXPECT_EQ(rates[1].weights, 1);
+    EXPECT_EQ(InitializationFrom(Tabular(), layers), Initialization::kNtk);
+  }
+}
+
+TEST(Recipe, PlainLeavesTrainingAsItWas) {
+  const TrainOptions options = TrainOptionsFrom(TrainSettings(), Loss::kMse, {100, 20, true, 5});
+  const AutoTraining by_rows = AutoTrainingFor({100, 20});
+  EXPECT_EQ(options.epochs, by_rows.epochs);
+  EXPECT_EQ(options.batch, by_rows.batch);
+  EXPECT_EQ(options.front_scale, 0);
+  EXPECT_EQ(options.bias_rate, 1);
+  EXPECT_EQ(options.label_smoothing, 0);
+  EXPECT_EQ(options.schedule.kind, ScheduleKind::kConstant);
+  EXPECT_EQ(options.keep, Keep::kAuto);
+  EXPECT_TRUE(options.RatesOf(std::vector<LayerSpec>(2)).empty());
+  EXPECT_FALSE(LastStartsAtZero(TrainSettings()));
+}
+
+// Of every setting that a recipe decides: a value that is not the recipe's.
+TEST(Recipe, WhatIsGivenStays) {
+  const TrainSettings whole = WithRecipe(Tabular(), true);
+  for (const std::string& line : RecipeLines(Tabular(), true)) {
+    const std::string name = line.substr(0, line.find(' '));
+    const std::string by_recipe = SettingText(whole, name);
+    for (const std::string& text :
+         {std::string("1"), std::string("0"), std::string("standard"), std::string("relu"), std::string("yes"),
+          std::string("no"), std::string("loss"), std::string("last"), std::string("cosine")}) {
+      TrainSettings given = Tabular();
+      try {
+        SetSetting(given, name, text);
+        CheckSettingRows(given);
+      } catch (const Error&) {
+        continue;
+      }
+      EXPECT_EQ(SettingText(WithRecipe(given, true), name), SettingText(given, name)) << name << " " << by_recipe;
+    }
+  }
+}
+
+TEST(Recipe, RatesAreThoseOfItsRuleAndParametrization) {
+  TrainSettings settings = Tabular();
+  settings.parametrization = "standard";
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, DefaultLearningRate(UpdateKind::kAdam));
+  settings = Tabular();
+  settings.optimizer = "sgd";
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, DefaultLearningRate(UpdateKind::kSgd));
+}
+
+TEST(Recipe, EpochsAreBoundedByTheRows) {
+  int64_t before = 256;
+  for (int64_t rows = 100; rows < 100'000'000; rows *= 3) {
+    const AutoTraining now = RecipeTrainingFor({rows, 0, false, 10});
+    EXPECT_LE(now.epochs, before);
+    EXPECT_GE(now.epochs, 1);
+    before = now.epochs;
+  }
+  EXPECT_LT(before, 64);
+}
+
+TEST(Recipe, AutoIsTabularForTablesWhereNothingIsSaid) {
+  TrainSettings settings;
+  settings.recipe = "auto";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
+  settings.seed = 5;
+  settings.dtype = "f64";
+  settings.scale = "minmax";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
+    if (row.group != kNetworkGroup && row.group != kTrainingGroup) {
+      continue;
+    }
+    for (const char* text : {"7", "0.25", "tanh", "yes", "no", "cosine"}) {
+      TrainSettings given;
+      given.recipe = "auto";
+      try {
+        SetSetting(given, row.name, text);
+      } catch (const Error&) {
+        continue;
+      }
+      const bool other = row.name == "dtype" || row.name == "precision" || row.name == "seed";
+      const bool default_value = SettingText(given, row.name) == SettingText(TrainSettings(), row.name);
+      EXPECT_EQ(RecipeFor(given, false), row.name == "recipe"     ? text
+                                         : other || default_value ? "tabular"
+                                                                  : "plain")
+          << row.name << " " << text;
+    }
+  }
+  EXPECT_EQ(RecipeFor(Tabular(), true), "tabular") << "who asks for it gets it";
+}
+
+TEST(Recipe, FilesOfBeforeArePlain) {
+  nlohmann::json before = ToJson(TrainSettings());
+  before["hidden"] = {128};
+  before["activation"] = "relu";
+  before.erase("recipe");
+  EXPECT_EQ(TrainSettingsFromJson(before).recipe, "plain");
+  TrainSettings settings;
+  settings.recipe = "tabula";
+  EXPECT_TRUE(Mentions(CaughtError([&] { WithRecipe(settings, true); }).what(), "Did you mean 'tabular'?"));
+}
+
+}  // namespace
+}  // namespace lamina
