@@ -201,6 +201,7 @@ void SearchState::Finish(std::span<const Trial> trials, int stages) {
   if (Stored(kSearchFile).value("stages_decided", 0) < stages) {
     folder_->Replace(kSearchFile, Text(AllTrials(trials, stages)));
   }
+  folder_->Others();  // removes heartbeats of the dead
   RemoveFiles(folder_->PathOf(""), IsOfRunningSearch);
 }
 

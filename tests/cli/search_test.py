@@ -155,6 +155,8 @@ class SearchTest(CliTest):
         result = self.finish(staying)
         self.assertEqual(result.code, 0, str(result))
         self.assertEqual(self.outcome(json.loads(result.out)), self.outcome(expected))
+        again = self.search("--state", "kept", *arguments)  # removes what a worker left that was killed at the very end
+        self.assertEqual(self.outcome(again), self.outcome(expected))
         self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
         return killed
 
