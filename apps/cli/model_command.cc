@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 #include "lamina/model/metric.h"
 #include "lamina/model/model.h"

@@ -184,7 +184,7 @@ Dependence PartialDependence(const ExplainedRows& rows, const std::string& name)
   }
   for (const int64_t tried : ValuesToTry(column, rows.data.rows)) {
     const int64_t row = rows.data.rows[static_cast<size_t>(tried)];
-    Dependence::Point point{CellText(column, row), dependence.is_number ? column.Number(row) : kNaN, {}};
+    Dependence::Point point{CellName(column, row), dependence.is_number ? column.Number(row) : kNaN, {}};
     for (int64_t i = 0; i < count; ++i) {
       CopyBlock(rows, fitted, data, tried, features, i);
     }
@@ -266,7 +266,7 @@ Explanation ShapleyValues(const ExplainedRows& rows, int64_t index, const Shaple
   const auto n = static_cast<double>(options.samples);
   for (size_t c = 0; c < columns.size(); ++c) {
     const double mean = sums[c] / n;
-    explanation.shares.push_back({columns[c].name, CellText(rows.table.InputColumn(c), explanation.row), mean,
+    explanation.shares.push_back({columns[c].name, CellName(rows.table.InputColumn(c), explanation.row), mean,
                                   n < 2 ? kNaN : std::sqrt(std::max(0.0, squares[c] / n - mean * mean) / (n - 1))});
   }
   std::stable_sort(explanation.shares.begin(), explanation.shares.end(),

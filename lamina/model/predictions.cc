@@ -8,7 +8,7 @@
 #include "lamina/base/text.h"
 
 namespace lamina {
-std::string CellText(const Column& column, int64_t row) {
+std::string CellName(const Column& column, int64_t row) {
   if (column.IsMissing(row)) {
     return "";
   }
@@ -63,7 +63,7 @@ std::string PredictionsCsv(const Model& model, const Matrix& outputs, const Pred
   for (int64_t i = 0; i < outputs.rows(); ++i) {
     const double* row = outputs.Row<double>(i);
     for (const Column* column : kept.columns) {
-      text += CsvField(CellText(*column, kept.rows[static_cast<size_t>(i)])) + ",";
+      text += CsvField(CellName(*column, kept.rows[static_cast<size_t>(i)])) + ",";
     }
     if (std::isnan(row[0])) {
       text += fields == 1 && kept.columns.empty() ? "\"\"\n" : std::string(fields - 1, ',') + '\n';

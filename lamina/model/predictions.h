@@ -12,7 +12,7 @@
 namespace lamina {
 
 /// A cell as files have it; "" for a missing one.
-std::string CellText(const Column& column, int64_t row);
+std::string CellName(const Column& column, int64_t row);
 
 /// Which columns stand beside the predictions.
 struct PredictionColumns {
