@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "lamina/base/convert.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kLargestTemperature = 20;
 constexpr int kHalvings = 50;
+constexpr int kSections = 16;  // each leaves 0.62 of the range
 
 // What goes into the last activation: rows × outputs.
 Matrix LogitsOf(const Model& model, const Backend& backend, const Matrix& features) {
@@ -30,6 +32,46 @@ Matrix LogitsOf(const Model& model, const Backend& backend, const Matrix& featur
   Matrix logits(outputs.rows(), outputs.cols(), DType::kF64);
   ConvertMatrix(outputs.view(), logits.view());
   return logits;
+}
+
+double ValueOf(const char* metric, const Model& model, const Backend& backend, const Dataset& rows) {
+  return Metric::Parse(metric).Measure(ScoreDataset(model, NetworkOutputs(model, backend, rows.features), rows)[0]);
+}
+
+// Members answer the mean of their probabilities, whose loss has no slope in one logit: tried out, by golden section.
+double TryTemperatures(const Model& model, const Backend& backend, const Dataset& rows) {
+  const Metric log_loss = Metric::Parse("log_loss");
+  std::vector<double> known;
+  for (const int32_t label : rows.labels) {
+    known.push_back(label < 0 ? 0 : 1);
+  }
+  const auto loss_at = [&](double log_temperature) {
+    Model tried = model;
+    ApplyTemperature(tried.network, std::exp(log_temperature));
+    const ScoredRows scored = ScoreDataset(tried, NetworkOutputs(tried, backend, rows.features), rows)[0];
+    return log_loss.Measure(scored, known);
+  };
+  const double shrink = (std::sqrt(5.0) - 1) / 2;
+  double low = -std::log(kLargestTemperature);
+  double high = -low;
+  double left = high - shrink * (high - low);
+  double right = low + shrink * (high - low);
+  double left_loss = loss_at(left);
+  double right_loss = loss_at(right);
+  for (int i = 0; i < kSections; ++i) {
+    if (left_loss < right_loss) {
+      high = std::exchange(right, left);
+      right_loss = left_loss;
+      left = high - shrink * (high - low);
+      left_loss = loss_at(left);
+    } else {
+      low = std::exchange(left, right);
+      left_loss = right_loss;
+      right = low + shrink * (high - low);
+      right_loss = loss_at(right);
+    }
+  }
+  return std::exp((low + high) / 2);
 }
 
 // Slope of the mean loss of softmax(beta z), times the rows: expected minus true logit. It grows with beta.
@@ -56,10 +98,6 @@ double SlopeAt(double beta, const Matrix& logits, std::span<const int32_t> label
     sum += expected / total - z[label];
   }
   return sum;
-}
-
-double ValueOf(const char* metric, const Model& model, const Backend& backend, const Dataset& rows) {
-  return Metric::Parse(metric).Measure(ScoreDataset(model, NetworkOutputs(model, backend, rows.features), rows)[0]);
 }
 
 }  // namespace
@@ -96,7 +134,9 @@ Calibration Calibrate(Model& model, const Backend& backend, const Dataset& rows)
   calibration.rows = rows.size();
   calibration.log_loss_before = ValueOf("log_loss", model, backend, rows);
   calibration.error_before = ValueOf("calibration_error", model, backend, rows);
-  calibration.temperature = FitTemperature(LogitsOf(model, backend, rows.features), rows.labels);
+  calibration.temperature = model.network.members() > 1
+                                ? TryTemperatures(model, backend, rows)
+                                : FitTemperature(LogitsOf(model, backend, rows.features), rows.labels);
   ApplyTemperature(model.network, calibration.temperature);
   calibration.log_loss = ValueOf("log_loss", model, backend, rows);
   calibration.error = ValueOf("calibration_error", model, backend, rows);

@@ -15,6 +15,7 @@
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/model/intervals.h"
 #include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 
 namespace lamina {
 namespace {
@@ -30,9 +31,10 @@ TrainSettings SettingsOfFold(const TrainSettings& settings, int64_t fold) {
   return one;
 }
 
-bool EndsByEpochs(const TrainSettings& settings) {
-  return settings.schedule == ScheduleKindName(ScheduleKind::kConstant) ||
-         settings.schedule == ScheduleKindName(ScheduleKind::kStep);
+// Whether a training that stops early is the beginning of a longer one. Settings without anything open.
+bool EndsAnywhere(const TrainSettings& whole) {
+  return whole.schedule == ScheduleKindName(ScheduleKind::kConstant) ||
+         whole.schedule == ScheduleKindName(ScheduleKind::kStep);
 }
 
 // All rows train. As many epochs as the folds' best ones on average, where the schedule does not depend on how many
@@ -59,7 +61,8 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
     best += static_cast<double>(fold.best_epoch) / static_cast<double>(folds.size());
     planned += static_cast<double>(fold.epochs) / static_cast<double>(folds.size());
   }
-  all.epochs = std::max<int64_t>(1, std::llround(EndsByEpochs(settings) && settings.keep != "last" ? best : planned));
+  const TrainSettings whole = WithRecipe(settings, settings.task == "classification");
+  all.epochs = std::max<int64_t>(1, std::llround(EndsAnywhere(whole) && whole.keep != "last" ? best : planned));
   all.weight_decay = folds.empty() ? settings.weight_decay : std::optional(folds.front().weight_decay);
   all.batch = folds.empty() ? settings.batch : std::optional(folds.front().batch);
   all.patience = 0;
@@ -240,10 +243,12 @@ std::vector<std::string> RareClasses(const OutOfFold& out, int64_t folds) {
   return remarks;
 }
 
-// The same question in every fold: whether the target is a class is decided by all rows.
-TrainSettings WithTask(const TrainSettings& settings, const RawData& raw) {
+// The same question and recipe in every fold and for the model of all: by all rows, and before the folds' numbers are
+// settings.
+TrainSettings WithTaskAndRecipe(const TrainSettings& settings, const RawData& raw) {
   TrainSettings with = settings;
-  if (settings.task == "auto" && settings.class_map.empty()) {
+  with.recipe = RecipeFor(settings, raw.main.train.is_image);
+  if (settings.task == "auto") {
     with.task = TaskOf(settings, raw) == Task::kClassification ? "classification" : "regression";
   }
   return with;
@@ -255,7 +260,7 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
                               const std::vector<Activation>& custom) {
   ValidateSettings(given, custom);
   CheckTrainOutputs(given, custom);
-  const TrainSettings settings = WithTask(given, raw);
+  const TrainSettings settings = WithTaskAndRecipe(given, raw);
   CrossValidation result;
   Collector collector(raw, settings);
   double log_temperature = 0;

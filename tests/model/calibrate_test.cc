@@ -98,6 +98,33 @@ TEST(Calibrate, IsFoldedIntoTheLastLayer) {
   }
 }
 
+// Members answer the mean of their probabilities: no logits to be fitted, every last layer is divided.
+TEST(Calibrate, MembersToo) {
+  const Table table = RandomTable(300, 3, 3, 2);
+  Model model = SmallModel(table, DType::kF64);
+  model.network = Network(model.network.layers(), DType::kF64, 4);
+  model.network.Initialize(Initialization::kGlorotUniform, 7);
+  ApplyTemperature(model.network, 0.2);  // much too sure
+  const Model before = model;
+  const Dataset data = BoundTable(model.preprocessor, table).Encode(RowsOf(table), DType::kF64);
+  const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
+  const auto loss = [&](double temperature) {
+    Model tried = before;
+    ApplyTemperature(tried.network, temperature);
+    const Matrix outputs = PredictRows(tried, *backend, data.features);
+    double sum = 0;
+    for (int64_t i = 0; i < outputs.rows(); ++i) {
+      sum -= std::log(outputs.Row<double>(i)[data.labels[static_cast<size_t>(i)]]);
+    }
+    return sum / static_cast<double>(outputs.rows());
+  };
+  const Calibration found = Calibrate(model, *backend, data);
+  EXPECT_GT(found.temperature, 2);
+  EXPECT_LE(loss(found.temperature), loss(found.temperature * 1.05) + 1e-9);
+  EXPECT_LE(loss(found.temperature), loss(found.temperature / 1.05) + 1e-9);
+  EXPECT_NEAR(found.log_loss, loss(found.temperature), 1e-9);
+}
+
 TEST(Calibrate, RefusesWhatIsNoProbability) {
   Table table = NumberTable({"x", "y"}, {{0, 1, 2, 3}, {1000.5, 3000, 2000, 6000}});
   const std::unique_ptr<Backend> backend = MakeBackend("serial");
