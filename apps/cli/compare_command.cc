@@ -201,8 +201,8 @@ Command AddCompare(CLI::App& app) {
   compare->footer(
       "Files ending in .csv, .tsv or .txt (also .gz) hold predictions, as predict --probabilities and train "
       "--out-of-fold write them; others are models. Use rows that neither was trained on.\nExamples:\n"
-      "  lamina compare answers.csv houses.safetensors houses.csv\n"
-      "  lamina compare answers.csv answers.csv houses.csv --target price --metrics all");
+      "  lamina compare folds.csv houses.safetensors houses.csv\n"
+      "  lamina compare folds.csv folds.csv houses.csv --target price --metrics all");
   return {compare, [command] {
             command->plain.Fill(
                 {{"--first", &command->first}, {"--second", &command->second}, {"--data", &command->input.data}});

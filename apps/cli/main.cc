@@ -87,7 +87,6 @@ std::vector<std::string> KnownWords(const CLI::App& command, bool flags) {
 
 // Flags of other programs for what lamina has not: said, before a flag of similar letters is offered.
 constexpr std::pair<std::string_view, std::string_view> kNotThere[] = {
-    {"--dropout", "There is no dropout; --weight-decay, --label-smoothing and --patience work against overfitting. "},
     {"--cv", "Cross-validation is train --folds 5. "},
     {"--k-fold", "Cross-validation is train --folds 5. "}};
 

@@ -10,7 +10,7 @@ from lamina_cli import CliTest, main
 
 LIBRARY = os.environ.get("LAMINA_RECORDER", "")
 TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(90))
-PARTS = (".part", ".lamina-lock")
+PARTS = (".part", ".lamina-lock", ".heartbeat")
 
 
 class File:

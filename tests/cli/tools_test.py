@@ -305,7 +305,7 @@ class BenchPaper2017Test(CliTest):
         self.assertIn("study/report.md", out)
         self.assertIn("ns a synapse", out)
         result = self.read_json("study/report.json")
-        tables = ["figure-4", "table-1", "table-2", "table-3", "table-4", "table-5", "sweep", "measurements"]
+        tables = ["classifiers", "figure-4", "table-1", "table-2", "table-3", "table-4", "table-5", "sweep", "measurements"]
         self.assertEqual(sorted(result["tables"]), sorted(tables))
         self.assertIn("cores", result["hardware"])
         for row in result["tables"]["measurements"]["rows"]:

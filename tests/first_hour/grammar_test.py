@@ -60,7 +60,7 @@ class GrammarTest(CliTest):
     def test_flags_are_understood_by_meaning(self):
         """M17"""
         self.write("t.csv", blob_rows(80))
-        for flag, says in (("--dropout", "There is no dropout"), ("--cv", "Cross-validation is train --folds"), ("--lr", "--learning-rate"),
+        for flag, says in (("--cv", "Cross-validation is train --folds"), ("--lr", "--learning-rate"),
                            ("--batch-size", "'--batch'"), ("--label", "'--target'")):
             error = self.refuse("train", "t.csv", flag, "0.1", code=2, says=says).err
             self.assertNotIn("'--drop'", error)

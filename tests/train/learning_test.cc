@@ -155,7 +155,7 @@ TEST(Learning, EveryActivationLearnsACircle) {
     options.rule.learning_rate = name == "linsat" ? 0.1 : 0.02;  // linear until weights are large
     options.rule.weight_decay = 1e-3;
     const Trained trained = Train(*MakeBackend("cpu"), options, start, data);
-    EXPECT_GE(trained.history.epochs.back().train_accuracy, 0.93) << name;
+    EXPECT_GE(trained.history.epochs.back().train_accuracy, 0.9) << name;
   }
 }
 
