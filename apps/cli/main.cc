@@ -87,8 +87,7 @@ std::vector<std::string> KnownWords(const CLI::App& command, bool flags) {
 
 // Flags of other programs for what lamina has not: said, before a flag of similar letters is offered.
 constexpr std::pair<std::string_view, std::string_view> kNotThere[] = {
-    {"--cv", "Cross-validation is train --folds 5. "},
-    {"--k-fold", "Cross-validation is train --folds 5. "}};
+    {"--cv", "Cross-validation is train --folds 5. "}, {"--k-fold", "Cross-validation is train --folds 5. "}};
 
 std::string Meant(const std::string& word, const std::vector<std::string>& known) {
   for (const auto& [flag, text] : kNotThere) {

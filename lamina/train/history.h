@@ -17,10 +17,10 @@ struct EpochRecord {
   double train_accuracy = 0;  // measured while the weights change
   double validation_loss = 0;
   double validation_accuracy = 0;
-  double monitored = std::numeric_limits<double>::quiet_NaN();  // the metric that tells the best epoch; NaN: the loss
   double train_seconds = 0;                                     // this epoch's training steps
   double validation_seconds = 0;                                // this epoch's validation
   double samples_per_second = 0;                                // training
+  double monitored = std::numeric_limits<double>::quiet_NaN();  // the metric that tells the best epoch; NaN: the loss
 };
 
 struct History {

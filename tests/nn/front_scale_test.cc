@@ -15,7 +15,7 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kRows = 7;
+constexpr int64_t kFewRows = 7;
 constexpr int64_t kInputs = 3;
 
 struct Small {
@@ -42,15 +42,15 @@ struct Small {
     for (int64_t n = 0; n < 5 * kInputs; ++n) {
       parameters[n] *= flat[front + static_cast<size_t>(n % kInputs)];
     }
-    Executor executor(folded, backend, {.max_batch = kRows, .training = true});
+    Executor executor(folded, backend, {.max_batch = kFewRows, .training = true});
     LossSums sums;
     executor.Evaluate(x.view(), y.view(), nullptr, &sums);
-    return sums.loss / kRows;
+    return sums.loss / kFewRows;
   }
 
   Network network;
-  Matrix x = RandomMatrix(kRows, kInputs, DType::kF64, 1);
-  Matrix y = RandomMatrix(kRows, 2, DType::kF64, 2);
+  Matrix x = RandomMatrix(kFewRows, kInputs, DType::kF64, 1);
+  Matrix y = RandomMatrix(kFewRows, 2, DType::kF64, 2);
 };
 
 std::vector<double> Numbers(const AlignedBuffer& buffer) {
@@ -78,7 +78,7 @@ TEST(FrontScale, StepsFollowTheGradientOfBothFactorsAtTheirRates) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
       Executor executor(problem.network, *backend,
-                        {.max_batch = kRows, .training = true, .rates = rates, .front_scale = kFront});
+                        {.max_batch = kFewRows, .training = true, .rates = rates, .front_scale = kFront});
       EXPECT_TRUE(Mentions(executor.whole_steps().reason, "learning rates of their own"));
       AlignedBuffer trained(static_cast<int64_t>(start.size() * 8));
       std::memcpy(trained.data(), start.data(), start.size() * 8);
@@ -88,7 +88,7 @@ TEST(FrontScale, StepsFollowTheGradientOfBothFactorsAtTheirRates) {
       rule.learning_rate = kRate;
       LossSums sums;
       executor.Step(problem.x.view(), problem.y.view(), nullptr, &rule, &sums);
-      EXPECT_NEAR(sums.loss / kRows, problem.Loss(*backend, start), 1e-12);
+      EXPECT_NEAR(sums.loss / kFewRows, problem.Loss(*backend, start), 1e-12);
       const std::vector<double> after = Numbers(executor.TrainedParameters());
       for (size_t n = 0; n < start.size(); ++n) {
         constexpr double kStep = 1e-6;
@@ -152,7 +152,7 @@ TEST(Members, StepsFollowTheGradientOfTheMeanOfTheirLosses) {
                   DType::kF64, 3);
   network.Initialize(Initialization::kNtk, 3);
   std::vector<double> weights;
-  for (int64_t i = 0; i < kRows; ++i) {
+  for (int64_t i = 0; i < kFewRows; ++i) {
     weights.push_back(0.5 + 0.25 * static_cast<double>(i));
   }
   constexpr double kRate = 0.01;
@@ -165,19 +165,19 @@ TEST(Members, StepsFollowTheGradientOfTheMeanOfTheirLosses) {
     parameters[n] = value + kStep;
     const double above = MembersLoss(network, problem.x, problem.y, weights, false);
     parameters[n] = value - kStep;
-    slopes.push_back((above - MembersLoss(network, problem.x, problem.y, weights, false)) / (2 * kStep) / kRows);
+    slopes.push_back((above - MembersLoss(network, problem.x, problem.y, weights, false)) / (2 * kStep) / kFewRows);
     parameters[n] = value;
   }
   for (const int threads : {1, 2}) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
-      Executor executor(network, *backend, {.max_batch = kRows + 2, .training = true, .front_scale = 2});
+      Executor executor(network, *backend, {.max_batch = kFewRows + 2, .training = true, .front_scale = 2});
       UpdateRule rule;
       rule.learning_rate = kRate;
       LossSums sums;
       executor.Step(problem.x.view(), problem.y.view(), weights.data(), &rule, &sums);
       EXPECT_NEAR(sums.loss, MembersLoss(network, problem.x, problem.y, weights, true), 1e-12) << "of the mean answer";
-      EXPECT_EQ(sums.samples, kRows);
+      EXPECT_EQ(sums.samples, kFewRows);
       const std::vector<double> after = Numbers(executor.TrainedParameters());
       for (int64_t n = 0; n < count; ++n) {
         const double factor = n >= network.member_offset() ? 2 : 1;
@@ -195,10 +195,10 @@ TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
   constexpr double kDropout = 0.4;
   Network network({{kInputs, 5, Synapse::kDot, "tanh", true}, {5, 2, Synapse::kDot, "identity", true}}, DType::kF64);
   network.Initialize(Initialization::kNtk, 3);
-  Matrix mask(kRows, 5, DType::kF64);
+  Matrix mask(kFewRows, 5, DType::kF64);
   FillDropoutMask(kDropout, 9, kDropoutStreams + 2 * 7, mask.view());  // step 7, layer 0 of 2
   int64_t dropped = 0;
-  for (int64_t n = 0; n < kRows * 5; ++n) {
+  for (int64_t n = 0; n < kFewRows * 5; ++n) {
     const double factor = mask.view().Row<double>(0)[n];
     EXPECT_TRUE(factor == 0 || factor == 1 / (1 - kDropout));
     dropped += factor == 0 ? 1 : 0;
@@ -207,7 +207,7 @@ TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
   EXPECT_LT(dropped, 25);
   const auto loss = [&] {
     double sum = 0;
-    for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t i = 0; i < kFewRows; ++i) {
       for (int64_t j = 0; j < 2; ++j) {
         double out = static_cast<const double*>(network.Bias(1))[j];
         for (int64_t h = 0; h < 5; ++h) {
@@ -220,7 +220,7 @@ TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
         sum += std::pow(out - problem.y.view().Row<double>(i)[j], 2);
       }
     }
-    return sum / kRows;
+    return sum / kFewRows;
   };
   auto* parameters = static_cast<double*>(network.parameters());
   std::vector<double> slopes;
@@ -237,13 +237,13 @@ TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
       Executor executor(network, *backend,
-                        {.max_batch = kRows, .training = true, .dropout = kDropout, .dropout_seed = 9});
+                        {.max_batch = kFewRows, .training = true, .dropout = kDropout, .dropout_seed = 9});
       UpdateRule rule;
       rule.learning_rate = 0.01;
       rule.step = 7;
       LossSums sums;
       executor.Step(problem.x.view(), problem.y.view(), nullptr, &rule, &sums);
-      EXPECT_NEAR(sums.loss / kRows, loss(), 1e-12);
+      EXPECT_NEAR(sums.loss / kFewRows, loss(), 1e-12);
       const std::vector<double> after = Numbers(executor.TrainedParameters());
       for (size_t n = 0; n < slopes.size(); ++n) {
         ASSERT_NEAR(parameters[n] - after[n], 0.01 * slopes[n], 1e-9) << n;
@@ -261,12 +261,12 @@ TEST(Members, SingleAnswersAreThoseOfBatches) {
       EXPECT_EQ(std::abs(network.MemberScales().Row<double>(0)[n]), 1);
     }
     const std::unique_ptr<Backend> backend = std::move(HostBackends(1).front());
-    Executor executor(network, *backend, {.max_batch = kRows});
+    Executor executor(network, *backend, {.max_batch = kFewRows});
     const Small problem;
     const ConstMatrixView batch = executor.Forward(problem.x.view());
     const Predictor predictor(network);
     PredictorScratch scratch = predictor.MakeScratch();
-    for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t i = 0; i < kFewRows; ++i) {
       double answer[2];
       predictor.Predict(problem.x.view().Row<double>(i), answer, scratch);
       EXPECT_NEAR(answer[0], batch.Row<double>(i)[0], 1e-12) << last;
@@ -290,7 +290,7 @@ TEST(Members, AreRefusedWhereTheyCannotBe) {
 TEST(FrontScale, BeginsAtOneAndTheNetworkAnswersWithTheProduct) {
   Small problem;
   const std::unique_ptr<Backend> backend = std::move(HostBackends(1).front());
-  Executor executor(problem.network, *backend, {.max_batch = kRows, .training = true, .front_scale = 2});
+  Executor executor(problem.network, *backend, {.max_batch = kFewRows, .training = true, .front_scale = 2});
   Network stored(problem.network.layers(), DType::kF64);
   executor.StoreParameters(stored);
   EXPECT_EQ(ParameterBytes(stored), ParameterBytes(problem.network));
@@ -299,10 +299,10 @@ TEST(FrontScale, BeginsAtOneAndTheNetworkAnswersWithTheProduct) {
   LossSums sums;
   executor.Step(problem.x.view(), problem.y.view(), nullptr, &rule, &sums);
   executor.StoreParameters(stored);
-  Executor answers(stored, *backend, {.max_batch = kRows});
+  Executor answers(stored, *backend, {.max_batch = kFewRows});
   const ConstMatrixView expected = executor.Forward(problem.x.view());
   const ConstMatrixView got = answers.Forward(problem.x.view());
-  for (int64_t i = 0; i < kRows; ++i) {
+  for (int64_t i = 0; i < kFewRows; ++i) {
     EXPECT_DOUBLE_EQ(got.Row<double>(i)[0], expected.Row<double>(i)[0]);
   }
 }

@@ -138,7 +138,9 @@ TEST(Network, InitialisationFollowsTheSeed) {
         equal_between_layers += value == a.Weights(1 - l).Row<double>(0)[n] ? 1 : 0;
       }
       for (int64_t j = 0; j < 9; ++j) {
-        EXPECT_EQ(static_cast<const double*>(same.Bias(l))[j], 0);
+        const double bias = static_cast<const double*>(same.Bias(l))[j];
+        EXPECT_EQ(bias, static_cast<const double*>(a.Bias(l))[j]);
+        EXPECT_EQ(bias == 0, kind != Initialization::kNtk);
       }
     }
     EXPECT_EQ(equal_between_seeds, 0);

@@ -79,7 +79,7 @@ TEST(ReportWriter, GnuplotScript) {
   for (const char* part : {"$series0 << EOD\n1 0.5\n16 0.25\nEOD\n", "set logscale xy",
                            "set title 'Fig. 1'.\"\\n\".'CPU \"X\"' noenhanced", "set xlabel 'n (logarithmic)'",
                            "set ylabel 'ns (logarithmic)'", "title 'cpu_a'", "title 'paper \\ \"b\"'", "figure-1.svg",
-                           "figure-1.png", "set key outside"}) {
+                           "figure-1.png", "set key bmargin"}) {
     EXPECT_TRUE(Mentions(script, part));
   }
   EXPECT_FALSE(Mentions(script, "title 'empty'")) << "gnuplot refuses a curve without points";

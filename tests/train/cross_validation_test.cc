@@ -35,6 +35,7 @@ TrainSettings FoldSettings(const TemporaryFolder& folder, bool values) {
   settings.folds = 3;
   settings.hidden = {8};
   settings.epochs = 20;
+  settings.learning_rate = 0.05;
   settings.threads = 1;
   settings.out_of_fold = folder.Path("oof.csv");
   return settings;

@@ -104,6 +104,9 @@ void Resume::ResumeAfterEvery(int stride, int threads) const {
       continue;  // it multiplies only
     }
     for (const Recipe& recipe : Recipes()) {
+      if (backend->space() == Space::kDevice && recipe.options.front_scale > 0) {
+        continue;  // trained in host memory
+      }
       const Trained whole = Train(*backend, recipe.options, model_.network, train_, &validation_);
       const bool recorded =
           backend->space() == Space::kDevice;  // steps: asked to stop after some, at least once an epoch

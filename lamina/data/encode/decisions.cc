@@ -30,7 +30,8 @@ const T* Find(const std::unordered_map<std::string_view, const T*>& columns, con
 }
 
 void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
-  const ColumnFormat& format = column.format;
+  ColumnFormat format = column.format;
+  format.decimal = column.is_date ? '.' : format.decimal;  // which the file's other columns have
   const std::string text = format.Text();
   if (text.empty()) {
     return;
