@@ -104,8 +104,8 @@ void Resume::ResumeAfterEvery(int stride, int threads) const {
       continue;  // it multiplies only
     }
     for (const Recipe& recipe : Recipes()) {
-      if (backend->space() == Space::kDevice && recipe.options.front_scale > 0) {
-        continue;  // trained in host memory
+      if (recipe.options.front_scale > 0 && (distances || backend->space() == Space::kDevice)) {
+        continue;  // it belongs to dot products, and is trained in host memory
       }
       const Trained whole = Train(*backend, recipe.options, model_.network, train_, &validation_);
       const bool recorded =
