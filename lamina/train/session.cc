@@ -138,8 +138,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
-  const Table& table = (given != nullptr ? *given : *read).main.train;
-  model_.profile = ProfileOf(BoundTable(model_.preprocessor, table), model_.preprocessor, data_->train.rows);
+  model_.profile = ProfileOf(BoundTable(model_.preprocessor, raw.main.train), model_.preprocessor, data_->train.rows);
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
