@@ -127,6 +127,8 @@ LayerSpec ParseNeuron(std::string_view text, std::span<const Activation> custom)
   return layer;
 }
 
+bool GivesRadius(std::string_view neuron) { return neuron.find("radius=") != std::string_view::npos; }
+
 std::string NeuronText(const LayerSpec& layer) {
   const bool expected = !IsDistance(layer.synapse) && !layer.trained_radius;
   return fmt::format("{}-{}{}{}", SynapseName(layer.synapse), layer.activation.Text(),

@@ -67,7 +67,9 @@ Verdict CheckNeuron(const LayerSpec& layer);
 /// (2)), "mul" is dot-tanh (eq. (3)), with parameters and suffixes as theirs: "rbf(radius=12)". Throws
 /// Error(kInvalidArgument).
 LayerSpec ParseNeuron(std::string_view text, std::span<const Activation> custom = {});
-/// The text of that; without the preset's names.
+/// Whether that text gives its radius ("l1-triangle(radius=12)"), which is measured from data where it is left open.
+bool GivesRadius(std::string_view neuron);
+/// The text of a parsed neuron; without the preset's names.
 std::string NeuronText(const LayerSpec& layer);
 
 /// How sums may be computed. kFast allows an l1 synapse of floating-point numbers as 2 sum of max(x, w) - sum of x -

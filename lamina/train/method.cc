@@ -122,7 +122,7 @@ MethodNeuron NeuronFrom(const TrainSettings& settings) {
   if (settings.radius) {
     layer.activation = layer.activation.WithRadius(*settings.radius);
   }
-  neuron.has_radius = settings.radius.has_value() || !curve || text.find("radius=") != std::string::npos;
+  neuron.has_radius = settings.radius.has_value() || !curve || GivesRadius(text);
   return neuron;
 }
 

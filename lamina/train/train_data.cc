@@ -67,8 +67,7 @@ void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& target
 void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& network) {
   std::vector<LayerSpec> layers = network.layers();
   LayerSpec& first = layers.front();
-  const bool radius_given = settings.layers.substr(0, settings.layers.find(':')).find("radius=") != std::string::npos;
-  if (IsDistance(first.synapse) && !radius_given) {
+  if (IsDistance(first.synapse) && !GivesRadius(settings.layers.substr(0, settings.layers.find(':')))) {
     first.activation =
         WithRadiusFor(first.activation, MeanDistance(first.synapse, train.features.view(), settings.seed));
     network = Network(layers, network.dtype());
