@@ -14,7 +14,8 @@
 struct lamina_model {
   explicit lamina_model(lamina::Model loaded)
       : model(std::move(loaded)), predictor(model), input_names(model.preprocessor.inputs().Names()) {
-    model.network = lamina::Network();  // the predictor has it
+    model.network = lamina::Network();  // the predictor has them
+    model.others.clear();
     for (int64_t i = static_cast<int64_t>(input_names.size()); i < predictor.columns(); ++i) {
       input_names.push_back("x" + std::to_string(i));  // a network that is not fed from raw rows
     }

@@ -117,11 +117,8 @@ int RunExplain(const ExplainCommand& command) {
   const Model model = command.input.ReadModel();
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   const bool classes = model.preprocessor.targets().task() == Task::kClassification;
-  const std::string metric_name = !command.metric.empty()       ? command.metric
-                                  : !classes                    ? "rmse"
-                                  : AnswersProbabilities(model) ? "log_loss"
-                                                                : "accuracy";
-  const Metric metric = MetricsFor({&metric_name, 1}, classes, "metric").front();
+  const Metric metric =
+      command.metric.empty() ? MetricForImportance(model) : MetricsFor({&command.metric, 1}, classes, "metric").front();
   Table table = command.input.ReadTable(model);
   model.preprocessor.Prepare(table);
   const BoundTable bound(model.preprocessor, table);

@@ -47,6 +47,7 @@ int RunExport(const ExportCommand& command) {
   } else if (command.onnx) {
     WriteFileAtomically(command.out, ToOnnx(model));
   } else {
+    RefuseEnsemble(model, "files of its weights");
     RequireOutputFolder(command.out);
     MakeFolder(command.out);
     paths = WriteWeightFiles(model.network, command.csv ? WeightFormat::kCsv : WeightFormat::kNpy, command.out);

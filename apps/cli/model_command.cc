@@ -156,9 +156,13 @@ int RunShowModel(const ShowModelCommand& command) {
   const Preprocessor& preprocessor = model.preprocessor;
   const TargetEncoder& targets = preprocessor.targets();
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}: network {} ({}), {} parameters, {}, loss {}\n", command.model, model.network.ShapeText(),
-               ActivationsText(model.network), WithThousands(model.network.parameter_count()),
-               DTypeName(model.network.dtype()), model.loss.Text());
+    fmt::print("{}: network {} ({}), {} parameters, {}, loss {}\n", command.model, model.ShapeText(),
+               ActivationsText(model.network), WithThousands(model.parameter_count()), DTypeName(model.network.dtype()),
+               model.loss.Text());
+    for (int64_t i = 0; i < model.networks() && !model.others.empty(); ++i) {
+      fmt::print("  {:.3g} of the answer: {} ({})\n", model.share_of(i), model.network_at(i).ShapeText(),
+                 ActivationsText(model.network_at(i)));
+    }
     fmt::print("answers: {}\n", TargetText(model));
     if (!targets.class_names().empty()) {
       fmt::print("classes: {}\n", fmt::join(targets.class_names(), ", "));
@@ -172,8 +176,10 @@ int RunShowModel(const ShowModelCommand& command) {
     left_out.push_back({{"name", column.name}, {"reason", column.reason}});
   }
   command.json_output.Write("model show", {{"model", command.model},
-                                           {"network", model.network.ShapeText()},
-                                           {"parameters", model.network.parameter_count()},
+                                           {"network", model.ShapeText()},
+                                           {"networks", model.networks()},
+                                           {"shares", model.shares},
+                                           {"parameters", model.parameter_count()},
                                            {"dtype", DTypeName(model.network.dtype())},
                                            {"loss", model.loss.Text()},
                                            {"targets", targets.names()},

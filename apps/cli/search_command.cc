@@ -11,11 +11,13 @@
 #include "interrupt.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_claim.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/search_plots.h"
+#include "lamina/search/ensemble.h"
 #include "lamina/search/search.h"
 #include "lamina/train/command_line.h"
 #include "lamina/train/session.h"
@@ -37,7 +39,8 @@ constexpr const char* kSearchFooter =
     "  lamina search --data data/digits.csv.gz\n"
     "  lamina search --data data/digits.csv.gz --vary learning-rate=0.001..1:log:10 --vary \"hidden=64|128|128,64\"\n"
     "  lamina search --data digits.csv.gz --vary learning-rate=1e-4..0.1 --vary batch=8,32,128 --random 30 --state s\n"
-    "  lamina search --data digits.csv.gz --retrain --model best.safetensors --csv ranking.csv --plot pictures";
+    "  lamina search --data digits.csv.gz --retrain --model best.safetensors --csv ranking.csv --plot pictures\n"
+    "  lamina search digits.csv.gz --recipe tabular --time-limit 20s --ensemble 8 --model ensemble.safetensors";
 
 struct SearchCommand {
   SearchSettings settings;
@@ -52,6 +55,7 @@ struct SearchCommand {
 
 // Everything that will be written can be, before minutes of training.
 void CheckOutputs(const SearchCommand& command) {
+  CheckTrainOutputs(command.settings.train);
   FileUse files = FilesOf(command.settings);
   files.AddRead("--config", {command.config});
   files.written.push_back({"--csv", command.csv});
@@ -103,13 +107,14 @@ int PrintInterrupted(const SearchCommand& command, const SearchResult& result) {
   return kExitInterrupted;
 }
 
-json Retrain(const SearchCommand& command, const TrainSettings& settings, bool text, bool& interrupted) {
+json Retrain(const SearchCommand& command, const TrainSettings& settings, std::string_view title, bool text,
+             bool& interrupted) {
   TrainSession session(settings);
   ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   if (text) {
-    fmt::print("\ntraining the best on {} training and validation rows\n", WithThousands(session.train().size()));
+    fmt::print("\n{} on {} training and validation rows\n", title, WithThousands(session.train().size()));
     callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
     callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
   }
@@ -134,6 +139,45 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, bool t
   return node;
 }
 
+// The time was too short for any trial: the plain network, which is there in seconds.
+json TrainPlain(const SearchCommand& command, bool text, bool& interrupted) {
+  PrintToStderr(
+      "lamina: warning: no trial came to the end of an epoch within --time-limit {}: training the plain recipe "
+      "instead\n",
+      command.settings.time_limit);
+  TrainSettings settings = command.settings.train;
+  settings.recipe = "plain";
+  return Retrain(command, settings, "training the plain recipe", text, interrupted);
+}
+
+json WriteEnsemble(Search& search, const SearchResult& result, bool text) {
+  const std::string& path = search.settings().train.model;
+  const std::unique_ptr<FileClaim> claim = FileClaim::Take(path);
+  const EnsembleResult ensemble = MakeEnsemble(search, result);
+  SaveModel(path, ensemble.model);
+  if (text) {
+    std::string parts;
+    for (const EnsembleResult::Part& part : ensemble.parts) {
+      parts += fmt::format("{}{:.3g} of trial {}", parts.empty() ? "" : ", ", part.share, part.trial);
+    }
+    fmt::print("\nensemble: validation loss {:.6g}, of the best network alone {:.6g}; {}\n", ensemble.loss,
+               ensemble.alone, parts);
+    if (ensemble.calibration) {
+      fmt::print("calibrated by a temperature of {:.3g}\n", ensemble.calibration->temperature);
+    }
+    if (ensemble.test) {
+      PrintEvaluation("test", *ensemble.test, /*details=*/false);
+    }
+    fmt::print("wrote {}\n", path);
+  }
+  json node = ToJson(ensemble);
+  node["model"] = path;
+  if (ensemble.test) {
+    node["test"] = ToJson(*ensemble.test);
+  }
+  return node;
+}
+
 json ResultJson(const Search& search, const SearchResult& result, const std::string& command) {
   return {{"data", search.settings().train.data},
           {"hardware", QueryHardware().OneLine()},
@@ -145,6 +189,7 @@ json ResultJson(const Search& search, const SearchResult& result, const std::str
           {"metric", search.by_accuracy() ? "accuracy" : "loss"},
           {"load_seconds", search.load_seconds()},
           {"seconds", result.seconds},
+          {"left_out", result.left_out},
           {"peak_memory_bytes", PeakMemory_bytes()},
           {"best_command", command},
           {"trials", RankingJson(result.trials, result.ranking, search.space(), search.keeps_best())}};
@@ -175,8 +220,12 @@ void PrintRanking(const Search& search, const SearchResult& result, const std::s
   if (result.ranking.size() > kShownTrials) {
     fmt::print("... and {} more (--csv FILE has all)\n", result.ranking.size() - kShownTrials);
   }
-  fmt::print("\n{} trials in {}; the best again:\n  {}\n", WithThousands(std::ssize(result.trials)),
-             DurationText(result.seconds), line);
+  fmt::print("\n{} trials in {}{}; the best again:\n  {}\n", WithThousands(std::ssize(result.trials) - result.left_out),
+             DurationText(result.seconds),
+             result.left_out == 0
+                 ? ""
+                 : fmt::format(", {} more had no turn within the time limit", WithThousands(result.left_out)),
+             line);
 }
 
 int RunSearch(const SearchCommand& command) {
@@ -218,7 +267,13 @@ int RunSearch(const SearchCommand& command) {
   if (result.interrupted) {
     return PrintInterrupted(command, result);
   }
+  bool interrupted = false;
   const Trial& best = result.trials[result.ranking.front()];
+  if (best.history.epochs.empty()) {
+    json node = {{"plain", TrainPlain(command, text, interrupted)}};
+    command.json_output.Write("search", std::move(node));
+    return interrupted ? kExitInterrupted : kExitOk;
+  }
   const std::string line = TrainCommandLine(search.SettingsOf(best));
   if (text) {
     PrintRanking(search, result, line);
@@ -233,9 +288,11 @@ int RunSearch(const SearchCommand& command) {
   if (!command.plot.empty()) {
     DrawPictures(command, search, result, text, node);
   }
-  bool interrupted = false;
+  if (command.settings.ensemble > 0) {
+    node["ensemble"] = WriteEnsemble(search, result, text);
+  }
   if (command.settings.retrain) {
-    node["retrained"] = Retrain(command, search.RetrainSettingsOf(best), text, interrupted);
+    node["retrained"] = Retrain(command, search.RetrainSettingsOf(best), "training the best", text, interrupted);
   }
   if (interrupted) {
     PrintToStderr("lamina: interrupted while training the best; the ranking is done\n");

@@ -34,11 +34,28 @@ Matrix LogitsOf(const Model& model, const Backend& backend, const Matrix& featur
   return logits;
 }
 
+void DivideLogits(Network& network, double temperature) {
+  const size_t last = network.layers().size() - 1;
+  DispatchFloat(network.dtype(), [&]<class T>(T) {
+    const MatrixView weights = network.Weights(last);
+    for (int64_t i = 0; i < weights.rows; ++i) {
+      for (int64_t j = 0; j < weights.cols; ++j) {
+        weights.Row<T>(i)[j] = static_cast<T>(static_cast<double>(weights.Row<T>(i)[j]) / temperature);
+      }
+      if (network.layers()[last].bias) {
+        T& bias = static_cast<T*>(network.Bias(last))[i];
+        bias = static_cast<T>(static_cast<double>(bias) / temperature);
+      }
+    }
+  });
+}
+
 double ValueOf(const char* metric, const Model& model, const Backend& backend, const Dataset& rows) {
   return Metric::Parse(metric).Measure(ScoreDataset(model, NetworkOutputs(model, backend, rows.features), rows)[0]);
 }
 
-// Members answer the mean of their probabilities, whose loss has no slope in one logit: tried out, by golden section.
+// Members and ensembles answer the mean of probabilities, whose loss has no slope in one logit: tried out, by golden
+// section.
 double TryTemperatures(const Model& model, const Backend& backend, const Dataset& rows) {
   const Metric log_loss = Metric::Parse("log_loss");
   std::vector<double> known;
@@ -47,7 +64,7 @@ double TryTemperatures(const Model& model, const Backend& backend, const Dataset
   }
   const auto loss_at = [&](double log_temperature) {
     Model tried = model;
-    ApplyTemperature(tried.network, std::exp(log_temperature));
+    ApplyTemperature(tried, std::exp(log_temperature));
     const ScoredRows scored = ScoreDataset(tried, NetworkOutputs(tried, backend, rows.features), rows)[0];
     return log_loss.Measure(scored, known);
   };
@@ -134,29 +151,19 @@ Calibration Calibrate(Model& model, const Backend& backend, const Dataset& rows)
   calibration.rows = rows.size();
   calibration.log_loss_before = ValueOf("log_loss", model, backend, rows);
   calibration.error_before = ValueOf("calibration_error", model, backend, rows);
-  calibration.temperature = model.network.members() > 1
+  calibration.temperature = model.network.members() > 1 || !model.others.empty()
                                 ? TryTemperatures(model, backend, rows)
                                 : FitTemperature(LogitsOf(model, backend, rows.features), rows.labels);
-  ApplyTemperature(model.network, calibration.temperature);
+  ApplyTemperature(model, calibration.temperature);
   calibration.log_loss = ValueOf("log_loss", model, backend, rows);
   calibration.error = ValueOf("calibration_error", model, backend, rows);
   return calibration;
 }
 
-void ApplyTemperature(Network& network, double temperature) {
-  const size_t last = network.layers().size() - 1;
-  DispatchFloat(network.dtype(), [&]<class T>(T) {
-    const MatrixView weights = network.Weights(last);
-    for (int64_t i = 0; i < weights.rows; ++i) {
-      for (int64_t j = 0; j < weights.cols; ++j) {
-        weights.Row<T>(i)[j] = static_cast<T>(static_cast<double>(weights.Row<T>(i)[j]) / temperature);
-      }
-      if (network.layers()[last].bias) {
-        T& bias = static_cast<T*>(network.Bias(last))[i];
-        bias = static_cast<T>(static_cast<double>(bias) / temperature);
-      }
-    }
-  });
+void ApplyTemperature(Model& model, double temperature) {
+  for (int64_t i = 0; i < model.networks(); ++i) {
+    DivideLogits(model.network_at(i), temperature);
+  }
 }
 
 nlohmann::json ToJson(const Calibration& calibration) {

@@ -33,8 +33,8 @@ struct Calibration {
 /// CanCalibrate() says no, and Error(kInvalidArgument) without rows.
 Calibration Calibrate(Model& model, const Backend& backend, const Dataset& rows);
 
-/// Divides what goes into the last activation by `temperature`.
-void ApplyTemperature(Network& network, double temperature);
+/// Divides what goes into the last activation, of every network of an ensemble, by `temperature`.
+void ApplyTemperature(Model& model, double temperature);
 
 nlohmann::json ToJson(const Calibration& calibration);
 

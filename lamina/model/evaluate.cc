@@ -20,19 +20,6 @@ namespace {
 
 constexpr int64_t kBatch = 512;
 
-// Mean loss over outputs in the network's own units.
-double LossOf(const Model& model, const Matrix& outputs, const Matrix& targets) {
-  LossArgs args;
-  LossSums sums;
-  args.loss = model.loss;
-  args.activation = &model.network.layers().back().activation;
-  args.a = outputs.view();
-  args.targets = targets.view();
-  args.sums = &sums;
-  ComputeLossOnHost(args);
-  return sums.loss / sums.weight;
-}
-
 std::vector<double> ColumnOf(const Matrix& matrix, int64_t column) {
   std::vector<double> values;
   for (int64_t i = 0; i < matrix.rows(); ++i) {
@@ -74,18 +61,48 @@ Matrix MeanOfNearest(const Model& model, const Backend& backend, const Matrix& f
   return outputs;
 }
 
+Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backend, const Matrix& features) {
+  Matrix outputs(features.rows(), network.outputs(), network.dtype());
+  ExecutorOptions plan;
+  plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
+  plan.loss = loss;
+  Executor executor(network, backend, plan);
+  executor.Predict(features.view(), outputs.view());
+  return outputs;
+}
+
 }  // namespace
+
+Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shares) {
+  const Matrix& first = answers.front();
+  Matrix sums(first.rows(), first.cols(), first.dtype());
+  DispatchFloat(first.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < first.rows(); ++i) {
+      for (int64_t j = 0; j < first.cols(); ++j) {
+        double sum = 0;
+        for (size_t k = 0; k < answers.size(); ++k) {
+          sum += shares[k] * static_cast<double>(answers[k].Row<T>(i)[j]);
+        }
+        sums.Row<T>(i)[j] = static_cast<T>(sum);
+      }
+    }
+  });
+  return sums;
+}
 
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features) {
   if (model.nearest > 0) {
     return MeanOfNearest(model, backend, features);
   }
-  Matrix outputs(features.rows(), model.network.outputs(), model.network.dtype());
-  ExecutorOptions plan;
-  plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
-  plan.loss = model.loss;
-  Executor executor(model.network, backend, plan);
-  executor.Predict(features.view(), outputs.view());
+  Matrix outputs = OutputsOf(model.network, model.loss, backend, features);
+  if (!model.others.empty()) {
+    std::vector<Matrix> all;
+    all.push_back(std::move(outputs));
+    for (const Network& other : model.others) {
+      all.push_back(OutputsOf(other, model.loss, backend, features));
+    }
+    outputs = SumOfShares(all, model.shares);
+  }
   return outputs;
 }
 
@@ -144,12 +161,24 @@ Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& d
   return evaluation;
 }
 
+double LossOfOutputs(const Model& model, const Matrix& outputs, const Matrix& targets) {
+  LossArgs args;
+  LossSums sums;
+  args.loss = model.loss;
+  args.activation = &model.network.layers().back().activation;
+  args.a = outputs.view();
+  args.targets = targets.view();
+  args.sums = &sums;
+  ComputeLossOnHost(args);
+  return sums.loss / sums.weight;
+}
+
 Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset& dataset, const CostMatrix& costs) {
   Evaluation evaluation;
   evaluation.samples = raw.rows();
   const Matrix outputs = InTargetUnits(model, raw);
   const bool unknown = std::find(dataset.labels.begin(), dataset.labels.end(), -1) != dataset.labels.end();
-  evaluation.loss = unknown ? kNaN : LossOf(model, raw, dataset.targets);
+  evaluation.loss = unknown ? kNaN : LossOfOutputs(model, raw, dataset.targets);
   if (model.preprocessor.targets().task() == Task::kClassification) {
     const bool stored = costs.empty() && model.training.is_object() && model.training.contains(kCostsKey);
     evaluation.classification =

@@ -17,7 +17,9 @@ namespace lamina {
 
 /// What the network says to encoded rows: rows × outputs, in its type and its units.
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features);
-/// The same in f64 and, for regression, in units of the target; of encoded targets, too.
+/// The answers of an ensemble's networks (each rows × outputs, one type) times their shares, summed in f64.
+Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shares);
+/// NetworkOutputs() in f64 and, for regression, in units of the target; of encoded targets, too.
 Matrix InTargetUnits(const Model& model, const Matrix& outputs);
 /// The first row with a number that is not finite; -1: none.
 int64_t FirstNotFinite(const Matrix& outputs);
@@ -41,6 +43,9 @@ struct Evaluation {
 };
 
 inline constexpr int64_t kMostPoints = 4000;
+
+/// Mean loss of NetworkOutputs() over the outputs, in the network's own units.
+double LossOfOutputs(const Model& model, const Matrix& outputs, const Matrix& targets);
 
 /// Metrics of NetworkOutputs() for encoded rows with targets (`dataset.features` is not looked at); costs of mistakes
 /// by `costs`, or those the model was trained with. An output that is not a number is a wrong answer.

@@ -132,6 +132,11 @@ std::vector<int64_t> ValuesToTry(const Column& column, const std::vector<int64_t
 
 }  // namespace
 
+Metric MetricForImportance(const Model& model) {
+  const bool classes = model.preprocessor.targets().task() == Task::kClassification;
+  return Metric::Parse(!classes ? "rmse" : AnswersProbabilities(model) ? "log_loss" : "accuracy");
+}
+
 Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric, int64_t repeats, uint64_t seed) {
   RequireDefined(rows, metric);
   Importance importance{metric, MeanOverTargets(rows, rows.data.features, metric), {}};

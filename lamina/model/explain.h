@@ -33,6 +33,9 @@ struct Importance {
   double value = 0;                       // of the rows as they are; the mean over several targets
   std::vector<ColumnImportance> columns;  // the most important first
 };
+/// What shuffling is judged by where nobody says: log loss of probabilities, accuracy of other classes, RMSE of
+/// numbers.
+Metric MetricForImportance(const Model& model);
 /// Throws Error(kInvalidArgument) where the metric is undefined for these rows.
 Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric, int64_t repeats, uint64_t seed);
 

@@ -10,6 +10,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
+#include "lamina/model/network_file.h"
 #include "lamina/nn/rounded_network.h"
 
 namespace lamina {
@@ -18,18 +19,11 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kMetadataKey = "lamina";
-constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
-constexpr const char* kWeights = "weights";               // absent: exact
-constexpr const char* kNearest = "nearest";               // absent: 0
-constexpr const char* kProfile = "data_profile";          // absent: none
-constexpr const char* kIntervals = "intervals";           // absent: none
-constexpr const char* kMembers = "members";               // absent: 1
-constexpr const char* kMemberScale = "member_scale";
-
-bool HasTrainedRadius(const json& layer) {
-  const auto it = layer.find(kTrainedRadius);
-  return it != layer.end() && it->get<bool>();
-}
+constexpr const char* kNearest = "nearest";       // absent: 0
+constexpr const char* kProfile = "data_profile";  // absent: none
+constexpr const char* kIntervals = "intervals";   // absent: none
+constexpr const char* kOthers = "others";         // networks; absent: none
+constexpr const char* kShares = "shares";         // absent: none
 
 // Encodings that came with format 5.
 bool IsNewEncoding(const FittedColumn& column) {
@@ -38,6 +32,9 @@ bool IsNewEncoding(const FittedColumn& column) {
 }
 
 int64_t FormatVersionOf(const Model& model) {
+  if (!model.others.empty()) {
+    return 7;
+  }
   if (model.network.members() > 1) {
     return 6;
   }
@@ -60,138 +57,6 @@ int64_t FormatVersionOf(const Model& model) {
 // A network without raw data behind it (a library user's own) has none.
 bool IsFitted(const Preprocessor& preprocessor) { return preprocessor.inputs().count() > 0; }
 
-WeightStorage StorageIn(const json& network) {
-  const auto it = network.find(kWeights);
-  return it == network.end() ? WeightStorage::kExact : ParseWeightStorage(it->get<std::string>());
-}
-
-json ToJson(const Network& network, WeightStorage storage) {
-  json layers = json::array();
-  for (const LayerSpec& layer : network.layers()) {
-    layers.push_back({{"inputs", layer.inputs},
-                      {"outputs", layer.outputs},
-                      {"synapse", SynapseName(layer.synapse)},
-                      {"activation", layer.activation.Text()},
-                      {"bias", layer.bias}});
-    if (layer.trained_radius) {
-      layers.back()[kTrainedRadius] = true;
-    }
-  }
-  json node = {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
-  if (storage != WeightStorage::kExact) {
-    node[kWeights] = WeightStorageName(storage);
-  }
-  if (network.members() > 1) {
-    node[kMembers] = network.members();
-  }
-  return node;
-}
-
-int64_t MembersIn(const json& network) { return network.contains(kMembers) ? IntegerAt(network, kMembers) : 1; }
-
-Network NetworkFrom(const json& node, std::span<const Activation> custom) {
-  std::vector<LayerSpec> layers;
-  for (const json& entry : node.at("layers")) {
-    LayerSpec layer;
-    layer.inputs = IntegerAt(entry, "inputs");
-    layer.outputs = IntegerAt(entry, "outputs");
-    layer.synapse = ParseSynapse(entry.at("synapse").get<std::string>());
-    layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
-    layer.bias = entry.at("bias").get<bool>();
-    layer.trained_radius = HasTrainedRadius(entry);
-    layers.push_back(layer);
-  }
-  return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()), MembersIn(node));
-}
-
-constexpr const char* kScale = "weight_scale";
-
-std::string TensorName(size_t layer, const char* what) { return fmt::format("layer.{}.{}", layer + 1, what); }
-
-TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
-  int64_t size_bytes = DTypeSize_bytes(dtype);
-  for (const int64_t size : shape) {
-    size_bytes *= size;
-  }
-  return {dtype, std::move(shape), {static_cast<const char*>(data), static_cast<size_t>(size_bytes)}};
-}
-
-// The file must hold as much as the layers claim before any memory is taken for them.
-void RequireTensors(const SafetensorsFile& file, const json& node) {
-  const DType dtype = ParseDType(node.at("dtype").get<std::string>());
-  const WeightStorage storage = StorageIn(node);
-  const int64_t members = MembersIn(node);
-  size_t l = 0;
-  for (const json& entry : node.at("layers")) {
-    int64_t outputs = IntegerAt(entry, "outputs");
-    if (l + 1 == node.at("layers").size() && __builtin_mul_overflow(outputs, members, &outputs)) {
-      throw Error(ErrorCode::kBadModel, fmt::format("a network of {} members is too large", members));
-    }
-    const bool exact = IsDistance(ParseSynapse(entry.at("synapse").get<std::string>()));
-    file.Require(TensorName(l, "weight"), exact ? dtype : StoredType(storage, dtype),
-                 {outputs, IntegerAt(entry, "inputs")});
-    if (!exact && storage == WeightStorage::kI8) {
-      file.Require(TensorName(l, kScale), DType::kF32, {outputs});
-    }
-    if (entry.at("bias").get<bool>()) {
-      file.Require(TensorName(l, "bias"), dtype, {outputs});
-    }
-    if (HasTrainedRadius(entry)) {
-      file.Require(TensorName(l, "radius"), dtype, {outputs});
-    }
-    ++l;
-  }
-  if (members > 1 && l > 0) {
-    file.Require(kMemberScale, dtype, {members, IntegerAt(node.at("layers").front(), "inputs")});
-  }
-}
-
-// Of rows × cols elements; cols 0: a vector of `rows`. `positive`: above 0, too.
-void RequireFinite(const std::string& name, const void* data, DType dtype, int64_t rows, int64_t cols, bool positive) {
-  DispatchFloat(dtype, [&]<class T>(T) {
-    const T* numbers = static_cast<const T*>(data);
-    const T* end = numbers + rows * std::max<int64_t>(cols, 1);
-    const T* bad =
-        std::find_if(numbers, end, [&](T number) { return !std::isfinite(number) || (positive && !(number > T(0))); });
-    if (bad != end) {
-      const int64_t at = bad - numbers;
-      throw Error(
-          ErrorCode::kBadModel,
-          fmt::format("tensor {} holds a number that is not {}finite at {}", name, positive ? "positive and " : "",
-                      cols == 0 ? fmt::format("[{}]", at) : fmt::format("[{}, {}]", at / cols, at % cols)),
-          {.value = fmt::format("{}", *bad), .remedy = "The file is damaged: train the model again."});
-    }
-  });
-}
-
-// Weights in few bits to numbers. They are what lamina writes if rounding them again finds the same.
-void WidenTensors(const SafetensorsFile& file, size_t l, WeightStorage storage, Network& network) {
-  const MatrixView weights = network.Weights(l);
-  const auto require = [&](const char* what, DType dtype, const std::vector<int64_t>& shape) {
-    return file.Require(TensorName(l, what), dtype, shape).bytes;
-  };
-  const DType dtype = StoredType(storage, network.dtype());
-  const std::string_view numbers = require("weight", dtype, {weights.rows, weights.cols});
-  const std::string_view scales =
-      storage == WeightStorage::kI8 ? require(kScale, DType::kF32, {weights.rows}) : std::string_view();
-  StoredWeights stored;
-  stored.numbers = Matrix(weights.rows, weights.cols, dtype);
-  stored.scales.resize(scales.size() / sizeof(float));
-  std::memcpy(stored.numbers.data(), numbers.data(), numbers.size());
-  if (!scales.empty()) {
-    std::memcpy(stored.scales.data(), scales.data(), scales.size());
-  }
-  stored.Widen(weights);
-  RequireFinite(TensorName(l, "weight"), weights.data, network.dtype(), weights.rows, weights.cols, false);
-  const StoredWeights again = StoreWeights(weights, storage);
-  if (std::memcmp(again.numbers.data(), numbers.data(), numbers.size()) != 0 || again.scales != stored.scales) {
-    throw Error(ErrorCode::kBadModel,
-                fmt::format("tensors {} and {} are not weights as lamina rounds them", TensorName(l, "weight"),
-                            TensorName(l, kScale)),
-                {.remedy = "The file is damaged: export it again (lamina export --weights)."});
-  }
-}
-
 json ToJson(const AnswerIntervals& intervals) {
   return {{"level", intervals.level}, {"rows", intervals.rows}, {"half_widths", intervals.half_widths}};
 }
@@ -209,40 +74,24 @@ AnswerIntervals IntervalsFrom(const json& node, const Model& model, const std::s
   return intervals;
 }
 
-void CopyTensors(const SafetensorsFile& file, WeightStorage storage, Network& network) {
-  if (const MatrixView scales = network.MemberScales(); !scales.empty()) {
-    const TensorView& saved = file.Require(kMemberScale, network.dtype(), {scales.rows, scales.cols});
-    std::memcpy(scales.data, saved.bytes.data(), saved.bytes.size());
-    RequireFinite(kMemberScale, scales.data, network.dtype(), scales.rows, scales.cols, false);
+void ReadOthers(const SafetensorsFile& file, const json& node, std::span<const Activation> custom, Model& model) {
+  for (const json& other : node.at(kOthers)) {
+    if (StorageIn(other) != model.weights) {
+      throw Error(ErrorCode::kBadModel, "the networks keep their weights in different ways");
+    }
+    model.others.push_back(ReadNetwork(file, other, PrefixOfNetwork(model.networks()), custom));
   }
-  for (size_t l = 0; l < network.layers().size(); ++l) {
-    const LayerSpec& layer = network.layers()[l];
-    const int64_t outputs = layer.outputs * network.blocks(l);
-    if (StoresWeights(layer, storage)) {
-      WidenTensors(file, l, storage, network);
-    } else {
-      const TensorView& weights = file.Require(TensorName(l, "weight"), network.dtype(), {outputs, layer.inputs});
-      std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
-      RequireFinite(TensorName(l, "weight"), network.Weights(l).data, network.dtype(), outputs, layer.inputs, false);
-    }
-    if (layer.bias) {
-      const TensorView& bias = file.Require(TensorName(l, "bias"), network.dtype(), {outputs});
-      std::memcpy(network.Bias(l), bias.bytes.data(), bias.bytes.size());
-      RequireFinite(TensorName(l, "bias"), network.Bias(l), network.dtype(), outputs, 0, false);
-    }
-    if (layer.trained_radius) {
-      const TensorView& radii = file.Require(TensorName(l, "radius"), network.dtype(), {layer.outputs});
-      std::memcpy(network.Radii(l), radii.bytes.data(), radii.bytes.size());
-      RequireFinite(TensorName(l, "radius"), network.Radii(l), network.dtype(), layer.outputs, 0, true);
-    }
+  model.shares = node.at(kShares).get<std::vector<double>>();
+  if (const Verdict verdict = CheckEnsemble(model); !verdict) {
+    throw Error(ErrorCode::kBadModel, verdict.reason);
   }
 }
 
 // Of a file that says it answers by nearest rows.
 void RequireNearest(const Model& model, const std::string& source) {
   const std::vector<LayerSpec>& layers = model.network.layers();
-  const bool fits = layers.size() == 2 && model.nearest >= 1 && model.nearest <= layers[0].outputs &&
-                    layers[1].synapse == Synapse::kDot &&
+  const bool fits = model.others.empty() && layers.size() == 2 && model.nearest >= 1 &&
+                    model.nearest <= layers[0].outputs && layers[1].synapse == Synapse::kDot &&
                     std::none_of(layers.begin(), layers.end(), [](const LayerSpec& layer) {
                       return layer.bias || layer.trained_radius || layer.activation != Activation();
                     });
@@ -253,6 +102,53 @@ void RequireNearest(const Model& model, const std::string& source) {
 }
 
 }  // namespace
+
+std::string Model::ShapeText() const {
+  return others.empty() ? network.ShapeText() : fmt::format("{} and {} more", network.ShapeText(), others.size());
+}
+
+int64_t Model::parameter_count() const {
+  int64_t count = 0;
+  for (int64_t i = 0; i < networks(); ++i) {
+    count += network_at(i).parameter_count();
+  }
+  return count;
+}
+
+int64_t Model::stored_bytes() const {
+  int64_t size_bytes = 0;
+  for (int64_t i = 0; i < networks(); ++i) {
+    size_bytes += StoredBytes(network_at(i), weights);
+  }
+  return size_bytes;
+}
+
+Verdict CheckEnsemble(const Model& model) {
+  if (std::ssize(model.shares) != (model.others.empty() ? 0 : model.networks())) {
+    return Verdict::No(fmt::format("{} networks with {} shares", model.networks(), model.shares.size()));
+  }
+  const auto is_share = [](double share) { return std::isfinite(share) && share > 0 && share <= 1; };
+  if (!std::all_of(model.shares.begin(), model.shares.end(), is_share)) {
+    return Verdict::No("a share of an ensemble's network is not above 0 and at most 1");
+  }
+  const Network& first = model.network;
+  for (const Network& other : model.others) {
+    if (other.inputs() != first.inputs() || other.outputs() != first.outputs() || other.dtype() != first.dtype() ||
+        other.layers().back().activation != first.layers().back().activation) {
+      return Verdict::No(
+          fmt::format("a network {} cannot stand beside {} in an ensemble", other.ShapeText(), first.ShapeText()));
+    }
+  }
+  return Verdict::Yes();
+}
+
+void RefuseEnsemble(const Model& model, std::string_view what) {
+  if (!model.others.empty()) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("the model is an ensemble of {} networks: {} cannot", model.networks(), what),
+                {.remedy = "Use a model of one network (lamina train)."});
+  }
+}
 
 void RefuseNearest(const Model& model, std::string_view what) {
   if (model.nearest > 0) {
@@ -265,10 +161,14 @@ void RefuseNearest(const Model& model, std::string_view what) {
 
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
   json node = {{"format_version", FormatVersionOf(model)},
-               {"network", ToJson(model.network, model.weights)},
+               {"network", NetworkToJson(model.network, model.weights)},
                {"loss", model.loss.Text()},
                {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
                {"training", model.training}};
+  for (const Network& network : model.others) {
+    node[kOthers].push_back(NetworkToJson(network, model.weights));
+    node[kShares] = model.shares;
+  }
   if (model.nearest > 0) {
     node[kNearest] = model.nearest;
   }
@@ -280,37 +180,16 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   }
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::map<std::string, TensorView> tensors = extras.tensors;
-  const Network& network = model.network;
-  if (const MatrixView scales = network.MemberScales(); !scales.empty()) {
-    tensors[kMemberScale] = ViewOfArray(scales.data, scales.dtype, {scales.rows, scales.cols});
+  TensorsOfNetworks tensors{extras.tensors, {}};
+  for (int64_t i = 0; i < model.networks(); ++i) {
+    AddTensors(model.network_at(i), model.weights, PrefixOfNetwork(i), tensors);
   }
-  std::vector<StoredWeights> stored(network.layers().size());
-  for (size_t l = 0; l < network.layers().size(); ++l) {
-    const LayerSpec& layer = network.layers()[l];
-    const int64_t outputs = layer.outputs * network.blocks(l);
-    ConstMatrixView weights = network.Weights(l);
-    if (StoresWeights(layer, model.weights)) {
-      stored[l] = StoreLayer(network, l, model.weights);
-      weights = stored[l].numbers.view();
-      if (!stored[l].scales.empty()) {
-        tensors[TensorName(l, kScale)] = ViewOfArray(stored[l].scales.data(), DType::kF32, {outputs});
-      }
-    }
-    tensors[TensorName(l, "weight")] = ViewOfArray(weights.data, weights.dtype, {outputs, layer.inputs});
-    if (layer.bias) {
-      tensors[TensorName(l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {outputs});
-    }
-    if (layer.trained_radius) {
-      tensors[TensorName(l, "radius")] = ViewOfArray(network.Radii(l), network.dtype(), {layer.outputs});
-    }
-  }
-  WriteSafetensors(path, metadata, tensors);
+  WriteSafetensors(path, metadata, tensors.views);
 }
 
 Model WithWeights(Model model, WeightStorage storage) {
-  if (storage != WeightStorage::kExact) {
-    RoundWeights(model.network, storage);
+  for (int64_t i = 0; i < model.networks() && storage != WeightStorage::kExact; ++i) {
+    RoundWeights(model.network_at(i), storage);
   }
   model.weights = storage;
   return model;
@@ -338,10 +217,11 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
                   {.file = source, .remedy = "Use a newer lamina."});
     }
     Model model;
-    RequireTensors(file, node.at("network"));
-    model.network = NetworkFrom(node.at("network"), custom);
+    model.network = ReadNetwork(file, node.at("network"), PrefixOfNetwork(0), custom);
     model.weights = StorageIn(node.at("network"));
-    CopyTensors(file, model.weights, model.network);
+    if (node.contains(kOthers)) {
+      ReadOthers(file, node, custom, model);
+    }
     if (node.contains(kNearest)) {
       model.nearest = IntegerAt(node, kNearest);
       RequireNearest(model, source);

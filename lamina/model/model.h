@@ -19,8 +19,9 @@ namespace lamina {
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
-/// encodings of columns that came with it, 6 has members; files without them are still written as 1.
-inline constexpr int kModelFormatVersion = 6;
+/// encodings of columns that came with it, 6 has members, 7 more than one network; files without them are still written
+/// as 1.
+inline constexpr int kModelFormatVersion = 7;
 
 /// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
 /// of rows that are like those it was measured on.
@@ -32,6 +33,10 @@ struct AnswerIntervals {
 
 struct Model {
   Network network;
+  /// An ensemble has more networks on the same encoded rows: the answer is the sum of all their answers, each times its
+  /// share (`network` first; together 1). Both empty: `network` answers alone.
+  std::vector<Network> others;
+  std::vector<double> shares;
   Preprocessor preprocessor;  // left as it is made for a network that is not fed from raw rows
   Loss loss = Loss::kMse;
   /// How its file keeps the weights of products, and single answers read them. The network has them as numbers of its
@@ -45,7 +50,21 @@ struct Model {
   DataProfile profile;  // of the training rows; no columns: not known
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.
   nlohmann::json training;
+
+  int64_t networks() const { return 1 + std::ssize(others); }
+  const Network& network_at(int64_t i) const { return i == 0 ? network : others[static_cast<size_t>(i - 1)]; }
+  Network& network_at(int64_t i) { return i == 0 ? network : others[static_cast<size_t>(i - 1)]; }
+  double share_of(int64_t i) const { return shares.empty() ? 1.0 : shares[static_cast<size_t>(i)]; }
+  /// "784-1024-10"; "784-1024-10 and 3 more".
+  std::string ShapeText() const;
+  int64_t parameter_count() const;
+  /// Bytes of all parameters, as `weights` keeps them.
+  int64_t stored_bytes() const;
 };
+
+/// Whether the networks of an ensemble can be added: as many inputs, outputs and shares, one number type, one last
+/// activation.
+Verdict CheckEnsemble(const Model& model);
 
 /// The remedy of the errors about an answer that is not a finite number.
 inline constexpr const char* kNotFiniteRemedy = "The row lies far outside of what the model was trained on.";
@@ -57,13 +76,15 @@ struct ModelExtras {
 };
 
 /// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius", of a network with
-/// members "member_scale" (members × inputs) and in the last layer members × outputs rows; metadata "lamina" holds JSON
-/// with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
-/// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
+/// members "member_scale" (members × inputs) and in the last layer members × outputs rows; of the second network of an
+/// ensemble "network.2.layer.1.weight" and so on; metadata "lamina" holds JSON with the network, preprocessing, class
+/// names and training settings, kinds by name. Weights are written as Model::weights says, in 8 bits with a tensor
+/// "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
-/// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbours.
+/// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbours; for an ensemble.
 void RefuseNearest(const Model& model, std::string_view what);
+void RefuseEnsemble(const Model& model, std::string_view what);
 
 /// The weights of `model` rounded to `storage`, its file to be. kExact takes a model as it is, also one of weights that
 /// were rounded. Throws Error(kUnsupported) as RoundWeights().

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/model/network_file.h"
 #include "lamina/model/onnx_activation.h"
 #include "lamina/model/onnx_graph.h"
 #include "lamina/model/onnx_inputs.h"
 #include "lamina/model/onnx_scaling.h"
 #include "lamina/model/onnx_weights.h"
-#include "lamina/nn/rounded_network.h"
 
 namespace lamina {
 namespace {
@@ -30,23 +30,21 @@ std::string_view Bytes(const void* data, int64_t elements, DType dtype) {
 
 class Exporter {
  public:
-  explicit Exporter(const Model& model) : model_(model), network_(model.network), dtype_(model.network.dtype()) {}
+  explicit Exporter(const Model& model) : model_(model), dtype_(model.network.dtype()) {}
 
   std::string Run() {
     const bool plain = model_.preprocessor.inputs().count() == 0;
     std::string value = plain ? PlainInput() : InputsInGraph(graph_, model_.preprocessor, dtype_, taken_);
-    if (network_.members() > 1) {
-      value = ExpandedInput(value);
-    }
-    for (size_t l = 0; l < network_.layers().size(); ++l) {
-      value = Layer(l, value);
-    }
-    if (network_.members() > 1) {
-      value = graph_.Node("ReduceMean", {Reshaped(value, {network_.members(), -1, network_.outputs()})},
-                          {{"axes", std::vector<int64_t>{0}}, {"keepdims", int64_t{0}}});
+    const std::string encoded = value;
+    for (int64_t i = 0; i < model_.networks(); ++i) {
+      network_ = &model_.network_at(i);
+      prefix_ = PrefixOfNetwork(i);
+      const std::string answer = AnswerOfNetwork(encoded);
+      const std::string part = model_.others.empty() ? answer : Node("Mul", {answer, Scalar(model_.share_of(i))});
+      value = i == 0 ? part : Node("Add", {value, part});
     }
     Answers(value);
-    std::map<std::string, std::string> metadata{{"lamina.network", network_.ShapeText()},
+    std::map<std::string, std::string> metadata{{"lamina.network", model_.ShapeText()},
                                                 {"lamina.loss", model_.loss.Text()}};
     if (model_.preprocessor.inputs().count() > 0) {
       json columns = json::array();
@@ -57,15 +55,32 @@ class Exporter {
       metadata["classes"] = Dump(model_.preprocessor.targets().class_names());
       metadata["targets"] = Dump(model_.preprocessor.targets().answer_names());
     }
-    return graph_.Model("lamina " + network_.ShapeText(), metadata);
+    return graph_.Model("lamina " + model_.ShapeText(), metadata);
   }
 
  private:
   static std::string Dump(const json& node) { return node.dump(-1, ' ', false, json::error_handler_t::replace); }
 
+  std::string NameOfLayer(size_t l, const char* what) const {
+    return fmt::format("{}layer.{}.{}", prefix_, l + 1, what);
+  }
+
   std::string PlainInput() {
-    graph_.AddInput("input", OnnxTypeOf(dtype_), network_.inputs());
+    graph_.AddInput("input", OnnxTypeOf(dtype_), model_.network.inputs());
     return "input";
+  }
+
+  std::string AnswerOfNetwork(std::string value) {
+    const int64_t members = network_->members();
+    if (members > 1) {
+      value = ExpandedInput(value);
+    }
+    for (size_t l = 0; l < network_->layers().size(); ++l) {
+      value = Layer(l, value);
+    }
+    return members == 1 ? value
+                        : graph_.Node("ReduceMean", {Reshaped(value, {members, -1, network_->outputs()})},
+                                      {{"axes", std::vector<int64_t>{0}}, {"keepdims", int64_t{0}}});
   }
 
   std::string Cast(const std::string& value, DType to) {
@@ -78,59 +93,61 @@ class Exporter {
 
   // Every row times the factors of every member, those of one together.
   std::string ExpandedInput(const std::string& x) {
-    const MatrixView scales = network_.MemberScales();
+    const MatrixView scales = network_->MemberScales();
     const int64_t first[] = {0};
-    const std::string factors = graph_.Constant("member_scale", OnnxTypeOf(dtype_), {scales.rows, 1, scales.cols},
-                                                Bytes(scales.data, scales.rows * scales.cols, dtype_));
+    const std::string factors =
+        graph_.Constant(prefix_ + "member_scale", OnnxTypeOf(dtype_), {scales.rows, 1, scales.cols},
+                        Bytes(scales.data, scales.rows * scales.cols, dtype_));
     const std::string rows = graph_.Node("Unsqueeze", {x, graph_.Vector(first)});
     return Reshaped(graph_.Node("Mul", {rows, factors}), {-1, scales.cols});
   }
 
   // The output layer of each member on its rows.
   std::string MemberProducts(size_t l, const std::string& x) {
-    const LayerSpec& layer = network_.layers()[l];
-    const int64_t members = network_.members();
-    const std::string weights =
-        graph_.Node("Transpose", {Reshaped(WeightsInGraph(graph_, model_, l), {members, layer.outputs, layer.inputs})},
-                    {{"perm", std::vector<int64_t>{0, 2, 1}}});
+    const LayerSpec& layer = network_->layers()[l];
+    const int64_t members = network_->members();
+    const std::string weights = graph_.Node("Transpose",
+                                            {Reshaped(WeightsInGraph(graph_, *network_, model_.weights, prefix_, l),
+                                                      {members, layer.outputs, layer.inputs})},
+                                            {{"perm", std::vector<int64_t>{0, 2, 1}}});
     std::string z = graph_.Node("MatMul", {Reshaped(x, {members, -1, layer.inputs}), weights});
     if (layer.bias) {
-      z = graph_.Node("Add", {z, graph_.Constant(fmt::format("layer.{}.bias", l + 1), OnnxTypeOf(dtype_),
-                                                 {members, 1, layer.outputs},
-                                                 Bytes(network_.Bias(l), members * layer.outputs, dtype_))});
+      z = graph_.Node("Add",
+                      {z, graph_.Constant(NameOfLayer(l, "bias"), OnnxTypeOf(dtype_), {members, 1, layer.outputs},
+                                          Bytes(network_->Bias(l), members * layer.outputs, dtype_))});
     }
     return Reshaped(z, {-1, layer.outputs});
   }
 
   std::string Layer(size_t l, const std::string& x) {
-    const LayerSpec& layer = network_.layers()[l];
-    std::string z = network_.blocks(l) > 1           ? MemberProducts(l, x)
+    const LayerSpec& layer = network_->layers()[l];
+    std::string z = network_->blocks(l) > 1          ? MemberProducts(l, x)
                     : layer.synapse == Synapse::kDot ? Products(l, x)
                                                      : Distances(l, x);
     if (layer.trained_radius) {
-      z = graph_.Node("Div", {z, graph_.Constant(fmt::format("layer.{}.radius", l + 1), OnnxTypeOf(dtype_),
-                                                 {layer.outputs}, Bytes(network_.Radii(l), layer.outputs, dtype_))});
+      z = graph_.Node("Div", {z, graph_.Constant(NameOfLayer(l, "radius"), OnnxTypeOf(dtype_), {layer.outputs},
+                                                 Bytes(network_->Radii(l), layer.outputs, dtype_))});
       return ActivationInGraph(graph_, dtype_, layer.activation.WithRadius(1), z);
     }
     return ActivationInGraph(graph_, dtype_, layer.activation, z);
   }
 
   std::string BiasOf(size_t l) {
-    const LayerSpec& layer = network_.layers()[l];
-    return graph_.Constant(fmt::format("layer.{}.bias", l + 1), OnnxTypeOf(dtype_), {layer.outputs},
-                           Bytes(network_.Bias(l), layer.outputs, dtype_));
+    const LayerSpec& layer = network_->layers()[l];
+    return graph_.Constant(NameOfLayer(l, "bias"), OnnxTypeOf(dtype_), {layer.outputs},
+                           Bytes(network_->Bias(l), layer.outputs, dtype_));
   }
 
   std::string CentresOf(size_t l, int64_t first, int64_t count) {
-    const ConstMatrixView weights = network_.Weights(l);
+    const ConstMatrixView weights = network_->Weights(l);
     return graph_.Constant(
-        fmt::format("layer.{}.weight", l + 1), OnnxTypeOf(dtype_), {count, weights.cols},
+        NameOfLayer(l, "weight"), OnnxTypeOf(dtype_), {count, weights.cols},
         DispatchFloat(dtype_, [&]<class T>(T) { return Bytes(weights.Row<T>(first), count * weights.cols, dtype_); }));
   }
 
   std::string Products(size_t l, const std::string& x) {
-    const LayerSpec& layer = network_.layers()[l];
-    std::vector<std::string> inputs{x, WeightsInGraph(graph_, model_, l)};
+    const LayerSpec& layer = network_->layers()[l];
+    std::vector<std::string> inputs{x, WeightsInGraph(graph_, *network_, model_.weights, prefix_, l)};
     if (layer.bias) {
       inputs.push_back(BiasOf(l));
     }
@@ -139,7 +156,7 @@ class Exporter {
 
   // Sums over the last axis of rows × neurons × inputs, some neurons at a time.
   std::string Distances(size_t l, const std::string& x) {
-    const LayerSpec& layer = network_.layers()[l];
+    const LayerSpec& layer = network_->layers()[l];
     const int64_t middle[] = {1};
     const int64_t last[] = {2};
     const std::string rows = graph_.Node("Unsqueeze", {x, graph_.Vector(middle)});
@@ -180,7 +197,7 @@ class Exporter {
     const bool plain = data.inputs().count() == 0;
     if (plain || data.targets().task() == Task::kClassification) {
       const std::string outputs = FreeName(taken_, "outputs");
-      graph_.AddOutput(outputs, OnnxTypeOf(dtype_), network_.outputs());
+      graph_.AddOutput(outputs, OnnxTypeOf(dtype_), network_->outputs());
       graph_.NamedNode(outputs, "Identity", {value});
       if (!plain) {
         Labels(value);
@@ -188,13 +205,13 @@ class Exporter {
       return;
     }
     std::vector<ColumnScaling> scalings;
-    for (int64_t j = 0; j < network_.outputs(); ++j) {
+    for (int64_t j = 0; j < network_->outputs(); ++j) {
       scalings.push_back(data.targets().ScalingOf(j));
     }
     const std::string wide = dtype_ == DType::kF64 ? value : Cast(value, DType::kF64);
     const std::string decoded = InOrder(DecodeInGraph(graph_, DType::kF64, wide, scalings));
     const std::string prediction = FreeName(taken_, "prediction");
-    graph_.AddOutput(prediction, OnnxTypeOf(dtype_), network_.outputs());
+    graph_.AddOutput(prediction, OnnxTypeOf(dtype_), network_->outputs());
     graph_.NamedNode(prediction, "Cast", {decoded}, {{"to", static_cast<int64_t>(OnnxTypeOf(dtype_))}});
   }
 
@@ -206,7 +223,7 @@ class Exporter {
     }
     const int64_t targets[] = {-1, each};
     const int64_t count[] = {each};
-    const int64_t outputs[] = {-1, network_.outputs()};
+    const int64_t outputs[] = {-1, network_->outputs()};
     const std::string groups = graph_.Node("Reshape", {answers, graph_.Vector(targets)});
     const std::string ascending = graph_.FirstOf(2, "TopK", {groups, graph_.Vector(count)}, {{"largest", int64_t{0}}});
     return graph_.Node("Reshape", {ascending, graph_.Vector(outputs)});
@@ -239,7 +256,8 @@ class Exporter {
   }
 
   const Model& model_;
-  const Network& network_;
+  const Network* network_ = nullptr;  // the one that is being written, and the beginning of its names
+  std::string prefix_;
   DType dtype_;
   OnnxGraph graph_;
   std::set<std::string> taken_;  // names of text columns
@@ -249,11 +267,11 @@ class Exporter {
 
 std::string ToOnnx(const Model& model) {
   RefuseNearest(model, "an ONNX file");
-  if (StoredBytes(model.network, model.weights) > kLargestFile_bytes) {
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters",
-                            model.network.parameter_count()),
-                {.remedy = "Use the model file: any safetensors reader opens its weights."});
+  if (model.stored_bytes() > kLargestFile_bytes) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters", model.parameter_count()),
+        {.remedy = "Use the model file: any safetensors reader opens its weights."});
   }
   return Exporter(model).Run();
 }

@@ -20,12 +20,12 @@ OnnxType ElementOf(DType dtype) {
 
 }  // namespace
 
-std::string WeightsInGraph(OnnxGraph& graph, const Model& model, size_t layer) {
-  const Network& network = model.network;
+std::string WeightsInGraph(OnnxGraph& graph, const Network& network, WeightStorage storage, const std::string& prefix,
+                           size_t layer) {
   const OnnxType type = OnnxTypeOf(network.dtype());
-  const StoredWeights stored = StoreLayer(network, layer, model.weights);
+  const StoredWeights stored = StoreLayer(network, layer, storage);
   const Matrix& numbers = stored.numbers;
-  const auto name = [&](const char* what) { return fmt::format("layer.{}.{}", layer + 1, what); };
+  const auto name = [&](const char* what) { return fmt::format("{}layer.{}.{}", prefix, layer + 1, what); };
   const int64_t size_bytes = numbers.rows() * numbers.cols() * DTypeSize_bytes(numbers.dtype());
   std::string value = graph.Constant(name("weight"), ElementOf(numbers.dtype()), {numbers.rows(), numbers.cols()},
                                      {static_cast<const char*>(numbers.data()), static_cast<size_t>(size_bytes)});

@@ -8,8 +8,9 @@
 
 namespace lamina {
 
-/// The value of a layer's weights (outputs × inputs) in the network's type. A model that keeps them in few bits has
-/// them so in the file: bf16 and f16 followed by Cast, 8 bits by DequantizeLinear with a scale a neuron.
-std::string WeightsInGraph(OnnxGraph& graph, const Model& model, size_t layer);
+/// The value of a layer's weights (outputs × inputs) in the network's type, its constants named by `prefix`. Weights in
+/// few bits are so in the file: bf16 and f16 followed by Cast, 8 bits by DequantizeLinear with a scale a neuron.
+std::string WeightsInGraph(OnnxGraph& graph, const Network& network, WeightStorage storage, const std::string& prefix,
+                           size_t layer);
 
 }  // namespace lamina

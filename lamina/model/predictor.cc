@@ -110,19 +110,12 @@ void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) con
   }
 }
 
-namespace {
-
-const Network& NetworkOfSingleRows(const Model& model) {
-  RefuseNearest(model, "answers of single rows");
-  return model.network;
-}
-
-}  // namespace
-
 RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
-    : predictor_(NetworkOfSingleRows(model), weights),
-      columns_(model.network.inputs()),
-      targets_(static_cast<size_t>(model.network.outputs())) {
+    : shares_(model.shares), columns_(model.network.inputs()), targets_(static_cast<size_t>(model.network.outputs())) {
+  RefuseNearest(model, "answers of single rows");
+  for (int64_t i = 0; i < model.networks(); ++i) {
+    predictors_.emplace_back(model.network_at(i), weights);
+  }
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.inputs().count() == 0) {
     return;
@@ -135,14 +128,42 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
   }
 }
 
-// The inputs and the outputs in the network's type stand before the predictor's own part.
+// The inputs and the outputs in the network's type stand before the predictors' own part, sums of an ensemble behind.
 int64_t RowPredictor::scratch_bytes() const {
-  return PaddedBytes(predictor_.inputs(), predictor_.dtype()) + PaddedBytes(outputs(), predictor_.dtype()) +
-         predictor_.scratch_bytes();
+  const Predictor& first = predictors_.front();
+  int64_t own = 0;
+  for (const Predictor& predictor : predictors_) {
+    own = std::max(own, predictor.scratch_bytes());
+  }
+  return PaddedBytes(first.inputs(), first.dtype()) + PaddedBytes(outputs(), first.dtype()) + own +
+         (shares_.empty() ? 0 : PaddedBytes(outputs(), DType::kF64));
+}
+
+// As SumOfShares().
+void RowPredictor::PredictEncoded(const void* x, void* y, void* scratch) const noexcept {
+  const Predictor& first = predictors_.front();
+  if (shares_.empty()) {
+    first.PredictAt(x, y, scratch);
+    return;
+  }
+  auto* const sums = static_cast<double*>(scratch);
+  std::fill_n(sums, outputs(), 0.0);
+  DispatchFloat(first.dtype(), [&]<class T>(T) {
+    for (size_t k = 0; k < predictors_.size(); ++k) {
+      predictors_[k].PredictAt(x, y, static_cast<char*>(scratch) + PaddedBytes(outputs(), DType::kF64));
+      for (int64_t j = 0; j < outputs(); ++j) {
+        sums[j] += shares_[k] * static_cast<double>(static_cast<const T*>(y)[j]);
+      }
+    }
+    for (int64_t j = 0; j < outputs(); ++j) {
+      static_cast<T*>(y)[j] = static_cast<T>(sums[j]);
+    }
+  });
 }
 
 int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept {
-  return DispatchFloat(predictor_.dtype(), [&]<class T>(T) -> int64_t {
+  const Predictor& first = predictors_.front();
+  return DispatchFloat(first.dtype(), [&]<class T>(T) -> int64_t {
     auto* x = static_cast<T*>(scratch.data());
     if (encoder_) {
       if (const int64_t bad = encoder_->Encode(row, x); bad >= 0) {
@@ -151,8 +172,8 @@ int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& 
     } else {
       std::copy_n(row, columns_, x);
     }
-    T* const y = x + PaddedBytes(predictor_.inputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T));
-    predictor_.PredictAt(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
+    T* const y = x + PaddedBytes(first.inputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T));
+    PredictEncoded(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
     const auto answer = [&](size_t j) { return targets_[j].Decode(static_cast<double>(y[j])); };
     bool finite = true;
     for (size_t j = 0; j < targets_.size(); ++j) {

@@ -82,7 +82,7 @@ class RowPredictor {
 
   /// Numbers in a row: the input columns in the order of training, targets and dropped columns left out.
   int64_t columns() const { return columns_; }
-  int64_t outputs() const { return predictor_.outputs(); }
+  int64_t outputs() const { return predictors_.front().outputs(); }
   PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes()); }
   int64_t scratch_bytes() const;
 
@@ -94,7 +94,10 @@ class RowPredictor {
   int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept;
 
  private:
-  Predictor predictor_;
+  void PredictEncoded(const void* x, void* y, void* scratch) const noexcept;
+
+  std::vector<Predictor> predictors_;  // one a network of an ensemble
+  std::vector<double> shares_;         // of them; empty: one network
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
   int64_t quantiles_ = 1;               // answers of a target, ascending

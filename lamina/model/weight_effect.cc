@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/text.h"
-#include "lamina/nn/rounded_network.h"
 
 namespace lamina {
 
@@ -16,8 +15,8 @@ WeightEffect CompareWeights(const Model& model, const Answers& before, const Mod
   Check(before.rows == after.rows && before.evaluation && after.evaluation, "CompareWeights: other rows");
   WeightEffect effect;
   effect.weights = rounded.weights;
-  effect.stored_bytes = StoredBytes(rounded.network, rounded.weights);
-  effect.bytes = StoredBytes(model.network, model.weights);
+  effect.stored_bytes = rounded.stored_bytes();
+  effect.bytes = model.stored_bytes();
   for (int64_t i = 0; i < before.outputs.rows(); ++i) {
     if (!before.has_answer(i)) {
       continue;

@@ -154,8 +154,8 @@ ReportTable HistoryTable(const History& history) {
 HtmlSection ModelSection(const Model& model) {
   HtmlSection section{"Network", {}, {}, {}, "", false};
   const Network& network = model.network;
-  section.facts = {{"shape", network.ShapeText()},
-                   {"parameters", WithThousands(network.parameter_count())},
+  section.facts = {{"shape", model.ShapeText()},
+                   {"parameters", WithThousands(model.parameter_count())},
                    {"type", std::string(DTypeName(network.dtype()))},
                    {"loss", model.loss.Text()}};
   std::string layers;

@@ -36,151 +36,28 @@ bool Waits(const Trial& trial, int stage) {
   return (trial.state == TrialState::kWaiting || trial.state == TrialState::kPaused) && trial.stage < stage;
 }
 
-// Invalid combinations and training that fails belong to a trial; the rest (files, memory) ends the search.
-bool IsOfTrial(const Error& error) {
-  return error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnsupported ||
-         error.code() == ErrorCode::kDiverged;
-}
-
 }  // namespace
 
-Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings)), space_(settings.vary) {
-  ValidateSearch(settings_);
-  ListTrials();
-  const int threads = settings_.train.threads > 0 ? static_cast<int>(settings_.train.threads) : UsableCores();
-  const auto wanted = settings_.at_once > 0 ? settings_.at_once : static_cast<int64_t>(threads);
-  at_once_ = static_cast<int>(std::min<int64_t>(wanted, std::ssize(trials_)));
-  threads_per_trial_ = std::max(1, threads / at_once_);
-  const Stopwatch watch;
-  LoadFirst();
-  load_seconds_ = watch.Elapsed_seconds();
-  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
-  PlanStages();
-  const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
-  by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
-  if (by_accuracy_ && !classes) {
-    throw Error(ErrorCode::kInvalidArgument, "--metric accuracy is of classes, and the target is a number to predict",
-                {.remedy = "Use --metric loss."});
-  }
-  if (data_->validation.size() == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a search compares trials on validation rows, and there are none",
-                {.remedy = "Give them with --split or --validation."});
-  }
-  ReadState();
-}
-
-void Search::ListTrials() {
-  const int64_t size = settings_.random > 0 ? settings_.random : space_.GridSize();
-  if (size > kMaxUnconfirmed && settings_.yes_all != size) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("this search has {} trials", WithThousands(size)),
-                {.value = settings_.random > 0 ? "--random" : "the grid",
-                 .remedy = fmt::format("Confirm them with --yes-all {}, or try fewer: --random 100 draws some of them.",
-                                       size)});
-  }
-  std::vector<std::vector<std::string>> points;
-  if (settings_.random > 0) {
-    points = space_.RandomPoints(settings_.random, settings_.train.seed);
-  } else {
-    for (int64_t i = 0; i < size; ++i) {
-      points.push_back(space_.GridPoint(i));
-    }
-  }
-  for (std::vector<std::string>& values : points) {
-    Trial trial;
-    trial.number = std::ssize(trials_) + 1;
-    trial.values = std::move(values);
-    trials_.push_back(std::move(trial));
-  }
-}
-
-void Search::PlanStages() {
-  int64_t longest = 1;
+int64_t Search::LeaveOut(int stage) {
+  int64_t count = 0;
   for (Trial& trial : trials_) {
-    trial.epochs = TrainOptionsFrom(space_.Apply(settings_.train, trial.values), Loss::kMse, Rows()).epochs;
-    longest = std::max(longest, trial.epochs);
-  }
-  halving_ = SuccessiveHalving(settings_.halving, settings_.first_epochs, longest, std::ssize(trials_));
-}
-
-void Search::LoadFirst() {
-  std::optional<Error> first_failure;
-  for (Trial& trial : trials_) {
-    try {
-      const TrainSettings settings = SettingsOf(trial);
-      ValidateSettings(settings);
-      if (data_ == nullptr) {
-        std::shared_ptr<const TrainData> data = cache_.Get(settings);
-        BuildModel(settings, *data);
-        data_ = std::move(data);
-        keeps_best_ = ParseKeep(settings.keep) != Keep::kLast;  // there are validation rows
-      }
-    } catch (const Error& error) {
-      if (!IsOfTrial(error)) {
-        throw;
-      }
-      trial.state = TrialState::kFailed;
-      trial.failure = error.what();
-      if (!first_failure) {
-        first_failure = error;
-      }
-    }
-    if (data_ != nullptr && std::ssize(trials_) > kMaxUnconfirmed) {
-      break;  // the others are looked at when it is their turn
+    if (Waits(trial, stage)) {
+      trial.state = TrialState::kStopped;
+      count += trial.history.epochs.empty() ? 1 : 0;
     }
   }
-  if (data_ == nullptr) {
-    const ErrorContext& context = first_failure->context();
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("no trial is valid; the first one: {}", first_failure->message()), context);
-  }
-}
-
-void Search::ReadState() {
-  nlohmann::json definition = ToJson(settings_);
-  VisitSettings(settings_, [&](const auto& row, const auto&) {
-    if (row.trials == InTrials::kOutside) {
-      definition.erase(row.name);
-    }
-  });
-  definition.erase("at-once");
-  definition["threads_per_trial"] = threads_per_trial_;
-  definition["trials"] = trials_.size();
-  definition["data_fingerprint"] = fmt::format("{:016x}", DataFingerprint(data_->train, &data_->validation));
-  state_ = std::make_unique<SearchState>(settings_.state, std::move(definition), settings_.lease);
-  decided_ = state_->Load(trials_);
-  begun_ = std::count_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
-    return !trial.history.epochs.empty() || state_->HasWeights(trial.number);
-  });
-}
-
-TrainSettings Search::SettingsOf(const Trial& trial) const {
-  TrainSettings settings = space_.Apply(settings_.train, trial.values);
-  settings.threads = threads_per_trial_;
-  ResetSettings(settings, [](const auto& row) { return row.writes; });
-  return settings;
-}
-
-TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
-  TrainSettings settings = SettingsOf(trial);
-  for (const auto& row : SettingRows<TrainSettings>()) {
-    if (row.trials == InTrials::kOutside) {
-      std::visit([&](auto member) { settings.*member = settings_.train.*member; }, row.field);
-    }
-  }
-  SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
-  settings.split = {split.train + split.validation, 0.0, split.test};
-  if (LearnsByGradient(settings)) {
-    settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
-    settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
-    settings.patience = 0;
-    settings.keep = "last";
-  }
-  return settings;
+  return count;
 }
 
 void Search::Notify(const SearchCallbacks& callbacks, const Trial* trial) {
   if (callbacks.changed) {
     callbacks.changed({trials_, stage_, stages(), trial});
+  }
+}
+
+void Search::KeepNetwork(const Trial& trial, const Model& model) {
+  if (settings_.ensemble > 0) {
+    state_->PutNetwork(trial.number, model);
   }
 }
 
@@ -198,11 +75,13 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   options.frozen = FrozenLayers(settings, model.network);
   SetMonitor(settings, model, data->validation, options);
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
-    const TrainCallbacks stop_only{{}, {}, callbacks.stop_requested, {}};
+    const TrainCallbacks stop_only{
+        {}, {}, [&] { return budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested()); }, {}};
     History history = TrainDirectly(settings, *data, *backend, model, stop_only);
     const std::lock_guard lock(mutex_);
     trial.history = std::move(history);
     if (!trial.history.epochs.empty()) {
+      KeepNetwork(trial, model);
       trial.state = TrialState::kDone;
       trial.stage = stages();
     }
@@ -222,7 +101,9 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     trial.history = {};
   }
   TrainCallbacks each;
-  each.stop_requested = [&] { return epochs >= until || (callbacks.stop_requested && callbacks.stop_requested()); };
+  each.stop_requested = [&] {
+    return epochs >= until || budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested());
+  };
   each.epoch_done = [&](const EpochRecord& record) {
     ++epochs;
     const std::lock_guard lock(mutex_);
@@ -240,9 +121,13 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     }
   };
   History history = trainer.Run(data->train, &data->validation, each);
+  const bool ended = history.stop_reason == "early_stopping" || epochs >= options.epochs;
+  if (ended || (budget_.IsOver() && !history.epochs.empty())) {
+    KeepNetwork(trial, model);
+  }
   const std::lock_guard lock(mutex_);
   trial.history = std::move(history);
-  if (trial.history.stop_reason == "early_stopping" || epochs >= options.epochs) {
+  if (ended) {
     trial.state = TrialState::kDone;
     trial.stage = stages();
   }
@@ -295,10 +180,14 @@ Trial* Search::NextTrial(int stage, const SearchCallbacks& callbacks) {
         if (!Waits(trial, stage)) {
           continue;
         }
+        if (!budget_.MayBegin(stage, !any_in_stage_)) {
+          return nullptr;
+        }
         const bool claimed = !state_->Take(trial, stage) && state_->Claim(trial.number, stage);
         // Recorded before it was claimed, or the search is over and its records are gone?
         if (claimed && !state_->Take(trial, stage) && !state_->TakeDecision(trials_, stage)) {
           trial.state = TrialState::kRunning;
+          any_in_stage_ = true;
           return &trial;
         }
         if (Waits(trial, stage)) {
@@ -364,8 +253,13 @@ SearchResult Search::Run(const SearchCallbacks& callbacks) {
   const auto interrupted = [&] {
     return std::any_of(trials_.begin(), trials_.end(), [&](const Trial& trial) { return Waits(trial, stage_); });
   };
+  budget_ = TimeBudget(TimeLimit_seconds(settings_), WorkOfStages());
   for (stage_ = 1; stage_ <= stages(); ++stage_) {
+    any_in_stage_ = false;
     RunStage(stage_, callbacks);
+    if (!settings_.time_limit.empty() && !(callbacks.stop_requested && callbacks.stop_requested())) {
+      result.left_out += LeaveOut(stage_);
+    }
     if (interrupted()) {
       result.interrupted = true;
       break;

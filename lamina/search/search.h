@@ -12,6 +12,7 @@
 #include "lamina/search/search_space.h"
 #include "lamina/search/search_state.h"
 #include "lamina/search/successive_halving.h"
+#include "lamina/search/time_budget.h"
 #include "lamina/search/trial.h"
 #include "lamina/train/train_data.h"
 
@@ -35,6 +36,7 @@ struct SearchResult {
   std::vector<Trial> trials;
   std::vector<size_t> ranking;  // indices of trials, best first
   bool interrupted = false;
+  int64_t left_out = 0;  // trials that had no turn within --time-limit
   double seconds = 0;
 };
 
@@ -65,6 +67,14 @@ class Search {
   int others() const { return state_->others(); }  // other processes then at work in the state folder
   double load_seconds() const { return load_seconds_; }
 
+  /// For an ensemble: what a trial's network was, where settings().ensemble is above 0 and the trial came to its end or
+  /// to the time limit; the rows it was trained on, and what those are like.
+  std::optional<Model> NetworkOf(int64_t trial) { return state_->NetworkOf(trial); }
+  std::shared_ptr<const TrainData> DataOf(const Trial& trial) { return cache_.Get(SettingsOf(trial)); }
+  DataProfile ProfileOf(const Trial& trial, const Preprocessor& preprocessor) {
+    return cache_.ProfileOf(SettingsOf(trial), preprocessor);
+  }
+
   /// The settings that train this trial alone to the same bits.
   TrainSettings SettingsOf(const Trial& trial) const;
   /// Those that train it on training and validation rows for the epochs that were best for it, with the output files of
@@ -84,6 +94,10 @@ class Search {
   void TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& callbacks);
   void Decide(int stage);
   void Notify(const SearchCallbacks& callbacks, const Trial* trial);
+  void KeepNetwork(const Trial& trial, const Model& model);
+  std::vector<double> WorkOfStages() const;
+  // Stops those that still wait when the time of the stage is over; returns how many of them never had a turn.
+  int64_t LeaveOut(int stage);
 
   SearchSettings settings_;
   SearchSpace space_;
@@ -92,6 +106,8 @@ class Search {
   std::shared_ptr<const TrainData> data_;
   std::unique_ptr<SearchState> state_;
   SuccessiveHalving halving_;
+  TimeBudget budget_;
+  bool any_in_stage_ = false;  // a trial of the stage has begun
   int stage_ = 1;
   int decided_ = 0;  // stages after which hopeless trials were stopped
   int64_t begun_ = 0;

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/search/search_space.h"
 #include "lamina/train/settings_text.h"
 
@@ -22,9 +26,21 @@ void ValidateFiles(const SearchSettings& settings) {
   if (!train.start_from.empty()) {
     RefuseSetting("start-from", "--start-from is of one training", train.start_from, "Use lamina train.");
   }
-  if (!settings.retrain && (!train.model.empty() || !train.history.empty() || !train.history_json.empty())) {
-    RefuseSetting("model", "--model and --history are written by --retrain", train.model,
-                  "Add --retrain, or train with the line that is printed at the end.");
+  const bool retrains = settings.retrain || !train.history.empty() || !train.history_json.empty();
+  if (settings.ensemble > 0 && (retrains || train.model.empty())) {
+    RefuseSetting("ensemble",
+                  retrains ? "--ensemble keeps the networks that were trained, --retrain and --history are of one more"
+                           : "--ensemble needs --model FILE",
+                  "", retrains ? "Leave one of them out." : "");
+  }
+  if (settings.ensemble == 0 && !settings.retrain && (retrains || !train.model.empty())) {
+    RefuseSetting("model", "--model is written by --retrain or --ensemble, --history by --retrain", train.model,
+                  "Add --retrain or --ensemble 8, or train with the line that is printed at the end.");
+  }
+  if (!settings.time_limit.empty() && !settings.state.empty()) {
+    RefuseSetting("time-limit",
+                  "which trials have a turn within --time-limit goes by the clock, and searches of --state end alike",
+                  settings.time_limit, "Leave one of them out.");
   }
   if (settings.retrain && train.model.empty()) {
     RefuseSetting("retrain", "--retrain needs --model FILE");
@@ -75,6 +91,15 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              {.range = NumberRange{.low = 1, .high = 86400},
               .effect = [](const S& s) { return !s.state.empty(); },
               .trials = InTrials::kOutside}),
+         Row("time-limit", &S::time_limit,
+             "End the search after so long (90s, 10m, 1h): each stage has its share of the time, and trials that had "
+             "no "
+             "turn are left out",
+             {.trials = InTrials::kOutside}),
+         Row("ensemble", &S::ensemble,
+             "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
+             "answer to the validation rows; 0: no such model",
+             {.range = NumberRange{.low = 0, .high = 1000}}),
          Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
              {.trials = InTrials::kOutside})}}});
   return rows;
@@ -92,8 +117,29 @@ nlohmann::json ToJson(const SearchSettings& settings) {
   return node;
 }
 
+std::optional<double> TimeLimit_seconds(const SearchSettings& settings) {
+  const std::string_view text = Trim(settings.time_limit);
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  constexpr std::pair<char, double> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+  const auto* const unit =
+      std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& known) { return known.first == text.back(); });
+  const bool has_unit = unit != std::end(kUnits);
+  const double number = ParseNumber(has_unit ? text.substr(0, text.size() - 1) : text);
+  if (!(number > 0) || !std::isfinite(number)) {
+    RefuseSetting("time-limit", "--time-limit is a length of time above 0", settings.time_limit,
+                  "For example 90s, 10m or 1h.");
+  }
+  return number * (has_unit ? unit->second : 1);
+}
+
 SearchSettings WithDefaults(SearchSettings settings) {
   TrainSettings& train = settings.train;
+  if (settings.vary.empty() && train.recipe == "tabular") {
+    settings.vary.assign(std::begin(kRecipeVary), std::end(kRecipeVary));
+    settings.random = settings.random > 0 ? settings.random : kRecipeTrials;
+  }
   bool own_test = !train.test.empty();
   for (const DataSetRow& row : DataSetTable()) {
     own_test = own_test || train.data.starts_with(std::string(row.name) + ":");
@@ -111,6 +157,7 @@ void ValidateSearch(const SearchSettings& settings) {
     RefuseSetting("data", "no training data", "", "Give --data FILE.");
   }
   CheckSettingRows(settings);
+  TimeLimit_seconds(settings);
   const SearchSpace space(settings.vary);
   for (const SearchParameter& parameter : space.parameters()) {
     if (settings.metric == "loss" && TrainSettingRow(parameter.name).shapes_loss) {

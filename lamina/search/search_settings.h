@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct SearchSettings {
   std::string metric = "auto";
   int64_t at_once = 0;
   int64_t yes_all = 0;
+  std::string time_limit;
+  int64_t ensemble = 0;
   std::string state;
   double lease = 60;
   bool retrain = false;
@@ -26,6 +29,17 @@ struct SearchSettings {
 
 /// The learning rates of the 2016 paper's grid, tried where nothing else is asked for.
 inline constexpr const char* kDefaultVary = "learning-rate=0.001,0.002,0.005,0.01,0.02,0.05,0.1,0.2,0.5,1";
+
+/// What is tried for --recipe tabular where nothing else is asked for: ranges of RealMLP's authors (Holzmüller et al.
+/// 2024, table of RealMLP-HPO) of what needs no other encoding of the rows; so many points are drawn, after the
+/// recipe's own values.
+inline constexpr const char* kRecipeVary[] = {"learning-rate=0.02..0.3:log",
+                                              "hidden=256,256,256|64,64,64,64,64|512|256,256",
+                                              "activation=relu|selu|mish", "dropout=0,0.15,0.3", "weight-decay=0,0.02"};
+inline constexpr int64_t kRecipeTrials = 30;
+
+/// Seconds of "90", "90s", "10m" or "1.5h"; none for an empty text. Throws Error(kInvalidArgument).
+std::optional<double> TimeLimit_seconds(const SearchSettings& settings);
 
 /// Its own rows; VisitSettings() goes through those of training first.
 template <>
@@ -36,7 +50,8 @@ nlohmann::json ToJson(const SearchSettings& settings);
 /// Those of the training settings: --retrain writes them.
 inline FileUse FilesOf(const SearchSettings& settings) { return FilesOf(settings.train); }
 
-/// `settings` with 5:1 as in the 2016 paper for the split of a file that has no test rows of its own.
+/// `settings` with 5:1 as in the 2016 paper for the split of a file that has no test rows of its own, and with what the
+/// recipe tabular tries.
 SearchSettings WithDefaults(SearchSettings settings);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other, without reading any data.

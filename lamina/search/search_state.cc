@@ -25,6 +25,8 @@ std::string RecordOf(int64_t trial, int stage) { return fmt::format("trial-{}.st
 std::string DecisionAfter(int stage) { return fmt::format("stage-{}.json", stage); }
 std::string CheckpointOf(int64_t trial) { return fmt::format("trial-{}.checkpoint", trial); }
 
+std::string NetworkFile(int64_t trial) { return fmt::format("network-{}.safetensors", trial); }
+
 std::string Text(const json& node) { return node.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 void RemoveFiles(const std::string& folder, const std::function<bool(std::string_view)>& which) {
@@ -41,8 +43,8 @@ void RemoveFiles(const std::string& folder, const std::function<bool(std::string
 }
 
 bool IsPart(std::string_view name) {
-  return name.ends_with(".part") &&
-         (name.starts_with("trial-") || name.starts_with("stage-") || name.starts_with("search.json."));
+  return name.ends_with(".part") && (name.starts_with("trial-") || name.starts_with("network-") ||
+                                     name.starts_with("stage-") || name.starts_with("search.json."));
 }
 
 bool IsOfRunningSearch(std::string_view name) {
@@ -248,6 +250,31 @@ void SearchState::DropWeights(int64_t trial) {
   }
   std::error_code ignored;
   std::filesystem::remove(folder_->PathOf(CheckpointOf(trial)), ignored);
+}
+
+void SearchState::PutNetwork(int64_t trial, const Model& model) {
+  if (folder_ == nullptr) {
+    const std::lock_guard lock(mutex_);
+    networks_in_memory_[trial] = model;
+    return;
+  }
+  SaveModel(folder_->PathOf(NetworkFile(trial)), model);
+}
+
+std::optional<Model> SearchState::NetworkOf(int64_t trial) {
+  if (folder_ == nullptr) {
+    const std::lock_guard lock(mutex_);
+    const auto found = networks_in_memory_.find(trial);
+    return found == networks_in_memory_.end() ? std::nullopt : std::optional<Model>(found->second);
+  }
+  try {
+    return LoadModel(folder_->PathOf(NetworkFile(trial)));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound && error.code() != ErrorCode::kBadModel) {
+      throw;
+    }
+    return std::nullopt;
+  }
 }
 
 json TrialToJson(const Trial& trial) {

@@ -20,9 +20,10 @@ namespace lamina {
 
 /// The folder holds search.json (the definition, at the end every trial's history, too), trial-N.stage-K.json for every
 /// trial that finished a stage, stage-K.json (all trials, with those that were stopped after it), and a checkpoint of
-/// every trial that may go on. Each is written whole or not at all, records of trials and stages once, the checkpoint
-/// before the record: processes that die at any moment leave a search that goes on to the same result, and all that
-/// share the folder see the same trials after a stage. Without a folder everything is in memory. Thread-safe.
+/// every trial that may go on; network-N.safetensors, where an ensemble is asked for. Each is written whole or not at
+/// all, records of trials and stages once, the checkpoint before the record: processes that die at any moment leave a
+/// search that goes on to the same result, and all that share the folder see the same trials after a stage. Without a
+/// folder everything is in memory. Thread-safe.
 class SearchState {
  public:
   /// Makes the folder, or reads what is in it. `lease_seconds`: SharedFolder::Options. Throws Error(kInvalidArgument)
@@ -57,6 +58,11 @@ class SearchState {
   std::optional<TrainState> Weights(int64_t trial);
   void DropWeights(int64_t trial);
 
+  /// The network of a trial that came to its end, for an ensemble; kept after Finish(), too.
+  void PutNetwork(int64_t trial, const Model& model);
+  /// None: absent or damaged.
+  std::optional<Model> NetworkOf(int64_t trial);
+
  private:
   nlohmann::json Stored(const std::string& name) const;
   nlohmann::json AllTrials(std::span<const Trial> trials, int stages_decided) const;
@@ -68,6 +74,7 @@ class SearchState {
   int others_ = 0;
   std::mutex mutex_;
   std::map<int64_t, TrainState> in_memory_;
+  std::map<int64_t, Model> networks_in_memory_;
 };
 
 /// A trial for search.json, and back. Throws Error(kBadModel).

@@ -45,6 +45,11 @@ TrialScore ScoreOf(const Trial& trial, bool keeps_best) {
   return {epoch, record.validation_accuracy, record.validation_loss};
 }
 
+bool IsOfTrial(const Error& error) {
+  return error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnsupported ||
+         error.code() == ErrorCode::kDiverged;
+}
+
 std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, bool keeps_best) {
   const auto key = [&](size_t i) {
     const Trial& trial = trials[i];

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/base/error.h"
 #include "lamina/search/search_space.h"
 #include "lamina/train/history.h"
 
@@ -34,6 +35,9 @@ struct TrialScore {
   double loss = 0;
 };
 TrialScore ScoreOf(const Trial& trial, bool keeps_best);
+
+/// Invalid combinations and training that fails belong to a trial; the rest (files, memory) ends the search.
+bool IsOfTrial(const Error& error);
 
 /// Indices of `trials`, best first: those that failed last, before them those without a result, before them by stages
 /// finished; then by accuracy (`by_accuracy`), by loss, by number.

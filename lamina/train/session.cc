@@ -314,7 +314,7 @@ void TrainSession::RequireQuality() const {
 
 void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
   if (settings_.calibrate && found_ && found_->temperature) {
-    ApplyTemperature(model_.network, *found_->temperature);
+    ApplyTemperature(model_, *found_->temperature);
     model_.training["calibration"] = {{"temperature", *found_->temperature}};
   } else if (settings_.calibrate) {
     result.calibration = Calibrate(model_, *backend_, rows);

@@ -29,6 +29,7 @@ void CopyVector(const void* from, DType from_type, void* to, DType to_type, int6
 Model ReadStartModel(TrainSettings& settings, std::span<const Activation> custom) {
   Model model = LoadModel(settings.start_from, custom);
   RefuseNearest(model, "training steps");
+  RefuseEnsemble(model, "training steps");
   if (model.preprocessor.inputs().count() == 0) {
     RefuseSetting("start-from", "the model holds a bare network, without the encoding of raw rows",
                   settings.start_from);

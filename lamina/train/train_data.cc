@@ -12,6 +12,7 @@
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/leakage.h"
+#include "lamina/model/drift.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/method.h"
@@ -140,6 +141,13 @@ const RawData& DataCache::Read(const DataSources& sources) {
     return *known->second;
   }
   return *files_.emplace_back(sources, std::make_unique<const RawData>(ReadRawData(sources))).second;
+}
+
+DataProfile DataCache::ProfileOf(const TrainSettings& settings, const Preprocessor& preprocessor) {
+  const std::shared_ptr<const TrainData> data = Get(settings);
+  const std::lock_guard lock(mutex_);
+  return lamina::ProfileOf(BoundTable(preprocessor, Read(SourcesFrom(settings)).main.train), preprocessor,
+                           data->train.rows);
 }
 
 std::shared_ptr<const TrainData> DataCache::Get(const TrainSettings& settings) {

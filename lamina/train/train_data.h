@@ -45,6 +45,8 @@ class DataCache {
  public:
   /// Throws Error.
   std::shared_ptr<const TrainData> Get(const TrainSettings& settings);
+  /// What the training rows of that are like.
+  DataProfile ProfileOf(const TrainSettings& settings, const Preprocessor& preprocessor);
 
  private:
   struct Encoded {

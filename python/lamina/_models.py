@@ -63,8 +63,18 @@ class Model:
 
     @property
     def network(self) -> Network:
-        """A copy of the network."""
+        """A copy of the network. An ensemble has several: see `networks`."""
         return Network._of(self._core.network())
+
+    @property
+    def networks(self) -> list[Network]:
+        """Copies of all networks: an ensemble answers with the sum of their answers times `shares`."""
+        return [Network._of(network) for network in self._core.networks()]
+
+    @property
+    def shares(self) -> list[float]:
+        """What part of the answer each of `networks` has; together 1."""
+        return list(self._core.shares)
 
     @property
     def training(self) -> dict[str, Any]:
@@ -112,7 +122,7 @@ class Model:
         self._core = from_bytes(state)
 
     def __repr__(self) -> str:
-        return f"Model({self._core.network().shape_text}, classes={self.classes}, columns={len(self.columns)})"
+        return f"Model({self._core.shape_text}, classes={self.classes}, columns={len(self.columns)})"
 
 
 class RowModel:

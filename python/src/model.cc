@@ -291,8 +291,31 @@ void BindModel(nb::module_& module) {
            })
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0)
       .def(
-          "network", [](const PyModel& self) { return std::make_unique<PyNetwork>(PyNetwork{self.model.network}); },
-          "A copy of the network.")
+          "network",
+          [](const PyModel& self) {
+            RefuseEnsemble(self.model, "a copy of its one network");
+            return std::make_unique<PyNetwork>(PyNetwork{self.model.network});
+          },
+          "A copy of the network; of an ensemble see networks().")
+      .def(
+          "networks",
+          [](const PyModel& self) {
+            std::vector<std::unique_ptr<PyNetwork>> networks;
+            for (int64_t i = 0; i < self.model.networks(); ++i) {
+              networks.push_back(std::make_unique<PyNetwork>(PyNetwork{self.model.network_at(i)}));
+            }
+            return networks;
+          },
+          "Copies of all networks: more than one of an ensemble, whose answer is the sum of theirs times `shares`.")
+      .def_prop_ro("shape_text", [](const PyModel& self) { return self.model.ShapeText(); })
+      .def_prop_ro("shares",
+                   [](const PyModel& self) {
+                     std::vector<double> shares;
+                     for (int64_t i = 0; i < self.model.networks(); ++i) {
+                       shares.push_back(self.model.share_of(i));
+                     }
+                     return shares;
+                   })
       .def_prop_ro("loss", [](const PyModel& self) { return self.model.loss.Text(); })
       .def_prop_ro("class_names", [](const PyModel& self) { return self.model.preprocessor.targets().class_names(); })
       .def_prop_ro("target_names", [](const PyModel& self) { return self.model.preprocessor.targets().answer_names(); })

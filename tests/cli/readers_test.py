@@ -62,11 +62,13 @@ DERIVED = {
 
 # How networks are trained and what they are made of: models of all of these have the same readers.
 TECHNIQUES = {
-    "recipe": ("--recipe", "tabular", "--hidden", "6,4"),
-    "front scale": ("--front-scale", "6", "--hidden", "5"),
-    "ntk": ("--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
-    "members": ("--members", "4", "--hidden", "5,3"),
-    "members of the recipe": ("--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
+    "recipe": ("train", "--recipe", "tabular", "--hidden", "6,4"),
+    "front scale": ("train", "--front-scale", "6", "--hidden", "5"),
+    "ntk": ("train", "--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
+    "members": ("train", "--members", "4", "--hidden", "5,3"),
+    "members of the recipe": ("train", "--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
+    "ensemble": ("search", "--vary", "hidden=4|5,3|0|3", "--vary", "activation=tanh,relu", "--halving", "0", "--ensemble", "5",
+                 "--split", "0.7,0.3,0"),
 }
 
 
@@ -77,15 +79,15 @@ class ReadersTest(CliTest):
         said = self.refuse("train", "--data", "known.csv", *arguments).err
         return re.search(r"Known: ([^.]*)\.", said).group(1).split(", ")
 
-    def model_of(self, scale, target_scale, missing, dtype="f64", technique=("--hidden", "4", "--activation", "tanh")):
+    def model_of(self, scale, target_scale, missing, dtype="f64", technique=("--hidden", "4", "--activation", "tanh"), command="train"):
         """A model with every derived column as an input; the rows of numbers that its readers take."""
         rows = table()
         self.write("raw.csv", [COLUMNS] + rows)
         functions = self.known("--derive", "x=?:a")
         derive = ",".join(f"d_{name}={name}:{DERIVED[name][0]}" for name in functions)
-        self.train("--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
-                   "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--model", "m",
-                   *technique, *QUICK)
+        self.succeed(command, "--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
+                     "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--model", "m", "--overwrite", "--quiet",
+                     *QUICK, *technique)
         return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
 
     # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
@@ -150,9 +152,9 @@ class ReadersTest(CliTest):
                 self.assertReaderAgrees(read, rows, "m", 1e-7)
 
     def assertTechniquesAgree(self, read):
-        for name, technique in TECHNIQUES.items():
+        for name, (command, *technique) in TECHNIQUES.items():
             with self.subTest(technique=name):
-                rows = self.model_of("standardize", "standardize", "mean", technique=technique)
+                rows = self.model_of("standardize", "standardize", "mean", technique=technique, command=command)
                 self.assertReaderAgrees(read, rows, "m", 1e-7)
                 for weights in self.known_weights():
                     with self.subTest(weights=weights):

@@ -13,7 +13,7 @@ import unittest
 from lamina_cli import DIGITS, CliTest, blob_rows, linear_rows, main
 
 SEARCH_KEYS = {"command", "lamina_version", "data", "hardware", "train_rows", "validation_rows", "stages", "at_once",
-               "threads_per_trial", "metric", "load_seconds", "seconds", "peak_memory_bytes", "best_command", "trials"}
+               "threads_per_trial", "metric", "load_seconds", "seconds", "left_out", "peak_memory_bytes", "best_command", "trials"}
 TRIAL_KEYS = {"rank", "trial", "values", "state", "epochs", "epoch", "validation_accuracy", "validation_loss", "seconds",
               "failure"}
 
@@ -81,6 +81,49 @@ class SearchTest(CliTest):
         losses = [trial["validation_loss"] for trial in result["trials"] if trial["epochs"] == 5]
         self.assertEqual(result["metric"], "loss")
         self.assertEqual(losses, sorted(losses))
+
+    def test_an_ensemble_of_a_recipes_trials(self):
+        self.write("n.csv", linear_rows(400))
+        quick = ("--data", "n.csv", "--recipe", "tabular", "--epochs", 12, "--random", 5, "--halving", 0, "--metric", "loss")
+        shared = json.loads(self.succeed("search", *quick, "--ensemble", 4, "--model", "m", "--json", "-", "--state", "kept").out)
+        ensemble = shared["ensemble"]
+        self.assertEqual(shared["trials"][0]["epochs"], 12)
+        self.assertLessEqual(ensemble["validation_loss"], ensemble["validation_loss_of_best"])
+        self.assertAlmostEqual(sum(part["share"] for part in ensemble["networks"]), 1)
+        self.assertLessEqual(len(ensemble["networks"]), 4)
+        first = next(trial for trial in shared["trials"] if trial["trial"] == 1)
+        self.assertEqual((first["values"]["learning-rate"], first["values"]["dropout"]), ("auto", "0"), "the recipe's own values")
+        shown = json.loads(self.succeed("model", "show", "m", "--json", "-").out)
+        self.assertEqual((shown["networks"], shown["shares"]), (len(ensemble["networks"]), [part["share"] for part in ensemble["networks"]])
+                         if len(ensemble["networks"]) > 1 else (1, []))
+        model = self.read("m", "rb")
+        self.succeed("search", *quick, "--ensemble", 4, "--model", "m", "--state", "kept")  # it is over: its networks are kept
+        self.assertEqual(self.read("m", "rb"), model)
+        self.succeed("search", *quick, "--ensemble", 4, "--model", "m2")
+        self.assertEqual(self.read("m2", "rb"), model, "trials of memory")
+
+    def test_a_time_limit(self):
+        started = time.time()
+        quick = ("--data", DIGITS, "--hidden", 64, "--epochs", 100000, "--patience", 0)
+        result = json.loads(self.succeed("search", *quick, "--time-limit", "1.5s", "--ensemble", 3, "--model", "m", "--json", "-").out)
+        self.assertLess(time.time() - started, 60)
+        self.assertGreater(result["left_out"], 0)
+        self.assertTrue(result["ensemble"]["networks"])
+        self.assertGreater(json.loads(self.succeed("evaluate", "m", DIGITS, "--json", "-").out)["accuracy"], 0.8)
+        none = self.run_program("search", "--data", DIGITS, "--hidden", "2000,2000", "--epochs", 1, "--time-limit", "0.001s",
+                                "--ensemble", 2, "--model", "plain")
+        self.assertEqual(none.code, 0, str(none))
+        self.assertIn("training the plain recipe instead", none.err)
+        self.succeed("predict", "plain", DIGITS, "--out", "p.csv")
+
+    def test_what_ensembles_and_limits_refuse(self):
+        for said, *arguments in (("--ensemble needs --model", "--ensemble", 3), ("length of time", "--time-limit", "soon"),
+                                 ("length of time", "--time-limit", "0m"), ("length of time", "--time-limit", "nanh"),
+                                 ("Leave one of them out", "--time-limit", "1m", "--state", "s"),
+                                 ("Leave one of them out", "--ensemble", 3, "--model", "m", "--retrain"),
+                                 ("--retrain or --ensemble", "--model", "m")):
+            self.assertIn(said, self.refuse("search", "--data", DIGITS, *arguments).err)
+        self.assertFalse(os.path.exists(self.path("m")))
 
     def test_diverging_trials_are_last(self):
         result = self.search("--epochs", 2, "--optimizer", "sgd", "--loss", "mse", "--output-activation", "identity", "--vary",

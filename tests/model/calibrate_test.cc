@@ -104,13 +104,13 @@ TEST(Calibrate, MembersToo) {
   Model model = SmallModel(table, DType::kF64);
   model.network = Network(model.network.layers(), DType::kF64, 4);
   model.network.Initialize(Initialization::kGlorotUniform, 7);
-  ApplyTemperature(model.network, 0.2);  // much too sure
+  ApplyTemperature(model, 0.2);  // much too sure
   const Model before = model;
   const Dataset data = BoundTable(model.preprocessor, table).Encode(RowsOf(table), DType::kF64);
   const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
   const auto loss = [&](double temperature) {
     Model tried = before;
-    ApplyTemperature(tried.network, temperature);
+    ApplyTemperature(tried, temperature);
     const Matrix outputs = PredictRows(tried, *backend, data.features);
     double sum = 0;
     for (int64_t i = 0; i < outputs.rows(); ++i) {

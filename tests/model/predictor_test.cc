@@ -296,6 +296,15 @@ TEST(RowPredictor, TakesRawRowsAsTheTableGivesThem) {
   }
 }
 
+TEST(RowPredictor, TakesEnsembles) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    for (const Task task : {Task::kClassification, Task::kRegression}) {
+      const Table table = RandomTable(31, 4, task == Task::kClassification ? 3 : 0, 5);
+      ExpectAsTheTable(table, WithOthers(SmallModel(table, dtype, "tanh", task)));
+    }
+  }
+}
+
 TEST(RowPredictor, TakesEveryScaling) {
   const Table table = RandomTable(31, 4, 0, 5);
   for (const std::string& scale : SettingChoices("scale")) {

@@ -112,4 +112,19 @@ inline Model SmallModel(const Table& table, DType dtype, const Activation& hidde
   return model;
 }
 
+/// `model` as an ensemble with two more networks, of other shapes.
+inline Model WithOthers(Model model) {
+  const LayerSpec& first = model.network.layers().front();
+  const LayerSpec& last = model.network.layers().back();
+  for (const int64_t hidden : {3, 9}) {
+    Network& other = model.others.emplace_back(
+        std::vector<LayerSpec>{{first.inputs, hidden, Synapse::kDot, "relu", true},
+                               {hidden, last.outputs, Synapse::kDot, last.activation, last.bias}},
+        model.network.dtype());
+    other.Initialize(Initialization::kHeUniform, static_cast<uint64_t>(hidden));
+  }
+  model.shares = {0.5, 0.3, 0.2};
+  return model;
+}
+
 }  // namespace lamina

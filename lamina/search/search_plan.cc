@@ -1,0 +1,177 @@
+// What a search will do, of class Search: its trials, their data and their stages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/search/search.h"
+#include "lamina/train/checkpoint.h"
+#include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
+#include "lamina/train/settings_text.h"
+
+namespace lamina {
+
+Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings)), space_(settings_.vary) {
+  ValidateSearch(settings_);
+  ListTrials();
+  const int threads = settings_.train.threads > 0 ? static_cast<int>(settings_.train.threads) : UsableCores();
+  const auto wanted = settings_.at_once > 0 ? settings_.at_once : static_cast<int64_t>(threads);
+  at_once_ = static_cast<int>(std::min<int64_t>(wanted, std::ssize(trials_)));
+  threads_per_trial_ = std::max(1, threads / at_once_);
+  const Stopwatch watch;
+  LoadFirst();
+  load_seconds_ = watch.Elapsed_seconds();
+  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
+  PlanStages();
+  const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
+  by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
+  if (by_accuracy_ && !classes) {
+    throw Error(ErrorCode::kInvalidArgument, "--metric accuracy is of classes, and the target is a number to predict",
+                {.remedy = "Use --metric loss."});
+  }
+  if (data_->validation.size() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a search compares trials on validation rows, and there are none",
+                {.remedy = "Give them with --split or --validation."});
+  }
+  ReadState();
+}
+
+void Search::ListTrials() {
+  const int64_t size = settings_.random > 0 ? settings_.random : space_.GridSize();
+  if (size > kMaxUnconfirmed && settings_.yes_all != size) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("this search has {} trials", WithThousands(size)),
+                {.value = settings_.random > 0 ? "--random" : "the grid",
+                 .remedy = fmt::format("Confirm them with --yes-all {}, or try fewer: --random 100 draws some of them.",
+                                       size)});
+  }
+  std::vector<std::vector<std::string>> points;
+  if (settings_.random > 0) {
+    points = space_.RandomPoints(settings_.random, settings_.train.seed);
+    if (settings_.train.recipe == "tabular") {  // its own values first
+      std::vector<std::string> own;
+      for (const SearchParameter& parameter : space_.parameters()) {
+        own.push_back(SettingText(settings_.train, parameter.name));
+      }
+      points.insert(points.begin(), std::move(own));
+      points.resize(std::min(points.size(), static_cast<size_t>(settings_.random)));
+    }
+  } else {
+    for (int64_t i = 0; i < size; ++i) {
+      points.push_back(space_.GridPoint(i));
+    }
+  }
+  for (std::vector<std::string>& values : points) {
+    Trial trial;
+    trial.number = std::ssize(trials_) + 1;
+    trial.values = std::move(values);
+    trials_.push_back(std::move(trial));
+  }
+}
+
+void Search::PlanStages() {
+  int64_t longest = 1;
+  for (Trial& trial : trials_) {
+    trial.epochs = TrainOptionsFrom(space_.Apply(settings_.train, trial.values), Loss::kMse, Rows()).epochs;
+    longest = std::max(longest, trial.epochs);
+  }
+  halving_ = SuccessiveHalving(settings_.halving, settings_.first_epochs, longest, std::ssize(trials_));
+}
+
+// Epochs of all trials of each stage.
+std::vector<double> Search::WorkOfStages() const {
+  std::vector<double> work;
+  auto left = static_cast<double>(trials_.size());
+  for (int stage = 1; stage <= stages(); ++stage, left /= std::max(1.0, settings_.halving)) {
+    double epochs = 0;
+    for (const Trial& trial : trials_) {
+      const int64_t before = stage == 1 ? 0 : halving_.EpochsAt(trial.epochs, stage - 1);
+      epochs += static_cast<double>(halving_.EpochsAt(trial.epochs, stage) - before);
+    }
+    work.push_back(epochs * left / static_cast<double>(trials_.size()));
+  }
+  return work;
+}
+
+void Search::LoadFirst() {
+  std::optional<Error> first_failure;
+  for (Trial& trial : trials_) {
+    try {
+      const TrainSettings settings = SettingsOf(trial);
+      ValidateSettings(settings);
+      if (data_ == nullptr) {
+        std::shared_ptr<const TrainData> data = cache_.Get(settings);
+        BuildModel(settings, *data);
+        data_ = std::move(data);
+        keeps_best_ = ParseKeep(settings.keep) != Keep::kLast;  // there are validation rows
+      }
+    } catch (const Error& error) {
+      if (!IsOfTrial(error)) {
+        throw;
+      }
+      trial.state = TrialState::kFailed;
+      trial.failure = error.what();
+      if (!first_failure) {
+        first_failure = error;
+      }
+    }
+    if (data_ != nullptr && std::ssize(trials_) > kMaxUnconfirmed) {
+      break;  // the others are looked at when it is their turn
+    }
+  }
+  if (data_ == nullptr) {
+    const ErrorContext& context = first_failure->context();
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("no trial is valid; the first one: {}", first_failure->message()), context);
+  }
+}
+
+void Search::ReadState() {
+  nlohmann::json definition = ToJson(settings_);
+  VisitSettings(settings_, [&](const auto& row, const auto&) {
+    if (row.trials == InTrials::kOutside) {
+      definition.erase(row.name);
+    }
+  });
+  definition.erase("at-once");
+  definition["threads_per_trial"] = threads_per_trial_;
+  definition["trials"] = trials_.size();
+  definition["data_fingerprint"] = fmt::format("{:016x}", DataFingerprint(data_->train, &data_->validation));
+  state_ = std::make_unique<SearchState>(settings_.state, std::move(definition), settings_.lease);
+  decided_ = state_->Load(trials_);
+  begun_ = std::count_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+    return !trial.history.epochs.empty() || state_->HasWeights(trial.number);
+  });
+}
+
+TrainSettings Search::SettingsOf(const Trial& trial) const {
+  TrainSettings settings = space_.Apply(settings_.train, trial.values);
+  settings.threads = threads_per_trial_;
+  ResetSettings(settings, [](const auto& row) { return row.writes; });
+  return settings;
+}
+
+TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
+  TrainSettings settings = SettingsOf(trial);
+  for (const auto& row : SettingRows<TrainSettings>()) {
+    if (row.trials == InTrials::kOutside) {
+      std::visit([&](auto member) { settings.*member = settings_.train.*member; }, row.field);
+    }
+  }
+  SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
+  settings.split = {split.train + split.validation, 0.0, split.test};
+  if (LearnsByGradient(settings)) {
+    settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
+    settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
+    settings.patience = 0;
+    settings.keep = "last";
+  }
+  return settings;
+}
+
+}  // namespace lamina
