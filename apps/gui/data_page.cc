@@ -219,6 +219,8 @@ QWidget* DataPage::MakeChoices() {
   split_label->setBuddy(split->first());
   grid->addWidget(split_label, grid->rowCount(), 0, 1, 2);
   grid->addWidget(split, grid->rowCount(), 0, 1, 2);
+  AddField(*grid, document_, "folds");
+  AddField(*grid, document_, "group");
   AddField(*grid, document_, "stratify");
   AddField(*grid, document_, "split-by");
   AddField(*grid, document_, "validation");

@@ -310,7 +310,11 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   if (outcome->evaluation) {
     const QString rows = tr("On the %1 rows").arg(outcome->evaluated_on);
     training_->Log(rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation));
-    results_->Show(rows, *outcome->evaluation);
+    results_->Show(outcome->folds.empty() ? rows : tr("%1 folds, then all rows").arg(outcome->fold_count), *outcome);
+    if (const QString folds = FoldsText(*outcome); !folds.isEmpty()) {
+      training_->Log(folds);
+      text += QStringLiteral(". ") + folds;
+    }
     text += QStringLiteral(". ") + rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation);
   }
   const QString remark = outcome->evaluation ? RemarkOn(*outcome->evaluation) : QString();

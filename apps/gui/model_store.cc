@@ -114,7 +114,7 @@ QString ModelStore::Description() const {
   const Network& network = model_->network;
   QString text = path_.isEmpty() ? tr("Trained here, not saved yet\n") : tr("File: %1\n").arg(path_);
   text += tr("Network %1, %2 parameters in %3, loss %4\n")
-              .arg(FromText(network.ShapeText()), FromText(WithThousands(network.parameter_count())),
+              .arg(FromText(model_->ShapeText()), FromText(WithThousands(model_->parameter_count())),
                    FromText(DTypeName(network.dtype())), FromText(model_->loss.Text()));
   if (model_->weights != WeightStorage::kExact) {
     text += tr("Weights of products kept in %1\n").arg(FromText(WeightStorageName(model_->weights)));

@@ -10,6 +10,7 @@
 #include <QLineSeries>
 #include <QScatterSeries>
 #include <QStackedWidget>
+#include <QTabWidget>
 #include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -17,10 +18,12 @@
 
 #include "chart_axes.h"
 #include "confusion_view.h"
+#include "importance_table.h"
 #include "labels.h"
 #include "lamina/base/text.h"
 #include "number_text.h"
 #include "problem.h"
+#include "train_worker.h"
 
 namespace lamina::gui {
 namespace {
@@ -103,6 +106,17 @@ QString RemarkOn(const Evaluation& evaluation) {
   return {};
 }
 
+QString FoldsText(const TrainOutcome& outcome) {
+  QStringList lines;
+  for (const MetricSpread& spread : outcome.folds) {
+    const QString target = spread.all.target.empty() ? QString() : FromText(spread.all.target) + QStringLiteral(", ");
+    lines << QObject::tr("%1 folds, by models that have not seen the rows: %2%3 %4")
+                 .arg(outcome.fold_count)
+                 .arg(target, FromText(spread.all.metric.Title()), FromText(spread.Text()));
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
 ResultsPage::ResultsPage(QWidget* parent)
     : QWidget(parent),
       title_(new QLabel),
@@ -111,7 +125,9 @@ ResultsPage::ResultsPage(QWidget* parent)
       confusion_(new ConfusionView),
       chart_(new QChart),
       scatter_(new QChartView(chart_)),
-      table_(new QTableWidget) {
+      table_(new QTableWidget),
+      importance_(new ImportanceTable),
+      tabs_(new QTabWidget) {
   auto* layout = new QVBoxLayout(this);
   QFont large = title_->font();
   large.setPointSizeF(large.pointSizeF() * 1.3);
@@ -138,7 +154,10 @@ ResultsPage::ResultsPage(QWidget* parent)
   scatter_->setMinimumSize(220, 180);
   auto* row = new QHBoxLayout;
   row->addWidget(picture_, 3);
-  row->addWidget(table_, 2);
+  tabs_->addTab(table_, tr("Measures"));
+  tabs_->addTab(importance_, tr("Columns"));
+  tabs_->setDocumentMode(true);
+  row->addWidget(tabs_, 2);
   layout->addLayout(row, 1);
   Clear();
 }
@@ -147,7 +166,18 @@ void ResultsPage::Clear() {
   title_->setText(tr("No result yet"));
   summary_->setText(tr("Train a network, or open a model and evaluate it on a file."));
   picture_->hide();
-  table_->hide();
+  tabs_->hide();
+}
+
+void ResultsPage::Show(const QString& title, const TrainOutcome& outcome) {
+  Show(title, *outcome.evaluation);
+  if (const QString folds = FoldsText(outcome); !folds.isEmpty()) {
+    summary_->setText(folds + QLatin1Char('\n') + tr("On the %1 rows: ").arg(outcome.evaluated_on) + summary_->text());
+  }
+  if (outcome.importance) {
+    importance_->Set(*outcome.importance);
+    tabs_->setTabVisible(1, true);
+  }
 }
 
 void ResultsPage::Show(const QString& title, const Evaluation& evaluation) {
@@ -155,7 +185,8 @@ void ResultsPage::Show(const QString& title, const Evaluation& evaluation) {
   const QString remark = RemarkOn(evaluation);
   summary_->setText(EvaluationText(evaluation) + (remark.isEmpty() ? QString() : QLatin1Char('\n') + remark));
   picture_->show();
-  table_->show();
+  tabs_->show();
+  tabs_->setTabVisible(1, false);
   if (evaluation.classification) {
     ShowClasses(*evaluation.classification);
   } else {

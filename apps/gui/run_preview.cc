@@ -110,8 +110,11 @@ QString Count(int64_t count) { return FromText(WithThousands(count)); }
 
 }  // namespace
 
-RunPreview PreviewRun(const TrainSettings& settings, const RawData& raw,
-                      const std::shared_ptr<const RowCounts>& known) {
+RunPreview PreviewRun(const TrainSettings& given, const RawData& raw, const std::shared_ptr<const RowCounts>& known) {
+  TrainSettings settings = given;
+  if (settings.folds > 0 && settings.fold == 0) {
+    settings.fold = 1;
+  }
   RunPreview preview{PlanRun(settings, raw), nullptr, {}};
   const DataOptions options = DataOptionsFrom(settings, raw);
   if (known != nullptr && known->options == options) {
@@ -122,6 +125,7 @@ RunPreview PreviewRun(const TrainSettings& settings, const RawData& raw,
     preview.rows = counts;
   }
   preview.chosen = ChosenFor(settings, preview);
+  preview.folds = given.fold == 0 ? given.folds : 0;
   return preview;
 }
 
@@ -136,8 +140,10 @@ QString RunPreview::Text() const {
   QString text = targets.class_names().empty()
                      ? QObject::tr("Ready: the number %1").arg(target)
                      : QObject::tr("Ready: %1 classes of %2").arg(Count(std::ssize(targets.class_names())), target);
-  text += QObject::tr("; %1 training, %2 validation and %3 test rows")
-              .arg(Count(train_rows), Count(validation_rows), Count(test_rows));
+  text += folds > 0 ? QObject::tr("; %1 folds of %2 rows, then all of them")
+                          .arg(Count(folds), Count(train_rows + validation_rows + test_rows))
+                    : QObject::tr("; %1 training, %2 validation and %3 test rows")
+                          .arg(Count(train_rows), Count(validation_rows), Count(test_rows));
   if (left_out_rows > 0) {
     text += QObject::tr(" (%1 left out for missing values)").arg(Count(left_out_rows));
   }
@@ -186,7 +192,7 @@ QStringList RunPreview::Notes() const {
     notes << QObject::tr("%1 parameters for %2 training rows are very many: a smaller network will do.")
                  .arg(Count(network.parameter_count()), Count(train_rows));
   }
-  if (train_rows > 0 && test_rows == 0) {
+  if (train_rows > 0 && test_rows == 0 && folds == 0) {
     notes << QObject::tr("No test rows: the result will be that of rows that training looks at.");
   }
   return notes;

@@ -24,6 +24,7 @@ struct RunPreview : RunPlan {
   std::shared_ptr<const RowCounts> rows;
   /// Settings that are left to the library, by name, with what it takes for them.
   std::map<std::string, std::string> chosen;
+  int64_t folds = 0;  // above 0: this is the plan of the first of them
 
   /// "Ready: 10 classes of label; 1,077 training, ... rows; ...".
   QString Text() const;

@@ -1,9 +1,13 @@
 // Training off the interface thread.
 #include "train_worker.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/data/encode/bound_table.h"
 #include "prediction.h"
 
 namespace lamina::gui {
@@ -14,6 +18,32 @@ QString StartText(const TrainSession& session) {
   return QObject::tr("Network %1 with %2 parameters on %3 training rows; %4")
       .arg(FromText(network.ShapeText()), FromText(WithThousands(network.parameter_count())),
            FromText(WithThousands(session.train().size())), FromText(session.backend().Describe()));
+}
+
+// At most some seconds of work, on rows spread evenly.
+std::optional<Importance> ImportanceFor(const Model& model, const Backend& backend, const Table& table,
+                                        std::span<const int64_t> rows) {
+  constexpr int64_t kRepeats = 3;
+  constexpr int64_t kMostRows = 2000;
+  constexpr int64_t kLeastRows = 30;
+  constexpr int64_t kMostProducts = 20'000'000'000;
+  const InputEncoder& inputs = model.preprocessor.inputs();
+  const int64_t of_a_row = kRepeats * std::ssize(inputs.columns()) * model.parameter_count();
+  const int64_t count = std::min({std::ssize(rows), kMostRows, kMostProducts / std::max<int64_t>(1, of_a_row)});
+  if (inputs.is_image() || inputs.columns().empty() || count < kLeastRows) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> chosen;
+  for (int64_t i = 0; i < count; ++i) {
+    chosen.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
+  }
+  std::optional<Importance> importance;
+  Attempt([&] {  // where the metric is undefined there is none
+    const BoundTable bound(model.preprocessor, table);
+    const Dataset data = bound.Encode(bound.RowsWithTargets(chosen), model.network.dtype());
+    importance = PermutationImportance({model, backend, bound, data}, MetricForImportance(model), kRepeats, /*seed=*/1);
+  });
+  return importance;
 }
 
 }  // namespace
@@ -39,8 +69,57 @@ void TrainWorker::SetState(RunState state) {
 void TrainWorker::Start(const TrainSettings& settings, std::shared_ptr<const LoadedData> data) {
   Launch([this, settings, data = std::move(data)] {
     session_.reset();  // its memory first
-    session_ = std::make_unique<TrainSession>(settings, data->raw);
+    data_ = data;
+    folds_.clear();
+    fold_count_ = 0;
+    if (settings.folds > 0 && settings.fold == 0) {
+      RunFolds(settings);
+    } else {
+      session_ = std::make_unique<TrainSession>(settings, data_->raw);
+    }
   });
+}
+
+// Every fold, then the session of the model that is kept: on all rows, as in the program.
+void TrainWorker::RunFolds(const TrainSettings& settings) {
+  CrossValidationCallbacks callbacks;
+  callbacks.train = Callbacks();
+  callbacks.train.epoch_done = nullptr;  // the curves are of the model that is kept
+  callbacks.started = [&](int64_t fold, const TrainSession&) {
+    const std::lock_guard lock(mutex_);
+    stage_ = tr("Fold %1 of %2").arg(fold).arg(settings.folds);
+    Post([this] {
+      if (state_ == RunState::kPreparing) {
+        SetState(RunState::kRunning);
+      }
+    });
+  };
+  callbacks.done = [&](const FoldResult& fold) {
+    QStringList values;
+    for (const MetricValue& value : fold.metrics) {
+      values << FromText(value.metric.Title() + " " +
+                         (value.reason.empty() ? value.metric.ValueText(value.value) : "–"));
+    }
+    Post([this, line = tr("fold %1 of %2: %3, %4 rows")
+                           .arg(fold.fold)
+                           .arg(settings.folds)
+                           .arg(values.join(QStringLiteral(", ")), FromText(WithThousands(fold.test_rows)))] {
+      Q_EMIT FoldDone(line);
+    });
+  };
+  CrossValidation result = CrossValidate(settings, data_->raw, callbacks);
+  {
+    const std::lock_guard lock(mutex_);
+    stage_.clear();
+    progress_.reset();
+  }
+  if (result.interrupted) {
+    throw Error(ErrorCode::kInvalidArgument, "stopped before all folds were trained: nothing was kept",
+                {.remedy = "Train again; the folds begin anew."});
+  }
+  folds_ = std::move(result.metrics);
+  fold_count_ = settings.folds;
+  session_ = std::make_unique<TrainSession>(result.final_settings, data_->raw, result.found);
 }
 
 void TrainWorker::GoOn() {
@@ -56,6 +135,7 @@ void TrainWorker::Launch(std::function<void()> prepare) {
     const std::lock_guard lock(mutex_);
     epochs_.clear();
     progress_.reset();
+    stage_.clear();
   }
   can_go_on_ = false;
   SetState(RunState::kPreparing);
@@ -84,7 +164,7 @@ void TrainWorker::Launch(std::function<void()> prepare) {
   });
 }
 
-std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
+TrainCallbacks TrainWorker::Callbacks() {
   TrainCallbacks callbacks;
   callbacks.stop_requested = [this] { return control_.StopRequested(); };
   callbacks.progress = [this](const TrainProgress& progress) {
@@ -95,7 +175,11 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
     const std::lock_guard lock(mutex_);
     epochs_.push_back(record);
   };
-  TrainResult result = session_->Run(callbacks);
+  return callbacks;
+}
+
+std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
+  TrainResult result = session_->Run(Callbacks());
   auto outcome = std::make_shared<TrainOutcome>();
   const Model& model = session_->model();
   outcome->model = std::make_shared<Model>(model);
@@ -104,15 +188,20 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
   outcome->history = std::move(result.history);
   outcome->train_seconds = result.train_seconds;
   outcome->evaluation = std::move(result.test);
-  const std::pair<const Dataset*, QString> sets[] = {{&session_->test(), tr("test")},
-                                                     {&session_->validation(), tr("validation")},
-                                                     {&session_->train(), tr("training")}};
-  for (const auto& [rows, name] : sets) {
+  outcome->folds = folds_;
+  outcome->fold_count = fold_count_;
+  const RawData& raw = data_->raw;
+  const std::tuple<const Dataset*, const Table*, QString> sets[] = {
+      {&session_->test(), raw.main.test ? &*raw.main.test : &raw.main.train, tr("test")},
+      {&session_->validation(), raw.validation ? &*raw.validation : &raw.main.train, tr("validation")},
+      {&session_->train(), &raw.main.train, tr("training")}};
+  for (const auto& [rows, table, name] : sets) {
     if (rows->size() > 0) {
       if (!outcome->evaluation) {
         outcome->evaluation = Evaluate(model, session_->backend(), *rows);
       }
       outcome->evaluated_on = name;
+      outcome->importance = ImportanceFor(model, session_->backend(), *table, rows->rows);
       break;
     }
   }
@@ -138,6 +227,11 @@ void TrainWorker::Stop() {
     control_.Stop();
     SetState(RunState::kStopping);
   }
+}
+
+QString TrainWorker::stage() const {
+  const std::lock_guard lock(mutex_);
+  return stage_;
 }
 
 std::vector<EpochRecord> TrainWorker::TakeEpochs() {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "lamina/model/explain.h"
+#include "lamina/train/cross_validation.h"
 #include "lamina/train/run_control.h"
 #include "lamina/train/session.h"
 #include "run_document.h"
@@ -22,7 +24,10 @@ struct TrainOutcome {
   TrainSettings settings;
   History history;
   std::optional<Evaluation> evaluation;
-  QString evaluated_on;  // "test", "validation" or "training" rows
+  QString evaluated_on;                  // "test", "validation" or "training" rows
+  std::optional<Importance> importance;  // of the table's columns for these rows; none: images, or too much work
+  std::vector<MetricSpread> folds;       // of cross-validation before the run; empty: none
+  int64_t fold_count = 0;
   double train_seconds = 0;
   bool stopped = false;
 };
@@ -52,6 +57,8 @@ class TrainWorker : public QObject {
   void Continue();
   void Stop();
 
+  /// What is being trained where that is not the model itself: "Fold 2 of 5".
+  QString stage() const;
   /// Epochs finished since the last call, and the newest progress. Cheap: to be asked by a timer.
   std::vector<EpochRecord> TakeEpochs();
   std::optional<TrainProgress> progress() const;
@@ -61,22 +68,31 @@ class TrainWorker : public QObject {
   void Started(const lamina::gui::RunStart& start);
   void Finished(std::shared_ptr<const lamina::gui::TrainOutcome> outcome);
   void Failed(const lamina::gui::Problem& problem);
+  /// A line about a fold that was trained.
+  void FoldDone(const QString& line);
 
  private:
   void Launch(std::function<void()> prepare);
   void SetState(RunState state);
   std::shared_ptr<const TrainOutcome> RunSession();
+  void RunFolds(const TrainSettings& settings);
+  TrainCallbacks Callbacks();
   void Post(std::function<void()> then) { QMetaObject::invokeMethod(this, std::move(then)); }
 
   QThread thread_;
   QObject* worker_;
-  std::unique_ptr<TrainSession> session_;  // touched by the training thread only, while a run is active
+  // Touched by the training thread only, while a run is active.
+  std::unique_ptr<TrainSession> session_;
+  std::shared_ptr<const LoadedData> data_;
+  std::vector<MetricSpread> folds_;
+  int64_t fold_count_ = 0;
   RunControl control_;
   RunState state_ = RunState::kIdle;
   bool can_go_on_ = false;
   mutable std::mutex mutex_;  // of what follows
   std::vector<EpochRecord> epochs_;
   std::optional<TrainProgress> progress_;
+  QString stage_;
 };
 
 }  // namespace lamina::gui

@@ -80,6 +80,7 @@ TrainingPage::TrainingPage(RunDocument& document, TrainWorker& worker, QWidget* 
   layout->addLayout(right, 1);
   timer_.setInterval(kPull_ms);
   connect(&timer_, &QTimer::timeout, this, &TrainingPage::Pull);
+  connect(&worker_, &TrainWorker::FoldDone, this, &TrainingPage::Log);
   connect(&worker_, &TrainWorker::StateChanged, this, [this] {
     if (worker_.active()) {
       timer_.start();
@@ -161,7 +162,9 @@ void TrainingPage::Pull() {
     }
     return;
   }
-  QString text = tr("Epoch %1 of %2, %3")
+  const QString stage = worker_.stage();
+  QString text = (stage.isEmpty() ? stage : stage + QStringLiteral(": ")) +
+                 tr("Epoch %1 of %2, %3")
                      .arg(FromText(WithThousands(progress->epoch)), FromText(WithThousands(progress->epochs)),
                           SpeedText(progress->samples_per_second));
   if (worker_.active()) {
