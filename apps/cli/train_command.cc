@@ -147,6 +147,8 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
       fmt::format("{} {} in {}", WithThousands(count), Plural(count, "epoch{s}"), DurationText(result.train_seconds));
   if (history.stop_reason == "early_stopping") {
     line += ", stopped early";
+  } else if (history.stop_reason == "converged") {
+    line += ", converged";
   }
   if (history.best_epoch > 0) {
     line += fmt::format("; best epoch {}{}", history.best_epoch,

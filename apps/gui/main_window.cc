@@ -302,6 +302,8 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
          tr(" in %1").arg(FromText(DurationText(outcome->train_seconds)));
   if (outcome->history.stop_reason == "early_stopping") {
     text += tr(", stopped early");
+  } else if (outcome->history.stop_reason == "converged") {
+    text += tr(", converged");
   }
   if (outcome->history.best_epoch > 0) {
     text += tr("; best epoch %1").arg(outcome->history.best_epoch);

@@ -277,9 +277,10 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
       {"Run",
        {{"rows", fmt::format("{} training, {} validation, {} test", WithThousands(session.train().size()),
                              WithThousands(session.validation().size()), WithThousands(session.test().size()))},
-        {"epochs",
-         fmt::format("{} ({})", result.history.epochs.size(),
-                     result.history.stop_reason == "early_stopping" ? "stopped early" : "all that were asked for")},
+        {"epochs", fmt::format("{} ({})", result.history.epochs.size(),
+                               result.history.stop_reason == "early_stopping" ? "stopped early"
+                               : result.history.stop_reason == "converged"    ? "converged"
+                                                                              : "all that were asked for")},
         {"best epoch", result.history.best_epoch > 0 ? fmt::format("{}", result.history.best_epoch) : "-"},
         {"training time", fmt::format("{:.3g} s", result.train_seconds)},
         {"reading and encoding", fmt::format("{:.3g} s", session.load_seconds())},

@@ -121,7 +121,8 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     }
   };
   History history = trainer.Run(data->train, &data->validation, each);
-  const bool ended = history.stop_reason == "early_stopping" || epochs >= options.epochs;
+  const bool ended =
+      history.stop_reason == "early_stopping" || history.stop_reason == "converged" || epochs >= options.epochs;
   if (ended || (budget_.IsOver() && !history.epochs.empty())) {
     KeepNetwork(trial, model);
   }
@@ -236,7 +237,7 @@ void Search::RunStage(int stage, const SearchCallbacks& callbacks) {
 // decision.
 void Search::Decide(int stage) {
   if (!state_->TakeDecision(trials_, stage)) {
-    StopHopeless(trials_, stage, settings_.halving, by_accuracy_, keeps_best_);
+    StopHopeless(trials_, stage, settings_.halving, settings_.ensemble, by_accuracy_, keeps_best_);
     state_->PutDecision(trials_, stage);
   }
   decided_ = stage;

@@ -56,7 +56,8 @@ void Search::ListTrials() {
     if (settings_.train.recipe == "tabular") {  // its own values first
       std::vector<std::string> own;
       for (const SearchParameter& parameter : space_.parameters()) {
-        own.push_back(SettingText(settings_.train, parameter.name));
+        const std::string text = SettingText(settings_.train, parameter.name);
+        own.push_back(text.empty() ? std::string(kAutoText) : text);
       }
       points.insert(points.begin(), std::move(own));
       points.resize(std::min(points.size(), static_cast<size_t>(settings_.random)));
@@ -86,14 +87,15 @@ void Search::PlanStages() {
 // Epochs of all trials of each stage.
 std::vector<double> Search::WorkOfStages() const {
   std::vector<double> work;
-  auto left = static_cast<double>(trials_.size());
-  for (int stage = 1; stage <= stages(); ++stage, left /= std::max(1.0, settings_.halving)) {
+  int64_t left = std::ssize(trials_);
+  for (int stage = 1; stage <= stages(); ++stage) {
     double epochs = 0;
     for (const Trial& trial : trials_) {
       const int64_t before = stage == 1 ? 0 : halving_.EpochsAt(trial.epochs, stage - 1);
       epochs += static_cast<double>(halving_.EpochsAt(trial.epochs, stage) - before);
     }
-    work.push_back(epochs * left / static_cast<double>(trials_.size()));
+    work.push_back(epochs * static_cast<double>(left) / static_cast<double>(trials_.size()));
+    left = GoingOn(left, settings_.halving, settings_.ensemble);
   }
   return work;
 }

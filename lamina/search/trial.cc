@@ -64,7 +64,13 @@ std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, 
   return order;
 }
 
-void StopHopeless(std::span<Trial> trials, int stage, double halving, bool by_accuracy, bool keeps_best) {
+int64_t GoingOn(int64_t finished, double halving, int64_t least) {
+  const auto share = static_cast<int64_t>(std::ceil(static_cast<double>(finished) / std::max(1.0, halving)));
+  return std::min(finished, std::max({int64_t{1}, share, least}));
+}
+
+void StopHopeless(std::span<Trial> trials, int stage, double halving, int64_t least, bool by_accuracy,
+                  bool keeps_best) {
   std::vector<size_t> finished;
   for (const size_t i : RankTrials(trials, by_accuracy, keeps_best)) {
     const Trial& trial = trials[i];
@@ -78,7 +84,7 @@ void StopHopeless(std::span<Trial> trials, int stage, double halving, bool by_ac
     const TrialScore y = ScoreOf(trials[b], keeps_best);
     return by_accuracy && x.accuracy != y.accuracy ? x.accuracy > y.accuracy : x.loss < y.loss;
   });
-  const auto kept = static_cast<size_t>(std::max(1.0, std::ceil(static_cast<double>(finished.size()) / halving)));
+  const auto kept = static_cast<size_t>(GoingOn(std::ssize(finished), halving, least));
   for (size_t i = kept; i < finished.size(); ++i) {
     Trial& trial = trials[finished[i]];
     if (trial.state == TrialState::kPaused) {

@@ -43,9 +43,11 @@ bool IsOfTrial(const Error& error);
 /// finished; then by accuracy (`by_accuracy`), by loss, by number.
 std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, bool keeps_best);
 
-/// Stops those that finished `stage` and are not the best one in `halving` of them; a trial that ended early or failed
-/// stays as it is.
-void StopHopeless(std::span<Trial> trials, int stage, double halving, bool by_accuracy, bool keeps_best);
+/// How many of so many trials that finished a stage go on: one in `halving`, and `least` of them if there are so many.
+int64_t GoingOn(int64_t finished, double halving, int64_t least);
+/// Stops those that finished `stage` and are not among the best GoingOn(); a trial that ended early or failed stays as
+/// it is.
+void StopHopeless(std::span<Trial> trials, int stage, double halving, int64_t least, bool by_accuracy, bool keeps_best);
 
 /// One line a trial in the order of `ranking`: rank, trial, the varied settings, state, epochs, epoch, accuracy, loss,
 /// seconds, failure.

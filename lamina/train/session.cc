@@ -154,7 +154,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   const std::string_view backend =
       LearnsByGradient(settings_)
           ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
-                               options_.batch, model_.network.dtype(), options_.rule.StateCount())
+                               options_.batch, model_.network.dtype(), options_.StateCount())
           : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = Threads()}, &tuning_warning_);
   if (settings_.precision == "auto") {

@@ -12,6 +12,7 @@
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/train/layers_text.h"
+#include "lamina/train/lbfgs.h"
 #include "lamina/train/method.h"
 #include "lamina/train/recipe.h"
 #include "lamina/train/setting_names.h"
@@ -192,7 +193,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.bias_rate = *settings.bias_rate;
   options.dropout = settings.dropout;
   options.front_scale = *settings.front_scale;
-  options.rule.kind = ParseUpdateKind(settings.optimizer);
+  options.lbfgs = settings.optimizer == kLbfgs;
+  options.rule.kind = options.lbfgs ? UpdateKind::kSgd : ParseUpdateKind(settings.optimizer);
   options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
   options.rule.momentum = settings.momentum;
   options.rule.weight_decay =
@@ -211,6 +213,11 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
   options.checkpoint_epochs = settings.checkpoint_epochs;
+  if (options.lbfgs) {  // every epoch is a step on all rows
+    options.epochs = settings.epochs.value_or(Lbfgs::kIterations);
+    options.batch = std::max<int64_t>(1, rows.train);
+    options.rule.learning_rate = 1;
+  }
   return options;
 }
 

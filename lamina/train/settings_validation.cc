@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
@@ -55,6 +56,32 @@ void ValidateFolds(const TrainSettings& settings) {
   if (!settings.start_from.empty()) {
     RefuseSetting("folds", "--start-from may know the rows that --folds would test it on", "",
                   "Leave one of them out.");
+  }
+}
+
+// What belongs to steps on parts of the rows, or to their rates.
+void ValidateLbfgs(const TrainSettings& settings) {
+  if (settings.optimizer != kLbfgs) {
+    return;
+  }
+  const TrainSettings whole = WithRecipe(settings, false);
+  const std::pair<const char*, bool> others[] = {
+      {"dropout", whole.dropout > 0},
+      {"shards", whole.shards > 0},
+      {"members", whole.members > 1},
+      {"clip-norm", whole.clip_norm > 0},
+      {"front-scale", whole.front_scale.value_or(0) > 0},
+      {"bias-rate", whole.bias_rate.value_or(1) != 1},
+      {"parametrization", whole.parametrization != "standard"},
+      {"schedule", whole.schedule != ScheduleKindName(ScheduleKind::kConstant)},
+      {"freeze", !whole.freeze.empty()}};
+  for (const auto& [name, given] : others) {
+    if (given) {
+      RefuseSetting(name, fmt::format("--{} is of steps on parts of the rows, and lbfgs takes all at once", name),
+                    SettingText(whole, name),
+                    settings.recipe == "plain" ? "Leave it out, or use --optimizer adam."
+                                               : "Use --recipe plain, or --optimizer adam.");
+    }
   }
 }
 
@@ -123,6 +150,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateSplit(settings);
   ValidateFolds(settings);
   ValidateGain(settings);
+  ValidateLbfgs(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
   const Activation hidden = WithSetting(

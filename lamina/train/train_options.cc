@@ -7,6 +7,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
+#include "lamina/train/lbfgs.h"
 
 namespace lamina {
 namespace {
@@ -54,6 +55,8 @@ void TrainOptions::Validate() const {
   Ranges::min_improvement.Require("min_improvement", min_improvement);
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
 }
+
+int TrainOptions::StateCount() const { return lbfgs ? Lbfgs::kStates : rule.StateCount(); }
 
 std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
   return name == "auto" && (front_scale > 0 || dropout > 0 || members > 1) ? "cpu" : name;

@@ -33,6 +33,9 @@ enum class Parametrization { kStandard, kNtk };
 std::vector<std::string> ParametrizationNames();
 Parametrization ParseParametrization(std::string_view name);
 
+/// The name of L-BFGS among the optimizers.
+inline constexpr std::string_view kLbfgs = "lbfgs";
+
 struct TrainOptions {
   int64_t epochs = 20;
   int64_t batch = 32;  // larger than the data: the whole data
@@ -40,6 +43,7 @@ struct TrainOptions {
   Loss loss = Loss::kCrossEntropy;
   Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
   UpdateRule rule;
+  bool lbfgs = false;  // steps by Lbfgs (train/lbfgs.h) instead, each on all rows; of the rule only the decay counts
   Schedule schedule;
   Parametrization parametrization = Parametrization::kStandard;
   double bias_rate = 1;    // the learning rate of biases as a share of the rate
@@ -64,6 +68,8 @@ struct TrainOptions {
   bool KeepsBest(bool watched) const {
     return keep == Keep::kBest || ((keep == Keep::kAuto || keep == Keep::kLastBest) && watched);
   }
+  /// Arrays of state that training keeps.
+  int StateCount() const;
   /// What `name` means for these options: cpu for auto where only backends in host memory can train by them.
   std::string_view BackendFor(std::string_view name, int64_t members) const;
   /// The learning rates of layers by parametrization and bias_rate; empty where all are 1.

@@ -34,9 +34,9 @@ Verdict CheckTrainState(const TrainState& state, const Network& network, const T
       !std::all_of(state.optimiser.begin(), state.optimiser.end(), fits)) {
     return Verdict::No("its arrays are not of the network's size");
   }
-  if (std::ssize(state.optimiser) != options.rule.StateCount()) {
+  if (std::ssize(state.optimiser) != options.StateCount()) {
     return Verdict::No(fmt::format("update rule {} keeps {} arrays of state, it has {}",
-                                   UpdateKindName(options.rule.kind), options.rule.StateCount(),
+                                   options.lbfgs ? kLbfgs : UpdateKindName(options.rule.kind), options.StateCount(),
                                    state.optimiser.size()));
   }
   if (!CountersFit(state)) {

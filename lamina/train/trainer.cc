@@ -16,6 +16,7 @@
 #include "lamina/cluster/sharded_steps.h"
 #include "lamina/train/data_feed.h"
 #include "lamina/train/divergence.h"
+#include "lamina/train/lbfgs.h"
 #include "lamina/train/monitor.h"
 
 namespace lamina {
@@ -35,7 +36,7 @@ struct Trainer::Run_ {
         options(trainer.options_),
         state(trainer.state_),
         callbacks(callbacks_in),
-        batch(std::min(options.batch, train_set.size())),
+        batch(options.lbfgs ? train_set.size() : std::min(options.batch, train_set.size())),
         steps((train_set.size() + batch - 1) / batch),
         keeps_best(options.KeepsBest(validation_set != nullptr)),
         step_rows(options.shards > 0 ? ShardedSteps::SamplesOfShard(batch, options.shards) : batch),
@@ -46,6 +47,9 @@ struct Trainer::Run_ {
                     ? nullptr
                     : std::make_unique<ShardedSteps>(executor, trainer.backend_, trainer.network_.dtype(),
                                                      options.shards, trainer.ranks_)),
+        lbfgs(options.lbfgs
+                  ? std::make_unique<Lbfgs>(executor, trainer.backend_, trainer.network_, options.rule.weight_decay)
+                  : nullptr),
         device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
         train(train_set, trainer.backend_, batch),
         validation(validation_set == nullptr
@@ -66,7 +70,7 @@ struct Trainer::Run_ {
     plan.max_batch = evaluation_batch;
     plan.training = true;
     plan.loss = options.loss;
-    plan.state_count = options.rule.StateCount();
+    plan.state_count = options.lbfgs ? 0 : options.rule.StateCount();
     plan.class_threshold = options.class_threshold;
     plan.clip_norm = options.clip_norm;
     plan.label_smoothing = options.label_smoothing;
@@ -124,6 +128,7 @@ struct Trainer::Run_ {
   int64_t evaluation_batch;
   Executor executor;
   std::unique_ptr<ShardedSteps> sharded;  // null: a batch is one piece
+  std::unique_ptr<Lbfgs> lbfgs;           // null: steps by the update rule
   std::unique_ptr<Buffer> device_sums;
   DataFeed train;  // takes what memory the network leaves
   std::unique_ptr<DataFeed> validation;
@@ -151,6 +156,9 @@ void Trainer::Run_::Start() {
     const AlignedBuffer& saved = state.optimiser[static_cast<size_t>(i)];
     owner.backend_.Upload(executor.state(i).data(), saved.data(), saved.size_bytes());
   }
+  if (lbfgs != nullptr) {
+    lbfgs->SetState(state.optimiser);
+  }
 }
 
 bool Trainer::Run_::RunChunk(UpdateRule rule) {
@@ -174,7 +182,9 @@ bool Trainer::Run_::RunChunk(UpdateRule rule) {
   const double waited_before = waited_seconds;
   const Stopwatch watch;
   const int64_t asked = work.count();
-  const int64_t done = sharded != nullptr ? sharded->Steps(work) : executor.Steps(work);
+  const int64_t done = sharded != nullptr ? sharded->Steps(work)
+                       : lbfgs != nullptr ? lbfgs->Step(work, state.updates)
+                                          : executor.Steps(work);
   const double seconds = watch.Elapsed_seconds() - (waited_seconds - waited_before);
   if (sharded != nullptr) {  // step after step: ranks must not count by their own clocks
   } else if (seconds < kChunk_seconds / 2 && asked == chunk) {
@@ -217,7 +227,7 @@ void Trainer::Run_::ReportProgress() {
 }
 
 bool Trainer::Run_::TrainEpoch() {
-  if (options.shuffle) {
+  if (options.shuffle && !options.lbfgs) {
     order.resize(static_cast<size_t>(train.rows()));
     std::iota(order.begin(), order.end(), int64_t{0});
     Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
@@ -335,6 +345,9 @@ TrainState Trainer::Run_::Snapshot() const {
   TrainState copy = state;
   copy.parameters = executor.TrainedParameters();
   copy.optimiser.clear();
+  if (lbfgs != nullptr) {
+    copy.optimiser = lbfgs->state();
+  }
   for (int i = 0; i < executor.state_count(); ++i) {
     const Buffer& array = executor.state(i);
     AlignedBuffer& saved = copy.optimiser.emplace_back(array.size_bytes());
@@ -392,6 +405,10 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
     run.FinishEpoch(record);
     if (callbacks.epoch_done) {
       callbacks.epoch_done(record);
+    }
+    if (run.lbfgs != nullptr && run.lbfgs->converged()) {
+      state_.history.stop_reason = "converged";
+      break;
     }
     const bool stopped = run.Stopped();
     const bool due = options_.checkpoint_epochs > 0 && state_.epoch % options_.checkpoint_epochs == 0;

@@ -61,7 +61,17 @@ std::string LossHelp() {
   return text;
 }
 
-std::string UpdateHelp() { return fmt::format("{}", fmt::join(UpdateKindNames(), ", ")); }
+std::vector<std::string> OptimizerNames() {
+  std::vector<std::string> names = UpdateKindNames();
+  names.emplace_back(kLbfgs);
+  return names;
+}
+
+std::string UpdateHelp() {
+  return fmt::format("{}; lbfgs takes all rows a step, for small data", fmt::join(OptimizerNames(), ", "));
+}
+
+bool StepsByRule(const S& s) { return s.optimizer != kLbfgs; }
 
 std::string UpdateNumberHelp(std::string_view number) {
   std::vector<std::string> names;
@@ -84,6 +94,9 @@ std::string Beta2Help() {
 // Whether the update rule reads a number; an unknown rule may.
 bool Reads(const S& s, std::string_view number) {
   const std::vector<std::string> known = UpdateKindNames();
+  if (!StepsByRule(s)) {
+    return false;
+  }
   return std::find(known.begin(), known.end(), s.optimizer) == known.end() ||
          UpdateReads(ParseUpdateKind(s.optimizer), number);
 }
@@ -107,9 +120,12 @@ std::vector<Row> TrainingRows() {
       Row("dropout", &S::dropout,
           "This share of the hidden layers' outputs is left out of a training step, at random; not on backend cuda",
           {.range = TrainRanges::dropout}),
-      Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &UpdateKindNames}),
+      Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &OptimizerNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),
-          {.range = TrainRanges::learning_rate, .logarithmic = true}),
+          {.range = TrainRanges::learning_rate,
+           .effect = &StepsByRule,
+           .effect_text = "Not for lbfgs, which measures its steps",
+           .logarithmic = true}),
       Row("bias-rate", &S::bias_rate,
           "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
           {.range = TrainRanges::bias_rate}),
@@ -133,7 +149,9 @@ std::vector<Row> TrainingRows() {
       Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
           {.range = TrainRanges::epochs}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
-          {.range = TrainRanges::batch}),
+          {.range = TrainRanges::batch,
+           .effect = &StepsByRule,
+           .effect_text = "Not for lbfgs, whose steps take all rows"}),
       Row("shards", &S::shards,
           "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
           "of MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",

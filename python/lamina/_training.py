@@ -70,7 +70,7 @@ class TrainResult:
     model : Model
     history : History
     stop_reason : str
-        "epochs", "early_stopping" or "interrupted".
+        "epochs", "early_stopping", "converged" (L-BFGS) or "interrupted".
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
     """

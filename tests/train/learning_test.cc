@@ -86,6 +86,51 @@ TEST(Learning, LinearRegressionFindsItsCoefficients) {
   }
 }
 
+// Without and with a penalty of the weights: (X'X/n + decay) w = X'y/n, to rounding; then there is nothing left to do.
+TEST(Learning, LbfgsFindsTheLeastSquares) {
+  Dataset data = RandomDataset(60, 3, 0, DType::kF64, 4);
+  for (int64_t i = 0; i < 60; ++i) {
+    const double* x = data.features.Row<double>(i);
+    data.targets.Row<double>(i)[0] = 2 * x[0] - x[1] + 0.5 * x[2] + (i % 2 == 0 ? 0.3 : -0.3);
+  }
+  for (const double decay : {0.0, 0.1}) {
+    TrainOptions options;
+    options.loss = Loss::kMse;
+    options.lbfgs = true;
+    options.epochs = 100;
+    options.rule.weight_decay = decay;
+    Network start({{3, 1, Synapse::kDot, "identity", false}}, DType::kF64);
+    start.Initialize(Initialization::kGlorotUniform, 1);
+    const Trained trained = Train(*MakeBackend("serial"), options, start, data);
+    EXPECT_EQ(trained.history.stop_reason, "converged");
+    EXPECT_LT(trained.history.epochs.size(), 40U);
+    const double* w = trained.network.Weights(0).Row<double>(0);
+    for (int64_t k = 0; k < 3; ++k) {  // the slope along every weight
+      double slope = decay * w[k];
+      for (int64_t i = 0; i < 60; ++i) {
+        const double* x = data.features.Row<double>(i);
+        slope += 2.0 / 60 * (std::inner_product(x, x + 3, w, 0.0) - data.targets.Row<double>(i)[0]) * x[k];
+      }
+      EXPECT_NEAR(slope, 0, 1e-7) << "decay " << decay;
+    }
+  }
+}
+
+TEST(Learning, LbfgsNeverGetsWorseAndTellsACircle) {
+  const Dataset data = Circle(200);
+  TrainOptions options;
+  options.lbfgs = true;
+  options.epochs = 60;
+  for (const char* backend : {"serial", "cpu"}) {
+    const Trained trained = Train(*MakeBackend(backend), options, NetworkFor(data, 16, "softmax", 3), data, &data);
+    const std::vector<EpochRecord>& epochs = trained.history.epochs;
+    for (size_t i = 1; i < epochs.size(); ++i) {
+      EXPECT_LE(epochs[i].train_loss, epochs[i - 1].train_loss * (1 + 1e-6)) << backend << ", iteration " << i;
+    }
+    EXPECT_GE(epochs.back().validation_accuracy, 0.98) << backend;
+  }
+}
+
 // Every update rule with its own learning rate, or ten times that, finds what classes a circle tells apart.
 TEST(Learning, EveryUpdateRuleLearnsACircle) {
   const Dataset data = Circle(200);
