@@ -19,7 +19,8 @@ EXAMPLE = os.environ.get("LAMINA_EXAMPLE", "")
 PYTHON = os.environ.get("LAMINA_ONNX_PYTHON", "")
 RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_onnx.py")
 COLUMNS = ("size", "debt", "day", "price")
-QUICK = ("--epochs", "3", "--batch", "8", "--split", "1,0,0", "--threads", "1")
+QUICK = ("--epochs", "3", "--batch", "8", "--threads", "1")
+SPLITS = {"train": "1,0,0", "search": "0.7,0.3,0"}
 
 
 def table(count=40, seed=6):
@@ -67,8 +68,7 @@ TECHNIQUES = {
     "ntk": ("train", "--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
     "members": ("train", "--members", "4", "--hidden", "5,3"),
     "members of the recipe": ("train", "--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
-    "ensemble": ("search", "--vary", "hidden=4|5,3|0|3", "--vary", "activation=tanh,relu", "--halving", "0", "--ensemble", "5",
-                 "--split", "0.7,0.3,0"),
+    "ensemble": ("search", "--vary", "hidden=4|5,3|0|3", "--vary", "activation=tanh,relu", "--halving", "0", "--ensemble", "5"),
 }
 
 
@@ -87,7 +87,7 @@ class ReadersTest(CliTest):
         derive = ",".join(f"d_{name}={name}:{DERIVED[name][0]}" for name in functions)
         self.succeed(command, "--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
                      "--target-scale", target_scale, "--missing", missing, "--dtype", dtype, "--model", "m", "--overwrite", "--quiet",
-                     *QUICK, *technique)
+                     "--split", SPLITS[command], *QUICK, *technique)
         return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
 
     # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
@@ -131,7 +131,7 @@ class ReadersTest(CliTest):
         rows = [row if i % 5 else [None] + row[1:] for i, row in enumerate(table(60))]
         self.write("raw.csv", [COLUMNS] + [["" if row[0] is None else row[0], row[1], date(row).isoformat(), row[3]] for row in rows])
         self.train("--data", "raw.csv", "--target", "price", "--task", "regression", "--dtype", "f64", "--hidden", "4",
-                   "--activation", "tanh", "--model", "m", *arguments, *QUICK)
+                   "--activation", "tanh", "--model", "m", *arguments, "--split", SPLITS["train"], *QUICK)
         return [row[:3] for row in rows]
 
     def assertEncodingsAgree(self, read):
@@ -182,7 +182,7 @@ class ReadersTest(CliTest):
         for name in self.known("--derive", "x=?:a"):
             with self.subTest(function=name):
                 self.train("--data", "raw.csv", "--derive", f"made={name}:{DERIVED[name][0]}", "--target", "price", "--task",
-                           "regression", "--missing", "drop", "--hidden", "3", "--model", "m", *QUICK)
+                           "regression", "--missing", "drop", "--hidden", "3", "--model", "m", "--split", SPLITS["train"], *QUICK)
                 gaps = [DERIVED[name][1](rows, i) is None for i in range(len(rows))]
                 said = self.succeed("predict", "--model", "m", "--data", "raw.csv", "--out", "p.csv", "--json", "p.json").out
                 with open(self.path("p.csv"), newline="") as file:
