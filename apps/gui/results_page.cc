@@ -157,6 +157,7 @@ ResultsPage::ResultsPage(QWidget* parent)
   tabs_->addTab(table_, tr("Measures"));
   tabs_->addTab(importance_, tr("Columns"));
   tabs_->setDocumentMode(true);
+  tabs_->setObjectName(QStringLiteral("results.tabs"));
   row->addWidget(tabs_, 2);
   layout->addLayout(row, 1);
   Clear();

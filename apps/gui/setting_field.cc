@@ -31,7 +31,7 @@ namespace {
 constexpr int kMostColumns = 1000;  // in a list
 
 // Settings whose text is a column's name, and those whose text is several.
-constexpr std::string_view kOneColumn[] = {"split-by", "series-by", "order-by", "weight-column", "baseline"};
+constexpr std::string_view kOneColumn[] = {"split-by", "group", "series-by", "order-by", "weight-column", "baseline"};
 constexpr std::string_view kManyColumns[] = {"text-columns", "use"};
 
 template <size_t kSize>

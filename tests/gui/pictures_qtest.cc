@@ -129,6 +129,8 @@ void PicturesTest::Regression() {
   QVERIFY(Trained());
   window().ShowPage(Page::kResults);
   Save(QStringLiteral("regression"));
+  Find<QTabWidget>("results.tabs")->setCurrentIndex(1);
+  Save(QStringLiteral("columns"));
 }
 
 }  // namespace
