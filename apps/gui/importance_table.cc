@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "number_text.h"
 #include "problem.h"
 
 namespace lamina::gui {
 namespace {
 
 constexpr int kShareRole = Qt::UserRole;  // of the longest bar
+
+QString Figure(double number) { return QString::number(number, 'g', 4); }
 
 class BarDelegate : public QStyledItemDelegate {
  public:
@@ -57,9 +58,8 @@ void ImportanceTable::Set(const Importance& importance) {
   setRowCount(static_cast<int>(importance.columns.size()));
   int row = 0;
   for (const ColumnImportance& column : importance.columns) {
-    const QString value =
-        NumberText(column.mean) +
-        (std::isnan(column.deviation) ? QString() : QStringLiteral(" ± ") + NumberText(column.deviation));
+    const QString value = Figure(column.mean) +
+                          (std::isnan(column.deviation) ? QString() : QStringLiteral(" ± ") + Figure(column.deviation));
     setItem(row, 0, new QTableWidgetItem(FromText(column.column)));
     auto* number = new QTableWidgetItem(value);
     number->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
