@@ -154,7 +154,11 @@ TEST(Team, ToldToSleepItDoesNotSpin) {
       }
     });
   }).join();
-  before == nullptr ? unsetenv("OMP_WAIT_POLICY") : setenv("OMP_WAIT_POLICY", restored.c_str(), 1);
+  if (before == nullptr) {
+    unsetenv("OMP_WAIT_POLICY");
+  } else {
+    setenv("OMP_WAIT_POLICY", restored.c_str(), 1);
+  }
   EXPECT_GT(waiting_ns, 0);
   EXPECT_LT(waiting_ns, 10'000'000);
 }
