@@ -9,6 +9,7 @@ option(LAMINA_RELEASE "As packages are built: hardened, and the same bits from e
 option(LAMINA_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
 option(LAMINA_UNITY "Compile several sources of a folder at a time (cmake/unity.cmake)" ON)
 set(LAMINA_UNITY_FILES 8 CACHE STRING "How many")
+option(LAMINA_ONE_TARGET "Kernels for AVX2 alone (elsewhere: for what the compiler may assume), for builds that are tested and not used" OFF)
 set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 if(LAMINA_RELEASE)
@@ -16,14 +17,21 @@ if(LAMINA_RELEASE)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.;-ffile-prefix-map=${PROJECT_BINARY_DIR}=./build>")
   add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>" -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
+if(LAMINA_ONE_TARGET)
+  add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-march=haswell;-maes>")  # all that Highway's AVX2 means
+  endif()
+endif()
 if(LAMINA_FUZZ)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link;SHELL:-include ${PROJECT_SOURCE_DIR}/tests/fuzz/source_location.h>")
 endif()
 if(LAMINA_SANITIZE)
   add_compile_options(
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${LAMINA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
-  if(LAMINA_SANITIZE MATCHES undefined)  # checks at every pointer, of what address sees or the system does
-    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,vptr>")
+  if(LAMINA_SANITIZE MATCHES undefined)  # checks at every pointer, of what address sees or the system does: half the compiling
+    add_compile_options(
+      "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,vptr,pointer-overflow,nonnull-attribute,returns-nonnull-attribute>")
   endif()
   add_link_options(-fsanitize=${LAMINA_SANITIZE})
 endif()

@@ -22,6 +22,8 @@ struct Dense {
   Dense(int64_t r, int64_t c, double value = 0) : rows(r), cols(c), values(static_cast<size_t>(r * c), value) {}
   double& at(int64_t i, int64_t j) { return values[static_cast<size_t>(i * cols + j)]; }
   double at(int64_t i, int64_t j) const { return values[static_cast<size_t>(i * cols + j)]; }
+  double* Row(int64_t i) { return values.data() + i * cols; }
+  const double* Row(int64_t i) const { return values.data() + i * cols; }
 };
 
 /// A sum, and the sum of the absolute terms that its rounding error grows with.
@@ -48,15 +50,21 @@ class Synapse {
     }
   }
   double Finish(double sum) const { return l2_ ? std::sqrt(sum) : sum; }
-  /// Derivative of the result by x, given the result. All are symmetric: that by w is Slope(w, x, result).
-  double Slope(double x, double w, double result) const {
+  /// Calls body(slope): derivative of the result by x, given x, w and the result. All are symmetric: that by w is
+  /// slope(w, x, result).
+  template <class Body>
+  void VisitSlope(const Body& body) const {
     if (dot_) {
-      return w;
+      body([](double, double w, double) { return w; });
+    } else if (l1_) {
+      body([](double x, double w, double) {
+        return std::isnan(x - w) ? x - w : (x > w ? 1.0 : 0.0) - (x < w ? 1.0 : 0.0);
+      });
+    } else if (l2_) {
+      body([](double x, double w, double result) { return result == 0 ? 0 * (x - w) : (x - w) / result; });
+    } else {
+      body([](double x, double w, double) { return 2 * (x - w); });
     }
-    if (l1_) {
-      return std::isnan(x - w) ? x - w : (x > w ? 1 : 0) - (x < w ? 1 : 0);
-    }
-    return l2_ ? (result == 0 ? 0 * (x - w) : (x - w) / result) : 2 * (x - w);
   }
 
  private:
@@ -108,35 +116,41 @@ struct BackwardInput {
   Dense distance;  // batch × outputs, read by l2
 };
 
-/// Calls add(i, j, k, term by x, term by w) for every term of the two gradients.
+// Adds delta times the slopes by a row of x (of w, by the symmetry) to a row of sums.
+template <class Slope>
+[[gnu::optimize("O3")]] void AddSlopes(const Slope& slope, double delta, double result, const double* by,
+                                       const double* other, int64_t count, double* sums, double* magnitudes) {
+  for (int64_t k = 0; k < count; ++k) {
+    const double value = delta * slope(by[k], other[k], result);
+    sums[k] += value;
+    magnitudes[k] += std::abs(value);
+  }
+}
+
+/// Calls add(slope, i, j, delta, result) for every sample and neuron.
 template <class Add>
 void ForGradientTerms(const Synapse& synapse, const BackwardInput& in, const Add& add) {
-  for (int64_t i = 0; i < in.x.rows; ++i) {
-    for (int64_t j = 0; j < in.w.rows; ++j) {
-      const double result = synapse.needs_result() ? in.distance.at(i, j) : 0;
-      for (int64_t k = 0; k < in.x.cols; ++k) {
-        const double x = in.x.at(i, k);
-        const double w = in.w.at(j, k);
-        add(i, j, k, in.delta.at(i, j) * synapse.Slope(x, w, result), in.delta.at(i, j) * synapse.Slope(w, x, result));
+  synapse.VisitSlope([&](const auto& slope) {
+    for (int64_t i = 0; i < in.x.rows; ++i) {
+      for (int64_t j = 0; j < in.w.rows; ++j) {
+        add(slope, i, j, in.delta.at(i, j), synapse.needs_result() ? in.distance.at(i, j) : 0);
       }
     }
-  }
+  });
 }
 
 inline Sums InputGradient(const Synapse& synapse, const BackwardInput& in) {
   Sums g{Dense(in.x.rows, in.x.cols), Dense(in.x.rows, in.x.cols)};
-  ForGradientTerms(synapse, in, [&](int64_t i, int64_t, int64_t k, double by_x, double) {
-    g.value.at(i, k) += by_x;
-    g.magnitude.at(i, k) += std::abs(by_x);
+  ForGradientTerms(synapse, in, [&](const auto& slope, int64_t i, int64_t j, double delta, double result) {
+    AddSlopes(slope, delta, result, in.x.Row(i), in.w.Row(j), in.x.cols, g.value.Row(i), g.magnitude.Row(i));
   });
   return g;
 }
 
 inline Sums WeightGradient(const Synapse& synapse, const BackwardInput& in) {
   Sums g{Dense(in.w.rows, in.w.cols), Dense(in.w.rows, in.w.cols)};
-  ForGradientTerms(synapse, in, [&](int64_t, int64_t j, int64_t k, double, double by_w) {
-    g.value.at(j, k) += by_w;
-    g.magnitude.at(j, k) += std::abs(by_w);
+  ForGradientTerms(synapse, in, [&](const auto& slope, int64_t i, int64_t j, double delta, double result) {
+    AddSlopes(slope, delta, result, in.w.Row(j), in.x.Row(i), in.x.cols, g.value.Row(j), g.magnitude.Row(j));
   });
   return g;
 }

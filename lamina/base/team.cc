@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <strings.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <climits>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <vector>
@@ -26,6 +28,12 @@ constexpr int64_t kFirstSpin_ns = 10 * kMicrosecond_ns;
 constexpr int64_t kSlice_ns = 10 * kMicrosecond_ns;
 // Nobody spins longer than this: the calling thread may have gone on to other things.
 constexpr int64_t kLongestSpin_ns = 2 * kMillisecond_ns;
+// Nor at all after the first spin where the host says so in the words that libgomp takes: many programs share the
+// cores.
+bool ToldToSleep() {
+  const char* policy = std::getenv("OMP_WAIT_POLICY");
+  return policy != nullptr && strcasecmp(policy, "passive") == 0;
+}
 // Other programs keep the cores from a team when more than this share of the time of its threads was spent waiting for
 // threads that were not running. Two threads are then no faster than one.
 constexpr double kLostShare = 0.4;
@@ -213,13 +221,15 @@ class ThreadPool {
     }
   }
 
-  // Processor time of the members [0, size) that are not waiting, this one aside; -1 where one cannot be asked.
+  // Processor time of the members [0, size) that are not waiting (where those wait asleep: of all), this one aside; -1
+  // where one cannot be asked. And the number of those that are not waiting.
   int64_t WorkersTime_ns(int self, int size, int* count) const {
     int64_t sum = 0;
     *count = 0;
     for (int i = 0; i < size; ++i) {
       const Member& member = members_[static_cast<size_t>(i)];
-      if (i == self || member.waiting.load(std::memory_order_relaxed)) {
+      const bool waiting = member.waiting.load(std::memory_order_relaxed);
+      if (i == self || (waiting && longest_spin_ns_ > 0)) {
         continue;
       }
       const int64_t time = member.has_clock ? Nanoseconds(member.clock) : -1;
@@ -227,7 +237,7 @@ class ThreadPool {
         return -1;
       }
       sum += time;
-      ++*count;
+      *count += waiting ? 0 : 1;
     }
     return sum;
   }
@@ -259,7 +269,7 @@ class ThreadPool {
     waiting.store(true, std::memory_order_relaxed);
     bool running = true;
     int64_t slice = Now_ns();
-    while (running && slice - start < kLongestSpin_ns) {
+    while (running && slice - start < longest_spin_ns_) {
       int before_count = 0;
       int after_count = 0;
       const int64_t before = WorkersTime_ns(waiter.self, waiter.size, &before_count);
@@ -274,12 +284,19 @@ class ThreadPool {
       running = before_count != after_count || after_count == 0 || 2 * (after - before) > (now - slice) * after_count;
       slice = now;
     }
+    int others = 0;
+    const int64_t before = longest_spin_ns_ > 0 ? -1 : WorkersTime_ns(waiter.self, waiter.size, &others);
     waiter.sleepers->fetch_add(1, std::memory_order_seq_cst);
     while (word.load(std::memory_order_seq_cst) == seen) {
       FutexWait(word, seen);
     }
     waiter.sleepers->fetch_sub(1, std::memory_order_relaxed);
     waiting.store(false, std::memory_order_relaxed);
+    if (before >= 0 && waiter.sleepers == &sleepers_) {  // nobody looked who was running
+      int unused = 0;
+      const int64_t after = WorkersTime_ns(waiter.self, waiter.size, &unused);
+      running = others == 0 || 2 * (after - before) > (Now_ns() - slice) * others;
+    }
     if (waiter.sleepers == &sleepers_ && !running) {
       lost_ns_.fetch_add(Now_ns() - slice, std::memory_order_relaxed);
     }
@@ -302,6 +319,7 @@ class ThreadPool {
   }
 
   const int born_;
+  const int64_t longest_spin_ns_ = ToldToSleep() ? 0 : kLongestSpin_ns;
   std::vector<Member> members_ = std::vector<Member>(kMostThreads);
   int size_ = 1;  // members that exist
   bool running_ = false;

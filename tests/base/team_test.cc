@@ -7,7 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <ctime>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -126,6 +129,38 @@ TEST(Team, ManyShortRegionsOfChangingSizes) {
     ++least;
   }
   EXPECT_GE(calls, least);
+}
+
+// 20 waits for a thread that computes for 2 ms each: spinning takes 40 ms, going to sleep next to nothing.
+TEST(Team, ToldToSleepItDoesNotSpin) {
+  using std::chrono::steady_clock;
+  const char* before = std::getenv("OMP_WAIT_POLICY");
+  const std::string restored = before == nullptr ? "" : before;
+  setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  int64_t waiting_ns = -1;
+  std::thread([&] {
+    RunTeam(2, [&](Team team) {
+      for (int round = 0; round < 20; ++round) {
+        if (team.thread == 1) {
+          for (const auto end = steady_clock::now() + std::chrono::milliseconds(2); steady_clock::now() < end;) {
+          }
+        }
+        team.Barrier();
+      }
+      if (team.thread == 0 && team.size == 2) {
+        timespec used{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        waiting_ns = used.tv_sec * 1'000'000'000 + used.tv_nsec;
+      }
+    });
+  }).join();
+  if (before == nullptr) {
+    unsetenv("OMP_WAIT_POLICY");
+  } else {
+    setenv("OMP_WAIT_POLICY", restored.c_str(), 1);
+  }
+  EXPECT_GT(waiting_ns, 0);
+  EXPECT_LT(waiting_ns, 10'000'000);
 }
 
 TEST(Team, ARegionInsideARegionIsComputedAlone) {

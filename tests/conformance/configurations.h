@@ -25,12 +25,20 @@ namespace lamina::conformance {
 
 using oracle::Dense;
 
+#if defined(LAMINA_TESTS_THIN)
+inline constexpr bool kThin = true;  // everything takes ten times as long: tests/suites.cmake
+#else
+inline constexpr bool kThin = false;
+#endif
+
 inline constexpr std::string_view kEmulatedCuda = "cuda_emulated";
 inline constexpr std::string_view kEmulatedAmx = "cpu_amx_emulated";
 
-/// The GPU where there is one, else its emulation.
+/// The GPU where there is one, else its emulation, else "".
 inline std::string_view CudaUnderTest() {
-  return BackendTable().front().name == "cuda" && BackendTable().front().available() ? "cuda" : kEmulatedCuda;
+  return BackendTable().front().name == "cuda" && BackendTable().front().available() ? "cuda"
+         : cuda_emulated::Compiled()                                                 ? kEmulatedCuda
+                                                                                     : "";
 }
 
 /// A user's activation for every backend under test.
@@ -73,10 +81,8 @@ inline int64_t TargetBit(const std::string& name) {
 
 inline std::vector<Configuration> AllConfigurations() {
   std::vector<Configuration> all;
-  std::vector<int> thread_counts{1, 2, 3};
-#if defined(__SANITIZE_ADDRESS__)
-  thread_counts = {3};  // one thread takes the same paths, in one part
-#endif
+  // Three divide nothing evenly; two would take the same paths, and one does in one part.
+  const std::vector<int> thread_counts = kThin ? std::vector{3} : std::vector{1, 3};
   for (const int threads : thread_counts) {
     for (const BackendRow& row : BackendTable()) {
       if (!row.available() || row.name == "cuda") {
@@ -96,8 +102,10 @@ inline std::vector<Configuration> AllConfigurations() {
       }
     }
   }
-  for (const char* kernel : {"auto", "large", "medium", "small", "paper-2017", "paper-2016"}) {
-    all.push_back({std::string(CudaUnderTest()), kernel, "", 1});
+  if (!CudaUnderTest().empty()) {
+    for (const char* kernel : {"auto", "large", "medium", "small", "paper-2017", "paper-2016"}) {
+      all.push_back({std::string(CudaUnderTest()), kernel, "", 1});
+    }
   }
   return all;
 }
@@ -260,5 +268,32 @@ inline std::vector<Shape> AwkwardShapes() {
 inline std::vector<Shape> LargeShapes() {
   return {{19, 25, 2311}, {2100, 27, 12}, {20, 2200, 17}, {1100, 24, 60}, {67, 200, 220}, {3, 530, 300}};
 }
+
+inline std::vector<Shape> AwkwardAndLargeShapes() {
+  std::vector<Shape> all = AwkwardShapes();
+  for (const Shape& shape : LargeShapes()) {
+    all.push_back(shape);
+  }
+  return all;
+}
+
+/// One in n of the problems that it is given, other ones with each call: a suite that goes through several synapses and
+/// types tries every problem with some of them, and all of them on some problems. The first is by the configuration. Of
+/// suites that are slow, a third of that.
+class OneIn {
+ public:
+  OneIn(size_t n, const Configuration& configuration)
+      : n_(kThin ? 3 * n : n), turn_(static_cast<size_t>(configuration.threads)) {}
+  std::vector<Shape> Of(const std::vector<Shape>& all) {
+    std::vector<Shape> some;
+    for (size_t i = turn_++ % n_; i < all.size(); i += n_) {
+      some.push_back(all[i]);
+    }
+    return some;
+  }
+
+ private:
+  size_t n_, turn_;
+};
 
 }  // namespace lamina::conformance

@@ -8,6 +8,7 @@
 
 namespace lamina::cuda_emulated {
 
+bool Compiled() { return true; }
 std::unique_ptr<Backend> MakeBackend(const BackendOptions& options) { return MakeCudaBackend(options); }
 Activation SoftsignOnDevice() { return CustomActivation<Softsign>(); }
 

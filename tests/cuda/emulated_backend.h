@@ -11,6 +11,9 @@ namespace lamina::cuda_emulated {
 
 inline constexpr int64_t kEmulatedMemory_bytes = int64_t{1} << 30;
 
+/// Whether this test program has it (tests/suites.cmake); if not, nothing else of this file may be called.
+bool Compiled();
+
 std::unique_ptr<Backend> MakeBackend(const BackendOptions& options);
 
 /// Of backends made from now on: their memory, and which queues do nothing before somebody waits (bit 0: kernels, 1:

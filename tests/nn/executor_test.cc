@@ -116,9 +116,7 @@ void RunClipped(const Backend& backend, UpdateRule rule, double norm) {
 }
 
 TEST(Executor, GradientsAreClippedOnEveryBackend) {
-  std::vector<std::unique_ptr<Backend>> backends = HostBackends(2);
-  backends.push_back(conformance::Chosen::Make({std::string(conformance::CudaUnderTest())}));
-  for (const std::unique_ptr<Backend>& backend : backends) {
+  for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
     for (const UpdateRule& rule : ReferenceRules()) {
       RunClipped(*backend, rule, 0.125);
       RunClipped(*backend, rule, 1000);

@@ -27,10 +27,12 @@ inline std::vector<std::unique_ptr<Backend>> HostBackends(int threads) {
   return backends;
 }
 
-/// Those and the GPU, or its emulation.
+/// Those and the GPU, or its emulation, if there is either.
 inline std::vector<std::unique_ptr<Backend>> AllBackends(int threads) {
   std::vector<std::unique_ptr<Backend>> backends = HostBackends(threads);
-  backends.push_back(conformance::Chosen::Make({std::string(conformance::CudaUnderTest())}));
+  if (!conformance::CudaUnderTest().empty()) {
+    backends.push_back(conformance::Chosen::Make({std::string(conformance::CudaUnderTest())}));
+  }
   return backends;
 }
 

@@ -47,8 +47,9 @@ InstructionSets OfMachine(std::string* why_no_tiles) {
   InstructionSets machine;
   machine.targets = hwy::SupportedTargets() & HWY_TARGETS;
 #if defined(__x86_64__)
-  machine.byte_products = __builtin_cpu_supports("avx512vnni") != 0;
-  machine.bf16_products = __builtin_cpu_supports("avx512bf16") != 0;
+  const bool has_avx512_kernels = (machine.targets & HWY_AVX3) != 0;  // only they use these instructions
+  machine.byte_products = has_avx512_kernels && __builtin_cpu_supports("avx512vnni") != 0;
+  machine.bf16_products = has_avx512_kernels && __builtin_cpu_supports("avx512bf16") != 0;
 #endif
   const AmxSupport amx = FindAmx();
   *why_no_tiles = amx.why_not;

@@ -1,0 +1,41 @@
+# What a build tests. "all" is the suite of results. The other two are for builds in which everything takes ten times as
+# long: they test what only such a build can find, and leave the rest to the builds with "all", which run the same code
+# (docs/decisions/0011-build-time.md). Nothing is left out in another place than this. What is compiled and left out carries
+# the label "slow", as suites called *Slow* do: scripts/test --fast runs neither.
+set(LAMINA_TEST_SUITE all CACHE STRING "Which tests: all, memory (with sanitizers) or processor (under an emulator)")
+set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all memory processor)
+
+set(suite_sources ".*")                # of the test program
+set(suite_left_out "")                 # its tests: a filter of GoogleTest's
+set(suite_cli ".*")                    # of the program: tests/cli/NAME_test.py
+set(suite_cli_left_out "^$")           # of those
+set(suite_cuda_emulated TRUE)          # the kernels for GPUs on the host
+set(suite_fuzz_corpus TRUE)            # replayed by the test program
+set(suite_thin FALSE)                  # fewer problems and thread counts of every kind (tests/conformance/configurations.h)
+if(LAMINA_SANITIZE OR NOT LAMINA_TEST_SUITE STREQUAL "all")
+  set(suite_thin TRUE)
+endif()
+if(LAMINA_TEST_SUITE STREQUAL "memory")
+  # Bytes from outside, files, threads, processes, everything with a lifetime, and the kernels at their edges.
+  string(CONCAT suite_sources "^(base|data|layer|fuzz)/|^cluster/communicator_|^conformance/(layer|distance|typed|reductions)_|^nn/(executor|network)_|"
+    "^model/(answer|c_interface|many_threads|model|predictions|predictor|safetensors)_|^train/(history|run_control|session)_|^library_example_")
+  # Guards around matrices find what GPU kernels write outside of them in the suite of results; compute-sanitizer in scripts/gpu-check.
+  set(suite_cuda_emulated FALSE)
+  set(suite_left_out
+    *SameBitsForEverySlicing* LibraryExample.TunedPlans     # equal bits, of the code that other tests run
+    *OfReals/* *ForwardOfEveryActivation/* *OfEverySlope/*  # rounding and formulas: their accesses are those of the integers
+    RealDataTest.* KddCup99.RealFiles TrainSession.EveryBackend* TrainSession.DigitsEndToEnd)  # the same readers and steps for minutes
+  # Of the program: what it does with files, flags and bytes that are wrong, and with ends in the middle.
+  set(suite_cli "^(bad_data|config|gaps|golden|limits|two_runs)$")
+elseif(LAMINA_TEST_SUITE STREQUAL "processor")
+  # What depends on the processor: kernels, conversions, signs of char, orders of memory, and how it is trained and answered with.
+  set(suite_sources "^base/(convert|team)_|^conformance/|^data/encode/|^nn/training_steps_|^model/predictor_|^train/resume_")
+  set(suite_cuda_emulated FALSE)
+  set(suite_fuzz_corpus FALSE)
+elseif(NOT LAMINA_TEST_SUITE STREQUAL "all")
+  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, memory, processor.")
+elseif(LAMINA_SANITIZE)  # all tests with sanitizers, preset tsan for one: without what takes minutes each; MPI libraries leak
+  set(suite_left_out Paper2016.* Matrix.* Candidates.* DataFeed.Training* RecordedSteps.ClippedAndSmoothed RecordedSteps.EveryRule
+    *SameBitsForEverySlicing* Fsvc/* LibraryExample.TunedPlans ZerosConformance*SCALAR* */ZerosConformance*SCALAR*)
+  set(suite_cli_left_out "^(cluster|docs|help_examples|paper_2016|recipes|tools|tune|weights)$")
+endif()
