@@ -228,6 +228,69 @@ TEST(Search, SeveralShareAFolder) {
   }
 }
 
+// Damage of a file of the state is an error that names it; before, some made the search wait for ever.
+TEST(Search, DamagedStatesAreRefused) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  settings.state = folder.Path("state");
+  Search(settings).Run({});
+  const std::string path = settings.state + "/search.json";
+  const nlohmann::json whole = nlohmann::json::parse(ReadFile(path));
+  const auto refuses = [&](const char* where, const nlohmann::json& value, const char* says) {
+    SCOPED_TRACE(fmt::format("{} = {}", where, value.dump()));
+    nlohmann::json damaged = whole;
+    damaged[nlohmann::json::json_pointer(where)] = value;
+    WriteFileAtomically(path, damaged.dump());
+    ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {path, says});
+  };
+  refuses("/trials", nlohmann::json::array(), "does not hold all trials");
+  refuses("/trials/1/number", 1, "twice");
+  refuses("/trials/1/number", 100, "another search");
+  refuses("/trials/1/number", -1, "from 1 on");
+  refuses("/trials/1/number", "1", "not a whole number");
+  refuses("/trials/1/stage", -1, "between 0");
+  refuses("/trials/1/state", "x", "unknown state");
+  refuses("/trials/1/state", nlohmann::json::array(), "string");
+  refuses("/trials/1/failure", 1, "string");
+  refuses("/trials/1/history/best_epoch", "x", "number");
+  refuses("/trials/0", 1, "cannot be read");
+  refuses("/stages_decided", 1e99, "not a whole number");
+  refuses("/format", "other", "not the state of a search");
+  nlohmann::json unfinished = whole;
+  unfinished["trials"][0]["state"] = "paused";
+  unfinished["trials"][0]["stage"] = 0;
+  WriteFileAtomically(path, unfinished.dump());
+  ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {path, "not finished"});
+}
+
+TEST(Search, DamagedRecordsAreRefused) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  settings.state = folder.Path("state");
+  {
+    Search search(settings);
+    std::atomic<int> asked{0};
+    SearchCallbacks callbacks;
+    callbacks.stop_requested = [&] { return ++asked > 60; };
+    search.Run(callbacks);
+  }
+  int records = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(settings.state)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("trial-") || entry.path().extension() != ".json") {
+      continue;
+    }
+    ++records;
+    const std::string content = ReadFile(entry.path());
+    nlohmann::json other = nlohmann::json::parse(content);
+    other["trials"][0]["number"] = 77;
+    WriteFileAtomically(entry.path(), other.dump());
+    ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {name, "not the record of this trial"});
+    WriteFileAtomically(entry.path(), content);
+  }
+  EXPECT_GT(records, 0);
+}
+
 // One of two is interrupted at any step, as often as it takes; the other one takes its trials over.
 TEST(Search, AnInterruptedOneLeavesItsTrialsToOthers) {
   const TemporaryFolder folder;
