@@ -253,6 +253,7 @@ TEST(Search, DamagedStatesAreRefused) {
   refuses("/trials/1/state", nlohmann::json::array(), "string");
   refuses("/trials/1/failure", 1, "string");
   refuses("/trials/1/history/best_epoch", "x", "number");
+  refuses("/trials/1/history/best_epoch", 1000000, "best epoch");
   refuses("/trials/0", 1, "cannot be read");
   refuses("/stages_decided", 1e99, "not a whole number");
   refuses("/format", "other", "not the state of a search");
