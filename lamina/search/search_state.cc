@@ -86,6 +86,28 @@ Trial TrialFromJson(const json& node) {
   return trial;
 }
 
+StoredSearch StoredFrom(const json& node) {
+  if (node.at("format") != kFormat || !node.at("trials").is_array()) {
+    throw Error(ErrorCode::kBadModel, "it is not the state of a search");
+  }
+  StoredSearch stored;
+  stored.definition = node.value("definition", json::object());
+  stored.stages_decided = SmallNumberAt(node, "stages_decided");
+  std::set<int64_t> numbers;
+  for (const json& entry : node.at("trials")) {
+    stored.trials.push_back(TrialFromJson(entry));
+    const Trial& trial = stored.trials.back();
+    if (!numbers.insert(trial.number).second) {
+      throw Error(ErrorCode::kBadModel, "a trial is there twice", {.value = fmt::format("{}", trial.number)});
+    }
+    if (trial.state == TrialState::kPaused && trial.stage < stored.stages_decided) {
+      throw Error(ErrorCode::kBadModel, "a trial has not finished a stage that is decided",
+                  {.value = fmt::format("{}", trial.number)});
+    }
+  }
+  return stored;
+}
+
 void SetResult(Trial& trial, const Trial& result) {
   trial.stage = result.stage;
   trial.state = result.state;
@@ -287,38 +309,17 @@ std::string StoredText(const StoredSearch& stored) {
 }
 
 StoredSearch ParseStored(std::string_view text, const std::string& path) {
-  const auto fail = [&](const std::string& message, const std::string& value = "") {
-    throw Error(ErrorCode::kBadModel, "cannot be read: " + message,
+  const auto refuse = [&](const std::string& why, const std::string& value) -> StoredSearch {
+    throw Error(ErrorCode::kBadModel, "cannot be read: " + why,
                 {.file = path, .value = value, .remedy = "Remove the folder to begin anew."});
   };
-  StoredSearch stored;
   try {
-    const json node = ParseUntrustedJson(text, path);
-    if (node.at("format") != kFormat || !node.at("trials").is_array()) {
-      fail("it is not the state of a search");
-    }
-    stored.definition = node.value("definition", json::object());
-    stored.stages_decided = SmallNumberAt(node, "stages_decided");
-    std::set<int64_t> numbers;
-    for (const json& entry : node.at("trials")) {
-      stored.trials.push_back(TrialFromJson(entry));
-      const Trial& trial = stored.trials.back();
-      if (!numbers.insert(trial.number).second) {
-        fail("a trial is there twice", fmt::format("{}", trial.number));
-      }
-      if (trial.state == TrialState::kPaused && trial.stage < stored.stages_decided) {
-        fail("a trial has not finished a stage that is decided", fmt::format("{}", trial.number));
-      }
-    }
+    return StoredFrom(ParseUntrustedJson(text, path));
   } catch (const json::exception& error) {
-    fail(std::string(WithoutTag(error.what())));
+    return refuse(std::string(WithoutTag(error.what())), "");
   } catch (const Error& error) {
-    if (error.context().file.empty()) {
-      fail(error.message(), error.context().value);
-    }
-    throw;
+    return refuse(error.message(), error.context().value);
   }
-  return stored;
 }
 
 }  // namespace lamina
