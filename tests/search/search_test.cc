@@ -15,6 +15,7 @@
 
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
+#include "lamina/search/search_state.h"
 #include "lamina/train/session.h"
 #include "tests/data/data_test_util.h"
 #include "tests/temporary_folder.h"
@@ -228,40 +229,23 @@ TEST(Search, SeveralShareAFolder) {
   }
 }
 
-// Damage of a file of the state is an error that names it; before, some made the search wait for ever.
-TEST(Search, DamagedStatesAreRefused) {
+// search_state_test.cc has what one file tells by itself.
+TEST(Search, StatesOfOtherTrialsAreRefused) {
   const TemporaryFolder folder;
   SearchSettings settings = SmallSearch(folder);
   settings.state = folder.Path("state");
   Search(settings).Run({});
   const std::string path = settings.state + "/search.json";
-  const nlohmann::json whole = nlohmann::json::parse(ReadFile(path));
-  const auto refuses = [&](const char* where, const nlohmann::json& value, const char* says) {
-    SCOPED_TRACE(fmt::format("{} = {}", where, value.dump()));
-    nlohmann::json damaged = whole;
-    damaged[nlohmann::json::json_pointer(where)] = value;
-    WriteFileAtomically(path, damaged.dump());
+  const StoredSearch whole = ParseStored(ReadFile(path), path);
+  StoredSearch less = whole;
+  less.trials.clear();  // made the search wait for ever
+  StoredSearch another = whole;
+  another.trials[1].number = 100;
+  for (const auto& [stored, says] :
+       {std::pair(less, "does not hold all trials"), std::pair(another, "another search")}) {
+    WriteFileAtomically(path, StoredText(stored));
     ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {path, says});
-  };
-  refuses("/trials", nlohmann::json::array(), "does not hold all trials");
-  refuses("/trials/1/number", 1, "twice");
-  refuses("/trials/1/number", 100, "another search");
-  refuses("/trials/1/number", -1, "from 1 on");
-  refuses("/trials/1/number", "1", "not a whole number");
-  refuses("/trials/1/stage", -1, "between 0");
-  refuses("/trials/1/state", "x", "unknown state");
-  refuses("/trials/1/state", nlohmann::json::array(), "string");
-  refuses("/trials/1/failure", 1, "string");
-  refuses("/trials/1/history/best_epoch", "x", "number");
-  refuses("/trials/1/history/best_epoch", 1000000, "best epoch");
-  refuses("/trials/0", 1, "cannot be read");
-  refuses("/stages_decided", 1e99, "not a whole number");
-  refuses("/format", "other", "not the state of a search");
-  nlohmann::json unfinished = whole;
-  unfinished["trials"][0]["state"] = "paused";
-  unfinished["trials"][0]["stage"] = 0;
-  WriteFileAtomically(path, unfinished.dump());
-  ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {path, "not finished"});
+  }
 }
 
 TEST(Search, DamagedRecordsAreRefused) {
@@ -283,9 +267,9 @@ TEST(Search, DamagedRecordsAreRefused) {
     }
     ++records;
     const std::string content = ReadFile(entry.path());
-    nlohmann::json other = nlohmann::json::parse(content);
-    other["trials"][0]["number"] = 77;
-    WriteFileAtomically(entry.path(), other.dump());
+    StoredSearch other = ParseStored(content, name);
+    other.trials[0].number += 1;
+    WriteFileAtomically(entry.path(), StoredText(other));
     ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {name, "not the record of this trial"});
     WriteFileAtomically(entry.path(), content);
   }
