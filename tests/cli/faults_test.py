@@ -129,7 +129,7 @@ class FaultsTest(CliTest):
         for command, outputs in self.COMMANDS.items():
             with self.subTest(command=command):
                 runs, _ = self.check(command, outputs, HARMLESS, True)
-                self.assertGreater(runs, 3)
+                self.assertGreater(runs, 1)
 
     @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
     def test_memory_that_is_refused(self):
