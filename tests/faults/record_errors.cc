@@ -60,6 +60,7 @@ void Record(const std::exception& error) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): what compilers call for throw
 extern "C" [[noreturn]] void __cxa_throw(void* object, void* type, void (*destructor)(void*)) {
   using Throw = void (*)(void*, void*, void (*)(void*));
   static const auto next = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
