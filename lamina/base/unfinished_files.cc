@@ -1,4 +1,4 @@
-// A table of paths without locks.
+// A table of paths that signal handlers read without locks.
 #include "lamina/base/unfinished_files.h"
 
 #include <unistd.h>
@@ -7,22 +7,24 @@
 #include <array>
 #include <atomic>
 #include <climits>
+#include <mutex>
 
 namespace lamina {
 namespace {
 
 struct UnfinishedSlot {
-  std::atomic<bool> taken{false};
   std::atomic<bool> valid{false};
   std::array<char, PATH_MAX> path{};
 };
 std::array<UnfinishedSlot, 32> unfinished;
+std::mutex changes;  // of threads: one looks through the paths while another's is written
 
 }  // namespace
 
 void RememberUnfinished(const std::string& path) {
+  const std::lock_guard lock(changes);
   for (UnfinishedSlot& slot : unfinished) {
-    if (path.size() < slot.path.size() && !slot.taken.exchange(true)) {
+    if (path.size() < slot.path.size() && !slot.valid.load()) {
       std::copy_n(path.c_str(), path.size() + 1, slot.path.data());
       slot.valid.store(true);
       return;
@@ -31,10 +33,10 @@ void RememberUnfinished(const std::string& path) {
 }
 
 void ForgetUnfinished(const std::string& path) {
+  const std::lock_guard lock(changes);
   for (UnfinishedSlot& slot : unfinished) {
     if (slot.valid.load() && path == slot.path.data()) {
       slot.valid.store(false);
-      slot.taken.store(false);
       return;
     }
   }

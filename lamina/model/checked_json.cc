@@ -41,7 +41,7 @@ json ParseUntrustedJson(std::string_view text, const std::string& source) {
   try {
     return json::parse(text, check);
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("the header is not JSON: {}", WithoutTag(error.what())),
+    throw Error(ErrorCode::kBadModel, fmt::format("it is not JSON: {}", WithoutTag(error.what())),
                 {.file = source, .remedy = kDamaged});
   }
 }

@@ -183,6 +183,7 @@ class Exporter {
       case Synapse::kL2Squared: return Node("Mul", {difference, difference});
       case Synapse::kDot: break;
     }
+    // no test: all synapses have theirs
     throw Error(ErrorCode::kUnsupported, "ONNX has no operator for this synapse",
                 {.value = std::string(SynapseName(synapse)), .remedy = "Export a network of other synapses."});
   }
@@ -268,6 +269,7 @@ class Exporter {
 std::string ToOnnx(const Model& model) {
   RefuseNearest(model, "an ONNX file");
   if (model.stored_bytes() > kLargestFile_bytes) {
+    // no test: it takes a network of 2 GiB
     throw Error(
         ErrorCode::kUnsupported,
         fmt::format("an ONNX file holds less than 2 GiB, and the network has {} parameters", model.parameter_count()),

@@ -162,6 +162,7 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
   }
   const json header = ParseUntrustedJson(all.substr(kLength_bytes, header_bytes), source);
   if (!header.is_object()) {
+    // no test: JSON that begins with '{' is one
     ThrowBadTensors(source, "the header is not a JSON object");
   }
   const std::string_view data = all.substr(kLength_bytes + header_bytes);

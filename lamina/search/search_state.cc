@@ -5,12 +5,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
+#include "lamina/model/checked_json.h"
 #include "lamina/train/checkpoint.h"
 
 namespace lamina {
@@ -26,8 +28,6 @@ std::string DecisionAfter(int stage) { return fmt::format("stage-{}.json", stage
 std::string CheckpointOf(int64_t trial) { return fmt::format("trial-{}.checkpoint", trial); }
 
 std::string NetworkFile(int64_t trial) { return fmt::format("network-{}.safetensors", trial); }
-
-std::string Text(const json& node) { return node.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 void RemoveFiles(const std::string& folder, const std::function<bool(std::string_view)>& which) {
   std::error_code failed;
@@ -54,13 +54,80 @@ bool IsOfRunningSearch(std::string_view name) {
          (name.starts_with("stage-") && name.ends_with(".json"));
 }
 
-void TrialsFromJson(const json& list, std::span<Trial> trials, const std::string& path) {
-  for (const json& node : list) {
-    const int64_t number = node.value("number", int64_t{0});
-    if (number < 1 || number > std::ssize(trials)) {
-      throw Error(ErrorCode::kBadModel, "holds a trial of another search", {.file = path});
+int SmallNumberAt(const json& node, const char* name) {
+  constexpr int64_t kMost = 1'000'000;
+  const int64_t number = IntegerAt(node, name);
+  if (number < 0 || number > kMost) {
+    throw Error(ErrorCode::kBadModel, fmt::format("{} must be between 0 and {}", name, kMost),
+                {.value = fmt::format("{}", number)});
+  }
+  return static_cast<int>(number);
+}
+
+json TrialToJson(const Trial& trial) {
+  return {{"number", trial.number},
+          {"stage", trial.stage},
+          {"state", TrialStateName(trial.state)},
+          {"failure", trial.failure},
+          {"history", trial.history.ToJson()}};
+}
+
+Trial TrialFromJson(const json& node) {
+  Trial trial;
+  trial.number = IntegerAt(node, "number");
+  if (trial.number < 1) {
+    throw Error(ErrorCode::kBadModel, "trials have numbers from 1 on", {.value = fmt::format("{}", trial.number)});
+  }
+  trial.stage = SmallNumberAt(node, "stage");
+  trial.failure = node.at("failure").get<std::string>();
+  trial.history = History::FromJson(node.at("history"));
+  trial.state = ParseTrialState(node.at("state").get<std::string>());
+  if (trial.state == TrialState::kWaiting || trial.state == TrialState::kRunning) {
+    trial.state = TrialState::kPaused;
+  }
+  return trial;
+}
+
+StoredSearch StoredFrom(const json& node) {
+  if (node.at("format") != kFormat || !node.at("trials").is_array()) {
+    throw Error(ErrorCode::kBadModel, "it is not the state of a search");
+  }
+  StoredSearch stored;
+  stored.definition = node.value("definition", json::object());
+  stored.stages_decided = SmallNumberAt(node, "stages_decided");
+  std::set<int64_t> numbers;
+  for (const json& entry : node.at("trials")) {
+    stored.trials.push_back(TrialFromJson(entry));
+    const Trial& trial = stored.trials.back();
+    if (!numbers.insert(trial.number).second) {
+      throw Error(ErrorCode::kBadModel, "a trial is there twice", {.value = fmt::format("{}", trial.number)});
     }
-    TrialFromJson(node, trials[static_cast<size_t>(number - 1)]);
+    if (trial.state == TrialState::kPaused && trial.stage < stored.stages_decided) {
+      throw Error(ErrorCode::kBadModel, "a trial has not finished a stage that is decided",
+                  {.value = fmt::format("{}", trial.number)});
+    }
+  }
+  return stored;
+}
+
+void SetResult(Trial& trial, const Trial& result) {
+  trial.stage = result.stage;
+  trial.state = result.state;
+  trial.failure = result.failure;
+  trial.history = result.history;
+}
+
+void SetResults(const StoredSearch& stored, std::span<Trial> trials, const std::string& path) {
+  if (stored.stages_decided > 0 && stored.trials.size() != trials.size()) {
+    throw Error(ErrorCode::kBadModel, "does not hold all trials of the search",
+                {.file = path, .value = fmt::format("{} of {}", stored.trials.size(), trials.size())});
+  }
+  for (const Trial& result : stored.trials) {
+    if (result.number > std::ssize(trials)) {
+      throw Error(ErrorCode::kBadModel, "holds a trial of another search",
+                  {.file = path, .value = fmt::format("{}", result.number)});
+    }
+    SetResult(trials[static_cast<size_t>(result.number - 1)], result);
   }
 }
 
@@ -82,46 +149,18 @@ SearchState::SearchState(std::string folder, json definition, double lease_secon
   if (others_ == 0) {  // of processes that were killed
     RemoveFiles(folder, IsPart);
   }
-  resumed_ = !folder_->WriteOnce(kSearchFile, Text(AllTrials({}, 0)));
+  resumed_ = !folder_->WriteOnce(kSearchFile, StoredText({.definition = definition_}));
   if (resumed_) {
-    const json stored = Stored(kSearchFile);
-    RequireSameDefinition(stored);
+    RequireSameDefinition(Stored(kSearchFile).value_or(StoredSearch{}).definition);
   }
 }
 
-json SearchState::AllTrials(std::span<const Trial> trials, int stages_decided) const {
-  json list = json::array();
-  for (const Trial& trial : trials) {
-    list.push_back(TrialToJson(trial));
-  }
-  return {{"format", kFormat},
-          {"definition", definition_},
-          {"stages_decided", stages_decided},
-          {"trials", std::move(list)}};
-}
-
-// Null where there is no such file.
-json SearchState::Stored(const std::string& name) const {
+std::optional<StoredSearch> SearchState::Stored(const std::string& name) const {
   const std::optional<std::string> text = folder_ == nullptr ? std::nullopt : folder_->Read(name);
-  if (!text) {
-    return nullptr;
-  }
-  const std::string path = folder_->PathOf(name);
-  try {
-    json node = json::parse(*text);
-    if (node.at("format") != kFormat || !node.at("trials").is_array() ||
-        !node.at("stages_decided").is_number_integer()) {
-      throw Error(ErrorCode::kBadModel, "is not the state of a search", {.file = path});
-    }
-    return node;
-  } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("cannot be read: {}", WithoutTag(error.what())),
-                {.file = path, .remedy = "Remove the folder to begin anew."});
-  }
+  return text ? std::optional(ParseStored(*text, folder_->PathOf(name))) : std::nullopt;
 }
 
-void SearchState::RequireSameDefinition(const json& stored) const {
-  const json there = stored.value("definition", json::object());
+void SearchState::RequireSameDefinition(const json& there) const {
   for (const auto& [name, value] : definition_.items()) {
     if (!there.contains(name) || there[name] != value) {
       throw Error(ErrorCode::kInvalidArgument, "the folder of --state holds another search",
@@ -137,9 +176,9 @@ int SearchState::Load(std::span<Trial> trials) const {
   if (folder_ == nullptr) {
     return 0;
   }
-  const json stored = Stored(kSearchFile);
-  int decided = stored.value("stages_decided", 0);
-  TrialsFromJson(stored.at("trials"), trials, folder_->PathOf(kSearchFile));
+  const StoredSearch stored = Stored(kSearchFile).value_or(StoredSearch{});
+  SetResults(stored, trials, folder_->PathOf(kSearchFile));
+  int decided = stored.stages_decided;
   while (TakeDecision(trials, decided + 1)) {
     ++decided;
   }
@@ -154,11 +193,16 @@ bool SearchState::Claim(int64_t trial, int stage) {
 }
 
 bool SearchState::Take(Trial& trial, int stage) const {
-  const json stored = Stored(RecordOf(trial.number, stage) + ".json");
-  if (stored.is_null()) {
+  const std::string name = RecordOf(trial.number, stage) + ".json";
+  const std::optional<StoredSearch> stored = Stored(name);
+  if (!stored) {
     return false;
   }
-  TrialFromJson(stored.at("trials").at(0), trial);
+  if (stored->trials.size() != 1 || stored->trials[0].number != trial.number ||
+      (stored->trials[0].state == TrialState::kPaused && stored->trials[0].stage < stage)) {
+    throw Error(ErrorCode::kBadModel, "is not the record of this trial", {.file = folder_->PathOf(name)});
+  }
+  SetResult(trial, stored->trials[0]);
   return true;
 }
 
@@ -166,29 +210,32 @@ void SearchState::Put(Trial& trial, int stage) {
   if (folder_ == nullptr) {
     return;
   }
-  const json node = {{"format", kFormat}, {"stages_decided", stage - 1}, {"trials", {TrialToJson(trial)}}};
-  if (!folder_->WriteOnce(RecordOf(trial.number, stage) + ".json", Text(node))) {
+  const StoredSearch record{.stages_decided = stage - 1, .trials = {trial}};
+  if (!folder_->WriteOnce(RecordOf(trial.number, stage) + ".json", StoredText(record))) {
     Take(trial, stage);
   }
 }
 
 bool SearchState::TakeDecision(std::span<Trial> trials, int stage) const {
-  json stored = Stored(DecisionAfter(stage));
-  if (stored.is_null() && folder_ != nullptr) {  // the search may be over
-    stored = Stored(kSearchFile);
-    if (stored.value("stages_decided", 0) < stage) {
-      return false;
-    }
+  std::string name = DecisionAfter(stage);
+  std::optional<StoredSearch> stored = Stored(name);
+  if (!stored && folder_ != nullptr) {  // the search may be over
+    name = kSearchFile;
+    stored = Stored(name);
   }
-  if (stored.is_null()) {
+  if (!stored || stored->stages_decided < stage) {
     return false;
   }
-  TrialsFromJson(stored.at("trials"), trials, folder_->PathOf(DecisionAfter(stage)));
+  SetResults(*stored, trials, folder_->PathOf(name));
   return true;
 }
 
+StoredSearch SearchState::All(std::span<const Trial> trials, int stages_decided) const {
+  return {definition_, stages_decided, {trials.begin(), trials.end()}};
+}
+
 void SearchState::PutDecision(std::span<Trial> trials, int stage) {
-  if (folder_ != nullptr && !folder_->WriteOnce(DecisionAfter(stage), Text(AllTrials(trials, stage)))) {
+  if (folder_ != nullptr && !folder_->WriteOnce(DecisionAfter(stage), StoredText(All(trials, stage)))) {
     TakeDecision(trials, stage);
   }
 }
@@ -200,8 +247,8 @@ void SearchState::Finish(std::span<const Trial> trials, int stages) {
   if (folder_ == nullptr) {
     return;
   }
-  if (Stored(kSearchFile).value("stages_decided", 0) < stages) {
-    folder_->Replace(kSearchFile, Text(AllTrials(trials, stages)));
+  if (Stored(kSearchFile).value_or(StoredSearch{}).stages_decided < stages) {
+    folder_->Replace(kSearchFile, StoredText(All(trials, stages)));
   }
   folder_->Others();  // removes heartbeats of the dead
   RemoveFiles(folder_->PathOf(""), IsOfRunningSearch);
@@ -277,28 +324,28 @@ std::optional<Model> SearchState::NetworkOf(int64_t trial) {
   }
 }
 
-json TrialToJson(const Trial& trial) {
-  return {{"number", trial.number},
-          {"stage", trial.stage},
-          {"state", TrialStateName(trial.state)},
-          {"failure", trial.failure},
-          {"history", trial.history.ToJson()}};
+std::string StoredText(const StoredSearch& stored) {
+  json node = {{"format", kFormat}, {"stages_decided", stored.stages_decided}, {"trials", json::array()}};
+  if (!stored.definition.empty()) {
+    node["definition"] = stored.definition;
+  }
+  for (const Trial& trial : stored.trials) {
+    node["trials"].push_back(TrialToJson(trial));
+  }
+  return node.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-void TrialFromJson(const json& node, Trial& trial) {
+StoredSearch ParseStored(std::string_view text, const std::string& path) {
+  const auto refuse = [&](const std::string& why, const std::string& value) -> StoredSearch {
+    throw Error(ErrorCode::kBadModel, "cannot be read: " + why,
+                {.file = path, .value = value, .remedy = "Remove the folder to begin anew."});
+  };
   try {
-    trial.stage = node.at("stage").get<int>();
-    trial.failure = node.at("failure").get<std::string>();
-    trial.history = History::FromJson(node.at("history"));
-    const auto name = node.at("state").get<std::string>();
-    trial.state = TrialState::kPaused;
-    for (const TrialState state : {TrialState::kStopped, TrialState::kDone, TrialState::kFailed}) {
-      if (name == TrialStateName(state)) {
-        trial.state = state;
-      }
-    }
+    return StoredFrom(ParseUntrustedJson(text, path));
   } catch (const json::exception& error) {
-    throw Error(ErrorCode::kBadModel, fmt::format("a trial of search.json is wrong: {}", WithoutTag(error.what())));
+    return refuse(std::string(WithoutTag(error.what())), "");
+  } catch (const Error& error) {
+    return refuse(error.message(), error.context().value);
   }
 }
 

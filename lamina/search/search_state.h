@@ -10,6 +10,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lamina/model/model.h"
 #include "lamina/search/shared_folder.h"
@@ -17,6 +19,13 @@
 #include "lamina/train/trainer.h"
 
 namespace lamina {
+
+/// What one of the files of a search holds.
+struct StoredSearch {
+  nlohmann::json definition = nlohmann::json::object();  // of search.json and stage-K.json
+  int stages_decided = 0;
+  std::vector<Trial> trials;  // their numbers and results; `values` and `epochs` are the search's
+};
 
 /// The folder holds search.json (the definition, at the end every trial's history, too), trial-N.stage-K.json for every
 /// trial that finished a stage, stage-K.json (all trials, with those that were stopped after it), and a checkpoint of
@@ -64,9 +73,9 @@ class SearchState {
   std::optional<Model> NetworkOf(int64_t trial);
 
  private:
-  nlohmann::json Stored(const std::string& name) const;
-  nlohmann::json AllTrials(std::span<const Trial> trials, int stages_decided) const;
-  void RequireSameDefinition(const nlohmann::json& stored) const;
+  std::optional<StoredSearch> Stored(const std::string& name) const;
+  StoredSearch All(std::span<const Trial> trials, int stages_decided) const;
+  void RequireSameDefinition(const nlohmann::json& there) const;
 
   std::unique_ptr<SharedFolder> folder_;  // null: in memory
   nlohmann::json definition_;
@@ -77,8 +86,8 @@ class SearchState {
   std::map<int64_t, Model> networks_in_memory_;
 };
 
-/// A trial for search.json, and back. Throws Error(kBadModel).
-nlohmann::json TrialToJson(const Trial& trial);
-void TrialFromJson(const nlohmann::json& node, Trial& trial);
+/// The text of a file of a search, and back. Throws Error(kBadModel) naming `path`.
+std::string StoredText(const StoredSearch& stored);
+StoredSearch ParseStored(std::string_view text, const std::string& path);
 
 }  // namespace lamina

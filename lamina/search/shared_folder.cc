@@ -180,7 +180,12 @@ bool SharedFolder::Claim(const std::string& part) {
     const std::string path = PathOf(name_of(number));
     const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
     if (file.descriptor >= 0) {
-      WriteAll(file.descriptor, path, worker_);
+      try {
+        WriteAll(file.descriptor, path, worker_);
+      } catch (const Error&) {
+        unlink(path.c_str());  // others would wait for a lease
+        throw;
+      }
       return true;
     }
     if (errno != EEXIST) {

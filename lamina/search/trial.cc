@@ -17,16 +17,16 @@ namespace {
 
 using nlohmann::json;
 
+constexpr Named<TrialState> kTrialStates[] = {{"waiting", TrialState::kWaiting}, {"running", TrialState::kRunning},
+                                              {"paused", TrialState::kPaused},   {"stopped", TrialState::kStopped},
+                                              {"done", TrialState::kDone},       {"failed", TrialState::kFailed}};
+
 std::string NumberField(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 }  // namespace
 
-std::string_view TrialStateName(TrialState state) {
-  constexpr Named<TrialState> kStates[] = {{"waiting", TrialState::kWaiting}, {"running", TrialState::kRunning},
-                                           {"paused", TrialState::kPaused},   {"stopped", TrialState::kStopped},
-                                           {"done", TrialState::kDone},       {"failed", TrialState::kFailed}};
-  return NameOf(state, kStates);
-}
+std::string_view TrialStateName(TrialState state) { return NameOf(state, kTrialStates); }
+TrialState ParseTrialState(std::string_view name) { return ParseName(name, kTrialStates, "unknown state of a trial"); }
 
 double Trial::seconds() const {
   double sum = 0;
@@ -37,10 +37,10 @@ double Trial::seconds() const {
 }
 
 TrialScore ScoreOf(const Trial& trial, bool keeps_best) {
-  if (trial.history.epochs.empty()) {
+  const int64_t epoch = keeps_best ? trial.history.best_epoch : std::ssize(trial.history.epochs);
+  if (epoch == 0) {
     return {0, std::nan(""), std::nan("")};
   }
-  const int64_t epoch = keeps_best ? trial.history.best_epoch : std::ssize(trial.history.epochs);
   const EpochRecord& record = trial.history.epochs[static_cast<size_t>(epoch - 1)];
   return {epoch, record.validation_accuracy, record.validation_loss};
 }
@@ -54,7 +54,8 @@ std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, 
   const auto key = [&](size_t i) {
     const Trial& trial = trials[i];
     const TrialScore score = ScoreOf(trial, keeps_best);
-    const int group = trial.state == TrialState::kFailed ? 2 : (score.epoch == 0 ? 1 : 0);
+    const bool has_result = score.epoch > 0 && !std::isnan(score.loss) && !(by_accuracy && std::isnan(score.accuracy));
+    const int group = trial.state == TrialState::kFailed ? 2 : (has_result ? 0 : 1);
     const double accuracy = group == 0 && by_accuracy ? -score.accuracy : 0;
     return std::tuple(group, -trial.stage, accuracy, group == 0 ? score.loss : 0, trial.number);
   };

@@ -15,6 +15,8 @@ namespace lamina {
 
 enum class TrialState { kWaiting, kRunning, kPaused, kStopped, kDone, kFailed };  // kPaused: between two stages
 std::string_view TrialStateName(TrialState state);
+/// Throws Error(kInvalidArgument) with the names that there are.
+TrialState ParseTrialState(std::string_view name);
 
 struct Trial {
   int64_t number = 0;               // from 1, in the order of the grid or of the draws

@@ -10,6 +10,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/model/checked_json.h"
 
 namespace lamina {
 namespace {
@@ -78,11 +79,11 @@ json History::ToJson() const {
 History History::FromJson(const json& node) {
   try {
     History history;
-    history.best_epoch = node.at("best_epoch").get<int64_t>();
+    history.best_epoch = IntegerAt(node, "best_epoch");
     history.stop_reason = node.at("stop_reason").get<std::string>();
     for (const json& entry : node.at("epochs")) {
       EpochRecord record;
-      record.epoch = entry.at("epoch").get<int64_t>();
+      record.epoch = IntegerAt(entry, "epoch");
       for (const Field& field : kFields) {
         if (field.name == kMonitored && !entry.contains(field.name)) {
           continue;
@@ -91,6 +92,10 @@ History History::FromJson(const json& node) {
         record.*(field.member) = value.is_null() ? std::nan("") : value.get<double>();
       }
       history.epochs.push_back(record);
+    }
+    if (history.best_epoch < 0 || history.best_epoch > std::ssize(history.epochs)) {
+      throw Error(ErrorCode::kBadModel, "the history is wrong: its best epoch is not one of its epochs",
+                  {.value = fmt::format("{}", history.best_epoch)});
     }
     return history;
   } catch (const json::exception& error) {

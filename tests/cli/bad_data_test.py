@@ -106,6 +106,16 @@ class BadDataTest(CliTest):
         self.write("x.csv", rows)
         self.assertNotIn("\033", self.refuse_data("x.csv", "x.csv:31:", r"\x1B[31mred").err)
 
+    def test_a_model_in_the_place_of_a_table(self):
+        self.train("--data", self.write("t.csv", "a,y\n" + "1,0\n2,1\n" * 20), "--epochs", "1", "--model", "m.safetensors")
+        self.refuse("data", "show", "m.safetensors", code=1, says=("m.safetensors", "is a lamina model, not a table", "model show"))
+
+    def test_another_table_in_the_place_of_kdd_cup(self):
+        os.mkdir(self.path("kdd"))
+        for name in ("kddcup.data_10_percent.gz", "corrected.gz"):
+            self.write("kdd/" + name, gzip.compress(b"1,2,3\n4,5,6\n"))
+        self.refuse("train", "--data", "kddcup99:kdd", code=1, says=("kdd/", "has 3 columns, KDD Cup 1999 has 42"))
+
     def test_header_only(self):
         self.write("x.csv", "a,b,c\n")
         self.refuse_data("x.csv", "no rows")

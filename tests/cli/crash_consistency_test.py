@@ -5,6 +5,7 @@ old or new, whole; a run that goes on from it ends with the same bits. tests/fau
 import os
 import posixpath
 import re
+import shutil
 import unittest
 
 from lamina_cli import CliTest, main
@@ -86,9 +87,9 @@ class Disk:
                 if self.pending[i][0] == folder:  # names are kept in order, as journals do it
                     self.synced_names, self.pending = self.pending[i][1], self.pending[i + 1:]
                     break
-        elif kind == "rename":
+        elif kind in ("rename", "link"):
             source, target = (posixpath.normpath(path) for path in rest.split("\t"))
-            self.names[target] = self.names.pop(source)
+            self.names[target] = self.names[source] if kind == "link" else self.names.pop(source)
             self.versions.setdefault(target, set()).add(self.names[target].now())
             self.change_names(posixpath.dirname(target))
         elif kind == "unlink":
@@ -132,18 +133,21 @@ class CrashConsistencyTest(CliTest):
         return records
 
     def replay(self, *command):
-        """Checks every prefix. Returns the contents that each name can have after a crash, and how many states were seen."""
+        """Checks every prefix. Returns the contents that each name can have after a crash, and the whole folders, each as
+        {name: content}, with what was not synced there or not."""
         before = {name: content for name, content in self.snapshot().items() if content is not None}
         records = self.record(*command)
         whole = Disk(before)
         for line, data in records:
             whole.do(line, data)
         disk = Disk(before)
-        seen, states = {}, 0
+        seen, folders, states = {}, {}, 0
         for line, data in [("", b""), *records]:
             if line:
                 disk.do(line, data)
             for names in disk.after_crash():
+                for folder in ({name: file.synced for name, file in names.items()}, {name: file.now() for name, file in names.items()}):
+                    folders.setdefault(tuple(sorted(folder.items())), folder)
                 for name, file in names.items():
                     if TRANSIENT.search(name):
                         continue
@@ -158,7 +162,7 @@ class CrashConsistencyTest(CliTest):
             if content is not None:
                 self.assertEqual(content, whole.names[name].now(), name)
         self.assertGreater(states, len(records))
-        return seen, states
+        return seen, list(folders.values())
 
     def test_training(self):
         train = ("train", "--data", "t.csv", "--hidden", "40", "--epochs", "5", "--batch", "16", "--threads", "1")
@@ -188,20 +192,36 @@ class CrashConsistencyTest(CliTest):
         self.assertEqual(len(seen["out.npy"]), 2)
 
     def test_search(self):
+        """Two at a time go on from what a crash left: a few of the folders, all with LAMINA_CRASHES=all."""
         search = ("search", "--data", "t.csv", "--hidden", "4", "--vary", "learning-rate=0.01,0.1", "--epochs", "4", "--threads", "1",
-                  "--retrain", "--overwrite")
+                  "--halving", "2", "--first-epochs", "2", "--retrain", "--overwrite")
         self.succeed(*search, "--model", "m")
         model = self.tensors("m")
         os.remove(self.path("m"))
         os.mkdir(self.path("state"))
-        seen, _ = self.replay(*search, "--state", "state", "--model", "m")
-        for content in sorted(seen["state/search.json"], key=len):
-            with self.subTest(size=len(content)):
-                for name in os.listdir(self.path("state")):
-                    os.remove(os.path.join(self.path("state"), name))
-                self.write("state/search.json", content)
-                self.succeed(*search, "--state", "state", "--model", "m")
+        search += ("--state", "state", "--lease", "1")
+        seen, folders = self.replay(*search, "--model", "m")
+        for name in ("search.json", "trial-1.stage-1.json", "stage-1.json", "trial-1.checkpoint"):
+            self.assertIn("state/" + name, seen)  # their names come by link() and rename()
+        kept = [{name: content for name, content in folder.items() if name.startswith("state/")} for folder in folders]
+        kept = list({tuple(sorted(folder.items())): folder for folder in kept}.values())
+        self.assertGreater(len(kept), 40)
+        for number in range(0, len(kept), 1 if os.environ.get("LAMINA_CRASHES") == "all" else len(kept) // 12):
+            with self.subTest(folder=number, names=sorted(kept[number])):
+                shutil.rmtree(self.path("state"))
+                os.mkdir(self.path("state"))
+                for name, content in kept[number].items():
+                    self.write(name, content)
+                both = [self.start(*search, "--model", f"m{worker}") for worker in range(2)]
+                for worker, process in enumerate(both):
+                    result = self.finish(process)
+                    self.assertEqual(result.code, 0, str(result))
+                    self.assertEqual(self.tensors(f"m{worker}"), model)
+                self.succeed(*search, "--model", "m")  # removes what a worker left that ended before the other
                 self.assertEqual(self.tensors("m"), model)
+                # Of a worker that left no sign of life only the lease tells, and these searches may end before it.
+                left = [name for name, content in self.snapshot().items() if name.startswith("state/") and content]
+                self.assertEqual(left, ["state/search.json"])
 
     def test_predictions_and_exports(self):
         self.succeed("train", "--quiet", "--data", "t.csv", "--epochs", "2", "--model", "m")

@@ -92,7 +92,6 @@ class OnnxTest(CliTest):
         result = self.run_onnx("m", inputs)
         self.assertRowsNear(result["outputs"]["outputs"], self.outputs("m", "asked.csv"), 1e-12)
 
-    @needs_onnx
     def test_hashed_text_is_refused(self):
         self.write("x.csv", [["note", "y"]] + [[f"word{i} and more", i + 0.5] for i in range(60)])
         self.train("--data", "x.csv", "--text", "hash", "--text-inputs", "16", "--hidden", "4", "--model", "m", *LEARNT)
@@ -247,6 +246,8 @@ class ExportTest(CliTest):
         self.refuse("export", "--onnx", "m", "-o", "m", code=2, says="m")
         self.refuse("export", "--onnx", "m", "-o", "none/y", says="none")
         self.refuse("export", "--npy", "m", "-o", "x.csv", says="x.csv")
+        self.train("--data", "x.csv", "--method", "knn", "--model", "rows")
+        self.refuse("export", "--onnx", "rows", "-o", "y", code=1, says="a model of nearest neighbours keeps")
 
 
 if __name__ == "__main__":

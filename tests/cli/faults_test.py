@@ -1,30 +1,36 @@
-"""Every system call on files fails once, in turn: the old file or the new one stays, whole, the error names the file, and the
-next run works. The faults come from tests/faults/fail_calls.c, preloaded."""
+"""Every system call on files fails once, in turn, and so do allocations and what the system allows: the old file or the new one stays,
+whole, the error names the file, and the next run works. The faults come from tests/faults/fail_calls.c, preloaded."""
 
 import errno
 import os
+import resource
+import shutil
 import unittest
 
 from lamina_cli import CRASH, CliTest, main
 
 LIBRARY = os.environ.get("LAMINA_FAULTS", "")
+SANITIZED = "LAMINA_TEST_SLOWNESS" in os.environ  # address space without end is what sanitizers are built on
+EVERY = os.environ.get("LAMINA_FAULT_RUNS") == "all"  # every allocation rather than some of them
 TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(90))
 FAILURES = {"open": (errno.EIO, errno.EMFILE), "read": (errno.EIO,), "write": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
-            "fsync": (errno.EIO,), "rename": (errno.EIO, errno.ENOSPC), "mmap": (errno.ENOMEM,),
-            "fallocate": (errno.ENOSPC, errno.EDQUOT), "close": (errno.EIO,)}
+            "fsync": (errno.EIO,), "rename": (errno.EIO, errno.ENOSPC), "link": (errno.EIO,), "mmap": (errno.ENOMEM,),
+            "fallocate": (errno.ENOSPC, errno.EDQUOT), "ftruncate": (errno.EIO,), "close": (errno.EIO,)}
 HARMLESS = {"read": (0, errno.EINTR), "write": (0, errno.EINTR), "fallocate": (errno.EINTR, errno.EOPNOTSUPP)}
-MOST_CALLS = 200
+MOST_CALLS = 400
 
 
-@unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
 class FaultsTest(CliTest):
     def setUp(self):
         super().setUp()
+        self.environment = {**os.environ, "LAMINA_TUNE": "on", "XDG_CACHE_HOME": self.path("cache")}
         self.write("t.csv", TABLE)
         self.succeed("train", "--data", "t.csv", "--hidden", "4", "--epochs", "2", "--batch", "16", "--model", "m.safetensors")
         head = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4), }"
         head += " " * ((-len(head) - 11) % 64) + "\n"
         self.write("x.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(5 * 4 * 4))
+        self.succeed("tune", "--export", "plans", "--threads", "1", env=self.environment)
+        self.write("plans", self.read("plans") + "dot-identity:f32:forward:8x8x8 | estimate | 2.000\n")
 
     # command: its outputs, which are the same bytes in every run
     COMMANDS = {
@@ -33,53 +39,82 @@ class FaultsTest(CliTest):
         ("predict", "--model", "m.safetensors", "--data", "t.csv", "--out", "out.csv", "--threads", "1"): ("out.csv",),
         ("export", "--onnx", "m.safetensors", "--out", "out.onnx"): ("out.onnx",),
         ("layer", "--x", "x.npy", "--neuron", "mul", "--neurons", "3", "--out", "out.npy", "--threads", "1"): ("out.npy",),
+        ("search", "--data", "t.csv", "--hidden", "2", "--vary", "learning-rate=0.01,0.1", "--epochs", "2", "--batch", "32", "--halving",
+         "2", "--first-epochs", "1", "--state", "state", "--lease", "1", "--retrain", "--model", "best.safetensors", "--threads", "1",
+         "--overwrite"): ("best.safetensors",),
+        ("tune", "--export", "out.profile", "--threads", "1"): ("out.profile",),
+        ("tune", "--import", "plans", "--threads", "1"): (),
     }
+
+    def prepare(self, outputs):
+        """Old files, and folders of the program's own as if it had never run."""
+        for name in outputs:
+            self.write(name, b"old")
+        for name in ("state", "cache"):
+            shutil.rmtree(self.path(name), ignore_errors=True)
+            os.mkdir(self.path(name))
+
+    def contents(self, outputs):
+        """Of the outputs, and of the plans where the command stores them."""
+        plans = {name: content for name, content in self.snapshot().items() if name.startswith("cache/") and content is not None}
+        return {**{name: self.read(name, "rb") for name in outputs}, **plans}
+
+    def whole_run(self, command, outputs):
+        """Contents of its files after a run that nothing disturbs, and the names in its folder."""
+        self.prepare(outputs)
+        self.succeed(*command, env=self.environment)
+        return self.contents(outputs), sorted(os.listdir(self.folder))
+
+    def check_run(self, what, result, outputs, new, names):
+        """After any run: whole files, nothing left, and an error where something is missing."""
+        self.assertIsNone(CRASH.search(result.err), what)
+        self.assertIn(result.code, (0, 1), what)
+        self.assertEqual(sorted(os.listdir(self.folder)), names, what)
+        now = self.contents(outputs)
+        for name, content in now.items():
+            self.assertIn(content, (b"old", new.get(name)), f"{name} is neither old nor new: {what}")
+        if result.code == 0:
+            self.assertEqual(now, new, what)
+        else:
+            self.assertIn("lamina: error: ", result.err, what)
 
     def run_with(self, command, fault):
         mark = os.path.join(self.folder + "-mark")
         if os.path.exists(mark):
             os.remove(mark)
-        environment = {**os.environ, "LAMINA_TUNE": "off", "LD_PRELOAD": LIBRARY, "LAMINA_FAULT": f"{fault} {mark}"}
-        result = self.run_program(*command, env=environment)
+        libraries = " ".join((LIBRARY, os.environ.get("LD_PRELOAD", "")))
+        result = self.run_program(*command, env={**self.environment, "LD_PRELOAD": libraries, "LAMINA_FAULT": f"{fault} {mark}"})
         came = os.path.exists(mark)
         if came:
             os.remove(mark)
-        self.assertIsNone(CRASH.search(result.err), f"{fault} {command}: {result}")
-        self.assertIn(result.code, (0, 1), f"{fault} {command}: {result}")
         return result, came
 
     def check(self, command, outputs, faults, must_succeed):
-        self.succeed(*command)
-        new = {name: self.read(name, "rb") for name in outputs}
-        names = sorted(os.listdir(self.folder))
+        new, names = self.whole_run(command, outputs)
         failed = runs = 0
         for kind, codes in faults.items():
             for code in codes:
                 for number in range(1, MOST_CALLS):
-                    for name in outputs:
-                        self.write(name, b"old")
+                    self.prepare(outputs)
                     result, came = self.run_with(command, f"{kind} {number} {code}")
                     if not came:
                         break
                     runs += 1
                     what = f"{kind} {number} {errno.errorcode.get(code, 'short')} {command}: {result}"
-                    now = {name: self.read(name, "rb") for name in outputs}
-                    self.assertEqual(sorted(os.listdir(self.folder)), names, what)
-                    for name in outputs:
-                        self.assertIn(now[name], (b"old", new[name]), f"{name} is neither old nor new: {what}")
-                    if result.code == 0:
-                        self.assertEqual(now, new, what)
-                        continue
-                    failed += 1
-                    self.assertFalse(must_succeed, what)
-                    self.assertIn("lamina: error: ", result.err, what)
-                    self.assertTrue(any(name in result.err for name in names), f"no file is named: {what}")
+                    self.check_run(what, result, outputs, new, names)
+                    if result.code != 0:
+                        failed += 1
+                        self.assertFalse(must_succeed, what)
+                        self.assertTrue(any(name in result.err for name in names), f"no file is named: {what}")
+                    if "search" in command:  # goes on from what the fault left of its state
+                        self.succeed(*command, env=self.environment)
+                        self.assertEqual(self.contents(outputs), new, what)
                 else:
                     self.fail(f"{kind} fails on and on: {command}")
-        self.succeed(*command)
-        self.assertEqual({name: self.read(name, "rb") for name in outputs}, new)
+        self.assertEqual(self.whole_run(command, outputs)[0], new)
         return runs, failed
 
+    @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
     def test_every_failure_leaves_the_old_file_or_the_new_one(self):
         total = 0
         for command, outputs in self.COMMANDS.items():
@@ -87,36 +122,61 @@ class FaultsTest(CliTest):
                 runs, failed = self.check(command, outputs, FAILURES, False)
                 self.assertGreater(failed, 5)
                 total += runs
-        self.assertGreater(total, 60)
+        self.assertGreater(total, 200)
 
+    @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
     def test_short_and_interrupted_calls_are_continued(self):
         for command, outputs in self.COMMANDS.items():
             with self.subTest(command=command):
                 runs, _ = self.check(command, outputs, HARMLESS, True)
-                self.assertGreater(runs, 3)
+                self.assertGreater(runs, 1)
 
+    @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
     def test_memory_that_is_refused(self):
-        """Some of the allocations, spread over the run: an error and a whole file, old or new."""
+        """Some of the allocations, spread over the run (all with LAMINA_FAULT_RUNS=all): an error and a whole file, old or new."""
         for command, outputs in self.COMMANDS.items():
-            self.succeed(*command)
-            new = {name: self.read(name, "rb") for name in outputs}
-            names = sorted(os.listdir(self.folder))
+            new, names = self.whole_run(command, outputs)
             number, runs = 0, 0
             while True:
-                number = number * 5 // 4 + 1
-                for name in outputs:
-                    self.write(name, b"old")
+                number = number + 1 if EVERY else number * 5 // 4 + 1
+                self.prepare(outputs)
                 result, came = self.run_with(command, f"alloc {number} {errno.ENOMEM}")
                 if not came:
                     break
                 runs += 1
                 with self.subTest(command=command, number=number):
-                    what = f"allocation {number}: {result}"
-                    self.assertEqual(sorted(os.listdir(self.folder)), names, what)
-                    for name in outputs:
-                        self.assertIn(self.read(name, "rb"), (b"old", new[name]), what)
-                    self.assertEqual(result.code == 0, "lamina: error: " not in result.err, what)
+                    self.check_run(f"allocation {number}: {result}", result, outputs, new, names)
             self.assertGreater(runs, 5)
+
+    def check_limit(self, command, outputs, new, names, limit, value):
+        """A run to which the system allows that much of something. Whether it succeeded."""
+        self.prepare(outputs)
+        result = self.run_program(*command, env=self.environment, preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
+        with self.subTest(command=command, limit=limit, value=value):
+            self.check_run(f"{limit} {value} {command}: {result}", result, outputs, new, names)
+        return result.code == 0
+
+    def test_few_descriptors(self):
+        for command, outputs in self.COMMANDS.items():
+            new, names = self.whole_run(command, outputs)
+            few = [number for number in range(4, 17) if self.check_limit(command, outputs, new, names, resource.RLIMIT_NOFILE, number)]
+            self.assertIn(16, few)
+
+    def test_files_of_limited_size(self):
+        for command, outputs in self.COMMANDS.items():
+            new, names = self.whole_run(command, outputs)
+            sizes = (0, 1, 100, 1000, 3000, 1 << 20)
+            enough = [size for size in sizes if self.check_limit(command, outputs, new, names, resource.RLIMIT_FSIZE, size)]
+            self.assertEqual(enough[-1:], [1 << 20])
+            self.assertNotIn(1, enough)
+
+    @unittest.skipIf(SANITIZED, "sanitizers")
+    def test_little_address_space(self):
+        for command, outputs in self.COMMANDS.items():
+            new, names = self.whole_run(command, outputs)
+            for mib in (60, 80, 120, 160, 4096):
+                fits = self.check_limit(command, outputs, new, names, resource.RLIMIT_AS, mib << 20)
+            self.assertTrue(fits, "4 GiB are enough")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Little memory, very wide tables, very long names: an answer or an error, soon."""
 
+import gzip
 import os
 import resource
 import struct
@@ -41,6 +42,11 @@ class LimitsTest(CliTest):
         self.refuse("train", "--data", "t.csv", "--epochs", "1", "--backend", "blas", says=("backend blas is not available", "MiB"),
                     preexec_fn=address_space(350))
         self.assertRegex(self.succeed("devices", preexec_fn=address_space(350)).out, r"blas +not available: .*MiB")
+
+    @unittest.skipIf(SANITIZED, "sanitizers")
+    def test_little_address_space_for_what_decompresses(self):
+        self.write("t.csv.gz", gzip.compress(b"1,2\n" * (1 << 25), 1))
+        self.refuse("data", "show", "t.csv.gz", code=1, says=("t.csv.gz", "not enough memory to decompress"), preexec_fn=address_space(150))
 
     def test_more_columns_than_are_read(self):
         row = b",".join([b"1"] * 10_000_000) + b"\n"

@@ -32,6 +32,7 @@ class OutputTest(CliTest):
             self.refuse(*NEVER_ENDING, flag, "folder", says=("folder", "directory"))
         self.write("plain", "x")
         self.refuse(*NEVER_ENDING, "--model", "plain/m.safetensors", says="plain")
+        self.refuse("data", "fetch", "mnist", "--folder", "plain/x", code=1, says=("plain/x", "cannot make the folder"))
 
     def test_unwritable_folder_is_found_before_training(self):
         folder = "/proc"

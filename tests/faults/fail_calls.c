@@ -1,8 +1,8 @@
 /* Preloaded into a program under test: lets the n-th system call of a kind fail that concerns a file of the working folder.
  *
- * LAMINA_FAULT="KIND N ERRNO [MARK]": KIND is open, read, write, fsync, rename, mmap, fallocate or close, N counts from 1. ERRNO 0 makes reads
- * and writes short instead: one byte. MARK is a file that is created when the call fails, so that a test knows that it came so far.
- * Files with absolute names are left alone: they are the system's. "alloc N" is the N-th allocation after the first of those files was
+ * LAMINA_FAULT="KIND N ERRNO [MARK]": KIND is open, read, write, fsync, rename, link, mmap, fallocate, ftruncate or close, N counts from 1.
+ * ERRNO 0 makes reads and writes short instead: one byte. MARK is a file that is created when the call fails, so that a test knows that it came
+ * so far. Files of other folders are left alone: they are the system's. "alloc N" is the N-th allocation after the first of those files was
  * opened: what other libraries need before main is theirs to answer for. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,8 +59,21 @@ static int IsWatched(int descriptor) { return descriptor >= 0 && descriptor < MO
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+/* Whether a file is of the folder that the program was started in. */
+static int IsOurs(const char* path) {
+  static char folder[4096];
+  if (path[0] != '/') {
+    return 1;
+  }
+  if (folder[0] == '\0' && syscall(SYS_getcwd, folder, sizeof(folder)) < 0) {
+    return 0;
+  }
+  const size_t length = strlen(folder);
+  return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
 static int Opened(const char* path, int descriptor) {
-  if (path[0] != '/' && descriptor >= 0 && descriptor < MOST_FILES) {
+  if (IsOurs(path) && descriptor >= 0 && descriptor < MOST_FILES) {
     atomic_store(&watched[descriptor], 1);
   }
   return descriptor;
@@ -71,8 +84,8 @@ int open(const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
-  atomic_store(&began, atomic_load(&began) || path[0] != '/');
-  if (path[0] != '/' && (flags & O_DIRECTORY) == 0 && Fails("open")) {
+  atomic_store(&began, atomic_load(&began) || IsOurs(path));
+  if (IsOurs(path) && (flags & O_DIRECTORY) == 0 && Fails("open")) {
     return -1;
   }
   return Opened(path, NEXT(open)(path, flags, mode));
@@ -121,7 +134,8 @@ ssize_t write(int descriptor, const void* from, size_t size) {
 
 int fsync(int descriptor) { return IsWatched(descriptor) && Fails("fsync") ? -1 : NEXT(fsync)(descriptor); }
 
-int rename(const char* from, const char* to) { return to[0] != '/' && Fails("rename") ? -1 : NEXT(rename)(from, to); }
+int rename(const char* from, const char* to) { return IsOurs(to) && Fails("rename") ? -1 : NEXT(rename)(from, to); }
+int link(const char* from, const char* to) { return IsOurs(to) && Fails("link") ? -1 : NEXT(link)(from, to); }
 
 void* mmap(void* address, size_t size, int protection, int flags, int descriptor, off_t offset) {
   return IsWatched(descriptor) && Fails("mmap")
@@ -136,6 +150,11 @@ int fallocate(int descriptor, int mode, off_t offset, off_t size) {
   return IsWatched(descriptor) && Fails("fallocate") ? -1 : (int)syscall(SYS_fallocate, descriptor, mode, offset, size);
 }
 int fallocate64(int descriptor, int mode, off64_t offset, off64_t size) { return fallocate(descriptor, mode, offset, size); }
+
+int ftruncate(int descriptor, off_t size) {
+  return IsWatched(descriptor) && Fails("ftruncate") ? -1 : (int)syscall(SYS_ftruncate, descriptor, size);
+}
+int ftruncate64(int descriptor, off64_t size) { return ftruncate(descriptor, size); }
 
 /* operator new asks malloc; the C library's own calls do not come here. */
 extern void* __libc_malloc(size_t);

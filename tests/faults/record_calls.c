@@ -1,7 +1,7 @@
 /* Preloaded into a program under test: writes what it does to files with relative names into LAMINA_RECORD, in order, for
  * crash_consistency_test.py, which replays what a crash would have left. A record is a line, of "write" with bytes behind it:
  *   create INODE PATH | open INODE PATH | truncate INODE SIZE | write INODE OFFSET COUNT | sync INODE | syncfolder PATH |
- *   rename FROM TAB TO | unlink PATH
+ *   rename FROM TAB TO | link FROM TAB TO | unlink PATH
  * What is written through a mapping is recorded as one write of the whole file when the file is synced. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -156,6 +156,14 @@ int rename(const char* from, const char* to) {
   const int result = NEXT(rename)(from, to);
   if (result == 0 && to[0] != '/') {
     Record(NULL, 0, "rename %s\t%s\n", from, to);
+  }
+  return result;
+}
+
+int link(const char* from, const char* to) {
+  const int result = NEXT(link)(from, to);
+  if (result == 0 && to[0] != '/') {
+    Record(NULL, 0, "link %s\t%s\n", from, to);
   }
   return result;
 }

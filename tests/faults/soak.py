@@ -39,7 +39,7 @@ def commands(source):
     train = ["train", "--data", "t.csv", "--epochs", str(source.randint(1, 5)), "--model", "m", "--threads", str(source.randint(1, 3)),
              "--overwrite", "--batch", str(source.choice((1, 7, 32))), "--seed", str(source.randint(0, 9))]
     for flag, values in (("--hidden", ("1", "3,4", "64")), ("--optimizer", ("adam", "sgd", "lion")), ("--scale", ("minmax", "log", "none")),
-                         ("--backend", ("serial", "threads", "blas", "cpu")), ("--method", ("elm", "fsvc", "nearest")), ("--neuron", ("rbf", "mul")),
+                         ("--backend", ("serial", "threads", "blas", "cpu")), ("--method", ("elm", "fsvc", "knn")), ("--neuron", ("rbf", "mul")),
                          ("--missing", ("drop", "mean", "error")), ("--dtype", ("f64", "f32")), ("--patience", ("0", "2")),
                          ("--derive", ("p=previous:a", "l=log:a")), ("--learning-rate", ("0.1", "1e9"))):
         if source.random() < 0.2:

@@ -166,7 +166,8 @@ namespace {
 
 std::string GzipOf(std::string_view payload, int level) {
   z_stream stream{};
-  Demand(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK, "deflateInit2");
+  constexpr int kWindow_bits = 12;  // little memory: most of the time would go into clearing it
+  Demand(deflateInit2(&stream, level, Z_DEFLATED, kWindow_bits + 16, 3, Z_DEFAULT_STRATEGY) == Z_OK, "deflateInit2");
   std::string packed(deflateBound(&stream, payload.size()) + 64, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(payload.data()));
   stream.avail_in = static_cast<uInt>(payload.size());

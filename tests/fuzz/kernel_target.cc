@@ -4,6 +4,10 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "lamina/backend/backends.h"
@@ -25,10 +29,14 @@ std::vector<int64_t> Targets() {
 
 class HeldTo {
  public:
-  explicit HeldTo(int64_t target) { hwy::SetSupportedTargetsForTest(target); }
+  explicit HeldTo(int64_t target) : target_(target) { hwy::SetSupportedTargetsForTest(target); }
   ~HeldTo() { hwy::SetSupportedTargetsForTest(0); }
   HeldTo(const HeldTo&) = delete;
   HeldTo& operator=(const HeldTo&) = delete;
+  int64_t target() const { return target_; }
+
+ private:
+  int64_t target_;
 };
 
 // Mostly small sizes, and those around the blocks of kernels.
@@ -54,15 +62,19 @@ void FuzzKernels(std::string_view input) {
   problem.layer.inputs = Size(bytes);
   const BackendRow& row = BackendTable()[static_cast<size_t>(bytes.Below(std::ssize(BackendTable())))];
   const HeldTo held(targets[static_cast<size_t>(bytes.Below(std::ssize(targets)))]);
-  const auto threads = static_cast<int>(1 + bytes.Below(3));
+  const auto threads = static_cast<int>(1 + std::max<int64_t>(0, bytes.Below(8) - 5));  // mostly one: teams take longer
   if (row.name == "cuda" || !row.available()) {
     return;
   }
-  constexpr int64_t kMostProducts = 2'000'000;  // plain loops with sanitizers take a second for these
+  constexpr int64_t kMostProducts = 200'000;  // plain loops with sanitizers take a tenth of a second for these
   if (problem.batch * problem.layer.outputs * problem.layer.inputs > kMostProducts) {
     return;
   }
-  const std::unique_ptr<Backend> backend = row.make({.threads = threads});
+  static std::map<std::tuple<std::string_view, int64_t, int>, std::unique_ptr<Backend>> made;
+  std::unique_ptr<Backend>& backend = made[{row.name, held.target(), threads}];
+  if (backend == nullptr) {
+    backend = row.make({.threads = threads});
+  }
   if (!backend->Supports(problem)) {
     return;
   }

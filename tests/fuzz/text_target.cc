@@ -1,7 +1,6 @@
 // Readers of texts that people write: settings, tuning profiles, searches, derived columns, layers.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -10,7 +9,6 @@
 #include "lamina/base/error.h"
 #include "lamina/data/encode/derive.h"
 #include "lamina/data/files/csv.h"
-#include "lamina/model/checked_json.h"
 #include "lamina/neuron/problem.h"
 #include "lamina/nn/network.h"
 #include "lamina/search/search_space.h"
@@ -75,21 +73,19 @@ void FuzzProfile(std::string_view input) {
   }
 }
 
-// First byte even: entries of --vary, a line each. Odd: a trial of search.json.
+// First byte even: entries of --vary, a line each. Odd: a file of the folder of --state.
 void FuzzSearch(std::string_view input) {
   Bytes bytes(input);
   if (bytes.Byte() % 2 == 1) {
-    Accepts("", [&] {
-      Trial trial;
-      TrialFromJson(ParseUntrustedJson(bytes.Rest(), "search.json"), trial);
-      Trial again;
-      const nlohmann::json written = TrialToJson(trial);
-      TrialFromJson(written, again);
-      const auto text = [](const nlohmann::json& node) {
-        return node.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-      };
-      Demand(text(TrialToJson(again)) == text(written), "another trial when read again");
-    });
+    StoredSearch stored;
+    if (Accepts("st/search.json", [&] { stored = ParseStored(bytes.Rest(), "st/search.json"); })) {
+      const std::string written = StoredText(stored);
+      Demand(StoredText(ParseStored(written, "st/search.json")) == written, "another search when read again");
+      for (const bool keeps_best : {false, true}) {
+        const std::vector<size_t> ranking = RankTrials(stored.trials, bytes.Rest().size() % 2 == 0, keeps_best);
+        Demand(ranking.size() == stored.trials.size(), "a ranking of other trials");
+      }
+    }
     return;
   }
   Accepts("", [&] {

@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/base/file.h"
+#include "lamina/model/onnx_export.h"
 #include "lamina/train/checkpoint.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
@@ -242,6 +243,25 @@ TEST(Model, WrongDescriptions) {
   EditError([](json& node) { node["network"]["layers"].erase(1); });
   EditError([](json& node) { node = json::array(); });
   EditError([](json& node) { node["preprocessor"] = 5; });
+  EXPECT_TRUE(Mentions(EditError([](json& node) { node["network"]["members"] = INT64_MAX; }).what(), "too large"));
+  EXPECT_TRUE(Mentions(EditError([](json& node) { node["nearest"] = 2; }).what(), "nearest rows"));
+}
+
+TEST(Model, PartsThatDoNotFitTheNetwork) {
+  const json widths = json::array({1.0, 1.0});
+  for (const json& intervals : {json{{"level", 1.5}, {"rows", 9}, {"half_widths", widths}},
+                                json{{"level", 0.9}, {"rows", 9}, {"half_widths", {1.0, 1.0, 1.0, 1.0, 1.0}}},
+                                json{{"level", 0.9}, {"rows", 9}, {"half_widths", {-1.0, 1.0}}}}) {
+    EXPECT_TRUE(Mentions(EditError([&](json& node) { node["intervals"] = intervals; }).what(), "intervals do not fit"));
+  }
+  const json profile = {{"rows", 20}, {"columns", json::array()}};
+  EXPECT_TRUE(Mentions(EditError([&](json& node) { node["data_profile"] = profile; }).what(), "profile"));
+}
+
+TEST(Model, OwnActivationsHaveNoOperatorOfOnnx) {
+  const Error error = CaughtError([] { ToOnnx(ModelOf(DType::kF32, Activation::Custom<Softplus>())); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_TRUE(Mentions(error.what(), "no operator for this activation"));
 }
 
 // Nothing is allocated before the file has shown that it holds the weights.

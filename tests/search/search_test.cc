@@ -15,6 +15,7 @@
 
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
+#include "lamina/search/search_state.h"
 #include "lamina/train/session.h"
 #include "tests/data/data_test_util.h"
 #include "tests/temporary_folder.h"
@@ -226,6 +227,53 @@ TEST(Search, SeveralShareAFolder) {
   for (const auto& entry : std::filesystem::directory_iterator(settings.state)) {
     EXPECT_EQ(entry.path().filename(), "search.json");
   }
+}
+
+// search_state_test.cc has what one file tells by itself.
+TEST(Search, StatesOfOtherTrialsAreRefused) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  settings.state = folder.Path("state");
+  Search(settings).Run({});
+  const std::string path = settings.state + "/search.json";
+  const StoredSearch whole = ParseStored(ReadFile(path), path);
+  StoredSearch less = whole;
+  less.trials.clear();  // made the search wait for ever
+  StoredSearch another = whole;
+  another.trials[1].number = 100;
+  for (const auto& [stored, says] :
+       {std::pair(less, "does not hold all trials"), std::pair(another, "another search")}) {
+    WriteFileAtomically(path, StoredText(stored));
+    ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {path, says});
+  }
+}
+
+TEST(Search, DamagedRecordsAreRefused) {
+  const TemporaryFolder folder;
+  SearchSettings settings = SmallSearch(folder);
+  settings.state = folder.Path("state");
+  {
+    Search search(settings);
+    std::atomic<int> asked{0};
+    SearchCallbacks callbacks;
+    callbacks.stop_requested = [&] { return ++asked > 60; };
+    search.Run(callbacks);
+  }
+  int records = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(settings.state)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("trial-") || entry.path().extension() != ".json") {
+      continue;
+    }
+    ++records;
+    const std::string content = ReadFile(entry.path());
+    StoredSearch other = ParseStored(content, name);
+    other.trials[0].number += 1;
+    WriteFileAtomically(entry.path(), StoredText(other));
+    ExpectError([&] { Search(settings).Run({}); }, ErrorCode::kBadModel, {name, "not the record of this trial"});
+    WriteFileAtomically(entry.path(), content);
+  }
+  EXPECT_GT(records, 0);
 }
 
 // One of two is interrupted at any step, as often as it takes; the other one takes its trials over.

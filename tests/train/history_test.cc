@@ -56,6 +56,11 @@ TEST(History, BadJson) {
     node["epochs"][1][key] = "x";
     EXPECT_EQ(CaughtError([&] { History::FromJson(node); }).code(), ErrorCode::kBadModel);
   }
+  for (const int64_t epoch : {-1, 3}) {
+    nlohmann::json node = good;
+    node["best_epoch"] = epoch;
+    EXPECT_TRUE(Mentions(CaughtError([&] { History::FromJson(node); }).what(), "best epoch"));
+  }
   EXPECT_THROW(History::FromJson(nlohmann::json(3)), Error);
 }
 

@@ -94,6 +94,14 @@ TEST(Profile, ForeignAndDamagedTextsAreRefusedWhole) {
   }
 }
 
+TEST(Profile, AFileInThePlaceOfItsFolder) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder.Path("plain"), "a file");
+  const Error error = CaughtError([&] { Empty().Save(folder.Path("plain/cache/one.profile")); });
+  EXPECT_EQ(error.code(), ErrorCode::kIo);
+  EXPECT_TRUE(Mentions(error.what(), "cannot make the folder"));
+}
+
 // The folder comes from the environment.
 class StoredProfileTest : public testing::Test {
  protected:

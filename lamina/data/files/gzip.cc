@@ -24,6 +24,7 @@ class Inflater {
  public:
   Inflater() {
     if (inflateInit2(&stream_, 15 + 16) != Z_OK) {  // 16: gzip framing, with its CRC and length checks
+      // no test: 40 KiB that a process does not get
       throw Error(ErrorCode::kResource, "cannot start zlib");
     }
   }
@@ -52,6 +53,7 @@ size_t FirstGuess_bytes(std::string_view content) {
 
 void Grow(std::string& out, size_t limit_bytes, const std::string& source) {
   if (out.size() >= limit_bytes) {
+    // no test: it takes a control group with less memory than the file has
     throw Error(ErrorCode::kResource,
                 fmt::format("decompresses to more than the {} MiB of memory that are available", limit_bytes >> 20),
                 {.file = source, .remedy = "Use a smaller file or a machine with more memory."});
@@ -73,6 +75,7 @@ bool InflateSome(z_stream& stream, std::string_view content, size_t& at, std::st
   at += in - stream.avail_in;
   used += room - stream.avail_out;
   if (status == Z_MEM_ERROR) {
+    // no test: 40 KiB that a process does not get
     throw Error(ErrorCode::kResource, "zlib is out of memory", {.file = source});
   }
   if (status == Z_DATA_ERROR || status == Z_NEED_DICT) {
