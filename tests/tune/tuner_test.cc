@@ -64,6 +64,16 @@ TEST(Tuner, MeasuresAFewOrAll) {
   EXPECT_GT(all.measured, few.measured);
 }
 
+TEST(Tuner, TheLimitLeavesTheRestOut) {
+  const Problem problem = Problem::Parse("l1-identity:f32:forward:20x30x40");
+  const TuneResult result = TuneProblem(
+      problem, {.backend = "cpu", .threads = 1, .level = TuneLevel::kExhaustive, .seconds = 1e-5, .limit_seconds = 0});
+  EXPECT_EQ(result.measured, 0);
+  EXPECT_EQ(result.left_out, static_cast<int>(MakeBackend("cpu", {.threads = 1})->Candidates(problem).size()));
+  EXPECT_EQ(result.plan, Plan());
+  EXPECT_GT(result.estimate_seconds, 0);
+}
+
 TEST(Tuner, StopsWhenAsked) {
   const TuneResult result = TuneProblem(Problem::Parse("dot-tanh:f32:forward:20x30x40"),
                                         {.backend = "cpu", .stop_requested = [] { return true; }});
