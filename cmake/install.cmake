@@ -46,8 +46,10 @@ endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/examples/predict.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT library)
-# What `lamina bench paper-2016 --peers` runs.
-install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/peers/train_cpu DESTINATION ${CMAKE_INSTALL_DATADIR}/lamina/peers)
-install(FILES ${PROJECT_SOURCE_DIR}/bench/peers/train_peers.py ${PROJECT_SOURCE_DIR}/bench/peers/environment.py
+# What `lamina bench paper-2016 --peers` and `lamina bench matrix --peers` run.
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/peers/train_cpu ${PROJECT_SOURCE_DIR}/bench/peers/matrix_peers
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/lamina/peers)
+install(FILES ${PROJECT_SOURCE_DIR}/bench/peers/train_peers.py ${PROJECT_SOURCE_DIR}/bench/peers/layer_peers.py
+  ${PROJECT_SOURCE_DIR}/bench/peers/environment.py
   ${PROJECT_SOURCE_DIR}/bench/peers/requirements.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/lamina/peers)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/lamina/data)

@@ -24,6 +24,7 @@ struct BenchMatrixCommand {
   std::string data;
   bool quick = false;
   bool peers = false;
+  std::string python = "python3";
   int threads = 0;
   int rounds = 0;
 };
@@ -31,7 +32,7 @@ struct BenchMatrixCommand {
 int RunBenchMatrix(const BenchMatrixCommand& command) {
   MatrixOptions options = command.quick ? MatrixOptions::Quick() : MatrixOptions::Usual();
   options.data = command.data;
-  options.peers = command.peers;
+  options.peer_python = command.peers ? command.python : "";
   options.threads = command.threads;
   options.rounds = command.rounds > 0 ? command.rounds : options.rounds;
   RequireOutputFolder(command.folder);
@@ -59,8 +60,13 @@ std::function<int()> AddBenchMatrix(CLI::App& bench) {
       ->add_option("--data", command->data,
                    "Train on the inputs of this data set, too, as train encodes them (mnist: 81 % of them are zero)")
       ->type_name("FILE");
-  matrix->add_flag("--peers", command->peers,
-                   "Race the PyTorch and scikit-learn that are installed (bench/peers/train_cpu)");
+  CLI::Option* peers = matrix->add_flag(
+      "--peers", command->peers,
+      "Race PyTorch, JAX, onnxruntime, scikit-learn, faiss, SciPy and NumPy, as far as installed, in the same turns");
+  matrix->add_option("--python", command->python, "The Python that has them, of a virtual environment for instance")
+      ->type_name("PROGRAM")
+      ->capture_default_str()
+      ->needs(peers);
   matrix->add_flag("--quick", command->quick, "Small layers and networks: a few seconds");
   AddThreadsFlag(*matrix, command->threads);
   matrix->add_option("--rounds", command->rounds, "Measurements of which the median counts; default: 5, with --quick 3")

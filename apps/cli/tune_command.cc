@@ -32,6 +32,7 @@ struct TuneCommand {
   int threads = 0;
   std::string level = "measure";
   double milliseconds = 30;
+  double limit_seconds = TuneOptions().limit_seconds;
   bool list = false;
   bool forget = false;
   std::string export_path;
@@ -143,6 +144,9 @@ int Sweep(const TuneCommand& command) {
 void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t width) {
   fmt::print("{:<{}} {:>10.1f} {:>10.1f} {:>6.2f}x {:>5}  {}\n", result.problem.Text(), width,
              1e6 * result.estimate_seconds, 1e6 * result.best_seconds, entry.gain, result.measured, entry.plan.Text());
+  if (result.left_out > 0) {
+    fmt::print("{:<{}} {} plans were left out by --time-limit\n", "", width, result.left_out);
+  }
   for (const Plan& plan : result.wrong) {
     PrintToStderr("lamina: warning: a wrong result, never chosen: {} {}\n", result.problem.Text(), plan.Text());
   }
@@ -151,8 +155,8 @@ void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t wid
 
 int Tune(const Backend& backend, const TuneCommand& command) {
   const std::string path = StoredPath(backend);
-  TuneOptions options{command.backend, command.threads, ParseTuneLevel(command.level), command.milliseconds / 1e3,
-                      Interrupted};
+  TuneOptions options{command.backend,       command.threads, ParseTuneLevel(command.level), command.milliseconds / 1e3,
+                      command.limit_seconds, Interrupted};
   std::vector<Problem> problems;
   for (const std::string& text : command.problems) {
     problems.push_back(Problem::Parse(text));
@@ -197,7 +201,8 @@ int Tune(const Backend& backend, const TuneCommand& command) {
                     {"estimate_seconds", result.estimate_seconds},
                     {"seconds", result.best_seconds},
                     {"gain", entry.gain},
-                    {"measured", result.measured}});
+                    {"measured", result.measured},
+                    {"left_out", result.left_out}});
     if (options.level != TuneLevel::kEstimate) {
       profile.Add(std::move(entry));
     }
@@ -243,6 +248,10 @@ Command AddTune(CLI::App& app) {
   tune->add_option("--milliseconds", command->milliseconds, "Time for a plan")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 60000.0));
+  tune->add_option("--time-limit", command->limit_seconds,
+                   "Seconds for a problem, about: plans it leaves no time for are the least promising ones")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
   AddBackendFlag(*tune, command->backend, "Whose plans are searched: ");
   AddThreadsFlag(*tune, command->threads, "Threads; 0: all cores. Plans are kept by number of threads");
   std::vector<CLI::Option*> actions{

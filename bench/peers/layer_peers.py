@@ -36,6 +36,27 @@ def silence():
         os.close(saved)
 
 
+def wrong(layer, x, w, result, whole):
+    """What is wrong with the result for the samples x, or nothing. `whole`: lamina's result for these or more, if there is one."""
+    import numpy
+    rows = len(x)
+    if result.shape != (rows, len(w)):
+        return f"its shape is {result.shape}"
+    # Rounding errors of f32 sums in any order grow like sqrt(inputs) * eps * sum of |terms|; a wrong term is far beyond.
+    terms = numpy.abs(x[:1].astype(float) * w) if layer == "tanh(dot)" else numpy.abs(x[:1].astype(float) - w)
+    scale = numpy.sqrt((terms ** 2).sum(axis=1)).max() if layer == "L2" else terms.sum(axis=1).max()
+    tolerance = 4 * math.sqrt(x.shape[1]) * numpy.finfo(numpy.float32).eps * scale
+    random = numpy.random.default_rng(2)
+    for i, j in [(0, 0), (rows - 1, len(w) - 1), *zip(random.integers(rows, size=100), random.integers(len(w), size=100))]:
+        a, b = x[i].astype(float), w[j].astype(float)
+        expected = {"L1": numpy.abs(a - b).sum(), "L2": numpy.linalg.norm(a - b), "tanh(dot)": numpy.tanh(a @ b)}[layer]
+        if not abs(result[i, j] - expected) <= tolerance:
+            return f"[{i}, {j}] is {result[i, j]}, not {expected}"
+    if whole is not None and not (largest := numpy.abs(result - whole[:rows]).max()) <= 2 * tolerance:
+        return f"it differs from lamina's by {largest}"
+    return None
+
+
 def torch_peers(layer, x, w, threads):
     # A PyTorch built for NumPy 1 says at length that it cannot do from_numpy() and numpy() beside NumPy 2. dlpack works.
     with silence():
@@ -130,5 +151,54 @@ def numpy_peers(layer, x, w, threads):
         yield Peer(f"NumPy {numpy.__version__} tanh(x @ w.T)", lambda rows: numpy.tanh(x[:rows] @ w.T))
 
 
+def jax_peers(layer, x, w, threads):
+    """JAX takes as many threads as the process has cores, whatever is asked."""
+    import jax
+    import numpy
+    from jax import numpy as jnp
+    function = {"tanh(dot)": lambda a, b: jnp.tanh(a @ b.T),
+                "L1": lambda a, b: jax.lax.map(lambda row: jnp.abs(row - b).sum(axis=1), a)}.get(layer)
+    if function is None:
+        return
+    compiled, jx, jw = jax.jit(function), jnp.asarray(x), jnp.asarray(w)
+    name = f"JAX {jax.__version__} {'tanh(x @ w.T)' if layer == 'tanh(dot)' else 'map of |x - w|'}"
+    yield Peer(name, lambda rows: numpy.asarray(jax.block_until_ready(compiled(jx[:rows], jw))),
+               PAIRWISE_SYNAPSES if layer == "L1" else math.inf)
+
+
+def onnx_model(weights, activations, biases=None):
+    """The bytes of a network of Gemm layers, any number of rows."""
+    from onnx import TensorProto, helper, numpy_helper
+    nodes, numbers, name = [], [], "x"
+    for i, (w, activation) in enumerate(zip(weights, activations)):
+        numbers.append(numpy_helper.from_array(w, f"w{i}"))
+        inputs = [name, f"w{i}"]
+        if biases:
+            numbers.append(numpy_helper.from_array(biases[i], f"b{i}"))
+            inputs.append(f"b{i}")
+        nodes += [helper.make_node("Gemm", inputs, [f"z{i}"], transB=1), helper.make_node(activation, [f"z{i}"], [f"a{i}"])]
+        name = f"a{i}"
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["rows", size])
+            for n, size in (("x", weights[0].shape[1]), (name, weights[-1].shape[0]))]
+    model = helper.make_model(helper.make_graph(nodes, "layers", ends[:1], ends[1:], numbers),
+                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model.SerializeToString()
+
+
+def onnx_session(model, threads):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def onnxruntime_peers(layer, x, w, threads):
+    import onnxruntime
+    if layer == "tanh(dot)":
+        session = onnx_session(onnx_model([w], ["Tanh"]), threads)
+        yield Peer(f"onnxruntime {onnxruntime.__version__} Gemm, Tanh", lambda rows: session.run(None, {"x": x[:rows]})[0])
+
+
 LIBRARIES = {"PyTorch": torch_peers, "SciPy": scipy_peers, "scikit-learn": sklearn_peers, "faiss": faiss_peers,
-             "Numba": numba_peers, "NumPy": numpy_peers}
+             "Numba": numba_peers, "NumPy": numpy_peers, "JAX": jax_peers, "onnxruntime": onnxruntime_peers}

@@ -5,6 +5,7 @@ Started by train_cpu, which sets the environment that SETTINGS ("default" or "be
 REQUEST has net, batch, rounds, seconds, threads; folder (raw f32 train.x, test.x and i32 train.y, test.y, or null:
 random numbers), rows, test_rows; accuracy (rows, epochs, batch, learning_rate; or null).
 """
+import functools
 import json
 import math
 import os
@@ -14,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
+from typing import Callable
 
 SCALED_ROWS = 60_000
 
@@ -22,8 +25,19 @@ class NotInstalled(Exception):
     pass
 
 
-def median_seconds(step, batch, request):
+@dataclass
+class Training:
+    """A peer ready to train: what one step does, how many rows it takes, and what its accuracy is after some training."""
+    description: str
+    step: Callable
+    rows: int
+    steps: int = 1  # that a call of `step` does
+    accuracy: Callable = None  # wanted -> share of the test rows; None: not comparable
+
+
+def median_seconds(training, request):
     """Seconds for SCALED_ROWS samples, median of the rounds, and the steps of the shortest round."""
+    step, batch = training.step, training.rows
     step()
     seconds, fewest = [], math.inf
     for _ in range(request["rounds"]):
@@ -32,7 +46,7 @@ def median_seconds(step, batch, request):
             step()
             steps += 1
         seconds.append((time.perf_counter() - start) * SCALED_ROWS / (steps * batch))
-        fewest = min(fewest, steps)
+        fewest = min(fewest, steps * training.steps)
     return statistics.median(seconds), fewest
 
 
@@ -90,11 +104,7 @@ def torch_peer(settings, request):
             optimizer.step()
         return step
 
-    size = min(batch, rows)
-    seconds, steps = median_seconds(stepper(model(), size, 0.05, rows), size, request)
-    result = {"description": f"PyTorch {torch.__version__}, {torch.get_num_threads()} thread{'' if torch.get_num_threads() == 1 else 's'}", "seconds": seconds, "steps": steps}
-    wanted = request["accuracy"]
-    if wanted:
+    def accuracy(wanted):
         torch.manual_seed(1)
         module = model()
         step = stepper(module, wanted["batch"], wanted["learning_rate"], wanted["rows"])
@@ -102,8 +112,52 @@ def torch_peer(settings, request):
             step()
         test_x, test_labels = part("test", request["test_rows"])
         with torch.no_grad():
-            result["accuracy"] = (module(test_x).argmax(dim=1) == test_labels).double().mean().item()
-    return result
+            return (module(test_x).argmax(dim=1) == test_labels).double().mean().item()
+
+    size, threads = min(batch, rows), torch.get_num_threads()
+    return Training(f"PyTorch {torch.__version__}, {threads} thread{'' if threads == 1 else 's'}",
+                    stepper(model(), size, 0.05, rows), size, accuracy=accuracy)
+
+
+def jax_peer(settings, request):
+    """One compiled function a step; "best" gathers the rows of an epoch at once, as PyTorch's does."""
+    try:
+        import jax
+        import numpy
+        from jax import numpy as jnp
+    except ImportError as error:
+        raise NotInstalled(f"JAX is not installed ({error})") from error
+    net, rows = request["net"], request["rows"]
+    x, labels = arrays(request, numpy, "train", rows)
+    y = numpy.eye(net[-1], dtype=numpy.float32)[labels]
+    rng = numpy.random.default_rng(1)
+    parameters = [(jnp.asarray(rng.uniform(-limit, limit, (b, a)), jnp.float32), jnp.zeros(b, jnp.float32))
+                  for a, b in zip(net, net[1:]) for limit in [math.sqrt(6 / (a + b))]]
+
+    def loss(layers, inputs, targets):
+        for weights, bias in layers:
+            inputs = jax.nn.sigmoid(inputs @ weights.T + bias)
+        return ((inputs - targets) ** 2).sum(axis=1).mean()
+
+    @functools.partial(jax.jit, donate_argnums=0)
+    def train(layers, inputs, targets):
+        return jax.tree_util.tree_map(lambda p, g: p - 0.05 * g, layers, jax.grad(loss)(layers, inputs, targets))
+
+    size, best = min(request["batch"], rows), settings == "best"
+    state = {"at": rows, "order": None, "x": None, "y": None, "layers": parameters}
+
+    def step():
+        if state["at"] + size > rows:
+            state.update(at=0, order=rng.permutation(rows))
+            if best:
+                state.update(x=x[state["order"]], y=y[state["order"]])
+        at = state["at"]
+        state["at"] = at + size
+        chosen = state["order"][at:at + size]
+        inputs, targets = (state["x"][at:at + size], state["y"][at:at + size]) if best else (x[chosen], y[chosen])
+        state["layers"] = jax.block_until_ready(train(state["layers"], inputs, targets))
+
+    return Training(f"JAX {jax.__version__}", step, size)
 
 
 def arrays(request, numpy, name, count):
@@ -129,9 +183,8 @@ def sklearn_peer(settings, request):
     net = MLPClassifier(tuple(request["net"][1:-1]), activation="logistic", solver="sgd", batch_size=batch, momentum=0,
                         alpha=0, learning_rate_init=0.05, shuffle=settings == "default")
     net.partial_fit(x, y, classes=numpy.arange(request["net"][-1]))
-    seconds, calls = median_seconds(lambda: net.partial_fit(x, y), rows, request)
-    return {"description": f"scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}", "seconds": seconds,
-            "steps": calls * (rows // batch)}
+    return Training(f"scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}", lambda: net.partial_fit(x, y), rows,
+                    steps=rows // batch)
 
 
 def numpy_peer(settings, request):
@@ -175,21 +228,20 @@ def numpy_peer(settings, request):
                 layers[i][1] -= numpy.float32(rate / size) * bias_gradient
         return step
 
-    size = min(request["batch"], rows)
-    seconds, steps = median_seconds(stepper(parameters(), size, 0.05, rows), size, request)
-    result = {"description": f"NumPy {numpy.__version__}, formulas by hand", "seconds": seconds, "steps": steps}
-    wanted = request["accuracy"]
-    if wanted:
+    def accuracy(wanted):
         layers = parameters()
         step = stepper(layers, wanted["batch"], wanted["learning_rate"], wanted["rows"])
         for _ in range(wanted["epochs"] * (wanted["rows"] // wanted["batch"])):
             step()
         test_x, test_labels = arrays(request, numpy, "test", request["test_rows"])
-        result["accuracy"] = float((forward(layers, test_x)[-1].argmax(axis=1) == test_labels).mean())
-    return result
+        return float((forward(layers, test_x)[-1].argmax(axis=1) == test_labels).mean())
+
+    size = min(request["batch"], rows)
+    return Training(f"NumPy {numpy.__version__}, formulas by hand", stepper(parameters(), size, 0.05, rows), size,
+                    accuracy=accuracy)
 
 
-def libxsmm_peer(settings, request):
+def libxsmm_times(settings, request):
     """libxsmm-dnn's own benchmark of an MLP (tests/mlp/mlp_example.c, installed as xsmm_dnn_mlp): ReLU, random numbers."""
     program = os.environ.get("LIBXSMM_DNN_MLP") or shutil.which("xsmm_dnn_mlp")
     if not program:
@@ -209,7 +261,20 @@ def libxsmm_peer(settings, request):
             "seconds": statistics.median(seconds), "steps": steps}
 
 
-PEERS = {"PyTorch": torch_peer, "scikit-learn": sklearn_peer, "NumPy": numpy_peer, "libxsmm-dnn": libxsmm_peer}
+def times(make):
+    """The result of a peer: its training, timed."""
+    def result(settings, request):
+        training = make(settings, request)
+        seconds, steps = median_seconds(training, request)
+        found = {"description": training.description, "seconds": seconds, "steps": steps}
+        if request["accuracy"] and training.accuracy:
+            found["accuracy"] = training.accuracy(request["accuracy"])
+        return found
+    return result
+
+
+TRAININGS = {"PyTorch": torch_peer, "JAX": jax_peer, "scikit-learn": sklearn_peer, "NumPy": numpy_peer}
+PEERS = {**{name: times(make) for name, make in TRAININGS.items()}, "libxsmm-dnn": libxsmm_times}
 
 
 def main():

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,13 +29,18 @@ struct SpawnPlan {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
 
-  explicit SpawnPlan(const ChildOptions& options, int errors) {
+  SpawnPlan(const ChildOptions& options, int errors, int speech) {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     const bool output = !options.output_path.empty();
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output ? options.output_path.c_str() : "/dev/null",
-                                     O_WRONLY | (output ? O_CREAT | O_TRUNC : 0), 0600);
+    if (speech >= 0) {
+      posix_spawn_file_actions_adddup2(&actions, speech, STDIN_FILENO);
+      posix_spawn_file_actions_adddup2(&actions, speech, STDOUT_FILENO);
+    } else {
+      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output ? options.output_path.c_str() : "/dev/null",
+                                       O_WRONLY | (output ? O_CREAT | O_TRUNC : 0), 0600);
+    }
     if (errors >= 0) {
       posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
     } else {
@@ -70,13 +77,25 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const ChildOpt
     throw Error(ErrorCode::kResource, fmt::format("cannot run {}: {}", program_, std::strerror(errno)));
   }
   errors_ = ends[0];
+  // A pair of sockets, as writing to them need not raise SIGPIPE.
+  std::array<int, 2> speakers{-1, -1};
+  if (options_.converses && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, speakers.data()) != 0) {
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    throw Error(ErrorCode::kResource, fmt::format("cannot run {}: {}", program_, std::strerror(error)));
+  }
+  speech_ = speakers[0];
   {
-    const SpawnPlan plan(options_, ends[1]);
+    const SpawnPlan plan(options_, ends[1], speakers[1]);
     start_error_ = posix_spawnp(&pid_, program_.c_str(), &plan.actions, &plan.attributes, arguments.data(), environ);
   }
   if (errors_ >= 0) {
     close(ends[1]);
     fcntl(errors_, F_SETFL, O_NONBLOCK);
+  }
+  if (speech_ >= 0) {
+    close(speakers[1]);
   }
   if (start_error_ != 0) {
     pid_ = -1;
@@ -88,8 +107,10 @@ ChildProcess::~ChildProcess() {
     Terminate();
     Reap(0);
   }
-  if (errors_ >= 0) {
-    close(errors_);
+  for (const int end : {errors_, speech_}) {
+    if (end >= 0) {
+      close(end);
+    }
   }
 }
 
@@ -127,6 +148,40 @@ void ChildProcess::Wait(const std::function<bool()>& stop) {
     }
     std::this_thread::sleep_for(kLook);
   }
+}
+
+bool ChildProcess::Say(const std::string& line) {
+  const std::string text = line + '\n';
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = send(speech_, text.data() + done, text.size() - done, MSG_NOSIGNAL);
+    if (n < 0 && errno != EINTR) {
+      return false;
+    }
+    done += n > 0 ? static_cast<size_t>(n) : 0;
+  }
+  return true;
+}
+
+std::optional<std::string> ChildProcess::Hear(const std::function<bool()>& stop) {
+  std::array<char, 4096> piece{};
+  size_t end = 0;
+  while ((end = heard_.find('\n')) == std::string::npos) {
+    if (stop && stop()) {
+      return std::nullopt;
+    }
+    pollfd there{speech_, POLLIN, 0};
+    if (poll(&there, 1, static_cast<int>(kLook.count())) <= 0) {
+      continue;
+    }
+    const ssize_t n = recv(speech_, piece.data(), piece.size(), 0);
+    if (n == 0 || (n < 0 && errno != EINTR)) {
+      return std::nullopt;
+    }
+    heard_.append(piece.data(), n > 0 ? static_cast<size_t>(n) : 0);
+  }
+  std::string line = heard_.substr(0, end);
+  heard_.erase(0, end + 1);
+  return line;
 }
 
 void ChildProcess::ReadErrors() {

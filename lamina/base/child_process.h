@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,13 @@ namespace lamina {
 struct ChildOptions {
   std::string folder;        // to work in; "": that of this process
   std::string output_path;   // a file for its standard output; "": nowhere
+  bool converses = false;    // Say() and Hear() reach its standard input and output, instead
   bool keep_errors = false;  // its standard error is kept for error_text(), else it goes nowhere
   bool own_group = false;    // the processes that it starts end with it
   std::string remedy;        // where it cannot be started: "apt-get install curl"
 };
 
-/// A running program with an empty standard input. One thread at a time.
+/// A running program, with an empty standard input unless it converses. One thread at a time.
 class ChildProcess {
  public:
   /// `words`: the program, a path or a name that PATH has, and its arguments. A program that cannot be started shows in
@@ -37,6 +39,13 @@ class ChildProcess {
   /// Waits for its end. `stop` is asked every 20 ms; once it says true, the program is told to end (SIGTERM).
   void Wait(const std::function<bool()>& stop = {});
 
+  // With ChildOptions::converses:
+  /// Writes a line; false where nobody reads it any more.
+  bool Say(const std::string& line);
+  /// The next line that it writes, without its end; nothing once it writes no more, or where `stop`, asked every 20 ms,
+  /// says true.
+  std::optional<std::string> Hear(const std::function<bool()>& stop = {});
+
   // Once it has ended:
   /// Its exit code, 128 + the signal that ended it, or -1 where it did not start.
   int exit_status() const { return exit_status_; }
@@ -52,6 +61,8 @@ class ChildProcess {
   ChildOptions options_;
   pid_t pid_ = -1;   // -1: not running
   int errors_ = -1;  // the reading end
+  int speech_ = -1;  // this end of the conversation
+  std::string heard_;
   int start_error_ = 0;
   int exit_status_ = -1;
   std::string error_text_;

@@ -55,7 +55,7 @@ void TrainTimer::Step(int64_t count) {
   }
 }
 
-void TrainTimer::Round(double seconds) {
+double TrainTimer::Round(double seconds) {
   if (row_seconds_.empty()) {
     Step(1);  // first touch of all buffers
   }
@@ -71,6 +71,7 @@ void TrainTimer::Round(double seconds) {
   }
   row_seconds_.push_back(watch.Elapsed_seconds() / static_cast<double>(steps * work_.batch));
   least_steps_ = least_steps_ == 0 ? steps : std::min(least_steps_, steps);
+  return row_seconds_.back();
 }
 
 double TrainTimer::Seconds(int64_t rows, double quantile) const {

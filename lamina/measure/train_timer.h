@@ -19,9 +19,9 @@ class TrainTimer {
   /// would, and Error(kInvalidArgument) for a batch larger than the data.
   TrainTimer(const TrainBenchmarkCase& work, const Dataset& data);
 
-  /// Steps over shuffled rows, as the trainer takes them, until `seconds` are over; at least one. Throws
-  /// Error(kDiverged).
-  void Round(double seconds);
+  /// Steps over shuffled rows, as the trainer takes them, until `seconds` are over; at least one. Returns the seconds
+  /// of a row. Throws Error(kDiverged).
+  double Round(double seconds);
 
   int rounds() const { return static_cast<int>(row_seconds_.size()); }
   /// Seconds for `rows` rows, scaled from the steps done: the round that is slower than `quantile` of the others (0.5:

@@ -17,7 +17,9 @@
 #include "lamina/measure/memory_bandwidth.h"
 #include "lamina/measure/predict_benchmark.h"
 #include "lamina/measure/train_benchmark.h"
-#include "lamina/study/train_peers.h"
+#include "lamina/measure/train_timer.h"
+#include "lamina/study/matrix_peers.h"
+#include "lamina/tune/pass_run.h"
 
 namespace lamina {
 namespace {
@@ -31,6 +33,9 @@ class MatrixRun {
       : options_(options),
         inputs_(options.data.empty() ? nullptr : BenchmarkInputs(options.data)),
         threads_(options.threads > 0 ? options.threads : UsableCores()) {
+    if (!options.peer_python.empty()) {
+      peers_ = std::make_unique<MatrixPeers>(options.peer_python, FindMatrixPeers(), threads_, options.stop_requested);
+    }
     thread_counts_ = threads_ > 1 ? std::vector<int>{1, threads_} : std::vector<int>{1};
   }
 
@@ -51,6 +56,9 @@ class MatrixRun {
     Training();
     Answers();
     Limits();
+    if (peers_ != nullptr) {
+      report.tables.push_back(std::move(races_));
+    }
     return std::move(result_);
   }
 
@@ -105,6 +113,7 @@ class MatrixRun {
       table.rows.push_back(
           {problem.Text(), 1e3 * seconds[0], 1e3 * all, seconds[0] / all, 100 * share, Verified(verified)});
       Say(fmt::format("{}: {:.4g} ms, {:.0f} % of the limit", problem.Text(), 1e3 * all, 100 * share));
+      RaceLayer(problem);
     }
     result_.report.tables.push_back(std::move(table));
   }
@@ -124,21 +133,12 @@ class MatrixRun {
         .note =
             "Zero inputs are left out of the sums but counted in the share: above 100 % the arithmetic of "
             "dense data would not have been possible."};
-    ReportTable peers{.id = "peers",
-                      .title = "Training: the peers that are installed, on random inputs",
-                      .columns = {{"network", "Network"},
-                                  {"batch", "Batch"},
-                                  {"peer", "Peer"},
-                                  {"settings", "Settings"},
-                                  {"s_all", "s, all threads"},
-                                  {"times_lamina", "Times as long as lamina"}}};
     for (const std::vector<int64_t>& net : options_.nets) {
       const bool fits = inputs_ != nullptr && inputs_->cols() == net.front();
       if (inputs_ != nullptr && !fits) {
         Say(fmt::format("{} has {} inputs: left out for networks of {}", options_.data, inputs_->cols(), net.front()));
       }
       for (const int64_t batch : options_.batches) {
-        double random_seconds = 0;
         for (int source = 0; source < (fits ? 2 : 1) && !Stopped(); ++source) {
           TrainBenchmarkCase work{.shape = net, .batch = batch, .inputs = source == 0 ? nullptr : inputs_};
           double seconds[2] = {};
@@ -158,52 +158,58 @@ class MatrixRun {
                                 100 * share, Verified(verified)});
           Say(fmt::format("{}, batch {}, {}: {:.4g} s, {:.0f} % of the peak", work.ShapeText(), batch, from, all,
                           100 * share));
-          random_seconds = source == 0 ? all : random_seconds;
         }
-        if (options_.peers && !Stopped()) {
-          AddPeers(net, batch, random_seconds, peers);
-        }
+        RaceTraining(net, batch);
       }
     }
     result_.report.tables.push_back(std::move(table));
-    if (options_.peers) {
-      result_.report.tables.push_back(std::move(peers));
-    }
   }
 
-  void AddPeers(const std::vector<int64_t>& net, int64_t batch, double lamina_seconds, ReportTable& peers) {
-    const std::string script = FindPeerScript();
-    if (peer_data_ == nullptr || peer_inputs_ != net.front()) {
-      peer_inputs_ = net.front();
-      peer_data_ = std::make_unique<PeerData>(RandomRows(net.front(), net.back()), nullptr);
+  // The peers beside lamina, in the same turns.
+  void Race(const std::string& title, const std::string& work, const std::function<double()>& lamina) {
+    if (peers_ == nullptr || Stopped()) {
+      return;
     }
-    const TrainBenchmarkCase work{.shape = net};
-    for (const PeerResult& peer : MeasurePeers(script,
-                                               {.shape = net,
-                                               .batch = batch,
-                                               .rounds = options_.rounds,
-                                               .seconds = options_.round_seconds,
-                                               .threads = threads_},
-                                               *peer_data_, options_.stop_requested)) {
+    for (const PeerTimes& peer : peers_->Race(work, lamina, options_.rounds, options_.round_seconds)) {
       const bool timed = peer.reason.empty();
-      peers.rows.push_back({work.ShapeText(), ReportCell::Whole(batch),
-                            peer.description.empty() ? peer.library : peer.description, peer.settings,
-                            timed ? ReportCell(peer.seconds) : ReportCell(peer.reason),
-                            timed ? ReportCell(peer.seconds / lamina_seconds) : ReportCell()});
-      Say(fmt::format("{}, batch {}, {}: {}", work.ShapeText(), batch, peer.Name(),
-                      timed ? fmt::format("{:.4g} s", peer.seconds) : peer.reason));
+      races_.rows.push_back({title, peer.peer, timed ? ReportCell(1e3 * peer.lamina_seconds) : ReportCell(),
+                             timed ? ReportCell(1e3 * peer.seconds) : ReportCell(peer.reason),
+                             timed ? ReportCell(peer.times_as_long) : ReportCell()});
+      Say(fmt::format("{}: {}: {}", title, peer.peer,
+                      timed ? fmt::format("{:.3g} times as long", peer.times_as_long) : peer.reason));
     }
+  }
+  void RaceLayer(const Problem& problem) {
+    if (peers_ != nullptr) {
+      const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = threads_});
+      PassRun run(problem, *backend);
+      Race(problem.Text(), MatrixPeers::Layer(problem), [&] { return run.SecondsPerCall(options_.round_seconds); });
+    }
+  }
+  void RaceTraining(const std::vector<int64_t>& net, int64_t batch) {
+    if (peers_ != nullptr && !Stopped()) {
+      const TrainBenchmarkCase work{.shape = net, .batch = batch, .threads = threads_};
+      const Dataset rows = RandomRows(net.front(), net.back());
+      TrainTimer timer(work, rows);
+      Race(fmt::format("training {}, batch {}, 60,000 samples", work.ShapeText(), batch),
+           MatrixPeers::Training(net, batch), [&] { return timer.Round(options_.round_seconds) * kBenchmarkRows; });
+    }
+  }
+  void RaceRow(const std::vector<int64_t>& net) {
+    const PredictBenchmarkCase work{.shape = net};
+    Race(fmt::format("one row, {}, one thread", work.ShapeText()), MatrixPeers::Row(net),
+         [&] { return BenchmarkPrediction(work, {.seconds = options_.round_seconds}).median_seconds; });
   }
 
   static Dataset RandomRows(int64_t inputs, int64_t classes) {
     Dataset rows;
     rows.features = Matrix(kBenchmarkRows, inputs, DType::kF32);
-    rows.labels.resize(kBenchmarkRows);
+    rows.targets = Matrix(kBenchmarkRows, classes, DType::kF32);
     Random random(1);
-    std::generate_n(rows.features.Row<float>(0), kBenchmarkRows * inputs,
-                    [&] { return static_cast<float>(random.Uniform()); });
-    std::generate(rows.labels.begin(), rows.labels.end(),
-                  [&] { return static_cast<int32_t>(random.Below(static_cast<uint64_t>(classes))); });
+    for (int64_t i = 0; i < kBenchmarkRows; ++i) {
+      std::generate_n(rows.features.Row<float>(i), inputs, [&] { return static_cast<float>(random.Uniform()); });
+      rows.targets.Row<float>(i)[random.Below(static_cast<uint64_t>(classes))] = 1;
+    }
     return rows;
   }
 
@@ -216,6 +222,9 @@ class MatrixRun {
                                   {"median_us", "Median, us"},
                                   {"p99_us", "99 %, us"},
                                   {"verified", "Verified"}}};
+    if (!options_.nets.empty()) {
+      RaceRow(options_.nets.front());
+    }
     for (const double zeros : {0.0, kSparse}) {
       for (const WeightStorage weights : options_.weights) {
         if (Stopped() || options_.nets.empty()) {
@@ -260,8 +269,18 @@ class MatrixRun {
   std::vector<int> thread_counts_;
   MatrixResult result_;
   std::map<std::pair<SynapseKind, int>, double> limits_;
-  std::unique_ptr<PeerData> peer_data_;
-  int64_t peer_inputs_ = 0;
+  std::unique_ptr<MatrixPeers> peers_;  // null: nobody is raced
+  ReportTable races_{.id = "peers",
+                     .title = "Beside the other libraries that are installed",
+                     .columns = {{"work", "Work"},
+                                 {"peer", "Peer"},
+                                 {"lamina_ms", "lamina, ms"},
+                                 {"peer_ms", "Peer, ms"},
+                                 {"times_as_long", "Times as long as lamina"}},
+                     .note =
+                         "Everybody takes turns on the same kind of random numbers, all threads where nothing else "
+                         "is said; the last column is the median of each turn's own ratio. Peers' results are "
+                         "compared with double precision before they are timed."};
 };
 
 std::vector<Problem> Problems(std::initializer_list<const char*> texts) {

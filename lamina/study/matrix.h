@@ -14,15 +14,15 @@
 namespace lamina {
 
 struct MatrixOptions {
-  std::vector<Problem> layers;                       // on backend cpu
-  std::vector<std::vector<int64_t>> nets;            // trained; the first one answers rows, too
-  std::vector<int64_t> batches;                      // of the training
-  std::vector<WeightStorage> weights;                // of the answers
-  std::string data;                                  // inputs of a data set to train on beside random ones; "": none
-  bool peers = false;                                // bench/peers/train_cpu on the same networks and batches
-  int threads = 0;                                   // 0: all cores
-  int rounds = 5;                                    // of which the median counts
-  double round_seconds = 0.2;                        // at least
+  std::vector<Problem> layers;             // on backend cpu
+  std::vector<std::vector<int64_t>> nets;  // trained; the first one answers rows, too
+  std::vector<int64_t> batches;            // of the training
+  std::vector<WeightStorage> weights;      // of the answers
+  std::string data;                        // inputs of a data set to train on beside random ones; "": none
+  std::string peer_python;                 // races what this Python has (bench/peers/matrix_peers); "": nobody
+  int threads = 0;                         // 0: all cores
+  int rounds = 5;                          // of which the median counts
+  double round_seconds = 0.2;              // at least
   std::function<void(const std::string&)> measured;  // a line about each result; may be empty
   std::function<bool()> stop_requested;              // may be empty
 

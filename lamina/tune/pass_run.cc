@@ -276,6 +276,26 @@ double PassRun::SecondsPerCall(double least_seconds) {
   return watch.Elapsed_seconds() / static_cast<double>(calls);
 }
 
+std::vector<double> PassRun::Expected(const std::vector<int64_t>& chosen) {
+  const bool by_output = problem_.pass == Pass::kWeightGradient;
+  const Operands& own = operands_[0];
+  Problem part = problem_;
+  part.dtype = DType::kF64;
+  part.precision = Precision::kExact;
+  (by_output ? part.layer.outputs : part.batch) = static_cast<int64_t>(chosen.size());
+  Operands operands;
+  operands.x.host = by_output ? Chosen(own.x.host, All(problem_.batch), false) : Chosen(own.x.host, chosen, false);
+  operands.delta.host = Chosen(own.delta.host, chosen, by_output);
+  const std::unique_ptr<Backend> serial = MakeSerialBackend({});
+  PassRun expected(part, *serial, std::move(operands),
+                   Chosen(weights_.host, by_output ? chosen : All(problem_.layer.outputs), false));
+  if (problem_.pass == Pass::kForward) {
+    expected.Forward(/*keep_z=*/true);
+  }
+  expected.Compute(expected.operands_[0]);
+  return Flat(expected.Result().host);
+}
+
 PassVerdict PassRun::Verify() {
   Spoil(operands_[0].a);  // what an earlier plan computed must not pass for this one's
   Spoil(operands_[0].result);
@@ -294,22 +314,11 @@ PassVerdict PassRun::Verify() {
   }
   const Operands& own = operands_[0];
   const Matrix& result = Result().host;
-  Problem part = problem_;
-  part.dtype = DType::kF64;
-  part.precision = Precision::kExact;
-  (by_output ? part.layer.outputs : part.batch) = static_cast<int64_t>(chosen.size());
-  Operands operands;
-  operands.x.host = by_output ? Chosen(own.x.host, All(problem_.batch), false) : Chosen(own.x.host, chosen, false);
-  operands.delta.host = Chosen(own.delta.host, chosen, by_output);
-  const std::unique_ptr<Backend> serial = MakeSerialBackend({});
-  PassRun expected(part, *serial, std::move(operands),
-                   Chosen(weights_.host, by_output ? chosen : All(problem_.layer.outputs), false));
-  if (problem_.pass == Pass::kForward) {
-    expected.Forward(/*keep_z=*/true);
+  if (expected_.empty()) {
+    expected_ = Expected(chosen);
   }
-  expected.Compute(expected.operands_[0]);
   PassVerdict verdict;
-  verdict.largest_error = LargestRelativeError(Flat(expected.Result().host), Flat(Chosen(result, chosen, false)));
+  verdict.largest_error = LargestRelativeError(expected_, Flat(Chosen(result, chosen, false)));
   if (problem_.pass == Pass::kForward) {
     const double error =
         ActivationError(problem_.layer.activation, Chosen(result, chosen, false), Chosen(own.a.host, chosen, false));

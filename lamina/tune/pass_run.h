@@ -60,6 +60,8 @@ class PassRun {
   void Spoil(Operand& operand);
   void Forward(bool keep_z);
   void Compute(Operands& operands);
+  /// Of the plain loops in double precision, for the samples (weight gradient: outputs) that are compared.
+  std::vector<double> Expected(const std::vector<int64_t>& chosen);
   /// What is compared: the sums z of a forward pass, or the gradient.
   Operand& Result() { return problem_.pass == Pass::kForward ? z_ : operands_[0].result; }
 
@@ -67,6 +69,7 @@ class PassRun {
   std::vector<Operands> operands_;
   size_t next_ = 0;
   Operand weights_, bias_, z_;
+  std::vector<double> expected_;  // what Verify() compares with; empty before the first time
   const Backend* backend_ = nullptr;
   std::unique_ptr<PreparedLayer> prepared_;
 };

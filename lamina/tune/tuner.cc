@@ -10,6 +10,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
+#include "lamina/base/timing.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
@@ -24,6 +25,9 @@ constexpr double kLeastGain = 1.02;
 // machine changes by less within a round.
 constexpr double kHopeless = 1.6;
 constexpr int64_t kRotation_bytes = 8 << 20;
+// Of the limit: the first round of all candidates, and all rounds; the rest is for the confirmation.
+constexpr double kFirstRound = 0.5;
+constexpr double kAllRounds = 0.85;
 
 bool Stopped(const TuneOptions& options) { return options.stop_requested && options.stop_requested(); }
 
@@ -91,14 +95,21 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
   if (plans.empty()) {
     return result;
   }
+  const Stopwatch watch;
   PassRun run(problem, backend, CopiesFor(problem));
+  Measure(run, contenders[0], options.seconds / kRounds);
   for (const Plan& plan : plans) {
     if (Stopped(options)) {
       return result;
     }
+    if (watch.Elapsed_seconds() > kFirstRound * options.limit_seconds) {
+      ++result.left_out;
+      continue;
+    }
     Contender contender = MakeContender(plan, options);
     run.Prepare(*contender.backend);
     if (run.Verify().verified) {
+      Measure(run, contender, options.seconds / kRounds);
       contenders.push_back(std::move(contender));
     } else {
       result.wrong.push_back(plan);
@@ -109,17 +120,20 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
     return *std::min_element(contenders.begin(), contenders.end(),
                              [](const Contender& a, const Contender& b) { return a.seconds < b.seconds; });
   };
-  for (int round = 0; round < kRounds; ++round) {
-    for (Contender& contender : contenders) {
-      if (Stopped(options)) {
-        return result;
-      }
-      Measure(run, contender, options.seconds / kRounds);
-    }
+  for (int round = 1; round < kRounds; ++round) {
     const double limit = kHopeless * fastest().seconds;
     contenders.erase(std::remove_if(contenders.begin() + 1, contenders.end(),  // the estimate stays
                                     [&](const Contender& contender) { return contender.seconds > limit; }),
                      contenders.end());
+    for (Contender& contender : contenders) {
+      if (Stopped(options)) {
+        return result;
+      }
+      if (watch.Elapsed_seconds() > kAllRounds * options.limit_seconds) {
+        break;
+      }
+      Measure(run, contender, options.seconds / kRounds);
+    }
   }
   Contender& estimate = contenders[0];
   Contender& best = fastest();

@@ -21,7 +21,8 @@ struct TuneOptions {
   std::string backend = "cpu";
   int threads = 0;
   TuneLevel level = TuneLevel::kMeasure;
-  double seconds = 0.03;  // a candidate, in several rounds; at least one call a round
+  double seconds = 0.03;      // a candidate, in several rounds; at least one call a round
+  double limit_seconds = 60;  // a problem, about: what is not measured by then is left out, least promising first
   std::function<bool()> stop_requested;
 };
 
@@ -31,14 +32,16 @@ struct TuneResult {
   double estimate_seconds = 0;  // a call by the backend's estimate
   double best_seconds = 0;      // by the winner
   int measured = 0;             // candidates
+  int left_out = 0;             // candidates that the limit left no time for
   std::vector<Plan> wrong;      // candidates whose result was wrong: never chosen
   double gain() const { return best_seconds > 0 ? estimate_seconds / best_seconds : 1; }
 };
 
 /// Candidates take turns with the estimate, in rounds, on operands that rotate through more memory than the
 /// second-level cache holds; each is compared with the plain loops first, and left out of further rounds where it is
-/// far behind. The fastest one must beat the estimate by 2 % twice, else the estimate stays. Throws Error where the
-/// backend cannot do the problem.
+/// far behind. The fastest one must beat the estimate by 2 % twice, else the estimate stays. Half of the limit is for
+/// the first round, which goes from the most promising candidate on. Throws Error where the backend cannot do the
+/// problem.
 TuneResult TuneProblem(const Problem& problem, const TuneOptions& options);
 
 /// The asymmetry As of slices for which a layer of `problem`'s samples and neurons takes the least time a synapse: 1

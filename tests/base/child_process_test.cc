@@ -55,6 +55,20 @@ TEST(ChildProcess, WordsAreNotReadByAShell) {
   EXPECT_EQ(ReadFile(folder.Path("out")), "a b|$HOME|;ls||");
 }
 
+TEST(ChildProcess, Converses) {
+  ChildProcess child({"sh", "-c", "while read line; do echo \"<$line>\"; echo; done"}, {.converses = true});
+  for (const std::string& line : {std::string("one"), std::string(9000, 'x')}) {  // more than one piece
+    ASSERT_TRUE(child.Say(line));
+    EXPECT_EQ(child.Hear(), "<" + line + ">");
+    EXPECT_EQ(child.Hear(), "");
+  }
+  EXPECT_EQ(child.Hear([] { return true; }), std::nullopt);
+  ChildProcess silent({"true"}, {.converses = true});
+  EXPECT_EQ(silent.Hear(), std::nullopt);
+  silent.Wait();
+  EXPECT_FALSE(silent.Say("nobody is there"));  // and no SIGPIPE
+}
+
 TEST(ChildProcess, WorksInItsFolderWithAnEmptyInput) {
   const TemporaryFolder folder;
   ChildProcess child({"sh", "-c", "cat; pwd -P"}, {.folder = folder.Path(), .output_path = folder.Path("out")});

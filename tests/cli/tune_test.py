@@ -84,7 +84,7 @@ class TuneTest(CliTest):
         self.assertEqual((result["command"], len(result["results"])), ("tune", 1))
         self.assertIn("lamina_version", result)
         row = result["results"][0]
-        self.assertEqual(sorted(row), ["estimate_seconds", "gain", "measured", "plan", "problem", "seconds"])
+        self.assertEqual(sorted(row), ["estimate_seconds", "gain", "left_out", "measured", "plan", "problem", "seconds"])
         self.assertEqual((row["problem"], row["measured"]), (SMALL, 12))
         self.assertGreater(row["seconds"], 0)
         self.assertAlmostEqual(row["gain"], row["estimate_seconds"] / row["seconds"])

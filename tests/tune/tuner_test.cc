@@ -26,7 +26,11 @@ TEST(Candidates, EveryPlanComputesTheSame) {
         "dot-tanh:f64:input_gradient:61x700x33", "l1-triangle(radius=9):f32:weight_gradient:700x29x61",
         "l2-gaussian(radius=9):f64:input_gradient:33x600x47", "l1-identity:f32-fast:forward:50x60x2100",
         "l1-identity:u8:forward:70x50x9000", "dot-identity:bf16:forward:49x65x2500",
-        "dot-relu:f32:weight_gradient:2100x17x50", "dot-relu:f32:forward:65x2100x1030"}) {
+        "dot-relu:f32:weight_gradient:2100x17x50", "dot-relu:f32:forward:65x2100x1030",
+        // Few rows and many columns, where threads pack panels of their own; short rows that are asked for.
+        "dot-tanh:f32:input_gradient:61x33x700", "dot-tanh:f32-bf16:input_gradient:61x33x700",
+        "l1-triangle(radius=9):f32:weight_gradient:40x61x900", "dot-tanh:f64:weight_gradient:50x19x500",
+        "dot-relu:f32:forward:17x30000x20"}) {
     const Problem problem = Problem::Parse(text);
     const auto backend = MakeBackend("cpu", {.threads = 2});
     const std::vector<Plan> plans = backend->Candidates(problem);
@@ -62,6 +66,16 @@ TEST(Tuner, MeasuresAFewOrAll) {
   const TuneResult all =
       TuneProblem(problem, {.backend = "cpu", .threads = 1, .level = TuneLevel::kExhaustive, .seconds = 1e-5});
   EXPECT_GT(all.measured, few.measured);
+}
+
+TEST(Tuner, TheLimitLeavesTheRestOut) {
+  const Problem problem = Problem::Parse("l1-identity:f32:forward:20x30x40");
+  const TuneResult result = TuneProblem(
+      problem, {.backend = "cpu", .threads = 1, .level = TuneLevel::kExhaustive, .seconds = 1e-5, .limit_seconds = 0});
+  EXPECT_EQ(result.measured, 0);
+  EXPECT_EQ(result.left_out, static_cast<int>(MakeBackend("cpu", {.threads = 1})->Candidates(problem).size()));
+  EXPECT_EQ(result.plan, Plan());
+  EXPECT_GT(result.estimate_seconds, 0);
 }
 
 TEST(Tuner, StopsWhenAsked) {

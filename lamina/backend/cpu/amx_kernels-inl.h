@@ -67,7 +67,7 @@ void WeightGradientTiles(const WeightGradientTask<float>& task, Team team) noexc
       CeilDivide(args.x.rows, parts[0].group),
       task.scratch,
       task.budget};
-  const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule), inputs};
+  const UpdateFinish<float> finish = UpdateFinishOf(task);
   AmxProduct<Tiles>(input, finish, team);
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));

@@ -87,7 +87,7 @@ void WeightGradientMixed(const WeightGradientTask<float>& task, Team team) noexc
       CeilDivide(args.x.rows, encoding.group),
       task.scratch,
       task.budget};
-  const UpdateFinish<float> finish{&args.weights, &task.weight_update, UpdateFor<float>(args.rule), inputs};
+  const UpdateFinish<float> finish = UpdateFinishOf(task);
   Product<typename Operands::Sum>(input, finish, team);
   if (args.bias.value != nullptr || args.bias.gradient != nullptr) {
     BiasGradient(task, team.Begin(outputs), team.End(outputs));

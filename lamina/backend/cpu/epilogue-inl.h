@@ -180,13 +180,6 @@ HWY_INLINE void FinishSums(T* sums, int64_t n) {
   }
 }
 
-/// Where a tile of the result lies.
-struct TilePlace {
-  int64_t row, rows;
-  int64_t column, columns;
-  int64_t width;  // of a row of the tile in memory, in elements: columns rounded up to whole vectors
-};
-
 /// Forward: rows are outputs and columns samples, so the tile is turned as it leaves.
 template <class Synapse, class T>
 struct ForwardFinish {
@@ -263,14 +256,14 @@ struct UpdateFinish {
   const UpdateNumbers<T>* numbers;
   UpdateFn<T> update;
   int64_t inputs;
+  const void* written;  // the weights, or their gradient where no rule updates them
 
-  // Asks for the weights before the tile is computed: they come from the third-level cache or memory.
+  // Asks for what will be written before the tile is computed: it comes from the third-level cache or memory.
   void Prefetch(const TilePlace& at) const {
-    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-    const T* value = static_cast<const T*>(arrays->value);
-    for (int64_t i = 0; value != nullptr && i < at.rows; ++i) {
-      for (int64_t j = 0; j < at.columns; j += kLine) {
-        __builtin_prefetch(value + (at.row + i) * inputs + at.column + j, 1);
+    const T* const to = static_cast<const T*>(written);
+    for (int64_t i = 0; i < at.rows; ++i) {
+      for (int64_t j = 0; j < at.columns; j += kLineElements<T>) {
+        __builtin_prefetch(to + (at.row + i) * inputs + at.column + j, 1);
       }
     }
   }
@@ -278,6 +271,13 @@ struct UpdateFinish {
     update(*numbers, {tile, at.width, at.row * inputs + at.column, inputs, at.rows, at.columns}, *arrays);
   }
 };
+
+template <class T>
+UpdateFinish<T> UpdateFinishOf(const WeightGradientTask<T>& task) {
+  const WeightGradientArgs& args = *task.args;
+  return {&args.weights, &task.weight_update, UpdateFor<T>(args.rule), args.x.cols,
+          args.rule == nullptr ? args.weights.gradient : args.weights.value};
+}
 
 }  // namespace lamina::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

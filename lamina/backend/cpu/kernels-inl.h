@@ -168,7 +168,7 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                         task.budget,
                         static_cast<const T*>(args.weights.value),
                         inputs};
-  const UpdateFinish<T> finish{&args.weights, &task.weight_update, UpdateFor<T>(args.rule), inputs};
+  const UpdateFinish<T> finish = UpdateFinishOf(task);
   if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
     WeightGradientByRows<Term>(task, delta, team.Begin(outputs), team.End(outputs));
   } else {

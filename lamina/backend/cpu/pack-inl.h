@@ -207,7 +207,12 @@ void PackPanel(const Operand<T>& operand, int64_t begin, int64_t count, int64_t 
       operand.Interleave(begin, k_begin + k, count, panel + k * width);
     }
   } else if (operand.stride == 1) {
+    constexpr int64_t kAhead = 16;  // a row of columns is a page from the next: no stream for the processor to see
     for (int64_t k = 0; k < depth; ++k) {
+      const T* const ahead = operand.At(begin, k_begin + std::min(k + kAhead, depth - 1));
+      for (int64_t r = 0; r < count; r += kLineElements<T>) {
+        __builtin_prefetch(ahead + r);
+      }
       Transform<T>(
           count, panel + k * width, [](auto v) { return v; }, operand.At(begin, k_begin + k));
     }

@@ -8,157 +8,11 @@
 #define LAMINA_BACKEND_CPU_PRODUCT_INL_H_
 #endif
 
+#include "lamina/backend/cpu/block-inl.h"
 #include "lamina/backend/cpu/epilogue-inl.h"
-#include "lamina/backend/cpu/pack-inl.h"
-#include "lamina/backend/cpu/tile-inl.h"
-#include "lamina/backend/cpu/zeros-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-
-/// Rows are read one value at a time (broadcast) and need packing only where they are not contiguous along k;
-/// columns are read as vectors.
-template <class T>
-struct ProductInput {
-  Operand<T> rows;
-  Operand<T> columns;
-  int64_t depth;
-  Scratch<T> scratch;
-  CacheBudget budget;
-  const T* own = nullptr;  // own(r, c) at own[r * own_stride + c], where the Sum reads it
-  int64_t own_stride = 0;
-  bool skips_zeros = false;  // of the columns; see SkipsZeros()
-};
-
-// Boundaries of equal parts of `count`, without a division per part: tiles of a small batch take 200 cycles.
-struct Split {
-  int64_t parts;
-  int64_t size;
-  int64_t larger;  // the first parts have one more
-
-  Split(int64_t count, int64_t most)
-      : parts(CeilDivide(count, most)), size(parts == 0 ? 0 : count / parts), larger(parts == 0 ? 0 : count % parts) {}
-  int64_t Begin(int64_t i) const { return i * size + std::min(i, larger); }
-};
-
-/// One block of the product: its ranges, and the panels it is cut into (rows, and vectors of columns).
-template <class Sum, class T>
-struct Block {
-  int64_t row, rows;
-  int64_t column, columns;
-  int64_t k, depth;
-  int64_t cache_columns;
-  Split row_groups;
-  Split panels;
-  bool pack_rows;
-  bool direct_columns;  // whole panels are read where they are; only a ragged last one is packed
-
-  Block(const ProductInput<T>& in, const Blocking& size, int64_t r, int64_t c, int64_t k_begin)
-      : row(r),
-        rows(std::min(size.rows, in.rows.count - r)),
-        column(c),
-        columns(std::min(size.columns, in.columns.count - c)),
-        k(k_begin),
-        depth(std::min(size.depth, in.depth - k_begin)),
-        cache_columns(size.cache_columns),
-        row_groups(rows, ShapeOf(in).rows),
-        panels(CeilDivide(columns, kLanes<T>), ShapeOf(in).vectors),
-        pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
-        direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= 2 * Sum::kRows) {}
-
-  static TileShape ShapeOf(const ProductInput<T>& in) {
-    if (in.skips_zeros) {
-      return {PickingRows(in.rows), kTileVectors, kLanes<T>};
-    }
-    const auto chosen = [](int64_t size, int64_t most) { return size > 0 ? std::min(size, most) : most; };
-    return {chosen(in.budget.tile_rows, Sum::kRows), chosen(in.budget.tile_vectors, kTileVectors), kLanes<T>};
-  }
-  int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
-  int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
-  TilePlace PlaceOf(int64_t group, int64_t group_end, int64_t p) const {
-    const int64_t first = row_groups.Begin(group);
-    const int64_t width = PanelVectors(p) * kLanes<T>;
-    return {row + first, row_groups.Begin(group_end) - first, column + PanelBegin(p),
-            std::min(width, columns - PanelBegin(p)), width};
-  }
-  bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
-  /// Where zeros are left out: of vector v of the columns how many k are not, then which.
-  int32_t* PicksOf(const ProductInput<T>& in, int64_t v) const { return in.scratch.picks + v * (depth + 1); }
-};
-
-// Packs k in [begin, end) of the rows. Groups of rows are narrower than a cache line of the source, so four
-// of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from the
-// next.
-template <class Sum, class T>
-void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
-  if (in.rows.encoding != nullptr && in.rows.k_stride == 1) {  // row after row, as they are read
-    for (int64_t r = 0; begin < end && r < block.rows; ++r) {
-      in.rows.Encode(block.row + r, block.k + begin, end - begin, in.scratch.rows + r * block.depth + begin);
-    }
-    return;
-  }
-  constexpr int64_t kTogether = 4;
-  for (int64_t group = 0; group < block.row_groups.parts; group += kTogether) {
-    const int64_t group_end = std::min(group + kTogether, block.row_groups.parts);
-    for (int64_t k = begin; k < end; ++k) {
-      for (int64_t g = group; g < group_end; ++g) {
-        const int64_t first = block.row_groups.Begin(g);
-        const int64_t count = block.row_groups.Begin(g + 1) - first;
-        T* const to = in.scratch.rows + first * block.depth + k * count;
-        if (in.rows.encoding != nullptr) {
-          in.rows.Interleave(block.row + first, block.k + k, count, to);
-          continue;
-        }
-        Transform<T>(
-            count, to, [](VecOf<T> v) HWY_ATTR { return v; }, in.rows.At(block.row + first, block.k + k));
-      }
-    }
-  }
-}
-
-// Vectors of columns one by one, each by one thread, as what is not zero moves together along k.
-template <class Sum, class T>
-void PackNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
-  const int64_t vectors = CeilDivide(block.columns, kLanes<T>);
-  for (int64_t v = team.Begin(vectors); v < team.End(vectors); ++v) {
-    const int64_t first = v * kLanes<T>;
-    T* const panel = in.scratch.columns + first * block.depth;
-    PackPanel(in.columns, block.column + first, std::min(kLanes<T>, block.columns - first), kLanes<T>, block.k,
-              block.k + block.depth, panel);
-    int32_t* const picks = block.PicksOf(in, v);
-    picks[0] = static_cast<int32_t>(PickNonzeros(panel, block.depth, picks + 1));
-  }
-}
-
-// Packs k in [begin, end) of the columns.
-template <class Sum, class T>
-void PackPanels(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
-  for (int64_t p = 0; p < block.panels.parts; ++p) {
-    if (block.IsDirect(p)) {
-      continue;
-    }
-    const int64_t first = block.PanelBegin(p);
-    const int64_t width = block.PanelVectors(p) * kLanes<T>;
-    PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width, block.k + begin,
-              block.k + end, in.scratch.columns + first * block.depth + begin * width);
-  }
-}
-
-// Each thread packs its part of k.
-template <class Sum, class T>
-void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
-  const int64_t begin = team.Begin(block.depth);
-  const int64_t end = team.End(block.depth);
-  if (in.skips_zeros) {
-    PackNonzeros(in, block, team);
-  } else {
-    PackPanels(in, block, begin, end);
-  }
-  // Rows of an undivided sum stay packed for all blocks of columns.
-  if (block.pack_rows && (block.column == 0 || block.depth < in.depth)) {
-    PackRows(in, block, begin, end);
-  }
-}
 
 // Computes tile (g, p) into `tile` where zeros are left out: vector by vector, each by its list. Apart from
 // ComputeTile, so that dense tiles pay nothing.
@@ -215,10 +69,47 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
     input.columns = in.columns.At(block.column + block.PanelBegin(p), block.k);
     input.column_k_stride = in.columns.k_stride;
   } else {
-    input.columns = in.scratch.columns + block.PanelBegin(p) * block.depth;
+    input.columns = block.PanelData(in, p);
     input.column_k_stride = vectors * kLanes<T>;
   }
   TileFor<Sum, T>(rows, vectors)(input, tile, add);
+}
+
+// Computes row groups [group, group_end) of panel p into `tile`, one after the other.
+template <class Sum, class T>
+HWY_INLINE void ComputeStrip(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t group, int64_t group_end,
+                             int64_t p, T* tile, bool add) {
+  const int64_t width = block.PanelVectors(p) * kLanes<T>;
+  for (int64_t g = group; g < group_end; ++g) {
+    T* const to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * width;
+    if constexpr (Sum::kSkipsZeros) {
+      if (in.skips_zeros) {
+        ComputeTileOfNonzeros(in, block, g, p, to, add);
+        continue;
+      }
+    }
+    ComputeTile(in, block, g, p, to, add);
+  }
+}
+
+// Whether rows that are read in place have to be asked for: those of a matrix larger than the second-level cache that
+// are too short for the processor to see a stream in any of them. (Of 65 inputs 1.25 times as fast; of 784 asking cost
+// 10 %, as it did into the first level.)
+template <class Sum, class T>
+bool AsksForRows(const ProductInput<T>& in, const Block<Sum, T>& block) {
+  constexpr int64_t kShort_bytes = 1024;
+  return !block.pack_rows && block.depth * static_cast<int64_t>(sizeof(T)) <= kShort_bytes &&
+         in.rows.count * in.rows.stride > 2 * in.budget.column_block;
+}
+
+// Into the second level.
+template <class Sum, class T>
+void AskForRows(const ProductInput<T>& in, const Block<Sum, T>& block, const TilePlace& at) {
+  for (int64_t r = 0; r < at.rows; ++r) {
+    for (int64_t k = 0; k < block.depth; k += kLineElements<T>) {
+      __builtin_prefetch(in.rows.At(at.row + r, block.k + k), 0, 2);
+    }
+  }
 }
 
 // A place in the walk over strips of row groups × panels [first, first + panels): row by row, as panels stay
@@ -266,6 +157,7 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   const int64_t strip_size = Finish::kRowTiles * shape.rows * tile_columns;
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
+  const bool asks_for_rows = AsksForRows(in, block);
   const int64_t groups = block.row_groups.parts;
   const int64_t strips = CeilDivide(groups, Finish::kRowTiles);
   const Split parts(block.panels.parts, std::max<int64_t>(1, block.cache_columns / tile_columns));
@@ -292,19 +184,13 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
         if (last) {
           finish.Prefetch(next_at);  // this tile's lines were asked for one tile ago
         }
+        if (asks_for_rows && next.strip != walk.strip) {
+          AskForRows(in, block, next_at);
+        }
         const int64_t group = walk.strip * Finish::kRowTiles;
         const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
         T* tile = split_sum ? in.scratch.partial + tile_index * strip_size : local;
-        for (int64_t g = group; g < std::min(group + Finish::kRowTiles, groups); ++g) {
-          T* to = tile + (block.row_groups.Begin(g) - block.row_groups.Begin(group)) * at.width;
-          if constexpr (Sum::kSkipsZeros) {
-            if (in.skips_zeros) {
-              ComputeTileOfNonzeros(in, block, g, walk.panel, to, block.k > 0);
-              continue;
-            }
-          }
-          ComputeTile(in, block, g, walk.panel, to, block.k > 0);
-        }
+        ComputeStrip(in, block, group, std::min(group + Finish::kRowTiles, groups), walk.panel, tile, block.k > 0);
         if (last) {
           finish(tile, at);
         }
@@ -313,6 +199,48 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
       }
     });
   }
+}
+
+// Whether each thread packs panels of its own, one at a time, into memory that stays in its second-level cache: where
+// rows are few, the packed columns of a common block are used so little that writing them to the third level and
+// reading them back, from the other's cache too, took 5 to 15 % of an input gradient of 32 to 128 samples. Many rows
+// would have to be read anew for each panel.
+template <class Sum, class T>
+bool HasOwnPanels(const ProductInput<T>& in, Team team) {
+  constexpr int64_t kMostRows = 256;
+  constexpr int64_t kLeastPanels = 4;  // of a thread, for equal shares
+  const int64_t panel_columns = Block<Sum, T>::ShapeOf(in).columns();
+  return in.rows.count > 2 * Sum::kRows && in.rows.count <= kMostRows && in.depth <= in.budget.depth &&
+         in.columns.count >= kLeastPanels * team.size * panel_columns &&
+         in.columns.count * in.depth <= in.budget.packed && !in.skips_zeros;
+}
+
+// The product where HasOwnPanels(). The panels are those of the other way, and so are the bits.
+template <class Sum, class T, class Finish>
+void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team) {
+  const TileShape shape = Block<Sum, T>::ShapeOf(in);
+  Block<Sum, T> block(in, {in.depth, in.columns.count, in.columns.count, in.rows.count}, 0, 0, 0);
+  block.one_panel = in.scratch.columns + team.thread * shape.columns() * in.depth;
+  if (block.pack_rows) {
+    PackRows(in, block, team.Begin(block.depth), team.End(block.depth));
+  }
+  team.Barrier();
+  HWY_ALIGN T tile[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
+  const int64_t groups = block.row_groups.parts;
+  team.Share(block.panels.parts, 0, [&](int64_t p, int64_t end) HWY_ATTR {
+    for (; p < end; ++p) {
+      PackPanelOf(in, block, p, 0, block.depth);
+      for (int64_t group = 0; group < groups; group += Finish::kRowTiles) {
+        const int64_t group_end = std::min<int64_t>(group + Finish::kRowTiles, groups);
+        const TilePlace at = block.PlaceOf(group, group_end, p);
+        if (IsWanted(finish, at)) {
+          finish.Prefetch(at);
+          ComputeStrip(in, block, group, group_end, p, tile, false);
+          finish(tile, at);
+        }
+      }
+    }
+  });
 }
 
 /// Whether a product of factors leaves out zeros of the columns: decided for every call from the data. The sums keep
@@ -326,6 +254,9 @@ bool SkipsZeros(const ProductInput<T>& in) {
 /// of k.
 template <class Sum, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
+  if (HasOwnPanels<Sum>(in, team)) {
+    return ProductByPanels<Sum>(in, finish, team);
+  }
   const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth, Block<Sum, T>::ShapeOf(in), in.budget);
   bool packed_before = false;
   for (int64_t r = 0; r < in.rows.count; r += size.rows) {

@@ -82,9 +82,8 @@ struct GramFinish {
 
   bool Wants(const TilePlace& at) const { return at.column < first_row + at.row + at.rows; }
   void Prefetch(const TilePlace& at) const {
-    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(double));
     for (int64_t i = 0; Wants(at) && i < at.rows; ++i) {
-      for (int64_t j = 0; j < at.columns; j += kLine) {
+      for (int64_t j = 0; j < at.columns; j += kLineElements<double>) {
         __builtin_prefetch(RowAt(at, i) + j, 1);
       }
     }

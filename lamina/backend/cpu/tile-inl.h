@@ -29,6 +29,13 @@ inline constexpr int64_t kTileColumns = kTileVectors* kLanes<T>;
 template <class T>
 inline constexpr int64_t kTileSize = kTileRows* kTileColumns<T>;
 
+/// Where a tile of the result lies.
+struct TilePlace {
+  int64_t row, rows;
+  int64_t column, columns;
+  int64_t width;  // of a row of the tile in memory, in elements: columns rounded up to whole vectors
+};
+
 /// Forward: rows and columns are the two operands of the term.
 template <class Term>
 struct TermSum {

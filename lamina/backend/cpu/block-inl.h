@@ -1,0 +1,171 @@
+// A block of the product: which part of the operands it is, the panels that it is cut into, and their packing.
+#if defined(LAMINA_BACKEND_CPU_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_BLOCK_INL_H_
+#undef LAMINA_BACKEND_CPU_BLOCK_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_BLOCK_INL_H_
+#endif
+
+#include "lamina/backend/cpu/pack-inl.h"
+#include "lamina/backend/cpu/tile-inl.h"
+#include "lamina/backend/cpu/zeros-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+/// Rows are read one value at a time (broadcast) and need packing only where they are not contiguous along k;
+/// columns are read as vectors.
+template <class T>
+struct ProductInput {
+  Operand<T> rows;
+  Operand<T> columns;
+  int64_t depth;
+  Scratch<T> scratch;
+  CacheBudget budget;
+  const T* own = nullptr;  // own(r, c) at own[r * own_stride + c], where the Sum reads it
+  int64_t own_stride = 0;
+  bool skips_zeros = false;  // of the columns; see SkipsZeros()
+};
+
+// Boundaries of equal parts of `count`, without a division per part: tiles of a small batch take 200 cycles.
+struct Split {
+  int64_t parts;
+  int64_t size;
+  int64_t larger;  // the first parts have one more
+
+  Split(int64_t count, int64_t most)
+      : parts(CeilDivide(count, most)), size(parts == 0 ? 0 : count / parts), larger(parts == 0 ? 0 : count % parts) {}
+  int64_t Begin(int64_t i) const { return i * size + std::min(i, larger); }
+};
+
+/// One block of the product: its ranges, and the panels it is cut into (rows, and vectors of columns).
+template <class Sum, class T>
+struct Block {
+  int64_t row, rows;
+  int64_t column, columns;
+  int64_t k, depth;
+  int64_t cache_columns;
+  Split row_groups;
+  Split panels;
+  bool pack_rows;
+  bool direct_columns;     // whole panels are read where they are; only a ragged last one is packed
+  T* one_panel = nullptr;  // the place of whichever panel is packed; null: each has its own
+
+  Block(const ProductInput<T>& in, const Blocking& size, int64_t r, int64_t c, int64_t k_begin)
+      : row(r),
+        rows(std::min(size.rows, in.rows.count - r)),
+        column(c),
+        columns(std::min(size.columns, in.columns.count - c)),
+        k(k_begin),
+        depth(std::min(size.depth, in.depth - k_begin)),
+        cache_columns(size.cache_columns),
+        row_groups(rows, ShapeOf(in).rows),
+        panels(CeilDivide(columns, kLanes<T>), ShapeOf(in).vectors),
+        pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
+        direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= 2 * Sum::kRows) {}
+
+  static TileShape ShapeOf(const ProductInput<T>& in) {
+    if (in.skips_zeros) {
+      return {PickingRows(in.rows), kTileVectors, kLanes<T>};
+    }
+    const auto chosen = [](int64_t size, int64_t most) { return size > 0 ? std::min(size, most) : most; };
+    return {chosen(in.budget.tile_rows, Sum::kRows), chosen(in.budget.tile_vectors, kTileVectors), kLanes<T>};
+  }
+  int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
+  int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
+  T* PanelData(const ProductInput<T>& in, int64_t p) const {
+    return one_panel != nullptr ? one_panel : in.scratch.columns + PanelBegin(p) * depth;
+  }
+  TilePlace PlaceOf(int64_t group, int64_t group_end, int64_t p) const {
+    const int64_t first = row_groups.Begin(group);
+    const int64_t width = PanelVectors(p) * kLanes<T>;
+    return {row + first, row_groups.Begin(group_end) - first, column + PanelBegin(p),
+            std::min(width, columns - PanelBegin(p)), width};
+  }
+  bool IsDirect(int64_t p) const { return direct_columns && PanelBegin(p + 1) <= columns; }
+  /// Where zeros are left out: of vector v of the columns how many k are not, then which.
+  int32_t* PicksOf(const ProductInput<T>& in, int64_t v) const { return in.scratch.picks + v * (depth + 1); }
+};
+
+// Packs k in [begin, end) of the rows. Groups of rows are narrower than a cache line of the source, so four
+// of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from the
+// next. Sixteen k, so as many pages, go through all groups before the next ones: along all of k each page was
+// visited for each four groups anew, 9 % of a weight gradient of 1,024 samples.
+template <class Sum, class T>
+void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
+  if (in.rows.encoding != nullptr && in.rows.k_stride == 1) {  // row after row, as they are read
+    for (int64_t r = 0; begin < end && r < block.rows; ++r) {
+      in.rows.Encode(block.row + r, block.k + begin, end - begin, in.scratch.rows + r * block.depth + begin);
+    }
+    return;
+  }
+  constexpr int64_t kTogether = 4;
+  constexpr int64_t kPages = 16;
+  for (int64_t k_begin = begin; k_begin < end; k_begin += kPages) {
+    const int64_t k_end = std::min(k_begin + kPages, end);
+    for (int64_t group = 0; group < block.row_groups.parts; group += kTogether) {
+      const int64_t group_end = std::min(group + kTogether, block.row_groups.parts);
+      for (int64_t k = k_begin; k < k_end; ++k) {
+        for (int64_t g = group; g < group_end; ++g) {
+          const int64_t first = block.row_groups.Begin(g);
+          const int64_t count = block.row_groups.Begin(g + 1) - first;
+          T* const to = in.scratch.rows + first * block.depth + k * count;
+          if (in.rows.encoding != nullptr) {
+            in.rows.Interleave(block.row + first, block.k + k, count, to);
+            continue;
+          }
+          Transform<T>(
+              count, to, [](VecOf<T> v) HWY_ATTR { return v; }, in.rows.At(block.row + first, block.k + k));
+        }
+      }
+    }
+  }
+}
+
+// Vectors of columns one by one, each by one thread, as what is not zero moves together along k.
+template <class Sum, class T>
+void PackNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+  const int64_t vectors = CeilDivide(block.columns, kLanes<T>);
+  for (int64_t v = team.Begin(vectors); v < team.End(vectors); ++v) {
+    const int64_t first = v * kLanes<T>;
+    T* const panel = in.scratch.columns + first * block.depth;
+    PackPanel(in.columns, block.column + first, std::min(kLanes<T>, block.columns - first), kLanes<T>, block.k,
+              block.k + block.depth, panel);
+    int32_t* const picks = block.PicksOf(in, v);
+    picks[0] = static_cast<int32_t>(PickNonzeros(panel, block.depth, picks + 1));
+  }
+}
+
+// Packs k in [begin, end) of panel p of the columns.
+template <class Sum, class T>
+void PackPanelOf(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t begin, int64_t end) {
+  const int64_t first = block.PanelBegin(p);
+  const int64_t width = block.PanelVectors(p) * kLanes<T>;
+  PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width, block.k + begin,
+            block.k + end, block.PanelData(in, p) + begin * width);
+}
+
+// Each thread packs its part of k.
+template <class Sum, class T>
+void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+  const int64_t begin = team.Begin(block.depth);
+  const int64_t end = team.End(block.depth);
+  if (in.skips_zeros) {
+    PackNonzeros(in, block, team);
+  } else {
+    for (int64_t p = 0; p < block.panels.parts; ++p) {
+      if (!block.IsDirect(p)) {
+        PackPanelOf(in, block, p, begin, end);
+      }
+    }
+  }
+  // Rows of an undivided sum stay packed for all blocks of columns.
+  if (block.pack_rows && (block.column == 0 || block.depth < in.depth)) {
+    PackRows(in, block, begin, end);
+  }
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
