@@ -24,11 +24,14 @@ import lamina
 
 NETWORKS = [lamina.MLPClassifier, lamina.MLPRegressor, lamina.RBFClassifier, lamina.RBFRegressor]
 DIRECT = [lamina.FSVCClassifier, lamina.SFSVCClassifier, lamina.ELMClassifier, lamina.ELMRegressor]
+NEIGHBOURS = [
+    lamina.KNeighborsClassifier, lamina.KNeighborsRegressor, lamina.KNeighborsTransformer, lamina.NearestNeighbors,
+]
 ESTIMATORS = [
     *(kind() for kind in NETWORKS),
     *(kind(solver="lbfgs") for kind in NETWORKS),
     *(kind() for kind in DIRECT),
-    lamina.KNeighborsTransformer(),
+    *(kind() for kind in NEIGHBOURS),
 ]
 MINIBATCHES = "the rows of a minibatch differ where rows are repeated; full-batch fits (lbfgs) pass"
 
@@ -56,8 +59,8 @@ def test_checks_that_scikit_learn_keeps_for_itself(kind):
         check_param_validation(kind.__name__, kind(max_iter=5))
 
 
-@pytest.mark.parametrize("kind", DIRECT)
-def test_those_checks_of_direct_methods(kind):
+@pytest.mark.parametrize("kind", DIRECT + NEIGHBOURS)
+def test_those_checks_of_other_methods(kind):
     check_dataframe_column_names_consistency(kind.__name__, kind())
     check_param_validation(kind.__name__, kind())
 
@@ -311,18 +314,6 @@ def test_bf16_and_other_solvers(digits):
         for options in ({"precision": "bf16"}, {"solver": "adamw"}, {"solver": "lion"},
                         {"activation": "gelu"}, {"solver": "lbfgs"}):
             assert lamina.MLPClassifier(max_iter=60, random_state=0, **options).fit(x, y).score(x_test, y_test) > 0.9
-
-
-def test_neighbours_as_scikit_learns():
-    from sklearn.neighbors import KNeighborsTransformer
-
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(60, 5)), rng.normal(size=(20, 5))
-    for mode in ("distance", "connectivity"):
-        ours = lamina.KNeighborsTransformer(mode=mode, n_neighbors=4).fit(x).transform(y)
-        theirs = KNeighborsTransformer(mode=mode, n_neighbors=4, metric="manhattan").fit(x).transform(y)
-        np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-12)
-    assert (lamina.KNeighborsTransformer().fit(x).kneighbors(return_distance=False) != np.arange(60)[:, None]).all()
 
 
 def test_class_weights_as_scikit_learn_checks_them():

@@ -287,6 +287,32 @@ TEST(Elm, RowsThatComeLaterAreAddedLikeTheFirst) {
   }
 }
 
+TEST(Elm, SumsMadeInSeveralPlacesAreAddedUp) {
+  const Dataset data = Noisy(500, DType::kF64);
+  const std::unique_ptr<Backend> backend = MakeBackend("auto", {.threads = 2});
+  Network whole = DrawElm(Hidden(40, "dot-abs"), 2, HiddenWeights::kUniform, data.features.view(), 1);
+  Network parts = whole;
+  TrainElm(whole, data, {.c = 5}, *backend);
+  ElmSums here(parts, *backend);
+  ElmSums there(parts, *backend);
+  here.Add(data.features.view().Rows(0, 123), data.targets.view().Rows(0, 123));
+  there.Add(data.features.view().Rows(123, 377), data.targets.view().Rows(123, 377));
+  const MatrixView to = here.sums();
+  ASSERT_EQ(to.rows, 42);
+  for (int64_t i = 0; i < to.rows; ++i) {
+    for (int64_t j = 0; j < to.cols; ++j) {
+      // What is above the diagonal is not read.
+      to.Row<double>(i)[j] = j > i ? std::nan("") : to.Row<double>(i)[j] + there.sums().Row<double>(i)[j];
+    }
+  }
+  here.Solve(5, parts);
+  for (int64_t k = 0; k < 2; ++k) {
+    for (int64_t j = 0; j < 40; ++j) {
+      EXPECT_NEAR(parts.Weights(1).Row<double>(k)[j], whole.Weights(1).Row<double>(k)[j], 1e-9);
+    }
+  }
+}
+
 TEST(Elm, HiddenWeightsAreAsAsked) {
   const Dataset data = Noisy(50, DType::kF32);
   const auto values = [&](HiddenWeights weights, const char* neuron = "dot-abs") {
