@@ -102,6 +102,17 @@ TEST(Cholesky, NamesThePivotThatIsNotPositive) {
   EXPECT_EQ(result.failed_at, 250);
 }
 
+TEST(Cholesky, SaysHowFarApartThePivotsOfAFirstBlockWere) {
+  Matrix a(3, 3, DType::kF64);  // pivots 10 and 1e-3, then none
+  for (int64_t j = 0; j < 3; ++j) {
+    a.Row<double>(j)[j] = j == 0 ? 100 : 1e-6;
+  }
+  a.Row<double>(2)[1] = 1e-6;
+  const Factorisation result = FactoriseCholesky(a.view(), *MakeBackend("serial"));
+  EXPECT_EQ(result.failed_at, 2);
+  EXPECT_NEAR(result.condition / 1e8, 1, 1e-6);
+}
+
 TEST(Tridiagonal, SolvesForEveryRidge) {
   for (const int64_t n : {1, 2, 3, 40}) {
     const Matrix a = SymmetricPositive(n, 8);
