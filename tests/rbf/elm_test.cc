@@ -104,10 +104,8 @@ TEST(Cholesky, NamesThePivotThatIsNotPositive) {
 
 TEST(Cholesky, SaysHowFarApartThePivotsOfAFirstBlockWere) {
   Matrix a(3, 3, DType::kF64);  // pivots 10 and 1e-3, then none
-  for (int64_t j = 0; j < 3; ++j) {
-    a.Row<double>(j)[j] = j == 0 ? 100 : 1e-6;
-  }
-  a.Row<double>(2)[1] = 1e-6;
+  a.Row<double>(0)[0] = 100;
+  a.Row<double>(1)[1] = a.Row<double>(2)[1] = 1e-6;
   const Factorisation result = FactoriseCholesky(a.view(), *MakeBackend("serial"));
   EXPECT_EQ(result.failed_at, 2);
   EXPECT_NEAR(result.condition / 1e8, 1, 1e-6);
