@@ -40,6 +40,8 @@ def as_array(a: Any, name: str) -> Array:
 
     Refused by name: sparse matrices, masked arrays, arrays that are not in host memory, objects.
     """
+    if type(a) is np.ndarray:
+        return a
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill its gaps first, with {name}.filled(value)")
     if isinstance(a, np.ndarray):
@@ -112,6 +114,9 @@ def as_matrix(a: Any, name: str) -> tuple[Array, str]:
 def with_type(array: Array, name: str) -> tuple[Array, str]:
     """The array in a type that the library has, and the library's name of it."""
     dtype = array.dtype
+    known = _NAMES.get(dtype)
+    if known is not None:
+        return array, known
     if not dtype.isnative:
         raise ValueError(
             f"{name} is of type {dtype.str}, not of this machine's byte order: give {name}.astype({name}.dtype"
@@ -121,12 +126,10 @@ def with_type(array: Array, name: str) -> tuple[Array, str]:
         return array.view(np.uint16), "bf16"
     if dtype in _WIDER:
         array = array.astype(_WIDER[dtype])
-        dtype = array.dtype
-    if dtype not in _NAMES:
-        raise ValueError(
-            f"{name} is of type {dtype}, which is none of {', '.join(str(known) for known in _NAMES)} and bfloat16"
-        )
-    return array, _NAMES[dtype]
+        return array, _NAMES[array.dtype]
+    raise ValueError(
+        f"{name} is of type {dtype}, which is none of {', '.join(str(known) for known in _NAMES)} and bfloat16"
+    )
 
 
 def require_finite(array: Array, dtype: str, name: str) -> None:
