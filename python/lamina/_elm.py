@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -68,8 +69,10 @@ class _ExtremeLearning(_Estimator):
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         first = "_sums" not in self.__dict__
         if first and "_network" in self.__dict__:
-            raise ValueError(
-                f"this {type(self).__name__} was fitted by fit(), which keeps no sums of its rows: begin with partial_fit()"
+            warnings.warn(
+                f"fit() of {type(self).__name__} keeps no sums of its rows: partial_fit() begins anew with those given now",
+                UserWarning,
+                stacklevel=4,
             )
         rows, outputs, _ = self._checked_rows(X, y, sample_weight, first, classes)
         if first:
@@ -231,7 +234,7 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Adds rows: the network is then that of all rows so far.
+        """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
 
         The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every pair
         of neurons are kept, in pickles too.
@@ -315,7 +318,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Adds rows: the network is then that of all rows so far.
+        """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
 
         The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every pair
         of neurons are kept, in pickles too.

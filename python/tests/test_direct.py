@@ -117,8 +117,9 @@ def test_rows_that_come_later_are_added(digits, metric):
     np.testing.assert_allclose(model.coef_, expected, atol=1e-7)
     with pytest.raises(ValueError, match="classes_"):
         model.partial_fit(x[:5], np.full(5, 11))
-    with pytest.raises(ValueError, match="begin with partial_fit"):
-        model.fit(x, y).partial_fit(x, y)
+    with pytest.warns(UserWarning, match="begins anew"):
+        model.fit(x, y).partial_fit(x[:400], y[:400])
+    np.testing.assert_array_equal(model.coef_, lamina.ELMClassifier(**model.get_params()).partial_fit(x[:400], y[:400]).coef_)
     with pytest.raises(ValueError, match="needs all rows at once"):
         lamina.ELMRegressor(C="auto").partial_fit(x, y)
     numbers = lamina.ELMRegressor(30, scale="standardize", random_state=1)
