@@ -268,6 +268,22 @@ def test_tables_with_text_and_missing_values(tmp_path):
     assert filled.predict(data).shape == (300,) and np.isfinite(numbers.predict([[np.nan]])).all()
 
 
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_of_others_are_those_of_pandas(library):
+    pandas, other = pytest.importorskip("pandas"), pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    columns = {"colour": rng.choice(["red", "green"], 200).tolist(), "size": rng.normal(10, 3, 200).tolist()}
+    y = np.array(columns["size"]) > 10
+    table = (other.DataFrame if library == "polars" else other.table)(columns)
+    for estimator in (lamina.MLPClassifier(max_iter=5, random_state=0), lamina.ELMClassifier(30, random_state=0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            expected = clone(estimator).fit(pandas.DataFrame(columns), y)
+            found = clone(estimator).fit(table, y)
+        assert list(found.feature_names_in_) == ["colour", "size"]
+        np.testing.assert_array_equal(found._outputs_of(table), expected._outputs_of(pandas.DataFrame(columns)))
+
+
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_models_of_estimators(kind, tmp_path):
     x, y = load_diabetes(return_X_y=True) if "Regressor" in kind.__name__ else load_digits(n_class=3, return_X_y=True)
