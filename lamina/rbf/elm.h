@@ -44,7 +44,8 @@ class ElmSums {
   void Add(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights = {});
 
   /// The sums themselves, f64, (neurons + outputs) squared: of H'H the lower triangle, below it T'H; what is above the
-  /// diagonal is not read. Sums over other rows for the same hidden layer, wherever they were made, may be added to them.
+  /// diagonal is not read. Sums over other rows for the same hidden layer, wherever they were made, may be added to
+  /// them.
   MatrixView sums();
 
   /// Solves (I/C + H'H) W = H'T and puts W into `network`. Throws Error(kInvalidArgument) where the matrix is singular
