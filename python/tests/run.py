@@ -1,9 +1,8 @@
 """Builds the Python package against a built library in a virtual environment and runs its tests.
 
-Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [--sanitize] [-- PYTEST_ARGUMENT...]
+Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [-- PYTEST_ARGUMENT...]
 
---sanitize: BUILD has address and undefined-behaviour sanitizers, and the interpreter runs under their preloaded runtime; tests that a
-sanitizer cannot have (forks while threads run, times) are left out. The environment is kept in FOLDER for the next time, until requirements.txt changes. Exit status 77, which ctest takes for
+The environment is kept in FOLDER for the next time, until requirements.txt changes. Exit status 77, which ctest takes for
 skipped, where pip reaches no index. Standard library only.
 """
 
@@ -44,20 +43,6 @@ def make_environment(python: str, folder: pathlib.Path, extra: list[str]) -> pat
     return interpreter
 
 
-SANITIZED_BUILD = ["-Ccmake.define.CMAKE_CXX_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=undefined",
-                   "-Ccmake.define.LAMINA_PYTHON_STUBS=OFF"]  # stubs are written by an interpreter without the runtime
-
-
-def sanitized() -> dict[str, str]:
-    """What an interpreter needs that loads sanitized code: their runtimes first. It leaks by itself."""
-    def runtime(name: str) -> str:
-        found = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
-        return str(pathlib.Path(found.stdout.strip()).resolve())
-
-    return {"LD_PRELOAD": f"{runtime('libasan.so')} {runtime('libstdc++.so')}", "ASAN_OPTIONS": "detect_leaks=0",
-            "PYTHONMALLOC": "malloc"}
-
-
 def main() -> int:
     own, _, for_pytest = " ".join(sys.argv[1:]).partition(" -- ")
     parser = argparse.ArgumentParser(description=__doc__)
@@ -65,7 +50,6 @@ def main() -> int:
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--requirement", action="append", default=[])
-    parser.add_argument("--sanitize", action="store_true")
     given = parser.parse_args(own.split())
     work = given.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -79,7 +63,7 @@ def main() -> int:
                     str(ROOT)], check=True, env=environment)
     # From a folder of its own: what is imported is the package that was installed.
     return subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"),
-                           "--rootdir", str(ROOT), *arguments],
+                           "--rootdir", str(ROOT), *(for_pytest.split() or [str(ROOT / "python/tests")])],
                           cwd=work, env=environment).returncode
 
 

@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 import lamina
 import lamina.dask
 
-pytestmark = pytest.mark.unsanitized  # a cluster of such processes takes minutes
 SETTINGS = {"n_neurons": 60, "precision": "f64", "random_state": 3}
 
 

@@ -14,7 +14,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.unsanitized
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook(path, tmp_path):
     nbclient = pytest.importorskip("nbclient")
@@ -45,7 +44,6 @@ def test_examples_of_docstrings():
         assert doctest.testmod(module, extraglobs={"lamina": lamina}, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 
-@pytest.mark.unsanitized
 def test_page_of_the_interface_is_current():
     for needed in ("dask", "optuna"):
         pytest.importorskip(needed)
@@ -62,7 +60,6 @@ def test_parameters_of_the_pages_are_those_of_the_classes():
         assert parameters <= told, f"{name}: {sorted(parameters - told)} are not in the table"
 
 
-@pytest.mark.unsanitized
 def test_types(tmp_path):
     pytest.importorskip("mypy")
     example = tmp_path / "example.py"

@@ -19,7 +19,6 @@ def python(code, **environment):
     return done.stdout.strip()
 
 
-@pytest.mark.unsanitized
 def test_import_is_quick_and_light():
     seconds, modules = python(
         "import numpy, sys, time; a = time.perf_counter(); import lamina; b = time.perf_counter()\n"
@@ -67,7 +66,6 @@ def test_numbers_of_threads_are_those_of_openmp():
         lamina.threads(-1)
 
 
-@pytest.mark.unsanitized
 def test_beside_others_in_one_process():
     pytest.importorskip("sklearn")
     expected = compute(5)
@@ -106,7 +104,6 @@ print([str(w.message) for w in caught], model.score(x, y) > 0.5)
     assert python(code) == "['Training interrupted by user.'] True"
 
 
-@pytest.mark.unsanitized
 def test_no_thread_spins_after_a_call():
     code = """
 import resource, time, numpy as np, lamina
