@@ -1,5 +1,6 @@
 """Writes docs/python-api.md from the docstrings of the installed package: scripts/python_api_page.py [--check]."""
 
+import importlib
 import inspect
 import pathlib
 import re
@@ -11,14 +12,21 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/python-api.md"
 GROUPS = [
     ("Functions on arrays", ["cdist", "layer", "nearest", "laplacian_kernel"]),
     ("Estimators", ["MLPClassifier", "MLPRegressor", "RBFClassifier", "RBFRegressor", "FSVCClassifier", "SFSVCClassifier", "ELMClassifier",
-                    "ELMRegressor", "KNeighborsTransformer"]),
+                    "ELMRegressor", "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "KNeighborsTransformer"]),
     ("Networks", ["Network", "Predictor", "BatchPredictor"]),
     ("Models and training", ["train", "settings", "TrainResult", "History", "Model", "RowModel", "ProgressBar"]),
     ("Errors", ["Error"]),
+    ("Rows in many processes", ["dask.fit", "dask.predict", "dask.predict_proba", "dask.decision_function"]),
+    ("Searches", ["optuna.Pruning"]),
     ("Names", ["activations", "losses", "optimizers", "initializations", "backends", "describe_backend", "threads"]),
 ]
 # Also in lamina, and told with Error.
 TOLD_ELSEWHERE = {name for name in lamina.__all__ if name.endswith("Error")} | {"__version__"}
+
+
+def named(name):
+    module, _, name = f"lamina.{name}".rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def signature(thing, name):
@@ -46,7 +54,7 @@ def page():
     for title, names in GROUPS:
         lines += [f"## {title}", ""]
         for name in names:
-            thing = getattr(lamina, name)
+            thing = named(name)
             lines += [f"### {name}", "", "```text", signature(thing, name), "", body(thing), "```", ""]
             if not inspect.isclass(thing):
                 continue

@@ -221,6 +221,8 @@ class ElmSums::Products {
     }
   }
 
+  MatrixView sums() { return sums_.view(); }
+
   // The lower triangle of H'H.
   ConstMatrixView gram() const { return Columns(sums_.view().Rows(0, neurons_), 0, neurons_); }
 
@@ -302,6 +304,8 @@ void ElmSums::Add(ConstMatrixView rows, ConstMatrixView targets, std::span<const
     products_->Add(network_, rows.Rows(begin, count), targets.Rows(begin, count), Part(weights, begin, count));
   }
 }
+
+MatrixView ElmSums::sums() { return products_->sums(); }
 
 void ElmSums::Solve(double c, Network& network) const {
   const ConstMatrixView gram = products_->gram();

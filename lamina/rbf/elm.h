@@ -43,6 +43,11 @@ class ElmSums {
   /// Rows and their targets, of the network's type and sizes; `weights`, one a row, may be empty.
   void Add(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights = {});
 
+  /// The sums themselves, f64, (neurons + outputs) squared: of H'H the lower triangle, below it T'H; what is above the
+  /// diagonal is not read. Sums over other rows for the same hidden layer, wherever they were made, may be added to
+  /// them.
+  MatrixView sums();
+
   /// Solves (I/C + H'H) W = H'T and puts W into `network`. Throws Error(kInvalidArgument) where the matrix is singular
   /// to working precision, with about its condition and the C.
   void Solve(double c, Network& network) const;

@@ -95,16 +95,17 @@ Factorisation FactoriseCholesky(MatrixView a, const Backend& backend) {
       });
     }
     const MatrixView diagonal = panel.Rows(0, width);
-    int64_t column = 0;
-    if (!FactoriseBlock(diagonal, column)) {
-      result.failed_at = begin + column;
-      return result;
-    }
-    for (int64_t j = 0; j < width; ++j) {
+    int64_t failed_column = 0;
+    const bool factorised = FactoriseBlock(diagonal, failed_column);
+    for (int64_t j = 0; j < (factorised ? width : failed_column); ++j) {
       largest = std::max(largest, diagonal.Row<double>(j)[j]);
       smallest = std::min(smallest, diagonal.Row<double>(j)[j]);
     }
     result.condition = (largest / smallest) * (largest / smallest);
+    if (!factorised) {
+      result.failed_at = begin + failed_column;
+      return result;
+    }
     if (const int64_t below = panel.rows - width; below > 0) {
       const Matrix inverse = InverseOfLower(diagonal);
       MatrixView solved = made.Rows(0, below);

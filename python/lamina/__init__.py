@@ -1,8 +1,9 @@
 """lamina: neural layers at the speed of the hardware.
 
 Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`, `FSVCClassifier`,
-`SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `KNeighborsTransformer`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), and the library's own
-parts (`Network`, `Model`, `Predictor`, `train`).
+`SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `KNeighborsClassifier`, `KNeighborsRegressor`, `KNeighborsTransformer`,
+`NearestNeighbors`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
+(`Network`, `Model`, `Predictor`, `train`), and `lamina.dask` for rows in many processes.
 """
 
 from __future__ import annotations
@@ -37,24 +38,28 @@ from ._progress import ProgressBar
 from ._training import History, TrainResult, settings, train
 
 if TYPE_CHECKING:
-    from ._direct import ELMClassifier, ELMRegressor, FSVCClassifier, SFSVCClassifier
+    from ._direct import FSVCClassifier, SFSVCClassifier
+    from ._elm import ELMClassifier, ELMRegressor
     from ._mlp import MLPClassifier, MLPRegressor
-    from ._neighbors import KNeighborsTransformer
+    from ._neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, NearestNeighbors
     from ._rbf import RBFClassifier, RBFRegressor
 
 __version__: str = _version()
 
 # These need scikit-learn, which takes a second to be imported: only when somebody asks for them.
 _LAZY = {
-    "ELMClassifier": "_direct",
-    "ELMRegressor": "_direct",
+    "ELMClassifier": "_elm",
+    "ELMRegressor": "_elm",
     "FSVCClassifier": "_direct",
     "SFSVCClassifier": "_direct",
     "MLPClassifier": "_mlp",
     "MLPRegressor": "_mlp",
     "RBFClassifier": "_rbf",
     "RBFRegressor": "_rbf",
+    "KNeighborsClassifier": "_neighbors",
+    "KNeighborsRegressor": "_neighbors",
     "KNeighborsTransformer": "_neighbors",
+    "NearestNeighbors": "_neighbors",
 }
 
 
@@ -88,10 +93,13 @@ __all__ = [
     "History",
     "InvalidArgumentError",
     "IoError",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "KNeighborsTransformer",
     "MLPClassifier",
     "MLPRegressor",
     "Model",
+    "NearestNeighbors",
     "Network",
     "NotFoundError",
     "Predictor",

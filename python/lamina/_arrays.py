@@ -38,25 +38,46 @@ def threads_of(threads: int | None) -> int:
 def as_array(a: Any, name: str) -> Array:
     """``a`` as a NumPy array: itself, or a view by DLPack or the buffer protocol; lists are copied.
 
-    Refused by name: sparse matrices, masked arrays, tensors that are not in host memory, objects.
+    Refused by name: sparse matrices, masked arrays, arrays that are not in host memory, objects.
     """
+    if type(a) is np.ndarray:
+        return a
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill its gaps first, with {name}.filled(value)")
     if isinstance(a, np.ndarray):
         return a
     if hasattr(a, "toarray") and hasattr(a, "nnz"):
         raise TypeError(f"{name} is sparse: give {name}.toarray()")
+    _require_host_memory(a, name)
     if type(a).__module__.partition(".")[0] == "torch":
-        return _from_torch(a, name)
+        return _from_torch(a)
     if hasattr(a, "__dlpack__") and not hasattr(a, "__array__"):
         return np.from_dlpack(a)
     return np.asarray(a)
 
 
-def _from_torch(tensor: Any, name: str) -> Array:
+# What holds an array, by DLPack's number of the device, and how its owner brings it into host memory. Pinned memory of
+# CUDA (3) and ROCm (11) is host memory.
+_HOST_DEVICES = (1, 3, 11)
+_DEVICES = {2: "a CUDA GPU", 10: "a ROCm GPU", 13: "managed CUDA memory"}
+
+
+def _require_host_memory(a: Any, name: str) -> None:
+    if not hasattr(a, "__dlpack_device__"):
+        return
+    device, number = a.__dlpack_device__()
+    if device in _HOST_DEVICES:
+        return
+    owner = type(a).__module__.partition(".")[0]
+    remedy = {"torch": f"{name}.cpu()", "cupy": f"{name}.get()"}.get(owner, "it in host memory")
+    raise ValueError(
+        f"{name} is in {_DEVICES.get(device, f'memory of device type {device}')} (number {number}): give {remedy}; "
+        'backend="cuda" computes on the GPU and copies there itself'
+    )
+
+
+def _from_torch(tensor: Any) -> Array:
     tensor = tensor.detach()
-    if tensor.device.type != "cpu":
-        raise ValueError(f"{name} is on device {tensor.device}: give {name}.cpu()")
     if str(tensor.dtype) == "torch.bfloat16":
         import torch
 
@@ -93,6 +114,9 @@ def as_matrix(a: Any, name: str) -> tuple[Array, str]:
 def with_type(array: Array, name: str) -> tuple[Array, str]:
     """The array in a type that the library has, and the library's name of it."""
     dtype = array.dtype
+    known = _NAMES.get(dtype)
+    if known is not None:
+        return array, known
     if not dtype.isnative:
         raise ValueError(
             f"{name} is of type {dtype.str}, not of this machine's byte order: give {name}.astype({name}.dtype"
@@ -102,12 +126,10 @@ def with_type(array: Array, name: str) -> tuple[Array, str]:
         return array.view(np.uint16), "bf16"
     if dtype in _WIDER:
         array = array.astype(_WIDER[dtype])
-        dtype = array.dtype
-    if dtype not in _NAMES:
-        raise ValueError(
-            f"{name} is of type {dtype}, which is none of {', '.join(str(known) for known in _NAMES)} and bfloat16"
-        )
-    return array, _NAMES[dtype]
+        return array, _NAMES[array.dtype]
+    raise ValueError(
+        f"{name} is of type {dtype}, which is none of {', '.join(str(known) for known in _NAMES)} and bfloat16"
+    )
 
 
 def require_finite(array: Array, dtype: str, name: str) -> None:
@@ -139,10 +161,12 @@ def same_type(x: Any, y: Any, x_name: str = "x", y_name: str = "y") -> tuple[Arr
 
 
 def output(out: Any, shape: tuple[int, int], dtype: str) -> Array:
-    """``out``, or a new array of that shape and type."""
+    """``out`` as a view of its memory, or a new array of that shape and type."""
     wanted = _DTYPES[dtype]
     if out is None:
         return np.empty(shape, wanted)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != wanted or not out.flags.writeable:
-        raise ValueError(f"out must be a writeable NumPy array of shape {shape} and type {wanted}")
-    return out
+    is_array = isinstance(out, np.ndarray) or hasattr(out, "__dlpack__")
+    view = as_array(out, "out") if is_array else None
+    if view is None or view.shape != shape or view.dtype != wanted or not view.flags.writeable:
+        raise ValueError(f"out must be a writeable array of shape {shape} and type {wanted}")
+    return view

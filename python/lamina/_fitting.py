@@ -17,29 +17,69 @@ STOP, BEST = 1, 2  # what an epoch's callback answers to the library
 Scaling = tuple[Array, Array]  # offsets and scales, a number for every column
 
 
-def weighted_scaling(x: Array, weights: Array | None) -> Scaling:
-    """Mean and standard deviation of every column, in double precision; a constant column has the scale 1.
+@dataclass
+class Moments:
+    """What scalings are made of. Those of other rows can be added."""
 
-    Columns whose spread is only that of rounding count as constant.
-    """
-    mean = np.average(x, axis=0, weights=weights) if weights is not None else x.mean(axis=0, dtype=np.float64)
-    mean = np.asarray(mean, np.float64)
-    variance = np.zeros_like(mean)
-    block = max(1, (1 << 20) // max(1, x.shape[1]))
-    for begin in range(0, x.shape[0], block):
-        apart = x[begin : begin + block] - mean
-        rows = None if weights is None else weights[begin : begin + block]
-        variance += np.einsum("ij,ij->j", apart, apart) if rows is None else rows @ (apart * apart)
-    variance /= x.shape[0] if weights is None else weights.sum()
-    scale = np.sqrt(variance)
-    scale[scale <= 10 * np.finfo(x.dtype).eps * np.abs(mean)] = 1.0
-    scale[scale == 0] = 1.0
-    return mean, scale
+    weight: float
+    mean: Array
+    squares: Array  # sums of squared distances from the mean
+    least: float
+    greatest: float
+    precision: float  # eps of the rows' type
+
+    @classmethod
+    def of(cls, x: Array, weights: Array | None) -> Moments:
+        """Of the columns of x, in double precision."""
+        mean = np.average(x, axis=0, weights=weights) if weights is not None else x.mean(axis=0, dtype=np.float64)
+        mean = np.asarray(mean, np.float64)
+        squares = np.zeros_like(mean)
+        block = max(1, (1 << 20) // max(1, x.shape[1]))
+        for begin in range(0, x.shape[0], block):
+            apart = x[begin : begin + block] - mean
+            rows = None if weights is None else weights[begin : begin + block]
+            squares += np.einsum("ij,ij->j", apart, apart) if rows is None else rows @ (apart * apart)
+        weight = float(x.shape[0] if weights is None else weights.sum())
+        precision = float(np.finfo(x.dtype).eps)
+        return cls(weight, mean, squares, float(x.min(initial=np.inf)), float(x.max(initial=-np.inf)), precision)
+
+    def __add__(self, other: Moments) -> Moments:
+        weight = self.weight + other.weight
+        share = other.weight / weight
+        apart = other.mean - self.mean
+        return Moments(
+            weight,
+            self.mean + share * apart,
+            self.squares + other.squares + self.weight * share * apart**2,
+            min(self.least, other.least),
+            max(self.greatest, other.greatest),
+            max(self.precision, other.precision),
+        )
+
+    def scaling(self) -> Scaling:
+        """Mean and standard deviation of every column; a constant column has the scale 1.
+
+        Columns whose spread is only that of rounding count as constant.
+        """
+        scale = np.sqrt(self.squares / self.weight)
+        scale[scale <= 10 * self.precision * np.abs(self.mean)] = 1.0
+        scale[scale == 0] = 1.0
+        return self.mean, scale
+
+
+def weighted_scaling(x: Array, weights: Array | None) -> Scaling:
+    """`Moments.scaling` of the columns of x."""
+    return Moments.of(x, weights).scaling()
+
+
+def stays_as_it_is(how: str, least: float, greatest: float) -> bool:
+    """Whether inputs in that range are not scaled: "none", or "auto" and all of them in [-1, 1]."""
+    return how == "none" or (how == "auto" and -1 <= least and greatest <= 1)
 
 
 def input_scaling(x: Array, weights: Array | None, how: str) -> Scaling | None:
-    """None where the numbers stay as they are: "none", or "auto" and all of them in [-1, 1]."""
-    if how == "none" or (how == "auto" and x.size and -1 <= x.min() and x.max() <= 1):
+    """None where the numbers stay as they are."""
+    if x.size and stays_as_it_is(how, x.min(), x.max()):
         return None
     return weighted_scaling(x, weights)
 

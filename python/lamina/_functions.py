@@ -32,7 +32,7 @@ def cdist(
     y: Any = None,
     metric: str = "cityblock",
     *,
-    out: Array | None = None,
+    out: Any = None,
     backend: str = "cpu",
     threads: int | None = None,
 ) -> Array:
@@ -42,14 +42,14 @@ def cdist(
     ----------
     x : array, (n, d)
         Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8, in NumPy or whatever
-        gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not
-        copied, also read-only ones and mapped files; others (Fortran order) are, once.
+        gives its memory by the buffer protocol or DLPack (PyTorch on the CPU; arrays of a GPU are refused). Arrays
+        with dense rows are not copied, also read-only ones and mapped files; others (Fortran order) are, once.
     y : array, (m, d), optional
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
     metric : {"cityblock", "euclidean", "sqeuclidean"}
         "manhattan" and "l1", "l2", "l2sq" are other names of these.
     out : array, (n, m), optional
-        Where the distances go.
+        Where the distances go: of NumPy or, by DLPack, of PyTorch on the CPU. It is what is returned.
     backend : str
         "cpu", "cuda", "auto" or another of ``lamina.backends()``.
     threads : int, optional
@@ -79,7 +79,7 @@ def cdist(
     result = output(out, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse))
     if result.size:
         _core.distances(x, y, dtype, synapse, result, backend, threads_of(threads))
-    return result
+    return result if out is None else out
 
 
 def layer(
@@ -89,7 +89,7 @@ def layer(
     *,
     neuron: str = "rbf",
     precision: str = "exact",
-    out: Array | None = None,
+    out: Any = None,
     backend: str = "cpu",
     threads: int | None = None,
 ) -> Array:
@@ -122,7 +122,7 @@ def layer(
         b = np.ascontiguousarray(as_array(b, "b"), dtype=dtype_of(result_dtype))
     if result.size and not _core.layer(x, w, b, dtype, neuron, precision, result, backend, threads_of(threads)):
         raise KeyboardInterrupt
-    return result
+    return result if out is None else out
 
 
 def nearest(

@@ -1,4 +1,5 @@
 // Networks that are found at once.
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
 #include <optional>
@@ -6,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "lamina/base/convert.h"
+#include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/rbf/elm.h"
 #include "lamina/rbf/even_rows.h"
@@ -60,35 +63,68 @@ nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neu
   return nb::make_tuple(PyNetwork{std::move(result.network)}, radius);
 }
 
-// (network, C), None after Ctrl-C. c 0: it is chosen.
-nb::object FitElm(const Dataset& train, const std::string& neuron, int64_t neurons, bool fit_radius,
-                  const std::string& weights, uint64_t seed, double c, const std::string& precision,
-                  const std::string& backend_name, int threads) {
+Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons, bool fit_radius,
+              const std::string& weights, uint64_t seed) {
+  const ConstMatrixView rows = train.features.view();
+  LayerSpec hidden = ParseNeuron(neuron);
+  hidden.inputs = rows.cols;
+  hidden.outputs = neurons;
+  hidden.bias = !IsDistance(hidden.synapse);
+  if (fit_radius && IsDistance(hidden.synapse)) {
+    hidden.activation = WithRadiusFor(hidden.activation, MeanDistance(hidden.synapse, rows, seed));
+  }
+  return DrawElm(hidden, outputs, ParseName(weights, kHiddenWeights, "unknown weights"), rows, seed);
+}
+
+PyNetwork* DrawNetwork(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons,
+                       bool fit_radius, const std::string& weights, uint64_t seed) {
+  const nb::gil_scoped_release unlocked;
+  return new PyNetwork{Drawn(train, outputs, neuron, neurons, fit_radius, weights, seed)};
+}
+
+// C, None after Ctrl-C. c 0: it is chosen.
+nb::object SolveElm(PyNetwork& network, const Dataset& train, double c, const std::string& precision,
+                    const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
   Interrupts interrupts;
-  std::optional<Network> network;
   std::optional<double> found;
   {
     const nb::gil_scoped_release unlocked;
-    const ConstMatrixView rows = train.features.view();
-    LayerSpec hidden = ParseNeuron(neuron);
-    hidden.inputs = rows.cols;
-    hidden.outputs = neurons;
-    hidden.bias = !IsDistance(hidden.synapse);
-    if (fit_radius && IsDistance(hidden.synapse)) {
-      hidden.activation = WithRadiusFor(hidden.activation, MeanDistance(hidden.synapse, rows, seed));
-    }
-    network = DrawElm(hidden, train.targets.cols(), ParseName(weights, kHiddenWeights, "unknown weights"), rows, seed);
     ElmOptions options;
     options.c = c > 0 ? std::optional(c) : std::nullopt;
     options.precision = ParseName(precision, kPrecisions, "unknown precision");
     options.stop_requested = [&] { return interrupts.Stop(); };
-    found = TrainElm(*network, train, options, backend);
+    found = TrainElm(network.network, train, options, backend);
   }
-  if (interrupts.Finish() || !found) {
-    return nb::none();
+  return interrupts.Finish() || !found ? nb::none() : nb::cast(*found);
+}
+
+nb::object SumsOfElm(const PyNetwork& network, const Dataset& train, const std::string& precision,
+                     const std::string& backend_name, int threads) {
+  const Backend& backend = BackendOf(backend_name, threads);
+  Matrix copy;
+  {
+    const nb::gil_scoped_release unlocked;
+    ElmSums sums(network.network, backend, ParseName(precision, kPrecisions, "unknown precision"));
+    sums.Add(train.features.view(), train.targets.view(), train.sample_weights);
+    copy = Matrix(sums.sums().rows, sums.sums().cols, DType::kF64);
+    ConvertMatrix(sums.sums(), copy.view());
   }
-  return nb::make_tuple(PyNetwork{std::move(*network)}, *found);
+  return NumpyOf(std::move(copy));
+}
+
+void SolveSums(PyNetwork& network, const InArray& sums_array, double c, const std::string& backend_name, int threads) {
+  const Backend& backend = BackendOf(backend_name, threads);
+  const ConstMatrixView given = ViewOfArray(sums_array, DType::kF64, "sums");
+  const int64_t columns = network.network.layers()[0].outputs + network.network.outputs();
+  if (given.rows != columns || given.cols != columns) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("sums are {} x {}, {} x {} are needed", given.rows, given.cols, columns, columns));
+  }
+  const nb::gil_scoped_release unlocked;
+  ElmSums sums(network.network, backend);
+  ConvertMatrix(given, sums.sums());
+  sums.Solve(c, network.network);
 }
 
 }  // namespace
@@ -98,10 +134,17 @@ void BindDirect(nb::module_& module) {
              nb::arg("overlap"), nb::arg("by_class"), nb::arg("learning_rate"), nb::arg("epochs"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "A network of the rows that are novel, and its radius (0: searched for); None after Ctrl-C.");
-  module.def("fit_elm", &FitElm, nb::arg("train"), nb::arg("neuron"), nb::arg("neurons"), nb::arg("fit_radius"),
-             nb::arg("weights"), nb::arg("seed"), nb::arg("c"), nb::arg("precision"), nb::arg("backend") = "cpu",
-             nb::arg("threads") = 0,
-             "A network with a drawn hidden layer, and the C of its output weights (0: chosen); None after Ctrl-C.");
+  module.def("draw_elm", &DrawNetwork, nb::arg("train"), nb::arg("outputs"), nb::arg("neuron"), nb::arg("neurons"),
+             nb::arg("fit_radius"), nb::arg("weights"), nb::arg("seed"),
+             "A network with a drawn hidden layer, and no output weights yet.");
+  module.def("solve_elm", &SolveElm, nb::arg("network"), nb::arg("train"), nb::arg("c"), nb::arg("precision"),
+             nb::arg("backend") = "cpu", nb::arg("threads") = 0,
+             "Solves for the output weights; the C of it (0: chosen), None after Ctrl-C.");
+  module.def("elm_sums", &SumsOfElm, nb::arg("network"), nb::arg("train"), nb::arg("precision"),
+             nb::arg("backend") = "cpu", nb::arg("threads") = 0,
+             "H'H and T'H below it of the hidden activations H and targets T of all rows; to be added to others.");
+  module.def("solve_elm_sums", &SolveSums, nb::arg("network"), nb::arg("sums"), nb::arg("c"),
+             nb::arg("backend") = "cpu", nb::arg("threads") = 0, "Solves for the output weights by sums over rows.");
 }
 
 }  // namespace lamina::python

@@ -100,6 +100,40 @@ def test_elm_regression():
     np.testing.assert_allclose(both.predict(x)[:, 0], -both.predict(x)[:, 1])
 
 
+@pytest.mark.parametrize("metric", ["dot", "manhattan"])
+def test_rows_that_come_later_are_added(digits, metric):
+    x, _, y, _ = digits
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(x))
+    activation = "abs" if metric == "dot" else "triangle"
+    model = lamina.ELMClassifier(80, C=0.1, metric=metric, activation=activation, radius=9.0, scale="none", random_state=3)
+    for begin in range(0, len(x), 400):
+        part = slice(begin, begin + 400)
+        model.partial_fit(x[part], y[part], classes=np.arange(10), sample_weight=weights[part])
+        if begin == 400:  # goes on where it was
+            model = pickle.loads(pickle.dumps(model))
+    hidden, _ = hidden_of(model, x, metric)
+    root, targets = np.sqrt(weights)[:, None], np.where(y[:, None] == np.arange(10), 1.0, -1.0)
+    expected = np.linalg.solve(np.eye(80) / 0.1 + (root * hidden).T @ (root * hidden), (root * hidden).T @ (root * targets))
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-7)
+    with pytest.raises(ValueError, match="classes_"):
+        model.partial_fit(x[:5], np.full(5, 11))
+    with pytest.warns(UserWarning, match="begins anew"):
+        model.fit(x, y).partial_fit(x[:400], y[:400])
+    np.testing.assert_array_equal(model.coef_, lamina.ELMClassifier(**model.get_params()).partial_fit(x[:400], y[:400]).coef_)
+    with pytest.raises(ValueError, match="needs all rows at once"):
+        lamina.ELMRegressor(C="auto").partial_fit(x, y)
+    numbers = lamina.ELMRegressor(30, scale="standardize", random_state=1)
+    assert numbers.partial_fit(x[:600], y[:600]).partial_fit(x[600:], y[600:]).score(x, y) > 0.3
+
+
+def hidden_of(model, x, metric):
+    network = model._network
+    if metric == "dot":
+        return np.abs(x @ network.weights(0).T + network.bias(0)), network
+    apart = np.abs(x[:, None] - network.weights(0)[None]).sum(-1)
+    return np.maximum(0, 1 - apart / (2.5066 * 9.0)), network
+
+
 def test_models_are_the_programs(digits, tmp_path):
     x, x_test, y, _ = digits
     for estimator in (lamina.FSVCClassifier(radius=7.6), lamina.ELMClassifier(50, random_state=1)):

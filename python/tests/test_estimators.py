@@ -24,11 +24,14 @@ import lamina
 
 NETWORKS = [lamina.MLPClassifier, lamina.MLPRegressor, lamina.RBFClassifier, lamina.RBFRegressor]
 DIRECT = [lamina.FSVCClassifier, lamina.SFSVCClassifier, lamina.ELMClassifier, lamina.ELMRegressor]
+NEIGHBOURS = [
+    lamina.KNeighborsClassifier, lamina.KNeighborsRegressor, lamina.KNeighborsTransformer, lamina.NearestNeighbors,
+]
 ESTIMATORS = [
     *(kind() for kind in NETWORKS),
     *(kind(solver="lbfgs") for kind in NETWORKS),
     *(kind() for kind in DIRECT),
-    lamina.KNeighborsTransformer(),
+    *(kind() for kind in NEIGHBOURS),
 ]
 MINIBATCHES = "the rows of a minibatch differ where rows are repeated; full-batch fits (lbfgs) pass"
 
@@ -56,8 +59,8 @@ def test_checks_that_scikit_learn_keeps_for_itself(kind):
         check_param_validation(kind.__name__, kind(max_iter=5))
 
 
-@pytest.mark.parametrize("kind", DIRECT)
-def test_those_checks_of_direct_methods(kind):
+@pytest.mark.parametrize("kind", DIRECT + NEIGHBOURS)
+def test_those_checks_of_other_methods(kind):
     check_dataframe_column_names_consistency(kind.__name__, kind())
     check_param_validation(kind.__name__, kind())
 
@@ -265,6 +268,22 @@ def test_tables_with_text_and_missing_values(tmp_path):
     assert filled.predict(data).shape == (300,) and np.isfinite(numbers.predict([[np.nan]])).all()
 
 
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_of_others_are_those_of_pandas(library):
+    pandas, other = pytest.importorskip("pandas"), pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    columns = {"colour": rng.choice(["red", "green"], 200).tolist(), "size": rng.normal(10, 3, 200).tolist()}
+    y = np.array(columns["size"]) > 10
+    table = (other.DataFrame if library == "polars" else other.table)(columns)
+    for estimator in (lamina.MLPClassifier(max_iter=5, random_state=0), lamina.ELMClassifier(30, random_state=0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            expected = clone(estimator).fit(pandas.DataFrame(columns), y)
+            found = clone(estimator).fit(table, y)
+        assert list(found.feature_names_in_) == ["colour", "size"]
+        np.testing.assert_array_equal(found._outputs_of(table), expected._outputs_of(pandas.DataFrame(columns)))
+
+
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_models_of_estimators(kind, tmp_path):
     x, y = load_diabetes(return_X_y=True) if "Regressor" in kind.__name__ else load_digits(n_class=3, return_X_y=True)
@@ -311,18 +330,6 @@ def test_bf16_and_other_solvers(digits):
         for options in ({"precision": "bf16"}, {"solver": "adamw"}, {"solver": "lion"},
                         {"activation": "gelu"}, {"solver": "lbfgs"}):
             assert lamina.MLPClassifier(max_iter=60, random_state=0, **options).fit(x, y).score(x_test, y_test) > 0.9
-
-
-def test_neighbours_as_scikit_learns():
-    from sklearn.neighbors import KNeighborsTransformer
-
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(60, 5)), rng.normal(size=(20, 5))
-    for mode in ("distance", "connectivity"):
-        ours = lamina.KNeighborsTransformer(mode=mode, n_neighbors=4).fit(x).transform(y)
-        theirs = KNeighborsTransformer(mode=mode, n_neighbors=4, metric="manhattan").fit(x).transform(y)
-        np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-12)
-    assert (lamina.KNeighborsTransformer().fit(x).kneighbors(return_distance=False) != np.arange(60)[:, None]).all()
 
 
 def test_class_weights_as_scikit_learn_checks_them():

@@ -154,6 +154,48 @@ def test_other_bad_input():
         lamina.cdist(sparse.csr_matrix(x), x)
 
 
+class OnDevice:
+    """What says that its memory is elsewhere."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, **_):
+        raise AssertionError("not to be asked for")
+
+
+@pytest.mark.parametrize("device, says", [(2, "a CUDA GPU"), (10, "a ROCm GPU"), (13, "managed"), (8, "device type 8")])
+def test_arrays_of_other_devices_are_refused(device, says):
+    x = np.ones((4, 2))
+    for call in (lambda a: lamina.cdist(a, x), lambda a: lamina.nearest(x, a, 1), lambda a: lamina.layer(a, x),
+                 lambda a: lamina.cdist(x, out=a), lamina.Network("dot-tanh:1", 2).forward):
+        with pytest.raises(ValueError, match=f'{says}.*host memory; backend="cuda"'):
+            call(OnDevice(device))
+
+
+def test_torch_tensors_are_not_copied():
+    torch = pytest.importorskip("torch")
+    x, y = torch.rand(30, 8), torch.rand(20, 8)
+    for function in (lamina.cdist, lamina.layer):
+        out = torch.empty(30, 20)
+        assert function(x, y, out=out) is out
+        np.testing.assert_array_equal(out.numpy(), function(x.numpy(), y.numpy()))
+    back = torch.from_dlpack(lamina.cdist(x, y))
+    assert back.shape == (30, 20)
+    with pytest.raises(ValueError, match="out must be a writeable array"):
+        lamina.cdist(x, y, out=torch.empty(30, 20, dtype=torch.float64))
+    network = lamina.Network("dot-tanh:3,dot-identity:1", 8, initialization="he_normal")
+    answer, row = torch.empty(1), x[0].contiguous()
+    network.predictor()(row, answer)
+    np.testing.assert_allclose(answer.numpy(), network.forward(x)[0], rtol=1e-6)
+    assert torch.from_dlpack(network.weights(0)).data_ptr() == network.weights(0).ctypes.data
+    loss = network.train_step(x, torch.zeros(30, 1), learning_rate=0.01)
+    assert np.isfinite(loss) and np.isfinite(network.gradients(x, torch.zeros(30, 1))[0])
+
+
 def test_torch_tensors():
     torch = pytest.importorskip("torch")
     x = torch.randn(5, 3, requires_grad=True)

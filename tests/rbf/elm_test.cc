@@ -102,6 +102,15 @@ TEST(Cholesky, NamesThePivotThatIsNotPositive) {
   EXPECT_EQ(result.failed_at, 250);
 }
 
+TEST(Cholesky, SaysHowFarApartThePivotsOfAFirstBlockWere) {
+  Matrix a(3, 3, DType::kF64);  // pivots 10 and 1e-3, then none
+  a.Row<double>(0)[0] = 100;
+  a.Row<double>(1)[1] = a.Row<double>(2)[1] = 1e-6;
+  const Factorisation result = FactoriseCholesky(a.view(), *MakeBackend("serial"));
+  EXPECT_EQ(result.failed_at, 2);
+  EXPECT_NEAR(result.condition / 1e8, 1, 1e-6);
+}
+
 TEST(Tridiagonal, SolvesForEveryRidge) {
   for (const int64_t n : {1, 2, 3, 40}) {
     const Matrix a = SymmetricPositive(n, 8);
@@ -283,6 +292,32 @@ TEST(Elm, RowsThatComeLaterAreAddedLikeTheFirst) {
   for (int64_t k = 0; k < 2; ++k) {
     for (int64_t j = 0; j < 40; ++j) {
       EXPECT_NEAR(parts.Weights(1).Row<float>(k)[j], whole.Weights(1).Row<float>(k)[j], 2e-3);
+    }
+  }
+}
+
+TEST(Elm, SumsMadeInSeveralPlacesAreAddedUp) {
+  const Dataset data = Noisy(500, DType::kF64);
+  const std::unique_ptr<Backend> backend = MakeBackend("auto", {.threads = 2});
+  Network whole = DrawElm(Hidden(40, "dot-abs"), 2, HiddenWeights::kUniform, data.features.view(), 1);
+  Network parts = whole;
+  TrainElm(whole, data, {.c = 5}, *backend);
+  ElmSums here(parts, *backend);
+  ElmSums there(parts, *backend);
+  here.Add(data.features.view().Rows(0, 123), data.targets.view().Rows(0, 123));
+  there.Add(data.features.view().Rows(123, 377), data.targets.view().Rows(123, 377));
+  const MatrixView to = here.sums();
+  ASSERT_EQ(to.rows, 42);
+  for (int64_t i = 0; i < to.rows; ++i) {
+    for (int64_t j = 0; j < to.cols; ++j) {
+      // What is above the diagonal is not read.
+      to.Row<double>(i)[j] = j > i ? std::nan("") : to.Row<double>(i)[j] + there.sums().Row<double>(i)[j];
+    }
+  }
+  here.Solve(5, parts);
+  for (int64_t k = 0; k < 2; ++k) {
+    for (int64_t j = 0; j < 40; ++j) {
+      EXPECT_NEAR(parts.Weights(1).Row<double>(k)[j], whole.Weights(1).Row<double>(k)[j], 1e-9);
     }
   }
 }

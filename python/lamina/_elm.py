@@ -1,0 +1,335 @@
+"""Extreme learning machines: a hidden layer that is drawn, output weights by ridge regression."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._arrays import Array, threads_of
+from ._base import _Estimator
+from ._direct import _DirectClassifier
+from ._fitting import Moments, Rows, stays_as_it_is
+from ._layers import _ACTIVATIONS, _METRICS
+from ._mlp import _CLASS_WEIGHT
+from ._network import Network
+from ._targets import _NumberTargets
+
+_F64_OPERATIONS = 2e10  # of the sums that "auto" still computes in float64
+
+
+class _ExtremeLearning(_Estimator):
+    """A hidden layer that is drawn, output weights by ridge regression."""
+
+    _parameter_constraints = {
+        **_Estimator._parameter_constraints,
+        "n_neurons": [Interval(Integral, 1, None, closed="left")],
+        "activation": [StrOptions({"logistic", *_core.activations()} - {"softmax"})],
+        "weights": [StrOptions({"uniform", "signs", "2bit", "8bit"})],
+        "metric": [StrOptions({"dot", *_METRICS})],
+        "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "C": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "precision": [StrOptions({"auto", "f32", "f64", "bf16"})],
+    }
+
+    def _neuron(self) -> str:
+        activation = _ACTIVATIONS.get(self.activation, self.activation)
+        if activation in ("triangle", "gaussian"):
+            activation += "(radius=1)" if self.radius == "auto" else f"(radius={float(self.radius)!r})"
+        return f"{_METRICS.get(self.metric, self.metric)}-{activation}"
+
+    def _dtype_for(self, rows: int) -> str:
+        if self.precision == "auto":
+            return "f64" if rows * int(self.n_neurons) ** 2 <= _F64_OPERATIONS else "f32"
+        return "f64" if self.precision == "f64" else "f32"
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None)
+        self._find_scalings(rows)
+        self._dtype = self._dtype_for(len(rows.x))
+        data = self._dataset(rows, outputs)
+        network = self._drawn(data, outputs)
+        c = 0.0 if self.C == "auto" else float(self.C)
+        found = _core.solve_elm(network._core, data, c, self._products(), str(self.device), threads_of(self.threads))
+        if found is None:
+            raise KeyboardInterrupt
+        self._network, self.C_ = network, found
+        self.__dict__.pop("_sums", None)
+        self._prepare_answers()
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        first = "_sums" not in self.__dict__
+        if first and "_network" in self.__dict__:
+            warnings.warn(
+                f"fit() of {type(self).__name__} keeps no sums of its rows: partial_fit() begins anew with those given now",
+                UserWarning,
+                stacklevel=4,
+            )
+        rows, outputs, _ = self._checked_rows(X, y, sample_weight, first, classes)
+        if first:
+            self._find_scalings(rows)
+            sums = self._summed(self._begin(rows, outputs))
+        else:
+            sums = self._sums + self._sums_of(rows)
+        self._solve(sums)
+        return self
+
+    # Sums over rows, from which the output weights follow; scalings are known.
+
+    def _take_scalings(self, inputs: Moments, targets: Moments | None) -> None:
+        """Those of rows that are not at hand."""
+        stay = stays_as_it_is(self.scale, inputs.least, inputs.greatest)
+        self._x_scaling = None if stay else inputs.scaling()
+        self._y_scaling = None if targets is None else targets.scaling()
+
+    def _begin(self, rows: Rows, outputs: int) -> _core.Dataset:
+        """The rows scaled; draws the hidden layer, for distances from among them."""
+        if self.C == "auto":
+            raise ValueError('C="auto" needs all rows at once: find it by fit() on some of them, and give that number')
+        self._dtype = self._dtype_for(len(rows.x))
+        data = self._dataset(rows, outputs)
+        self._network = self._drawn(data, outputs)
+        return data
+
+    def _sums_of(self, rows: Rows) -> Array:
+        """To be added to those of other rows."""
+        return self._summed(self._dataset(rows, self._network.outputs))
+
+    def _summed(self, data: _core.Dataset) -> Array:
+        sums: Array = _core.elm_sums(
+            self._network._core, data, self._products(), str(self.device), threads_of(self.threads)
+        )
+        return sums
+
+    def _solve(self, sums: Array) -> None:
+        _core.solve_elm_sums(self._network._core, sums, float(self.C), str(self.device), threads_of(self.threads))
+        self._sums, self.C_ = sums, float(self.C)
+        self._prepare_answers()
+
+    # What both ways are made of.
+
+    def _dataset(self, rows: Rows, outputs: int) -> _core.Dataset:
+        targets = self._scaled(rows).targets
+        if rows.labels is not None:
+            targets = np.where(rows.labels[:, None] == np.arange(outputs), 1.0, -1.0)
+        return Rows(rows.x, targets, None, rows.weights).dataset(self._x_scaling, self._dtype, outputs)
+
+    def _drawn(self, data: _core.Dataset, outputs: int) -> Network:
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        any_radius = self.radius == "auto"
+        drawn = _core.draw_elm(data, outputs, self._neuron(), int(self.n_neurons), any_radius, self.weights, seed)
+        return Network._of(drawn)
+
+    def _products(self) -> str:
+        """The precision of H'H's products."""
+        return "bf16" if self.precision == "bf16" else "exact"
+
+    @property
+    def coef_(self) -> Array:
+        """The output weights, (n_neurons, outputs), of the network's own numbers: a copy."""
+        check_is_fitted(self)
+        return self._network.weights(1).T.copy()
+
+    @property
+    def hidden_weights_(self) -> Array:
+        """The hidden weights, or rows as centres, (n_neurons, features), of scaled rows: a copy."""
+        check_is_fitted(self)
+        return self._network.weights(0).copy()
+
+
+class ELMClassifier(_ExtremeLearning, _DirectClassifier):
+    """Extreme learning machine for classes: random hidden weights, output weights that solve (I/C + H'H) W = H'T.
+
+    Targets are 1 for the class of a row and -1 for the others. Sample weights are exact: a row of weight 2 and the row
+    twice give the same network.
+
+    Parameters
+    ----------
+    n_neurons : int
+        Of the hidden layer.
+    activation : str
+        "abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); of distances "triangle" or "gaussian".
+    weights : {"uniform", "signs", "2bit", "8bit"}
+        How hidden weights are drawn from -1 to 1.
+    metric : {"dot", "manhattan", "euclidean", "sqeuclidean"}
+        Distances have random rows as centres instead of random weights.
+    radius : float or "auto"
+        Of "triangle" and "gaussian", in scaled units; "auto" by the mean distance of rows.
+    C : float or "auto"
+        1/C is the ridge. "auto" takes the one whose answers are best with each row left out.
+    random_state : int, RandomState or None
+    class_weight : dict, "balanced" or None
+        Weight of every class, multiplied with the sample weights.
+    scale, missing, device, threads
+        As for `MLPClassifier`.
+    precision : {"auto", "f32", "f64", "bf16"}
+        "auto" is f64 while that is a matter of seconds (rows times the square of the neurons up to 2e10), else f32; sums
+        are in f64 always.
+
+    Attributes
+    ----------
+    classes_ : array
+    C_ : float
+    coef_, hidden_weights_ : array
+    n_features_in_, n_outputs_ : int
+    """
+
+    _parameter_constraints = {**_ExtremeLearning._parameter_constraints, "class_weight": _CLASS_WEIGHT}
+
+    def __init__(
+        self,
+        n_neurons: int = 500,
+        *,
+        activation: str = "abs",
+        weights: str = "uniform",
+        metric: str = "dot",
+        radius: float | str = "auto",
+        C: float | str = 1.0,
+        random_state: Any = None,
+        class_weight: Any = None,
+        scale: str = "auto",
+        missing: str = "error",
+        precision: str = "auto",
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.activation = activation
+        self.weights = weights
+        self.metric = metric
+        self.radius = radius
+        self.C = C
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.device = device
+        self.threads = threads
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Draws the hidden layer and solves for the output weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+        y : array, (rows,) of classes
+        sample_weight : array, (rows,), optional
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
+
+        The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every pair
+        of neurons are kept, in pickles too.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array, optional
+            All of them; needed in the first call unless every class is in it.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, sample_weight, classes)
+
+
+class ELMRegressor(_ExtremeLearning, _NumberTargets):
+    """Extreme learning machine for numbers, one or several; see `ELMClassifier`.
+
+    Parameters
+    ----------
+    n_neurons, activation, weights, metric, radius, C, random_state, scale, missing, precision, device, threads
+        As for `ELMClassifier`; the default C is smaller, as numbers are answered by sums of all neurons.
+
+    Attributes
+    ----------
+    C_ : float
+    coef_, hidden_weights_ : array
+    n_features_in_, n_outputs_ : int
+    """
+
+    def __init__(
+        self,
+        n_neurons: int = 500,
+        *,
+        activation: str = "abs",
+        weights: str = "uniform",
+        metric: str = "dot",
+        radius: float | str = "auto",
+        C: float | str = 0.01,
+        random_state: Any = None,
+        scale: str = "auto",
+        missing: str = "error",
+        precision: str = "auto",
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.activation = activation
+        self.weights = weights
+        self.metric = metric
+        self.radius = radius
+        self.C = C
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.precision = precision
+        self.device = device
+        self.threads = threads
+
+    def _output(self) -> tuple[str, str]:
+        return "mse", "identity"
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Draws the hidden layer and solves for the output weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+        y : array, (rows,) or (rows, targets)
+        sample_weight : array, (rows,), optional
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
+
+        The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every pair
+        of neurons are kept, in pickles too.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, sample_weight, None)
