@@ -238,6 +238,19 @@ FsvcResult TrainFsvc(const Dataset& train, int64_t classes, const FsvcOptions& o
   return result;
 }
 
+int64_t ClassWithoutCentre(const Network& network) {
+  const ConstMatrixView weights = network.Weights(1);
+  return DispatchFloat(network.dtype(), [&]<class T>(T) -> int64_t {
+    for (int64_t k = 0; k < weights.rows; ++k) {
+      const T* row = weights.Row<T>(k);
+      if (std::all_of(row, row + weights.cols, [](T weight) { return weight == T(0); })) {
+        return k;
+      }
+    }
+    return -1;
+  });
+}
+
 double AccuracyOf(const Network& network, const Dataset& rows, const Backend& backend) {
   Matrix outputs(rows.size(), network.outputs(), network.dtype());
   Executor(network, backend, {.max_batch = std::clamp<int64_t>(rows.size(), 1, kAnswerRows)})

@@ -53,6 +53,9 @@ struct RadiusSearch {
 RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
                         const Backend& backend);
 
+/// The first class that no neuron of the hidden layer answers for, so that it is never the answer; -1: each has one.
+int64_t ClassWithoutCentre(const Network& network);
+
 /// Share of rows whose largest output is their label; `labels` -1 is a wrong answer.
 double AccuracyOf(const Network& network, const Dataset& rows, const Backend& backend);
 

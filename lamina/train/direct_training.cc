@@ -96,6 +96,14 @@ class DirectTraining {
     if (!result.complete) {
       return std::nullopt;
     }
+    if (const int64_t none = ClassWithoutCentre(result.network); none >= 0) {
+      const double radius = options.novelty.activation.radius();
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("class '{}' has no centre among the {}: the radius {:g} is too large",
+                      data_.preprocessor.targets().class_names()[static_cast<size_t>(none)], result.centres, radius),
+          {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.", radius / 4)});
+    }
     found_["radius"] = options.novelty.activation.radius();
     found_["centres"] = result.centres;
     found_["pairs"] = result.pairs;

@@ -100,6 +100,7 @@ class MethodsTest(CliTest):
                                 (("fsvc", "--overlap", "0"), ("--overlap must be",)),
                                 (("sfsvc", "--overlap", "-1"), ("--overlap must be",)),
                                 (("fsvc", "--radius", "1e-9"), ("every one of the first", "Try --radius")),
+                                (("fsvc", "--radius", "1e9"), ("has no centre", "too large", "Try --radius")),
                                 (("fsvc", "--neuron", "dot-tanh"), ("needs a distance with a triangle or gaussian",)),
                                 (("fsvc", "--optimizer", "sgd"), ("--optimizer has no effect with --method fsvc",)),
                                 (("sfsvc", "--learning-rate", "0.1"), ("--learning-rate has no effect",)),
