@@ -55,11 +55,13 @@ struct SearchCommand {
 
 // Everything that will be written can be, before minutes of training.
 void CheckOutputs(const SearchCommand& command) {
-  CheckTrainOutputs(command.settings.train);
   FileUse files = FilesOf(command.settings);
   files.AddRead("--config", {command.config});
   files.written.push_back({"--csv", command.csv});
   command.json_output.Check(std::move(files));
+  if (command.settings.ensemble > 0) {
+    CheckTrainOutputs(command.settings.train);
+  }
   if (!command.plot.empty()) {
     RequireOutputFolder(command.plot);
   }
