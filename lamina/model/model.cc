@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
@@ -130,6 +131,14 @@ Verdict CheckEnsemble(const Model& model) {
   const auto is_share = [](double share) { return std::isfinite(share) && share > 0 && share <= 1; };
   if (!std::all_of(model.shares.begin(), model.shares.end(), is_share)) {
     return Verdict::No("a share of an ensemble's network is not above 0 and at most 1");
+  }
+  constexpr double kRounding = 1e-9;
+  const double sum = std::accumulate(model.shares.begin(), model.shares.end(), 0.0);
+  if (!model.shares.empty() && !(std::abs(sum - 1) < kRounding)) {
+    return Verdict::No(fmt::format("the shares of an ensemble's networks are together {}, not 1", sum));
+  }
+  if (model.nearest > 0 && !model.others.empty()) {
+    return Verdict::No("nearest neighbours answer alone");
   }
   const Network& first = model.network;
   for (const Network& other : model.others) {

@@ -63,7 +63,7 @@ struct Model {
 };
 
 /// Whether the networks of an ensemble can be added: as many inputs, outputs and shares, one number type, one last
-/// activation.
+/// activation, none of nearest neighbours; and whether the shares are together 1.
 Verdict CheckEnsemble(const Model& model);
 
 /// The remedy of the errors about an answer that is not a finite number.

@@ -62,6 +62,7 @@ std::vector<Candidate> Candidates(Search& search, const SearchResult& result) {
       pair.network = candidates.front().model.network;
       pair.others.push_back(model->network);
       pair.shares = {0.5, 0.5};
+      pair.nearest = std::max(candidates.front().model.nearest, model->nearest);
       if (own != encoding || !CheckEnsemble(pair)) {
         continue;
       }

@@ -37,6 +37,7 @@ TEST(EnsembleFile, IsRefusedWhereItDoesNotFit) {
   const std::function<void(nlohmann::json&)> edits[] = {
       [](nlohmann::json& node) { node["shares"][1] = -0.5; },
       [](nlohmann::json& node) { node["shares"][1] = 1.5; },
+      [](nlohmann::json& node) { node["shares"][1] = 0.4; },
       [](nlohmann::json& node) { node["shares"].push_back(0.1); },
       [](nlohmann::json& node) { node.erase("shares"); },
       [](nlohmann::json& node) { node["others"].erase(1); },
