@@ -17,6 +17,8 @@
 #include <mutex>
 #include <vector>
 
+#include "lamina/base/team_choice.h"
+
 namespace lamina {
 namespace {
 
@@ -65,6 +67,9 @@ void FutexWake(const std::atomic<uint32_t>& word) {
 
 // Of forks: a child has none of its parent's threads.
 std::atomic<int> forks{0};
+
+// Set by AloneScope.
+thread_local bool alone = false;
 
 }  // namespace
 
@@ -338,7 +343,15 @@ class ThreadPool {
 void Team::Wait() const noexcept { pool->Barrier(thread, size); }
 int Team::Take(int loop, int owner) const noexcept { return pool->Take(loop, owner); }
 
+AloneScope::AloneScope(bool is_alone) : before_(alone) { alone = alone || is_alone; }
+AloneScope::~AloneScope() { alone = before_; }
+int64_t SteadyNow_ns() { return Now_ns(); }
+
 void RunRegion(int threads, void (*function)(void*, Team), void* context) noexcept {
+  if (alone) {
+    function(context, {});
+    return;
+  }
   static std::once_flag once;
   std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }); });
   thread_local std::unique_ptr<ThreadPool> pool;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lamina/backend/training_steps.h"
+#include "lamina/base/team_choice.h"
 #include "lamina/nn/dropout.h"
 
 namespace lamina {
@@ -96,6 +97,7 @@ void Executor::PrepareSteps() {
       unused_radii_ = backend_.Allocate(specs_[l].outputs * DTypeSize_bytes(dtype_));
     }
   }
+  team_choice_ = std::make_unique<TeamChoice>();
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
   if (options_.rates.empty()) {  // recorded updates have one rate
     recorded_ = backend_.MakeRecordedSteps();
@@ -287,7 +289,7 @@ int64_t Executor::Steps(const TrainingSteps& work) {
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
     const UpdateRule rule = work.RuleAt(done);
-    StepRows(work, &rule, begin, std::min(work.batch, work.end - begin));
+    RunAsChosen(*team_choice_, [&] { StepRows(work, &rule, begin, std::min(work.batch, work.end - begin)); });
     ++done;
     LossSums sums;
     backend_.Download(&sums, work.sums, sizeof(sums));

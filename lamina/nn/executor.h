@@ -11,6 +11,7 @@
 
 namespace lamina {
 
+class TeamChoice;      // base/team_choice.h
 struct TrainingSteps;  // backend/training_steps.h
 
 /// Factors of the learning rate for the parameters of a layer. Radii have 1.
@@ -181,6 +182,7 @@ class Executor {
   std::unique_ptr<PreparedNetwork> network_;  // of whole steps; null: layer by layer
   std::unique_ptr<RecordedSteps> recorded_;   // null: every step is asked for
   Verdict whole_steps_;
+  std::unique_ptr<TeamChoice> team_choice_;  // of steps layer by layer
 };
 
 }  // namespace lamina
