@@ -38,6 +38,10 @@ struct Split {
   int64_t Begin(int64_t i) const { return i * size + std::min(i, larger); }
 };
 
+/// So many rows read columns where they are: packing these would take as long as computing with them.
+template <class Sum>
+inline constexpr int64_t kDirectRows = std::max<int64_t>(2 * Sum::kRows, 16);
+
 /// One block of the product: its ranges, and the panels it is cut into (rows, and vectors of columns).
 template <class Sum, class T>
 struct Block {
@@ -62,7 +66,7 @@ struct Block {
         row_groups(rows, ShapeOf(in).rows),
         panels(CeilDivide(columns, kLanes<T>), ShapeOf(in).vectors),
         pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
-        direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= 2 * Sum::kRows) {}
+        direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= kDirectRows<Sum>) {}
 
   static TileShape ShapeOf(const ProductInput<T>& in) {
     if (in.skips_zeros) {
@@ -114,8 +118,7 @@ void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t beg
             in.rows.Interleave(block.row + first, block.k + k, count, to);
             continue;
           }
-          Transform<T>(
-              count, to, [](VecOf<T> v) HWY_ATTR { return v; }, in.rows.At(block.row + first, block.k + k));
+          CopyFew(in.rows.At(block.row + first, block.k + k), count, to);
         }
       }
     }

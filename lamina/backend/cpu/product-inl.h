@@ -210,7 +210,7 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   constexpr int64_t kMostRows = 256;
   constexpr int64_t kLeastPanels = 4;  // of a thread, for equal shares
   const int64_t panel_columns = Block<Sum, T>::ShapeOf(in).columns();
-  return in.rows.count > 2 * Sum::kRows && in.rows.count <= kMostRows && in.depth <= in.budget.depth &&
+  return in.rows.count > kDirectRows<Sum> && in.rows.count <= kMostRows && in.depth <= in.budget.depth &&
          in.columns.count >= kLeastPanels * team.size * panel_columns &&
          in.columns.count * in.depth <= in.budget.packed && !in.skips_zeros;
 }

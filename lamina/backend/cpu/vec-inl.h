@@ -79,6 +79,32 @@ HWY_INLINE void Transform(int64_t n, T* out, const Fn& fn, const Ins*... ins) {
   }
 }
 
+/// Copies n elements, few more than a vector or less. Without masks where these are slow (AVX2): two pieces that
+/// overlap.
+template <class T>
+HWY_INLINE void CopyFew(const T* from, int64_t n, T* to) {
+  if constexpr (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL) {
+    Transform<T>(
+        n, to, [](VecOf<T> v) HWY_ATTR { return v; }, from);
+  } else {
+    const auto overlapping = [&](auto d) HWY_ATTR {
+      const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+      for (int64_t i = 0; i + lanes < n; i += lanes) {
+        hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+      }
+      hn::StoreU(hn::LoadU(d, from + n - lanes), d, to + n - lanes);
+    };
+    constexpr int64_t kHalf = std::max<int64_t>(1, kLanes<T> / 2);
+    if (n >= kLanes<T>) {
+      overlapping(Tag<T>());
+    } else if (n >= kHalf) {
+      overlapping(hn::FixedTag<T, kHalf>());
+    } else {
+      std::copy_n(from, n, to);
+    }
+  }
+}
+
 // Of two arguments, one of them NaN, x86's max and min return the second, as formulas.h wants; others differ.
 template <class T>
 HWY_INLINE VecOf<T> MaxVec(VecOf<T> a, VecOf<T> b) {
