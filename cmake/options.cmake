@@ -8,7 +8,7 @@ option(LAMINA_BENCH "Build the micro-benchmarks (Google Benchmark)" OFF)
 option(LAMINA_RELEASE "As packages are built: hardened, and the same bits from every folder" OFF)
 option(LAMINA_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
 option(LAMINA_UNITY "Compile several sources of a folder at a time (cmake/unity.cmake)" ON)
-set(LAMINA_UNITY_FILES 8 CACHE STRING "How many")
+set(LAMINA_UNITY_FILES 24 CACHE STRING "How many at most")
 option(LAMINA_ONE_TARGET "Kernels for AVX2 alone (elsewhere: for what the compiler may assume), for builds that are tested and not used" OFF)
 set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
