@@ -102,6 +102,13 @@ class SearchTest(CliTest):
         self.succeed("search", *quick, "--ensemble", 4, "--model", "m2")
         self.assertEqual(self.read("m2", "rb"), model, "trials of memory")
 
+    def test_neighbours_answer_alone(self):
+        result = json.loads(self.succeed("search", "--data", DIGITS, "--method", "knn", "--vary", "k=1,3,5", "--ensemble", 3, "--model", "m",
+                                         "--json", "-").out)
+        self.assertEqual(len(result["ensemble"]["networks"]), 1, "rows of one model are not those of another")
+        self.succeed("predict", "m", DIGITS, "--samples", 5, "--out", "answers.csv")
+        self.assertEqual(self.read("answers.csv").split()[1:], ["0", "1", "2", "3", "4"])
+
     def test_a_time_limit(self):
         started = time.time()
         quick = ("--data", DIGITS, "--hidden", 64, "--epochs", 100000, "--patience", 0)
