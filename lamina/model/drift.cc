@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/names.h"
+#include "lamina/data/encode/category_lookup.h"
+#include "lamina/data/encode/column_encode.h"
 
 namespace lamina {
 namespace {
@@ -26,23 +28,27 @@ std::vector<int64_t> SpreadOut(std::span<const int64_t> rows) {
   return some;
 }
 
-// Rows in each bin of the profile, those that miss the value last.
+// Rows in each bin of the profile, those that miss the value last. A column of categories may hold numbers in other
+// data.
 std::vector<double> CountsIn(const ColumnProfile& profile, const Column& column, std::span<const int64_t> rows) {
   std::vector<double> counts(profile.shares.size() + 1);
-  std::vector<size_t> bin_of_code;
-  for (const std::string& category : column.categories) {
-    bin_of_code.push_back(static_cast<size_t>(
-        std::find(profile.categories.begin(), profile.categories.end(), category) - profile.categories.begin()));
-  }
-  for (const int64_t row : rows) {
-    size_t bin = counts.size() - 1;
-    if (!column.IsMissing(row)) {
-      bin = profile.is_number
-                ? static_cast<size_t>(std::lower_bound(profile.edges.begin(), profile.edges.end(), column.Number(row)) -
-                                      profile.edges.begin())
-                : bin_of_code[static_cast<size_t>(column.codes[static_cast<size_t>(row)])];
+  if (profile.is_number) {
+    for (const int64_t row : rows) {
+      const size_t bin =
+          column.IsMissing(row)
+              ? counts.size() - 1
+              : static_cast<size_t>(std::lower_bound(profile.edges.begin(), profile.edges.end(), column.Number(row)) -
+                                    profile.edges.begin());
+      counts[bin] += 1;
     }
-    counts[bin] += 1;
+    return counts;
+  }
+  const CategoryView view(column, rows);
+  const std::vector<int32_t> bin_of_code = MatchNames(view, profile.categories);
+  for (const int64_t row : rows) {
+    const int32_t code = view.Code(row);
+    const int32_t bin = code == -1 ? -1 : bin_of_code[static_cast<size_t>(code)];
+    counts[code == -1 ? counts.size() - 1 : bin == -1 ? profile.categories.size() : static_cast<size_t>(bin)] += 1;
   }
   return counts;
 }
@@ -119,18 +125,17 @@ ColumnDrift DriftOf(const ColumnProfile& profile, int64_t profile_rows, const Fi
   drift.distance = profile.is_number ? drift.distance : differences / 2;
   drift.missing_before = profile.missing;
   drift.missing = counts.back() / n;
-  for (const int64_t row : rows) {
-    if (column.IsMissing(row)) {
-      continue;
-    }
-    if (profile.is_number) {
-      const double x = column.Number(row);
+  if (profile.is_number) {
+    for (const int64_t row : rows) {
+      const double x = column.IsMissing(row) ? profile.low : column.Number(row);
       drift.outside += x < profile.low || x > profile.high ? 1 / n : 0;
-    } else {
-      const std::string& category = column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])];
-      drift.unseen += std::find(fitted.categories.begin(), fitted.categories.end(), category) == fitted.categories.end()
-                          ? 1 / n
-                          : 0;
+    }
+  } else {
+    const CategoryView view(column, rows);
+    const std::vector<int32_t> known = MatchNames(view, fitted.categories);
+    for (const int64_t row : rows) {
+      const int32_t code = view.Code(row);
+      drift.unseen += code != -1 && known[static_cast<size_t>(code)] == -1 ? 1 / n : 0;
     }
   }
   const double expected = static_cast<double>(bins - 1) * (1 / static_cast<double>(profile_rows) + 1 / n);
@@ -167,6 +172,9 @@ std::vector<ColumnDrift> CompareWithProfile(const DataProfile& profile, const Bo
                                             const Preprocessor& preprocessor, std::span<const int64_t> rows) {
   std::vector<ColumnDrift> drifts;
   for (size_t c = 0; c < profile.columns.size(); ++c) {
+    if (profile.columns[c].is_number) {
+      RequireNumbers(table.table(), table.InputColumn(c), rows);
+    }
     drifts.push_back(
         DriftOf(profile.columns[c], profile.rows, preprocessor.inputs().columns()[c], table.InputColumn(c), rows));
   }

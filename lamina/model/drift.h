@@ -36,7 +36,8 @@ struct ColumnDrift {
   DriftVerdict verdict = DriftVerdict::kSame;
 };
 
-/// The largest index first. `table` is bound to the preprocessor that `profile` belongs to.
+/// The largest index first. `table` is bound to the preprocessor that `profile` belongs to. Throws Error(kBadData) for
+/// text in a column that held numbers in training.
 std::vector<ColumnDrift> CompareWithProfile(const DataProfile& profile, const BoundTable& table,
                                             const Preprocessor& preprocessor, std::span<const int64_t> rows);
 

@@ -199,6 +199,13 @@ class JudgeTest(CliTest):
         self.assertEqual(columns["x2"]["verdict"], "same")
         self.assertIn("2 of 3 columns drifted", self.succeed("drift", "m", "moved.csv").out)
         self.refuse("drift", "m", "none.csv", says="none.csv")
+        header, *rows = noisy_rows(20, seed=79)
+        at = {name: header.index(name) for name in ("x1", "color")}
+        self.write("text.csv", [header, *(row[:at["x1"]] + ["tall"] + row[at["x1"] + 1:] for row in rows)])
+        self.refuse("drift", "m", "text.csv", says=("text.csv:2", "column 'x1'", "held numbers in training", "'tall'"))
+        self.write("numbers.csv", [header, *(row[:at["color"]] + ["7"] + row[at["color"] + 1:] for row in rows)])
+        found = json.loads(self.succeed("drift", "m", "numbers.csv", "--json", "-").out)
+        self.assertEqual({column["column"]: column["unseen"] for column in found["columns"]}["color"], 1)
 
 
 if __name__ == "__main__":
