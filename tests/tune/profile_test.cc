@@ -41,8 +41,8 @@ TEST(Plan, EveryCandidateOfEveryBackendIsReadBack) {
 }
 
 TEST(Plan, ErrorsNameTheWord) {
-  for (const char* text : {"kernel=fast", "kernel=cublaslt:x", "tile=8", "tile=0x3", "depth=-1", "threads=two", "speed=9", "depth",
-                           "asymmetry=0", "cache=99999999999999999999"}) {
+  for (const char* text : {"kernel=fast", "kernel=cublaslt:x", "tile=8", "tile=0x3", "depth=-1", "threads=two",
+                           "speed=9", "depth", "asymmetry=0", "cache=99999999999999999999"}) {
     const Error error = CaughtError([&] { Plan::Parse(text); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << text;
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();

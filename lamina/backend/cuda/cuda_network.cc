@@ -129,7 +129,8 @@ class CudaNetwork final : public PreparedNetwork {
     const LayerSpec& last = request.layers.back();
     args_.group_size = static_cast<int>(std::ceil(std::sqrt(blocks)));
     const int64_t groups = CeilDivide(blocks, args_.group_size);
-    args_.slot_size = static_cast<int>(request.max_batch * request.layers[1].outputs);
+    max_batch_ = request.max_batch;
+    args_.slot_size = static_cast<int>(RoundUp(max_batch_ * request.layers[1].outputs, kVector));
     args_.loss = ToDevice(request.loss);
     args_.softmax = last.activation.is_softmax();
     args_.multiply_slope = request.loss.by_output();
@@ -195,8 +196,7 @@ class CudaNetwork final : public PreparedNetwork {
     return fmt::format(
         "cuda: small network, {} neurons in each of {} blocks, {} KiB of shared memory, {} of {} rows "
         "kept",
-        args_.neurons, blocks_, shared_bytes_ / 1024, args_.kept_rows,
-        args_.slot_size / std::max(1, args_.layers[1].outputs));
+        args_.neurons, blocks_, shared_bytes_ / 1024, args_.kept_rows, max_batch_);
   }
 
  private:
@@ -210,6 +210,7 @@ class CudaNetwork final : public PreparedNetwork {
   Synapse synapse_;
   int blocks_;
   int64_t shared_bytes_;
+  int64_t max_batch_ = 0;
   int64_t counter_bytes_ = 0;
   UpdateNumbers<float>* numbers_ = nullptr;
   std::vector<void*> taken_;

@@ -65,6 +65,8 @@ class NetworkBlock : NetworkBase<T> {
     const int64_t left = args_.end - this->first_sample_;
     rows_ = left < args_.batch ? static_cast<int>(left) : args_.batch;
     this->numbers_ = args_.numbers[step];
+    this->FindRows();
+    __syncthreads();
     this->GatherTargets();
     if (args_.vectors) {
       ForwardFirst<4>();
@@ -109,6 +111,7 @@ class NetworkBlock : NetworkBase<T> {
       for (int first = 0; first < neurons_; first += kNeuronsTogether) {
         const T* weights = shared_ + layer.weights.at + first * layer.weight_stride;
         T sums[kWarp] = {};
+#pragma unroll 2
         for (int k = lane_ * kVector; k < layer.inputs; k += kWarp * kVector) {
           T values[kRowsTogether][kVector];
 #pragma unroll
@@ -221,16 +224,13 @@ class NetworkBlock : NetworkBase<T> {
     }
   }
 
+  static constexpr int kRowsAhead = 8;
   template <int kVector>
   __device__ void GradientOfRows(int first_row, int row_end, int first, int k,
                                  const T (&own)[kNeuronsTogether][kVector], T (&sums)[kNeuronsTogether][kVector]) {
     const NetworkLayer<T>& layer = args_.layers[0];
     const T* scaled = shared_ + (layer.scaled < 0 ? layer.delta : layer.scaled) + first;
-#pragma unroll 4
-    for (int row = first_row; row < row_end; ++row) {
-      T x[kVector];
-      LoadShared<kVector>(x, row < args_.kept_rows ? shared_ + args_.kept + row * layer.weight_stride + k
-                                                   : &args_.x.At(this->RowOf(row), k));
+    const auto add = [&](int row, const T(&x)[kVector]) {
       T delta[kNeuronsTogether];
 #pragma unroll
       for (int j = 0; j < kNeuronsTogether; j += 4) {
@@ -246,6 +246,25 @@ class NetworkBlock : NetworkBase<T> {
 #pragma unroll
         for (int v = 0; v < kVector; ++v) {
           sums[j][v] = Slope<typename S::Term, T>::Accumulate(delta[j], own[j][v], x[v], sums[j][v]);
+        }
+      }
+    };
+    int row = first_row;
+    for (; row < row_end && row < args_.kept_rows; ++row) {
+      T x[kVector];
+      LoadShared<kVector>(x, shared_ + args_.kept + row * layer.weight_stride + k);
+      add(row, x);
+    }
+    for (; row < row_end; row += kRowsAhead) {  // some under way at once, as they come from far
+      T x[kRowsAhead][kVector];
+#pragma unroll
+      for (int r = 0; r < kRowsAhead; ++r) {
+        LoadShared<kVector>(x[r], &args_.x.At(this->RowOf(row + r < row_end ? row + r : row), k));
+      }
+#pragma unroll
+      for (int r = 0; r < kRowsAhead; ++r) {
+        if (row + r < row_end) {
+          add(row + r, x[r]);
         }
       }
     }

@@ -76,13 +76,13 @@ struct NetworkArgs {
   NetworkProgress* progress = nullptr;
   // Sums of the second layer on their way between blocks: two steps' of every block, then two of every group of blocks.
   T* slots = nullptr;
-  int slot_size = 0;
+  int slot_size = 0;  // a multiple of 4
   int group_size = 1;
   unsigned* counters = nullptr;  // of arrivals in every group, then of groups; 0 at first
 };
 
 /// The places of shared memory begin behind this many bytes.
-inline constexpr int64_t kNetworkHead_bytes = 512;
+inline constexpr int64_t kNetworkHead_bytes = 2560;
 
 /// `blocks` of them, at most one a multiprocessor; S is the synapse of the first layer.
 void LaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes, const NetworkArgs<float>& args);

@@ -15,6 +15,7 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 struct NetworkHead {
   LossSums warps[kNetworkThreads / kWarp];
   LossSums all;  // of block 0, of all steps
+  int64_t rows[kMostNetworkBatch];
   int finite;
   int last;  // of its group to arrive
 };
@@ -88,10 +89,14 @@ class NetworkBase {
     }
   }
 
-  __device__ int64_t RowOf(int row) const {
-    const int64_t sample = first_sample_ + row;
-    return args_.order == nullptr ? sample : args_.order[sample];
+  // The rows of the step's samples.
+  __device__ void FindRows() {
+    for (int row = thread_; row < rows_; row += kNetworkThreads) {
+      const int64_t sample = first_sample_ + row;
+      head_.rows[row] = args_.order == nullptr ? sample : args_.order[sample];
+    }
   }
+  __device__ int64_t RowOf(int row) const { return head_.rows[row]; }
   // Of layer l that this block has.
   __device__ int InputsOf(int l) const { return l == 1 ? neurons_ : args_.layers[l].inputs; }
 
@@ -146,12 +151,39 @@ class NetworkBase {
       return;
     }
     AddUpBlocks(step, count);
-    for (int n = thread_; n < count; n += kNetworkThreads) {
-      T sum = T(0);
-      for (int group = 0; group < Groups(); ++group) {
-        sum += LoadFresh(GroupSlotOf(step, group) + n);
+    for (int n = kFour * thread_; n < count; n += kFour * kNetworkThreads) {
+      T sums[kFour] = {};
+      AddSlots(
+          Groups(), [&](int group) { return GroupSlotOf(step, group) + n; }, sums);
+#pragma unroll 1
+      for (int i = 0; i < kFour && n + i < count; ++i) {
+        FinishUpper(layer, n + i, i == 0 ? sums[0] : i == 1 ? sums[1] : i == 2 ? sums[2] : sums[3]);
       }
-      FinishUpper(layer, n, sum);
+    }
+  }
+
+  // Adds up, in order, the four numbers at slot(0), slot(1), ...; some are under way at once.
+  static constexpr int kFour = 4;
+  template <class Slot>
+  __device__ static void AddSlots(int count, const Slot& slot, T (&sums)[kFour]) {
+    constexpr int kAhead = 8;
+    for (int first = 0; first < count; first += kAhead) {
+      T parts[kAhead][kFour];
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        const T* from = slot(first + i < count ? first + i : first);
+#pragma unroll
+        for (int v = 0; v < kFour; ++v) {
+          parts[i][v] = LoadFresh(from + v);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+#pragma unroll
+        for (int v = 0; v < kFour; ++v) {
+          sums[v] += first + i < count ? parts[i][v] : T(0);
+        }
+      }
     }
   }
 
@@ -171,12 +203,14 @@ class NetworkBase {
     __syncthreads();
     if (head_.last != 0) {
       Fence();
-      for (int n = thread_; n < count; n += kNetworkThreads) {
-        T sum = T(0);
-        for (int i = 0; i < size; ++i) {
-          sum += LoadFresh(SlotOf(step, first + i) + n);
+      for (int n = kFour * thread_; n < count; n += kFour * kNetworkThreads) {
+        T sums[kFour] = {};
+        AddSlots(
+            size, [&](int i) { return SlotOf(step, first + i) + n; }, sums);
+#pragma unroll
+        for (int i = 0; i < kFour; ++i) {
+          GroupSlotOf(step, group)[n + i] = sums[i];
         }
-        GroupSlotOf(step, group)[n] = sum;
       }
       Fence();
       __syncthreads();
