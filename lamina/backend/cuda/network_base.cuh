@@ -14,7 +14,7 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 /// At the beginning of shared memory.
 struct NetworkHead {
   LossSums warps[kNetworkThreads / kWarp];
-  LossSums all;  // of block 0, of all steps
+  LossSums all;  // of all steps so far; in block 0
   int64_t rows[kMostNetworkBatch];
   int finite;
   int last;  // of its group to arrive
