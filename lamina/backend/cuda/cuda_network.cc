@@ -18,7 +18,7 @@ constexpr int64_t kNeuronStep = 4;         // of the neurons of a block
 constexpr int64_t kMostWorkAlone = 32768;  // multiply-adds of a forward pass for which one block is not worth meeting
 constexpr int64_t kRowsOfParts = 16;       // rows from which on their gradient is worth two parts
 constexpr int64_t kMostStepsTogether = 4096;
-constexpr int64_t kStepsBetweenQuestions = 64;  // whether to stop
+constexpr int64_t kStepsBetweenQuestions = 1024;  // whether to stop: some milliseconds
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
