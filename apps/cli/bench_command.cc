@@ -43,6 +43,7 @@ struct BenchTrainCommand {
   std::string dtype = "f32";
   std::string activation = "sigmoid";
   std::string precision = "exact";
+  std::string kernel = "auto";
   double momentum = 0;
   TrainBenchmarkOptions options;
   JsonOutput json_output;
@@ -199,6 +200,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       work.activation = activation;
       work.momentum = command.momentum;
       work.precision = precision;
+      work.kernel = command.kernel;
       work.inputs = inputs;
       const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
       // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
@@ -257,6 +259,7 @@ Command AddBench(CLI::App& app) {
       ->add_option("--precision", train->precision, "Of the operands of products: exact, fast (TF32 on a GPU) or bf16")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesIn(kPrecisions)));
+  AddKernelFlag(*train_app, train->kernel);
   train_app->add_option("--momentum", train->momentum, "Of the updates")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.999));

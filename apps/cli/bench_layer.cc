@@ -70,7 +70,8 @@ int RunBenchLayer(const BenchLayerCommand& command) {
   std::map<std::pair<SynapseKind, int>, double> limits;
   bool all_verified = true;
   LayerBenchmarkOptions options = command.options;
-  const StoredProfile stored = LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads}));
+  const StoredProfile stored =
+      LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads, .kernel = options.kernel}));
   PrintWarning(stored.warning);
   options.plans = stored.profile;
   for (const Problem& problem : problems) {
@@ -115,6 +116,13 @@ int RunBenchLayer(const BenchLayerCommand& command) {
 
 }  // namespace
 
+void AddKernelFlag(CLI::App& app, std::string& kernel) {
+  app.add_option("--kernel", kernel,
+                 "One kernel for every pass, layer by layer (cpu: own, onednn; cuda: cublaslt, tensor, tensor-small, "
+                 "large, medium, small)")
+      ->capture_default_str();
+}
+
 std::function<int()> AddBenchLayer(CLI::App& bench) {
   auto command = std::make_shared<BenchLayerCommand>();
   CLI::App* layer = bench.add_subcommand("layer", "Time one pass of one layer");
@@ -123,6 +131,7 @@ std::function<int()> AddBenchLayer(CLI::App& bench) {
       ->required();
   AddBackendFlag(*layer, command->options.backend);
   AddThreadsFlag(*layer, command->options.threads);
+  AddKernelFlag(*layer, command->options.kernel);
   layer->add_option("--rounds", command->options.rounds, "Measurements of which the median counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));

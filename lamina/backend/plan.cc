@@ -13,8 +13,19 @@
 namespace lamina {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKernels{"tile", "dots", "amx", "onednn"};
+constexpr std::string_view kLibrary = "cublaslt";  // may name one of its algorithms: "cublaslt:2"
+// Of backend cpu, then of cuda.
+constexpr std::array<std::string_view, 12> kKernels{"tile",       "dots",   "amx",          "onednn",
+                                                    "large",      "medium", "small",        "paper-2016",
+                                                    "paper-2017", "tensor", "tensor-small", kLibrary};
 constexpr int64_t kMost = int64_t{1} << 40;
+
+bool IsKernel(std::string_view name) {
+  if (name.starts_with(kLibrary) && name.substr(kLibrary.size()).starts_with(':')) {
+    return ParseInteger(name.substr(kLibrary.size() + 1)).value_or(-1) >= 0;
+  }
+  return std::find(kKernels.begin(), kKernels.end(), name) != kKernels.end();
+}
 
 [[noreturn]] void ThrowBad(std::string_view word) {
   throw Error(ErrorCode::kInvalidArgument, "not a part of a plan",
@@ -68,7 +79,7 @@ Plan Plan::Parse(std::string_view text) {
     }
     const std::string_view name = word.substr(0, equals);
     const std::string_view value = word.substr(equals + 1);
-    if (name == "kernel" && std::find(kKernels.begin(), kKernels.end(), value) != kKernels.end()) {
+    if (name == "kernel" && IsKernel(value)) {
       plan.kernel = value;
     } else if (name == "tile") {
       const size_t cross = value.find('x');

@@ -13,7 +13,7 @@ namespace lamina {
 
 LayerBenchmarkResult BenchmarkLayer(const Problem& problem, const LayerBenchmarkOptions& options) {
   const std::unique_ptr<Backend> backend =
-      MakeBackend(options.backend, {.threads = options.threads, .plans = options.plans});
+      MakeBackend(options.backend, {.threads = options.threads, .kernel = options.kernel, .plans = options.plans});
   if (const Verdict verdict = backend->Supports(problem); !verdict) {
     throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = problem.Text()});
   }

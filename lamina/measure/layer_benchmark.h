@@ -15,6 +15,7 @@ struct LayerBenchmarkOptions {
   int rounds = 7;
   double round_seconds = 0.1;  // at least; and at least one call
   std::shared_ptr<const PlanSource> plans;
+  std::string kernel = "auto";  // BackendOptions::kernel
 };
 
 struct LayerBenchmarkResult {

@@ -27,7 +27,7 @@ std::unique_ptr<Backend> TrainBenchmarkCase::MakeBackend() const {
   const Network network = MakeNetwork(dtype);
   return lamina::MakeBackend(
       BackendForTraining(backend, network.layers(), batch, dtype, Rule(/*learning_rate=*/1).StateCount()),
-      {.threads = threads});
+      {.threads = threads, .kernel = kernel});
 }
 
 UpdateRule TrainBenchmarkCase::Rule(double learning_rate) const {

@@ -26,6 +26,7 @@ struct TrainBenchmarkCase {
   Activation activation{"sigmoid"};  // of every layer, as in the 2016 paper
   double momentum = 0;
   Precision precision = Precision::kExact;
+  std::string kernel = "auto";  // BackendOptions::kernel
   /// Rows to train on, over and over (f32, rows × shape.front()); null: random numbers in [0, 1).
   std::shared_ptr<const Matrix> inputs;
 

@@ -31,8 +31,9 @@ struct Device::State {
 Verdict DeviceAvailable() { return Verdict::Yes(); }
 
 Device::Device() : state_(std::make_unique<State>()) {
-  // Two multiprocessors, so that small products are split and large ones are not.
-  facts_ = {"emulated GPU", 8, 0, 2, memory_of_new_bytes, 160 * 1024, 1 << 20, "0.0"};
+  // Three multiprocessors, so that small products are split and large ones are not, and that groups of blocks are not
+  // all of one size; an L2 cache that the library's products of some tests do not fit into.
+  facts_ = {"emulated GPU", 8, 0, 3, memory_of_new_bytes, 99 * 1024, 48 * 1024, "0.0"};
   state_->free_bytes = memory_of_new_bytes + kScratch_bytes;
   scratch_ = Allocate(kScratch_bytes);
 }

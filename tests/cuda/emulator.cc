@@ -17,6 +17,12 @@
 #include <vector>
 
 namespace lamina::emulator {
+
+void Fail(const std::string& message) {
+  std::fprintf(stderr, "CUDA emulator: %s\n", message.c_str());
+  std::abort();
+}
+
 namespace {
 
 constexpr size_t kStack_bytes = 256 * 1024;
@@ -30,11 +36,6 @@ struct Copy {
   int valid_bytes;
 };
 
-[[noreturn]] void Fail(const std::string& message) {
-  std::fprintf(stderr, "CUDA emulator: %s\n", message.c_str());
-  std::abort();
-}
-
 void Perform(const Copy& copy) {
   std::memset(copy.to, 0, static_cast<size_t>(copy.bytes));
   if (copy.valid_bytes > 0) {
@@ -44,7 +45,7 @@ void Perform(const Copy& copy) {
 
 // Two rounds of values: a lane reads one while others may already write the next.
 struct Warp {
-  uint64_t values[2][kWarpSize] = {};
+  std::byte values[2][kWarpSize][kMostExchanged_bytes] = {};
   int arrived[2] = {0, 0};
 };
 
@@ -64,7 +65,7 @@ struct Fiber {
 
 class Block {
  public:
-  void Run(const char* name, const Position& position, int64_t shared_bytes, const std::function<void()>& body) {
+  void Prepare(const char* name, const Position& position, int64_t shared_bytes, const std::function<void()>& body) {
     const int threads = static_cast<int>(position.block_size.x * position.block_size.y * position.block_size.z);
     while (std::ssize(fibers_) < threads) {
       fibers_.push_back(std::make_unique<Fiber>());
@@ -72,26 +73,44 @@ class Block {
     shared_.assign(static_cast<size_t>(shared_bytes + 15) / 16, {~uint64_t{0}, ~uint64_t{0}});
     warps_.assign(static_cast<size_t>(threads + kWarpSize - 1) / kWarpSize, {});
     threads_ = threads;
+    alive_ = threads;
+    round_ = 0;
+    name_ = name;
     body_ = &body;
     for (int i = 0; i < threads; ++i) {
       Start(*fibers_[static_cast<size_t>(i)], position, static_cast<unsigned>(i));
     }
-    int alive = threads;
-    for (int round = 0; alive > 0; ++round) {
-      if (round == kMostRounds) {
+  }
+
+  // Lets every thread go on that can; false once all are done.
+  bool Round() {
+    running = this;
+    for (int i = 0; i < threads_; ++i) {
+      Fiber& fiber = *fibers_[static_cast<size_t>(round_ % 2 == 0 ? i : threads_ - 1 - i)];
+      if (!fiber.finished && !fiber.at_barrier) {
+        current_ = &fiber;
+        Resume(fiber);
+        alive_ -= fiber.finished ? 1 : 0;
+        progress += fiber.finished ? 1 : 0;
+      }
+    }
+    Release(name_, alive_);
+    ++round_;
+    return alive_ > 0;
+  }
+
+  void Run(const char* name, const Position& position, int64_t shared_bytes, const std::function<void()>& body) {
+    Prepare(name, position, shared_bytes, body);
+    while (Round()) {
+      if (round_ == kMostRounds) {
         Fail(std::string("kernel ") + name + ": a shuffle that only some lanes of a warp reach");
       }
-      for (int i = 0; i < threads; ++i) {
-        Fiber& fiber = *fibers_[static_cast<size_t>(round % 2 == 0 ? i : threads - 1 - i)];
-        if (!fiber.finished && !fiber.at_barrier) {
-          current_ = &fiber;
-          Resume(fiber);
-          alive -= fiber.finished ? 1 : 0;
-        }
-      }
-      Release(name, alive);
     }
   }
+
+  static Block& Running() { return *running; }
+  // Threads done, barriers passed, counters changed: on the whole, whether anything still happens.
+  inline static thread_local int64_t progress = 0;
 
   Fiber& current() { return *current_; }
   void* shared() { return shared_.data(); }
@@ -110,25 +129,26 @@ class Block {
   }
 #endif
 
-  uint64_t Shuffle(uint64_t value, int from) {
+  // What the lanes of the warp give, once all have given theirs; `size` of them.
+  const std::byte* Exchange(const void* own, size_t size_bytes, int* size) {
     Fiber& fiber = *current_;
     const int thread = static_cast<int>(fiber.position.thread.x);  // one-dimensional blocks
     Warp& warp = warps_[static_cast<size_t>(thread / kWarpSize)];
-    const int size = std::min(kWarpSize, threads_ - thread / kWarpSize * kWarpSize);
+    *size = std::min(kWarpSize, threads_ - thread / kWarpSize * kWarpSize);
     const int round = fiber.shuffles++ % 2;
-    warp.values[round][thread % kWarpSize] = value;
-    if (++warp.arrived[round] == size) {
+    std::memcpy(warp.values[round][thread % kWarpSize], own, size_bytes);
+    if (++warp.arrived[round] == *size) {
       warp.arrived[1 - round] = 0;
     }
-    while (warp.arrived[round] < size) {
+    while (warp.arrived[round] < *size) {
       Yield();
     }
-    return from >= 0 && from < size ? warp.values[round][from] : value;
+    return warp.values[round][0];
   }
 
  private:
   static void Enter() {
-    Block& block = Instance();
+    Block& block = *running;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_stack_, &block.scheduler_stack_bytes_);
 #endif
@@ -171,12 +191,6 @@ class Block {
   }
 #endif
 
-  static Block& Instance() {
-    static thread_local Block block;
-    return block;
-  }
-  friend Block& TheBlock();
-
   void Start(Fiber& fiber, Position position, unsigned index) {
     const dim3& size = position.block_size;
     position.thread = {index % size.x, index / size.x % size.y, index / (size.x * size.y)};
@@ -203,6 +217,7 @@ class Block {
     for (int i = 0; i < threads_; ++i) {
       fibers_[static_cast<size_t>(i)]->at_barrier = false;
     }
+    ++progress;
   }
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
@@ -216,10 +231,23 @@ class Block {
 #endif
   Fiber* current_ = nullptr;
   const std::function<void()>* body_ = nullptr;
+  const char* name_ = "";
   int threads_ = 0;
+  int alive_ = 0;
+  int round_ = 0;
+  inline static thread_local Block* running = nullptr;
 };
 
-Block& TheBlock() { return Block::Instance(); }
+// Those of one launch; kept, as their stacks are.
+std::vector<std::unique_ptr<Block>>& Blocks(size_t count) {
+  static thread_local std::vector<std::unique_ptr<Block>> blocks;
+  while (blocks.size() < count) {
+    blocks.push_back(std::make_unique<Block>());
+  }
+  return blocks;
+}
+
+Block& TheBlock() { return Block::Running(); }
 
 Counts counts;
 
@@ -233,7 +261,19 @@ void Barrier() {
   TheBlock().Yield();
 }
 
-uint64_t Shuffle(uint64_t value, int from) { return TheBlock().Shuffle(value, from); }
+const std::byte* ExchangeBytes(const void* own, size_t size_bytes) {
+  int size = 0;
+  return TheBlock().Exchange(own, size_bytes, &size);
+}
+
+uint64_t Shuffle(uint64_t value, int from) {
+  int size = 0;
+  const std::byte* const all = TheBlock().Exchange(&value, sizeof(value), &size);
+  if (from >= 0 && from < size) {
+    std::memcpy(&value, all + static_cast<size_t>(from) * kMostExchanged_bytes, sizeof(value));
+  }
+  return value;
+}
 
 void CopyAsync(void* to, const void* from, int bytes, int valid_bytes) {
   if (reinterpret_cast<uintptr_t>(to) % static_cast<uintptr_t>(bytes) != 0 ||
@@ -259,13 +299,54 @@ void WaitForCopies(int pending) {
   }
 }
 
-void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body) {
+namespace {
+
+void Count(const dim3& grid, const dim3& block) {
   ++counts.kernels;
   counts.threads += static_cast<int64_t>(grid.x) * grid.y * grid.z * block.x * block.y * block.z;
+}
+
+}  // namespace
+
+void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body) {
+  Count(grid, block);
+  constexpr int kMostIdleRounds = 10'000;
+  constexpr unsigned kNap_rounds = 256;  // longer than most steps of a kernel take
+  auto& blocks = Blocks(grid.x);
+  for (unsigned x = 0; x < grid.x; ++x) {
+    blocks[x]->Prepare(name, {{}, {x, 0, 0}, block, grid}, shared_bytes, body);
+  }
+  std::vector<char> runs(grid.x, 1);
+  int idle = 0;
+  for (int round = 0; std::count(runs.begin(), runs.end(), 1) > 0; ++round) {
+    const int64_t before = Block::progress;
+    for (unsigned i = 0; i < grid.x; ++i) {
+      const unsigned x = round % 2 == 0 ? i : grid.x - 1 - i;
+      // One after the other falls behind for a while: who relies on a block that it did not wait for reads too early.
+      if (static_cast<unsigned>(round) / kNap_rounds % (2 * grid.x) != x) {
+        runs[x] = runs[x] != 0 && blocks[x]->Round() ? 1 : 0;
+      }
+    }
+    idle = Block::progress == before ? idle + 1 : 0;
+    if (idle == kMostIdleRounds) {
+      Fail(std::string("kernel ") + name + ": blocks that wait for each other for ever");
+    }
+  }
+}
+
+unsigned CountUp(unsigned* counter) {
+  ++Block::progress;
+  return (*counter)++;
+}
+
+void Pause() { TheBlock().Yield(); }
+
+void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body) {
+  Count(grid, block);
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
       for (unsigned x = 0; x < grid.x; ++x) {
-        TheBlock().Run(name, {{}, {x, y, z}, block, grid}, shared_bytes, body);
+        Blocks(1).front()->Run(name, {{}, {x, y, z}, block, grid}, shared_bytes, body);
       }
     }
   }

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <utility>
 
 #define __global__
@@ -32,6 +34,26 @@ void* SharedMemory();
 void Barrier();
 /// All lanes of the warp that still run pass here; gives every lane the value of lane `from` (its own if out of range).
 uint64_t Shuffle(uint64_t value, int from);
+/// The same of any few bytes: gives every lane those of all 32 lanes, until the lane's next exchange or shuffle but
+/// one.
+inline constexpr size_t kMostExchanged_bytes = 32;
+const std::byte* ExchangeBytes(const void* own, size_t size_bytes);
+template <class T>
+struct Exchanged {
+  const std::byte* bytes;
+  T operator[](unsigned lane) const {
+    T value;
+    std::memcpy(&value, bytes + lane * kMostExchanged_bytes, sizeof(T));
+    return value;
+  }
+};
+template <class T>
+Exchanged<T> Exchange(const T& own) {
+  static_assert(sizeof(T) <= kMostExchanged_bytes);
+  return {ExchangeBytes(&own, sizeof(T))};
+}
+/// Ends the program: the kernel did what a GPU would not let it do.
+[[noreturn]] void Fail(const std::string& message);
 void CopyAsync(void* to, const void* from, int bytes, int valid_bytes);
 void CommitCopies();
 void WaitForCopies(int pending);
@@ -39,6 +61,12 @@ void WaitForCopies(int pending);
 /// Runs body() as every thread of every block. Aborts, naming the kernel, where a barrier is not reached by all the
 /// threads of a block.
 void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);
+
+/// The same with all blocks at once, so that they may wait for each other. Aborts where none can go on.
+void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);
+unsigned CountUp(unsigned* counter);
+/// Lets the others go on; of a thread that waits for another block.
+void Pause();
 
 /// How many kernels and threads ran: tests assert that something did.
 struct Counts {

@@ -8,6 +8,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "tests/caught_error.h"
+#include "tests/nn/small_data.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -27,9 +28,21 @@ TEST(Plan, TextThereAndBack) {
   }
 }
 
+// What a backend offers for measuring is found again in a profile.
+TEST(Plan, EveryCandidateOfEveryBackendIsReadBack) {
+  for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
+    for (const char* problem : {"dot-tanh:f32:forward:300x200x100", "dot-tanh:f32-fast:forward:300x200x100",
+                                "l1-identity:f32:input_gradient:300x200x100", "dot-tanh:bf16:forward:300x200x100"}) {
+      for (const Plan& plan : backend->Candidates(Problem::Parse(problem))) {
+        EXPECT_EQ(Plan::Parse(plan.Text()), plan) << backend->name() << " " << problem;
+      }
+    }
+  }
+}
+
 TEST(Plan, ErrorsNameTheWord) {
-  for (const char* text : {"kernel=fast", "tile=8", "tile=0x3", "depth=-1", "threads=two", "speed=9", "depth",
-                           "asymmetry=0", "cache=99999999999999999999"}) {
+  for (const char* text : {"kernel=fast", "kernel=cublaslt:x", "tile=8", "tile=0x3", "depth=-1", "threads=two",
+                           "speed=9", "depth", "asymmetry=0", "cache=99999999999999999999"}) {
     const Error error = CaughtError([&] { Plan::Parse(text); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << text;
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();

@@ -1,4 +1,4 @@
-// Activations on the device: the formulas of formulas.inc, chosen once for a whole loop.
+// Activations and losses on the device: the formulas of formulas.inc, chosen once for a whole loop.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include "lamina/backend/cuda/language.h"
 #include "lamina/neuron/activation.h"
 #include "lamina/neuron/formulas.h"
+#include "lamina/neuron/loss.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
@@ -48,6 +49,37 @@ __device__ inline void VisitActivation(const DeviceActivation& activation, const
       fn(formula);
     } else {
       VisitActivation<kIndex + 1>(activation, fn);
+    }
+  }
+}
+
+/// A loss by value.
+struct DeviceLossFormula {
+  int kind = 0;  // index in formulas::Losses
+  double parameters[FormulaParameters::kMost] = {};
+};
+
+inline DeviceLossFormula ToDevice(const Loss& loss) {
+  DeviceLossFormula device;
+  device.kind = loss.kind();
+  loss.Visit([&]<class L>(const L& formula) {
+    for (size_t i = 0; i < L::kParameters.size(); ++i) {
+      device.parameters[i] = formula.*(L::kParameters[i].member);
+    }
+  });
+  return device;
+}
+
+/// Calls fn(L) with the formula of `loss`.
+template <size_t kIndex = 0, class Fn>
+__device__ inline void VisitLoss(const DeviceLossFormula& loss, const Fn& fn) {
+  if constexpr (kIndex < std::tuple_size_v<formulas::Losses>) {
+    if (loss.kind == static_cast<int>(kIndex)) {
+      std::tuple_element_t<kIndex, formulas::Losses> formula{};
+      SetParameters<0>(formula, loss.parameters);
+      fn(formula);
+    } else {
+      VisitLoss<kIndex + 1>(loss, fn);
     }
   }
 }

@@ -141,19 +141,19 @@ Verdict LtSupports(const Problem& problem) {
 }
 
 struct LtProduct::State {
-  // What is planned for one batch size and pair of strides.
+  // What is planned for one size and pair of strides.
   struct Plan {
     cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
     cublasLtMatmulAlgo_t algorithm{};
     bool ready = false;
   };
-  using Key = std::tuple<int64_t, int64_t, uint32_t, int64_t, int64_t, uint32_t, uint32_t>;
+  using Key = std::tuple<int64_t, int64_t, int64_t, uint32_t, int64_t, int64_t, uint32_t, uint32_t>;
 
   Device& device;
   Pass pass;
   DType dtype;
   int algorithm;
-  int64_t inputs, outputs;
+  int64_t inputs;
   LtShared& shared;
   cublasLtMatmulDesc_t desc = nullptr;
   std::map<Key, Plan> plans;
@@ -164,8 +164,8 @@ struct LtProduct::State {
 };
 
 LtProduct::LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm)
-    : state_(std::make_unique<State>(State{device, pass, request.dtype, algorithm, request.layer.inputs,
-                                           request.layer.outputs, SharedOf(device)})) {
+    : state_(std::make_unique<State>(
+          State{device, pass, request.dtype, algorithm, request.layer.inputs, SharedOf(device)})) {
   const Library& library = TheLibrary();
   const bool is_f64 = request.dtype == DType::kF64;
   cublasComputeType_t compute = is_f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
@@ -206,7 +206,7 @@ bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMat
     return library.layout_create(&made, TypeOf(type), static_cast<uint64_t>(rows), static_cast<uint64_t>(cols),
                                  stride) == CUBLAS_STATUS_SUCCESS;
   };
-  const int64_t rows = pass == Pass::kWeightGradient ? outputs : a.rows;
+  const int64_t rows = pass == Pass::kWeightGradient ? a.cols : a.rows;
   const int64_t cols = ProductCols(b);
   const DType result = OutputType(dtype);
   // A row-major matrix of r x c is a column-major one of c x r with the same stride.
@@ -244,8 +244,8 @@ bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMat
 
 LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, const ConstMatrixView& b,
                                                   const void* product) noexcept {
-  const auto [at, is_new] = plans.try_emplace(Key{a.rows, a.stride, AlignmentOf(a.data, a.stride, dtype), b.rows,
-                                                  b.stride, AlignmentOf(b.data, b.stride, dtype),
+  const auto [at, is_new] = plans.try_emplace(Key{a.rows, a.cols, a.stride, AlignmentOf(a.data, a.stride, dtype),
+                                                  b.rows, b.stride, AlignmentOf(b.data, b.stride, dtype),
                                                   AlignmentOf(product, ProductCols(b), OutputType(dtype))});
   if (is_new) {
     at->second.ready = Make(at->second, a, b, product);

@@ -23,7 +23,8 @@ class LtProduct {
   LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm);
   ~LtProduct();
   /// The product of the pass (forward: a = x, b = weights; input gradient: delta, weights; weight gradient: delta, x),
-  /// dense and row-major in OutputType(). New batch sizes or strides are planned at their first call, on the host.
+  /// dense and row-major in OutputType(); `a` may be a part of the samples, or of the delta's columns. New sizes or
+  /// strides are planned at their first call, on the host.
   void Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept;
 
  private:

@@ -5,6 +5,8 @@
 
 #include "lamina/backend/cuda/cublaslt.h"
 #include "lamina/backend/cuda/cuda_layer.h"
+#include "lamina/backend/cuda/cuda_network.h"
+#include "lamina/backend/cuda/cuda_plan.h"
 #include "lamina/backend/cuda/cuda_steps.h"
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
@@ -60,10 +62,13 @@ class CudaBackend final : public Backend {
         return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
                                        SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
       }
-      if (const Verdict library = LtSupports(problem);
-          !library || (options_.kernel != "auto" && !options_.kernel.starts_with("cublaslt"))) {
-        return Verdict::No(library ? "kernel " + options_.kernel + " has no products of bf16 operands"
-                                   : "products of bf16 operands on the GPU need cuBLASLt: " + library.reason);
+      if (options_.kernel != "auto" && !options_.kernel.starts_with("cublaslt") && !IsTensorKernel(options_.kernel)) {
+        return Verdict::No("kernel " + options_.kernel + " has no products of bf16 operands");
+      }
+    }
+    if (IsTensorKernel(options_.kernel)) {
+      if (Verdict tensor = TensorSupports(problem); !tensor) {
+        return tensor;
       }
     }
     const Activation& activation = problem.layer.activation;
@@ -93,6 +98,13 @@ class CudaBackend final : public Backend {
     return MakeCudaLayer(request, device_, options_);
   }
 
+  std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const override {
+    if (options_.kernel != "auto") {
+      *why = Verdict::No(fmt::format("kernel {} computes layer by layer", options_.kernel));
+      return nullptr;
+    }
+    return MakeCudaNetwork(request, device_, why);
+  }
   std::unique_ptr<RecordedSteps> MakeRecordedSteps() const override { return MakeCudaSteps(device_); }
 
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override {

@@ -12,7 +12,4 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 std::unique_ptr<PreparedLayer> MakeCudaLayer(const LayerPlanRequest& request, const std::shared_ptr<Device>& device,
                                              const BackendOptions& options);
 
-/// Plans for a product of one pass, the estimate first.
-std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device);
-
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

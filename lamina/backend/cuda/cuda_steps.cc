@@ -47,7 +47,8 @@ class CudaSteps final : public RecordedSteps {
       recorded_for_ = now;
       ask(std::min(work.batch, work.end - at));  // libraries choose and load what cannot be done while recording
     }
-    const LiveStep live{rule, at};
+    LiveStep live{rule, at};
+    live.WorkOutNumbers();
     device_->Upload(live_, &live, sizeof(live));
     int64_t steps = (work.end - at) / work.batch;  // whole ones
     rule.step += steps;

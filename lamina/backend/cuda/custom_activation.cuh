@@ -1,6 +1,7 @@
 // A user's own activation on a GPU as well: in a .cu file of the user's program,
 //   lamina::Activation softsign = lamina::cuda::CustomActivation<Softsign>();
-// where the members of Softsign are marked LAMINA_HD.
+// where the members of Softsign are marked LAMINA_HD. The program links lamina's static library: a kernel of the
+// program is not known to the CUDA runtime inside a shared one ("invalid device function").
 #pragma once
 
 #include "lamina/backend/cuda/whole_batch.cuh"

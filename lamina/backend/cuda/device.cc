@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <set>
+#include <map>
 #include <string_view>
 
 #include "lamina/backend/cuda/runtime_call.h"
@@ -53,8 +53,8 @@ Verdict DeviceAvailable() {
 struct Device::State {
   cudaStream_t stream = nullptr;
   bool synchronous = false;
-  std::string kept;             // the first failure since the last throw
-  std::set<const void*> large;  // kernels allowed more shared memory than the default
+  std::string kept;                             // the first failure since the last throw
+  std::map<const void*, int64_t> shared_bytes;  // that kernels are allowed, where it is more than the default
 };
 
 Device::Device() : state_(std::make_unique<State>()) {
@@ -146,14 +146,18 @@ void Device::Synchronize() {
 }
 
 void Device::LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
-                          void** parameters) noexcept {
+                          void** parameters, bool together) noexcept {
   cudaError_t error = cudaSuccess;
-  if (shared_bytes > kDefaultShared_bytes && state_->large.insert(kernel).second) {
+  if (int64_t& allowed = state_->shared_bytes.try_emplace(kernel, kDefaultShared_bytes).first->second;
+      shared_bytes > allowed) {
+    allowed = shared_bytes;
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
   }
   if (error == cudaSuccess) {
-    error = cudaLaunchKernel(kernel, grid, dim3(static_cast<unsigned>(threads)), parameters,
-                             static_cast<size_t>(shared_bytes), state_->stream);
+    const dim3 block(static_cast<unsigned>(threads));
+    const auto shared = static_cast<size_t>(shared_bytes);
+    error = together ? cudaLaunchCooperativeKernel(kernel, grid, block, parameters, shared, state_->stream)
+                     : cudaLaunchKernel(kernel, grid, block, parameters, shared, state_->stream);
   }
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   if (error == cudaSuccess && state_->synchronous) {

@@ -75,6 +75,26 @@ class Device {
 #endif
   }
 
+  /// The same with all blocks of `grid` at once, which may wait for each other: at most a block a multiprocessor.
+  template <class... P, class... A>
+  void LaunchTogether(const char* name, void (*kernel)(P...), dim3 grid, int threads, int64_t shared_bytes,
+                      const A&... args) noexcept {
+#if defined(LAMINA_CUDA_EMULATED)
+    Enqueue([=] {
+      emulator::LaunchTogether(name, grid, {static_cast<unsigned>(threads)}, shared_bytes, [&] { kernel(args...); });
+    });
+#else
+    std::tuple<P...> parameters(args...);
+    std::apply(
+        [&](P&... each) {
+          void* pointers[] = {&each...};
+          LaunchKernel(name, reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes, pointers,
+                       /*together=*/true);
+        },
+        parameters);
+#endif
+  }
+
   /// The launches and copies inside `work` are recorded, not run; Run() then does all of them with one call. Throws
   /// Error where the device cannot.
   class Recording {
@@ -101,7 +121,7 @@ class Device {
 
  private:
   void LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
-                    void** parameters) noexcept;
+                    void** parameters, bool together = false) noexcept;
   void Enqueue(std::function<void()> work) noexcept;
   void ThrowKept();
 

@@ -18,6 +18,25 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 struct LiveStep {
   UpdateRule rule;
   int64_t first = 0;  // sample of the order
+  // The rule's numbers for parameters with decay, worked out once a step: Adam's powers in every thread of an update
+  // would take longer than the update.
+  UpdateNumbers<float> f32{};
+  UpdateNumbers<double> f64{};
+
+  template <class T>
+  LAMINA_HD const UpdateNumbers<T>& Numbers() const {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      return f64;
+    } else {
+      return f32;
+    }
+  }
+  LAMINA_HD void WorkOutNumbers() {
+    VisitUpdate(rule, [&](auto update, auto) {
+      f32 = NumbersOf<decltype(update), float>(rule, /*decay=*/true);
+      f64 = NumbersOf<decltype(update), double>(rule, /*decay=*/true);
+    });
+  }
 };
 
 template <class T>
@@ -108,7 +127,8 @@ struct ParameterEpilogue {
   bool update = false;  // else the gradient is stored
   bool decay = false;
   UpdateRule rule;
-  const LiveStep* live = nullptr;  // instead of `rule`
+  UpdateNumbers<T> numbers{};      // of the rule
+  const LiveStep* live = nullptr;  // instead of both
 
   template <class Body>
   __device__ void Visit(const Body& body) const {
@@ -116,19 +136,19 @@ struct ParameterEpilogue {
       body([&](int64_t row, int64_t col, T sum) { gradient[row * cols + col] = sum; });
       return;
     }
-    const UpdateRule now = live == nullptr ? rule : live->rule;
-    VisitUpdate(now, [&](auto update, auto states) {
+    UpdateNumbers<T> now = live == nullptr ? numbers : live->Numbers<T>();
+    now.lambda = decay ? now.lambda : T(0);
+    VisitUpdate(live == nullptr ? rule : live->rule, [&](auto update, auto states) {
       using U = decltype(update);
-      const UpdateNumbers<T> numbers = NumbersOf<U, T>(now, decay);
       body([&](int64_t row, int64_t col, T sum) {
-        Step<U>(numbers, row * cols + col, sum, std::make_index_sequence<decltype(states)::value>());
+        Step<U>(now, row * cols + col, sum, std::make_index_sequence<decltype(states)::value>());
       });
     });
   }
 
   template <class U, size_t... kState>
-  __device__ void Step(const UpdateNumbers<T>& numbers, int64_t n, T sum, std::index_sequence<kState...>) const {
-    U::Step(numbers, sum, value[n], state[kState][n]...);
+  __device__ void Step(const UpdateNumbers<T>& now, int64_t n, T sum, std::index_sequence<kState...>) const {
+    U::Step(now, sum, value[n], state[kState][n]...);
   }
 };
 

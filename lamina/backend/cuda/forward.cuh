@@ -10,7 +10,8 @@ template <class E, class S, class T>
 void LaunchForward(Device& device, Synapse synapse, const ProductLaunch<E, S>& launch,
                    const ForwardEpilogue<T, S>& epilogue) {
   if constexpr (std::is_same_v<E, Float16> || std::is_same_v<E, BFloat16>) {
-    if (launch.pairs && synapse == Synapse::kL1 && launch.args.rows > 0 && launch.args.cols > 0) {
+    if (launch.precision == Precision::kFast && synapse == Synapse::kL1 && launch.args.rows > 0 &&
+        launch.args.cols > 0) {
       LaunchTile<PairOp, Contiguous::kSum, Contiguous::kSum, PairShape>(device, "forward of pairs", launch.args,
                                                                         epilogue);
       return;

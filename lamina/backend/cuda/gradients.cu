@@ -1,5 +1,6 @@
 // Gradient products of f32 and f64.
 #include "lamina/backend/cuda/product.cuh"
+#include "lamina/backend/cuda/tensor.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
@@ -9,12 +10,20 @@ std::string_view ProductKernelName(ProductKernel kernel) {
     case ProductKernel::kMedium: return "medium";
     case ProductKernel::kSmall: return "small";
     case ProductKernel::kPaper2017: return "paper-2017";
-    case ProductKernel::kPaper2016: break;
+    case ProductKernel::kPaper2016: return "paper-2016";
+    case ProductKernel::kTensor: return "tensor";
+    case ProductKernel::kTensorSmall: break;
   }
-  return "paper-2016";
+  return "tensor-small";
 }
 
 TileSides SidesOf(ProductKernel kernel, DType dtype, bool needs_own) {
+  if (kernel == ProductKernel::kTensor) {
+    return {TensorLargeShape::kRows, TensorLargeShape::kCols};
+  }
+  if (kernel == ProductKernel::kTensorSmall) {
+    return {TensorSmallShape::kRows, TensorSmallShape::kCols};
+  }
   if (kernel == ProductKernel::kMedium && dtype == DType::kF32 && !needs_own) {
     return {MediumShape::kRows, MediumShape::kCols};
   }

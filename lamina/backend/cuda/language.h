@@ -83,6 +83,46 @@ __device__ inline void WaitForCopies() {
 #endif
 }
 
+/// What this thread wrote is seen by all blocks before what it writes from here on.
+__device__ inline void Fence() {
+#if !defined(LAMINA_CUDA_EMULATED)
+  __threadfence();
+#endif
+}
+
+/// Adds 1 and returns what was there, for all blocks of a launch.
+__device__ inline unsigned CountUp(unsigned* counter) {
+#if defined(LAMINA_CUDA_EMULATED)
+  return emulator::CountUp(counter);
+#else
+  return atomicAdd(counter, 1U);
+#endif
+}
+
+/// Waits until another block has counted up to `least`; all blocks must be there at once (Device::LaunchTogether).
+__device__ inline void WaitUntil(const unsigned* counter, unsigned least) {
+#if defined(LAMINA_CUDA_EMULATED)
+  while (*counter < least) {
+    emulator::Pause();
+  }
+#else
+  unsigned now = 0;
+  do {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(counter) : "memory");
+  } while (now < least);
+#endif
+}
+
+/// A number that another block may have written since this one last read it: past the cache of the multiprocessor.
+template <class T>
+__device__ inline T LoadFresh(const T* from) {
+#if defined(LAMINA_CUDA_EMULATED)
+  return *from;
+#else
+  return __ldcg(from);
+#endif
+}
+
 #endif
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

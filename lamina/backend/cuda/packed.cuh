@@ -80,8 +80,9 @@ struct PackedTerm<formulas::ProductTerm, uint8_t> {
 /// Pairs of E, Float16 or BFloat16: sums of |a - b| of both halves apart, rounded to E, and their sum in f32.
 template <class E>
 struct PairSum {
-  /// Words that are added before the sums go to f32: with 8, each result is off by at most 9 roundings of its terms.
-  static constexpr int kWords = 8;
+  /// Words that are added before the sums go to f32: with 16, a slab, each result is off by at most 17 roundings of its
+  /// terms.
+  static constexpr int kWords = 16;
 
 #if defined(LAMINA_CUDA_EMULATED)
   __device__ static E Half(uint32_t word, int half) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "lamina/backend/cuda/product.h"
+#include "lamina/backend/cuda/slope.cuh"
 #include "lamina/backend/cuda/tile.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -18,24 +19,33 @@ __global__ void __launch_bounds__(kBlockThreads, TileType::kResident)
   tile.Store(epilogue);
 }
 
-/// Adds the parts of a split sum in order, then does what the product's epilogue would have done.
+/// Adds the parts of a split sum in order, then does what the product's epilogue would have done; row 0 of the product
+/// is `first_row` of the result.
 template <class S, class Epilogue>
-__global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t rows, int64_t cols, Epilogue epilogue) {
+__global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,
+                                   Epilogue epilogue) {
   const int64_t count = rows * cols;
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   const int64_t row_step = step / cols;  // divisions of 64 bits take longer than all the rest: once a thread
   const int64_t col_step = step % cols;
+  const auto sum_at = [&](int64_t n) {
+    S sum = S(0);
+    for (int64_t split = 0; split < splits; ++split) {
+      sum += partial[split * count + n];
+    }
+    return sum;
+  };
   epilogue.Visit([&](const auto& element) {
     int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     int64_t row = n / cols;
     int64_t col = n % cols;
+    S next = n < count ? sum_at(n) : S(0);
 #pragma unroll 1
-    for (; n < count; n += step) {
-      S sum = S(0);
-      for (int64_t split = 0; split < splits; ++split) {
-        sum += partial[split * count + n];
-      }
-      element(row, col, sum);
+    while (n < count) {
+      const S sum = next;
+      n += step;
+      next = n < count ? sum_at(n) : S(0);  // under way while this one goes out
+      element(first_row + row, col, sum);
       row += row_step;
       col += col_step;
       if (col >= cols) {
@@ -71,25 +81,6 @@ struct PairOp {
   static constexpr bool kPacked = false;
 };
 using PairShape = TileShape<8, 4>;  // with 8 x 8 the sums of pairs would not fit into the registers
-
-/// The slope of a term as the GPU adds it up best.
-template <class Term, class S>
-struct Slope {
-  __device__ static S Accumulate(S scale, S own, S other, S sum) {
-    return Term::AccumulateSlope(scale, own, other, sum);
-  }
-};
-
-/// The sign of a difference without comparisons, which go at half the rate: 0, 1/2 or 1 of a saturated product, doubled
-/// and moved by 1, all on the multiplier's pipe. Two numbers that are not equal, but closer than 2^-127, count as equal
-/// in part; of a NaN the sign is -1 (the loss is NaN all the same). docs/decisions/0009.
-template <>
-struct Slope<formulas::AbsoluteDifferenceTerm, float> {
-  __device__ static float Accumulate(float scale, float own, float other, float sum) {
-    const float side = Saturate(formulas::MulAdd(own - other, 0x1p127F, 0.5F));
-    return formulas::MulAdd(scale, formulas::MulAdd(2.0F, side, -1.0F), sum);
-  }
-};
 
 /// Sums of a scaled delta (A) times the term's slope at (Own, B).
 template <class Term>
@@ -170,12 +161,12 @@ __global__ void __launch_bounds__(kPaper2016Side* kPaper2016Side)
 inline constexpr int64_t kBlocksPerMultiprocessor = 16;  // of the epilogue: twice as many as are resident
 
 template <class S, class Epilogue>
-void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t rows, int64_t cols,
+void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,
                     const Epilogue& epilogue) {
   const int64_t blocks = std::min<int64_t>((rows * cols + kBlockThreads - 1) / kBlockThreads,
                                            kBlocksPerMultiprocessor * std::max(1, device.facts().multiprocessors));
   device.Launch("epilogue", &ReduceSplitsKernel<S, Epilogue>, dim3{static_cast<unsigned>(blocks), 1, 1}, kBlockThreads,
-                0, partial, splits, rows, cols, epilogue);
+                0, partial, splits, first_row, rows, cols, epilogue);
 }
 
 /// The tiles of a product whose sums are of type S.
@@ -188,18 +179,24 @@ using SmallShape = TileShape<4, 4>;
 template <class E, bool kNeedsOwn>
 inline constexpr bool kHasMedium = std::is_same_v<E, float> && !kNeedsOwn;
 
-template <class Op, Contiguous kA, Contiguous kB, class Shape, class E, class S, class Epilogue>
-void LaunchTile(Device& device, const char* name, const ProductArgs<E, S>& args, const Epilogue& epilogue) {
-  using TileType = Tile<Op, E, S, Shape, kA, kB>;
+/// `kernel` over all tiles of Shape and parts of the sum, and what adds those up.
+template <class Shape, class Kernel, class E, class S, class Epilogue>
+void LaunchTiles(Device& device, const char* name, const Kernel& kernel, int64_t shared_bytes,
+                 const ProductArgs<E, S>& args, const Epilogue& epilogue) {
   const int64_t tiles =
       ((args.rows + Shape::kRows - 1) / Shape::kRows) * ((args.cols + Shape::kCols - 1) / Shape::kCols);
   const int64_t splits = args.partial == nullptr ? 1 : (args.depth + args.depth_per_split - 1) / args.depth_per_split;
-  device.Launch(name, &TileKernel<TileType, E, S, Epilogue>,
-                dim3{static_cast<unsigned>(tiles), static_cast<unsigned>(splits), 1}, kBlockThreads,
-                TileType::kShared_bytes, args, epilogue);
+  device.Launch(name, kernel, dim3{static_cast<unsigned>(tiles), static_cast<unsigned>(splits), 1}, kBlockThreads,
+                shared_bytes, args, epilogue);
   if (args.partial != nullptr) {
-    LaunchEpilogue(device, args.partial, splits, args.rows, args.cols, epilogue);
+    LaunchEpilogue(device, args.partial, splits, 0, args.rows, args.cols, epilogue);
   }
+}
+
+template <class Op, Contiguous kA, Contiguous kB, class Shape, class E, class S, class Epilogue>
+void LaunchTile(Device& device, const char* name, const ProductArgs<E, S>& args, const Epilogue& epilogue) {
+  using TileType = Tile<Op, E, S, Shape, kA, kB>;
+  LaunchTiles<Shape>(device, name, &TileKernel<TileType, E, S, Epilogue>, TileType::kShared_bytes, args, epilogue);
 }
 
 template <class Op, Contiguous kA, Contiguous kB, class E, class S, class Epilogue>

@@ -37,11 +37,13 @@ inline constexpr int64_t kMostDepth = int64_t{1} << 30;
 
 /// How a product is computed.
 enum class ProductKernel {
-  kLarge,      // 128 results a side in registers (gradients of distances: 128 x 64)
-  kMedium,     // 128 x 64, of sums of f32 terms without an own number; elsewhere kSmall
-  kSmall,      // 64 a side
-  kPaper2017,  // one thread a result, operands from global memory (2017 paper): a baseline
-  kPaper2016,  // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
+  kLarge,        // 128 results a side in registers (gradients of distances: 128 x 64)
+  kMedium,       // 128 x 64, of sums of f32 terms without an own number; elsewhere kSmall
+  kSmall,        // 64 a side
+  kPaper2017,    // one thread a result, operands from global memory (2017 paper): a baseline
+  kPaper2016,    // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
+  kTensor,       // 128 a side on the tensor cores: dot products of halves and of rounded f32
+  kTensorSmall,  // 64 a side
 };
 
 std::string_view ProductKernelName(ProductKernel kernel);
@@ -50,10 +52,10 @@ template <class E, class S>
 struct ProductLaunch {
   ProductArgs<E, S> args;
   ProductKernel kernel = ProductKernel::kLarge;
-  bool pairs = false;  // l1 of 16-bit floating-point types: Precision::kFast
+  Precision precision = Precision::kExact;
 };
 
-/// The results of one block of kLarge, kMedium and kSmall.
+/// The results of one block of a kernel that has tiles.
 struct TileSides {
   int64_t rows, cols;
 };
@@ -71,9 +73,18 @@ void LaunchInputGradient(Device& device, Synapse synapse, const ProductLaunch<T,
 template <class T>
 void LaunchWeightGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
                           const ParameterEpilogue<T>& epilogue);
-/// The epilogue over a finished product of `args.rows` x `args.cols`, dense in args.partial, of `splits` parts.
+/// The same of dot products by kTensor or kTensorSmall, terms rounded by launch.precision.
+template <class E>
+void LaunchTensorForward(Device& device, const ProductLaunch<E, float>& launch,
+                         const ForwardEpilogue<float, float>& epilogue);
+void LaunchTensorInputGradient(Device& device, const ProductLaunch<float, float>& launch,
+                               const SlopeEpilogue<float>& epilogue);
+void LaunchTensorWeightGradient(Device& device, const ProductLaunch<float, float>& launch,
+                                const ParameterEpilogue<float>& epilogue);
+/// The epilogue over a finished product of rows x cols, dense in `partial`, of `splits` parts; its row 0 is `first_row`
+/// of the result.
 template <class S, class Epilogue>
-void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t rows, int64_t cols,
+void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,
                     const Epilogue& epilogue);
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

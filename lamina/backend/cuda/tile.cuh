@@ -10,14 +10,11 @@
 #include "lamina/backend/cuda/numbers.cuh"
 #include "lamina/backend/cuda/packed.cuh"
 #include "lamina/backend/cuda/product.h"
+#include "lamina/backend/cuda/slab.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-inline constexpr int kBlockSide = 16;
-inline constexpr int kBlockThreads = kBlockSide * kBlockSide;
 inline constexpr int kStages = 3;
-inline constexpr int kSlab_bytes = 64;
-inline constexpr int kVector_bytes = 16;
 
 /// kThreadRows x kThreadCols results a thread.
 template <int kThreadRows_, int kThreadCols_>
@@ -26,106 +23,6 @@ struct TileShape {
   static constexpr int kThreadCols = kThreadCols_;
   static constexpr int kRows = kBlockSide * kThreadRows;
   static constexpr int kCols = kBlockSide * kThreadCols;
-};
-
-/// kLines lines of an operand over one slab, in shared memory. Rows are padded by one vector: consecutive lines then
-/// fall into different banks.
-template <class E, Contiguous kContiguous, int kPerThread>
-struct Slab {
-  static constexpr int kLines = kBlockSide * kPerThread;
-  static constexpr int kVector = kVector_bytes / static_cast<int>(sizeof(E));
-  static constexpr int kDepth = kSlab_bytes / static_cast<int>(sizeof(E));
-  static constexpr bool kRowsAreLines = kContiguous == Contiguous::kSum;
-  static constexpr int kRowCount = kRowsAreLines ? kLines : kDepth;
-  static constexpr int kRowLength = kRowsAreLines ? kDepth : kLines;
-  static constexpr int kStride = kRowLength + kVector;
-  static constexpr int kSize = kRowCount * kStride;
-  // Lines of one thread are 16 apart where rows are lines, else in groups of a vector.
-  static constexpr int kGroup = kRowsAreLines ? 1 : (kVector < kPerThread ? kVector : kPerThread);
-
-  /// The i-th line of thread t of 16.
-  __device__ static constexpr int Line(int t, int i) {
-    return i / kGroup * (kBlockSide * kGroup) + t * kGroup + i % kGroup;
-  }
-
-  __device__ static const E* At(const E* shared, int line, int k) {
-    return shared + (kRowsAreLines ? line * kStride + k : k * kStride + line);
-  }
-
-  /// Lines [first_line, line_end) and k of [first_k, k_end), element by element, of an operand that is not aligned;
-  /// what lies beyond becomes 0.
-  __device__ static void CopyElements(E* shared, const Operand<E>& from, int64_t first_line, int64_t line_end,
-                                      int64_t first_k, int64_t k_end) {
-    const int64_t first_row = kRowsAreLines ? first_line : first_k;
-    const int64_t row_end = kRowsAreLines ? line_end : k_end;
-    const int64_t first_col = kRowsAreLines ? first_k : first_line;
-    const int64_t col_end = kRowsAreLines ? k_end : line_end;
-    const E* corner = from.data + first_row * from.stride + first_col;
-    const int64_t rows = row_end - first_row;
-    const int64_t cols = col_end - first_col;
-#pragma unroll 1
-    for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kRowLength; n += kBlockThreads) {
-      const int row = n / kRowLength;
-      const int col = n % kRowLength;
-      shared[row * kStride + col] = row < rows && col < cols ? corner[row * from.stride + col] : E{};
-    }
-  }
-};
-
-/// One thread's share of the copies of an aligned operand, slab by slab: addresses and limits are worked out once.
-template <class SlabType, class E>
-class Loader {
- public:
-  /// Lines [first_line, line_end), k from first_k on.
-  __device__ Loader(const Operand<E>& from, int64_t first_line, int64_t line_end, int64_t first_k)
-      : somewhere_(from.data),
-        row_(static_cast<int>(threadIdx.x) / kPerRow),
-        col_(static_cast<int>(threadIdx.x) % kPerRow * SlabType::kVector),
-        row_step_(kRowStep * from.stride) {
-    const int64_t left = line_end - first_line;
-    const int lines = left < SlabType::kLines ? static_cast<int>(left) : SlabType::kLines;
-    if constexpr (SlabType::kRowsAreLines) {
-      at_ = from.data + (first_line + row_) * from.stride + first_k + col_;
-      slab_step_ = SlabType::kDepth;
-      limit_ = lines;
-    } else {
-      at_ = from.data + (first_k + row_) * from.stride + first_line + col_;
-      slab_step_ = SlabType::kDepth * from.stride;
-      limit_ = Valid(lines - col_);
-    }
-  }
-
-  /// Starts copying the next slab; what lies beyond the lines and the `k_left` first k becomes 0.
-  __device__ void Copy(E* shared, int k_left) {
-#pragma unroll
-    for (int i = 0; i < kCopies; ++i) {
-      const int row = row_ + i * kRowStep;
-      int count = 0;
-      if constexpr (SlabType::kRowsAreLines) {
-        count = row < limit_ ? Valid(k_left - col_) : 0;
-      } else {
-        count = row < k_left ? limit_ : 0;
-      }
-      CopyAsync16(shared + row * SlabType::kStride + col_, count > 0 ? at_ + i * row_step_ : somewhere_,
-                  count * static_cast<int>(sizeof(E)));
-    }
-    at_ += slab_step_;
-  }
-
- private:
-  static constexpr int kPerRow = SlabType::kRowLength / SlabType::kVector;
-  static constexpr int kRowStep = kBlockThreads / kPerRow;
-  static constexpr int kCopies = SlabType::kRowCount / kRowStep;
-  static_assert(kBlockThreads % kPerRow == 0 && SlabType::kRowCount % kRowStep == 0);
-
-  // Elements of a vector of which `left` are there.
-  __device__ static int Valid(int left) { return left >= SlabType::kVector ? SlabType::kVector : left > 0 ? left : 0; }
-
-  const E* at_;
-  const E* somewhere_;  // a valid address, of which nothing is read
-  int row_, col_;       // in shared memory, of the first copy
-  int limit_;           // lines; elements of the vector where rows are k
-  int64_t row_step_, slab_step_;
 };
 
 /// kPerThread lines of one thread by kStep values of k, as numbers to compute with.
@@ -190,43 +87,11 @@ class Tile {
     const int64_t tile_cols = (args.cols + Shape::kCols - 1) / Shape::kCols;
     first_row_ = blockIdx.x / tile_cols * Shape::kRows;
     first_col_ = blockIdx.x % tile_cols * Shape::kCols;
-    k_begin_ = blockIdx.y * args.depth_per_split;
-    k_end_ = k_begin_ + args.depth_per_split < args.depth ? k_begin_ + args.depth_per_split : args.depth;
   }
 
   __device__ void Compute() {
     LoadOwn();
-    Loader<SlabA, E> load_a(args_.a, first_row_, args_.rows, k_begin_);
-    Loader<SlabB, E> load_b(args_.b, first_col_, args_.cols, k_begin_);
-    int left = static_cast<int>(k_end_ - k_begin_);  // of the sum; one split has at most kMostDepth
-    int to_copy = left;
-    int to = 0;  // the stage that is copied to, and that which is read
-    int from = 0;
-    const auto stage = [&] {
-      if (to_copy > 0) {
-        E* a = shared_ + to;
-        if (args_.aligned) {
-          load_a.Copy(a, to_copy);
-          load_b.Copy(a + SlabA::kSize, to_copy);
-        } else {
-          SlabA::CopyElements(a, args_.a, first_row_, args_.rows, k_end_ - to_copy, k_end_);
-          SlabB::CopyElements(a + SlabA::kSize, args_.b, first_col_, args_.cols, k_end_ - to_copy, k_end_);
-        }
-        to_copy -= kDepth;
-        to = Next(to);
-      }
-      CommitCopies();  // also where nothing is left to copy: WaitForCopies counts groups
-    };
-    for (int i = 0; i < kStages - 1; ++i) {
-      stage();
-    }
-#pragma unroll 1
-    for (; left > 0; left -= kDepth) {
-      WaitForCopies<kStages - 2>();
-      __syncthreads();
-      stage();
-      const E* a = shared_ + from;
-      from = Next(from);
+    ForSlabs<SlabA, SlabB, kStages>(args_, first_row_, first_col_, shared_, [&](const E* a, int left) {
       if constexpr (Op::template kPacked<E> || Op::kPairs) {
         AccumulateWords(a, left < kDepth ? left : kDepth);
       } else if (left >= kDepth) {
@@ -234,9 +99,7 @@ class Tile {
       } else {
         Accumulate<false>(a, left);
       }
-    }
-    WaitForCopies<0>();
-    __syncthreads();
+    });
   }
 
   template <class Epilogue>
@@ -253,13 +116,7 @@ class Tile {
         }
       }
       __syncthreads();
-      if (args_.partial != nullptr) {
-        ForStaged(out, part, [&](int64_t row, int64_t col, S sum) {
-          args_.partial[(blockIdx.y * args_.rows + row) * args_.cols + col] = sum;
-        });
-      } else {
-        epilogue.Visit([&](const auto& element) { ForStaged(out, part, element); });
-      }
+      StoreStaged<Shape::kCols, kOutStride>(args_, out, first_row_ + part * kOutRows, first_col_, kOutRows, epilogue);
       __syncthreads();
     }
   }
@@ -280,9 +137,6 @@ class Tile {
       }
     }
   }
-
-  // The stage behind `stage`, both as places in shared memory.
-  __device__ static int Next(int stage) { return stage == (kStages - 1) * kStageSize ? 0 : stage + kStageSize; }
 
   // The last, shorter slab stops where the sum does: terms of padding would not all be 0 (infinite weights).
   template <bool kWhole>
@@ -372,25 +226,10 @@ class Tile {
     }
   }
 
-  // A thread keeps to one column. Not unrolled: `element` is the code of every activation.
-  template <class Element>
-  __device__ void ForStaged(const S* out, int part, const Element& element) {
-    constexpr int kRowStep = kBlockThreads / Shape::kCols;
-    static_assert(kBlockThreads % Shape::kCols == 0);
-    const int col = static_cast<int>(threadIdx.x) % Shape::kCols;
-    const int64_t first_row = first_row_ + part * kOutRows;
-    const int64_t left = args_.rows - first_row;
-    const int rows = first_col_ + col >= args_.cols ? 0 : left < kOutRows ? static_cast<int>(left) : kOutRows;
-#pragma unroll 1
-    for (int row = static_cast<int>(threadIdx.x) / Shape::kCols; row < rows; row += kRowStep) {
-      element(first_row + row, first_col_ + col, out[row * kOutStride + col]);
-    }
-  }
-
   const ProductArgs<E, S>& args_;
   E* shared_;
   int row_, col_;
-  int64_t first_row_, first_col_, k_begin_, k_end_;
+  int64_t first_row_, first_col_;
   S sums_[Shape::kThreadRows][Shape::kThreadCols];
   S own_[Op::kNeedsOwn ? Shape::kThreadRows : 1][Op::kNeedsOwn ? Shape::kThreadCols : 1];
 };

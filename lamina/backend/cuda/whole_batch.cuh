@@ -30,6 +30,7 @@ __global__ void GatherRowsKernel(const W* from, int64_t from_stride, const int64
 __global__ inline void AdvanceKernel(LiveStep* live, int64_t batch) {
   live->first += batch;
   ++live->rule.step;
+  live->WorkOutNumbers();
 }
 
 /// out[i, j] = ScaleDelta(delta[i, j], distance[i, j]) of synapse S, rows densely.
@@ -157,9 +158,9 @@ inline constexpr int kLossThreads = 512;
 inline constexpr int kMostLossBlocks = 64;
 static_assert(kMostLossBlocks * static_cast<int64_t>(sizeof(LossSums)) <= Device::kScratch_bytes);
 
-/// A row whose outputs one lane reads, as RowDelta() and IsCorrect() do with a warp.
+/// The loss of a row that one lane reads, and its delta by the outputs; returns the sum of delta times output.
 template <class L, class T>
-__device__ inline void NarrowRow(const L& formula, const DeviceLoss<T>& loss, int64_t row, T mean, LossSums& sums) {
+__device__ inline T NarrowLoss(const L& formula, const DeviceLoss<T>& loss, int64_t row, T mean, LossSums& sums) {
   const int cols = static_cast<int>(loss.cols);
   const T weight = loss.sample_weights == nullptr ? T(1) : loss.sample_weights[row];
   double value = 0;
@@ -182,6 +183,13 @@ __device__ inline void NarrowRow(const L& formula, const DeviceLoss<T>& loss, in
   sums.loss += weight * value;
   sums.weight += weight;
   sums.correct += (cols == 1 ? same_side : best == best_target) ? 1 : 0;
+  return dot;
+}
+
+/// The delta of NarrowLoss(), which gave `dot`, times the slope of the output activation where the loss is by outputs.
+template <class T>
+__device__ inline void NarrowSlope(const DeviceLoss<T>& loss, int64_t row, T dot) {
+  const int cols = static_cast<int>(loss.cols);
   if (loss.delta.data == nullptr || !loss.multiply_slope) {
     return;
   }
@@ -217,7 +225,7 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
   LossSums own;
   if (loss.cols <= kWarp) {
     for (int64_t row = GlobalThread(); row < loss.rows; row += GlobalThreads()) {
-      NarrowRow(formula, loss, row, mean, own);
+      NarrowSlope(loss, row, NarrowLoss(formula, loss, row, mean, own));
     }
     own.loss = WarpSum(own.loss);
     own.weight = WarpSum(own.weight);

@@ -27,6 +27,7 @@ ParameterEpilogue<T> ToDevice(const Device& device, const ParameterArrays& array
   epilogue.update = rule != nullptr;
   epilogue.decay = decay;
   epilogue.rule = rule == nullptr ? UpdateRule{} : *rule;
+  epilogue.numbers = NumbersOf<T>(rule, decay);
   epilogue.live = device.live();
   return epilogue;
 }

@@ -1,0 +1,203 @@
+// The tile that is estimated to be done first, or what a plan names.
+#include "lamina/backend/cuda/cuda_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "lamina/backend/cuda/cublaslt.h"
+#include "lamina/base/names.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+Extent ExtentOf(const LayerSpec& layer, Pass pass, int64_t batch) {
+  switch (pass) {
+    case Pass::kForward: return {batch, layer.outputs, layer.inputs};
+    case Pass::kInputGradient: return {batch, layer.inputs, layer.outputs};
+    case Pass::kWeightGradient: break;
+  }
+  return {layer.outputs, layer.inputs, batch};
+}
+
+bool IsTensor(ProductKernel kernel) {
+  return kernel == ProductKernel::kTensor || kernel == ProductKernel::kTensorSmall;
+}
+
+bool IsTensorKernel(std::string_view name) {
+  return name == ProductKernelName(ProductKernel::kTensor) || name == ProductKernelName(ProductKernel::kTensorSmall);
+}
+
+bool IsBaseline(ProductKernel kernel) {
+  return kernel == ProductKernel::kPaper2017 || kernel == ProductKernel::kPaper2016;
+}
+
+namespace {
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+constexpr std::string_view kLibraryName = "cublaslt";
+constexpr int64_t kShortestSplit = 256;  // terms: below, adding the parts costs more than the blocks gain
+constexpr int kLibraryCandidates = 4;
+constexpr int64_t kDepthStep = 64;      // a whole number of slabs for every type
+constexpr int64_t kMostSplits = 65535;  // blocks of a launch in its second direction
+// A library's product waits in the L2 cache for its epilogue, a panel of rows that takes this part of it.
+constexpr int64_t kPanelsOfL2 = 3;
+constexpr int64_t kPanelStep = 128;  // rows of a library's tile
+
+int64_t PanelRows(const Extent& extent, DType dtype, int64_t cache_bytes) {
+  const int64_t row_bytes = std::max<int64_t>(1, extent.cols * DTypeSize_bytes(OutputType(dtype)));
+  const int64_t rows = std::max(kPanelStep, cache_bytes / row_bytes / kPanelStep * kPanelStep);
+  return std::clamp<int64_t>(rows, 1, std::max<int64_t>(1, extent.rows));
+}
+
+bool NeedsOwn(Synapse synapse, Pass pass) { return pass != Pass::kForward && IsDistance(synapse); }
+
+// Of each of `splits` parts of a sum: a whole number of slabs, and no more parts than a launch can have.
+int64_t DepthOf(const Extent& extent, int64_t splits) {
+  const int64_t parts = std::clamp<int64_t>(splits, 1, kMostSplits);
+  return std::max<int64_t>(1, CeilDivide(CeilDivide(extent.depth, parts), kDepthStep) * kDepthStep);
+}
+
+int64_t Blocks(const TileSides& sides, const Extent& extent) {
+  return CeilDivide(extent.rows, sides.rows) * CeilDivide(extent.cols, sides.cols);
+}
+
+// Instructions for a result beside those that compute it, as a factor: a smaller tile loads each operand more often.
+struct CostedKernel {
+  ProductKernel kernel;
+  double cost;
+};
+constexpr CostedKernel kTiles[] = {
+    {ProductKernel::kLarge, 1.0}, {ProductKernel::kMedium, 1.05}, {ProductKernel::kSmall, 1.15}};
+constexpr CostedKernel kTensorTiles[] = {{ProductKernel::kTensor, 1.0}, {ProductKernel::kTensorSmall, 1.3}};
+
+// The tile that is done first where every multiprocessor computes one block after the other; a split sum where even
+// that leaves some without a block.
+Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, bool may_split, int multiprocessors) {
+  const Extent extent = ExtentOf(problem.layer, problem.pass, problem.batch);
+  const bool own = NeedsOwn(problem.layer.synapse, problem.pass);
+  const int64_t all = std::max(1, multiprocessors);
+  Choice choice;
+  double least = std::numeric_limits<double>::max();
+  for (const auto& [kernel, cost] : kernels) {
+    const TileSides sides = SidesOf(kernel, problem.dtype, own);
+    const double time = static_cast<double>(CeilDivide(Blocks(sides, extent), all) * sides.rows * sides.cols) * cost;
+    if (time < least) {
+      least = time;
+      choice.kernel = kernel;
+    }
+  }
+  const int64_t blocks = std::max<int64_t>(1, Blocks(SidesOf(choice.kernel, problem.dtype, own), extent));
+  const int64_t wanted = may_split ? std::max<int64_t>(1, 2 * all / blocks) : 1;
+  const int64_t splits = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, extent.depth / kShortestSplit));
+  choice.depth_per_split = DepthOf(extent, splits);
+  return choice;
+}
+
+ProductKernel KernelNamed(std::string_view name) {
+  std::vector<std::string> known{"auto", "cublaslt"};
+  for (const ProductKernel kernel :
+       {ProductKernel::kLarge, ProductKernel::kMedium, ProductKernel::kSmall, ProductKernel::kPaper2017,
+        ProductKernel::kPaper2016, ProductKernel::kTensor, ProductKernel::kTensorSmall}) {
+    if (ProductKernelName(kernel) == name) {
+      return kernel;
+    }
+    known.emplace_back(ProductKernelName(kernel));
+  }
+  ThrowUnknownName(name, known, "backend cuda has no such kernel");
+}
+
+}  // namespace
+
+Verdict TensorSupports(const Problem& problem) {
+  if (problem.layer.synapse != Synapse::kDot) {
+    return Verdict::No("the tensor cores compute dot products only");
+  }
+  if (problem.dtype != DType::kF32 && problem.dtype != DType::kF16 && problem.dtype != DType::kBF16) {
+    return Verdict::No(
+        fmt::format("products on the tensor cores are of f32, f16 and bf16, not of {}", DTypeName(problem.dtype)));
+  }
+  if (problem.dtype == DType::kF32 && problem.precision == Precision::kExact) {
+    return Verdict::No("products of f32 on the tensor cores round their operands: precision fast or bf16");
+  }
+  return Verdict::Yes();
+}
+
+Choice Choose(const Problem& problem, bool any_slicing, const Device& device, const BackendOptions& options) {
+  const bool may_split = !any_slicing;
+  const Extent extent = ExtentOf(problem.layer, problem.pass, problem.batch);
+  const Plan plan = options.plans == nullptr ? Plan() : options.plans->PlanFor(problem);
+  const std::string kernel = options.kernel == "auto" ? plan.kernel : options.kernel;
+  const bool is_open = kernel.empty() || kernel == "auto";
+  const Verdict library = LtSupports(problem);
+  const bool names_library = kernel.starts_with(kLibraryName);
+  if (names_library && !library && options.kernel != "auto" && problem.layer.synapse == Synapse::kDot) {
+    throw Error(ErrorCode::kUnsupported, "kernel cublaslt is not available: " + library.reason);
+  }
+  if (library && may_split && (is_open || names_library)) {
+    Choice choice;
+    choice.library = true;
+    choice.algorithm = names_library && kernel.size() > kLibraryName.size()
+                           ? std::atoi(kernel.c_str() + kLibraryName.size() + 1)  // "cublaslt:2"
+                           : 0;
+    choice.panel_rows = PanelRows(extent, problem.dtype,
+                                  plan.cache_bytes > 0 ? plan.cache_bytes : device.facts().l2_bytes / kPanelsOfL2);
+    return choice;
+  }
+  const std::optional<ProductKernel> named =
+      is_open || names_library ? std::nullopt : std::optional(KernelNamed(kernel));
+  const bool must_round = problem.precision == Precision::kBFloat16;
+  const bool tensor = TensorSupports(problem) && (!named || IsTensor(*named) || must_round);
+  Choice choice = Estimate(tensor ? std::span<const CostedKernel>(kTensorTiles) : kTiles, problem, may_split,
+                           device.facts().multiprocessors);
+  if (named && IsTensor(*named) == tensor) {
+    choice.kernel = *named;
+  }
+  if (plan.depth > 0 && may_split) {  // of a profile, which may be of another problem
+    choice.depth_per_split = DepthOf(extent, CeilDivide(extent.depth, plan.depth));
+  }
+  if (IsBaseline(choice.kernel)) {
+    choice.depth_per_split = std::max<int64_t>(1, extent.depth);
+  }
+  return choice;
+}
+
+std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device) {
+  const int64_t depth = ExtentOf(problem.layer, problem.pass, problem.batch).depth;
+  std::vector<Plan> plans;
+  if (LtSupports(problem)) {
+    for (int algorithm = 0; algorithm < kLibraryCandidates; ++algorithm) {
+      plans.push_back({.kernel = fmt::format("{}:{}", kLibraryName, algorithm)});
+    }
+    const Extent extent = ExtentOf(problem.layer, problem.pass, problem.batch);
+    const int64_t all_bytes = extent.rows * extent.cols * DTypeSize_bytes(OutputType(problem.dtype));
+    if (PanelRows(extent, problem.dtype, device.facts().l2_bytes / kPanelsOfL2) < extent.rows) {
+      plans.push_back({.kernel = std::string(kLibraryName), .cache_bytes = all_bytes});  // in one go
+    }
+  }
+  const auto add = [&](std::span<const CostedKernel> kernels) {
+    const Choice estimate = Estimate(kernels, problem, true, device.facts().multiprocessors);
+    for (const auto& [kernel, cost] : kernels) {
+      for (const int64_t splits : {estimate.Splits(depth), int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}) {
+        const int64_t part = CeilDivide(CeilDivide(std::max<int64_t>(1, depth), splits), kDepthStep) * kDepthStep;
+        const Plan plan{.kernel = std::string(ProductKernelName(kernel)), .depth = part};
+        if (std::find(plans.begin(), plans.end(), plan) == plans.end()) {
+          plans.push_back(plan);
+        }
+      }
+    }
+  };
+  if (TensorSupports(problem)) {
+    add(kTensorTiles);
+  }
+  if (problem.precision != Precision::kBFloat16) {  // the others do not round
+    add(kTiles);
+  }
+  return plans;
+}
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

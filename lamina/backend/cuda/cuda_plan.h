@@ -1,0 +1,46 @@
+// How each pass of a layer is computed on the GPU: which kernel, in how many parts.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/backend/cuda/device.h"
+#include "lamina/backend/cuda/product.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+/// What a pass is as a product.
+struct Extent {
+  int64_t rows, cols, depth;
+};
+
+Extent ExtentOf(const LayerSpec& layer, Pass pass, int64_t batch);
+
+/// How one pass is computed.
+struct Choice {
+  ProductKernel kernel = ProductKernel::kSmall;
+  bool library = false;    // cuBLASLt ...
+  int algorithm = 0;       // ... and which of its algorithms
+  int64_t panel_rows = 0;  // ... and how many rows of the result it computes at once
+  int64_t depth_per_split = 0;
+
+  int64_t Splits(int64_t depth) const { return library ? 1 : (depth + depth_per_split - 1) / depth_per_split; }
+};
+
+/// Whether the products of a problem can be those of the tensor cores (kTensor); the reason otherwise.
+Verdict TensorSupports(const Problem& problem);
+bool IsTensor(ProductKernel kernel);
+bool IsTensorKernel(std::string_view name);
+bool IsBaseline(ProductKernel kernel);
+
+/// By options.kernel, else by the plan, else by estimate: cuBLASLt for dot products where it is there, the tensor cores
+/// for those that may be rounded where it is not. `any_slicing` as in LayerPlanRequest. Throws
+/// Error(kInvalidArgument | kUnsupported).
+Choice Choose(const Problem& problem, bool any_slicing, const Device& device, const BackendOptions& options);
+
+/// Plans for a product of one pass, the estimate first.
+std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device);
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -1,0 +1,173 @@
+// Dot products on the tensor cores (kernels "tensor" and "tensor-small") against the oracle on operands that the test
+// rounds itself: on a GPU where there is one, else with mma.sync emulated, fragment by fragment.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/base/convert.h"
+#include "tests/conformance/configurations.h"
+
+namespace lamina {
+namespace {
+
+using conformance::Chosen;
+using conformance::Guarded;
+using oracle::Dense;
+
+struct Operands {
+  DType dtype;
+  Precision precision;
+  int mantissa_bits;  // that the products see
+
+  Dense Round(Dense m) const {
+    for (double& value : m.values) {
+      int exponent = 0;
+      const double mantissa = std::ldexp(std::frexp(value, &exponent), mantissa_bits + 1);
+      // bf16 to nearest even, TF32 away from 0 at ties
+      value = std::ldexp(mantissa_bits == 10 ? std::round(mantissa) : std::nearbyint(mantissa),
+                         exponent - mantissa_bits - 1);
+    }
+    return m;
+  }
+};
+
+constexpr Operands kTf32{DType::kF32, Precision::kFast, 10};
+constexpr Operands kRounded{DType::kF32, Precision::kBFloat16, 7};
+constexpr Operands kBF16{DType::kBF16, Precision::kExact, 7};
+constexpr Operands kF16{DType::kF16, Precision::kExact, 10};
+
+// Ragged and whole tiles of both sizes; aligned rows (k and outputs multiples of 4) and others.
+std::vector<conformance::Shape> TensorShapes() {
+  return {{1, 1, 1}, {17, 5, 33}, {64, 64, 16}, {130, 40, 20}, {40, 132, 72}, {8, 8, 600}};
+}
+
+LayerPlanRequest RequestOf(const Operands& operands, const conformance::Shape& shape, bool training) {
+  return {{shape.inputs, shape.outputs, Synapse::kDot, "tanh", true},
+          operands.dtype,
+          shape.batch,
+          training,
+          operands.precision};
+}
+
+// One shape in one kind: forward with everything it writes, and the gradients where there are such.
+template <class E>
+void CheckShape(const Chosen& cuda, const Operands& operands, const conformance::Shape& shape, bool integers) {
+  SCOPED_TRACE(testing::Message() << DTypeName(operands.dtype) << ", " << operands.mantissa_bits << " bits, "
+                                  << shape.batch << "x" << shape.outputs << "x" << shape.inputs);
+  const auto make = [&](int64_t rows, int64_t cols, uint32_t seed) {
+    const Dense m = integers ? conformance::Integers(rows, cols, seed) : conformance::Reals(rows, cols, seed);
+    return sizeof(E) == 2 ? operands.Round(m) : m;  // that the type holds
+  };
+  const Dense x = make(shape.batch, shape.inputs, 1);
+  const Dense w = make(shape.outputs, shape.inputs, 2);
+  const Dense delta = make(shape.batch, shape.outputs, 3);
+  const Dense bias = make(1, shape.outputs, 4);
+  const Dense xr = operands.Round(x);
+  const Dense wr = operands.Round(w);
+  const Dense dr = operands.Round(delta);
+  Guarded<E> x_t(x, 0), w_t(w, 0);
+  Guarded<float> bias_t(bias, 0), a_t(shape.batch, shape.outputs, 1), z_t = a_t;
+  const bool training = operands.dtype == DType::kF32;
+  const auto layer = cuda->Prepare(RequestOf(operands, shape, training));
+  const auto expect = [&](const MatrixView& got, const oracle::Sums& want, int64_t terms, const char* what) {
+    const Dense bounds = SumBounds(2, terms, std::numeric_limits<float>::epsilon(), want.magnitude);
+    EXPECT_TRUE(MatchesOracle<float>(got, want.value, integers ? nullptr : &bounds)) << what;
+  };
+  layer->Forward({x_t.view(), w_t.view(), bias_t.data(), a_t.view(), z_t.view()});
+  expect(z_t.view(), oracle::Forward(oracle::Synapse(), xr, wr, bias), shape.inputs, "forward");
+  Dense curve(shape.batch, shape.outputs);
+  for (int64_t i = 0; i < shape.batch; ++i) {
+    for (int64_t j = 0; j < shape.outputs; ++j) {
+      curve.at(i, j) = std::tanh(static_cast<double>(z_t.view().Row<float>(i)[j]));
+    }
+  }
+  const Dense curve_bounds(shape.batch, shape.outputs, 1e-6);
+  EXPECT_TRUE(MatchesOracle<float>(a_t.view(), curve, &curve_bounds)) << "activation";
+  EXPECT_TRUE(a_t.GuardsIntact() && z_t.GuardsIntact());
+  if (!training) {
+    return;
+  }
+  Guarded<float> delta_t(delta, 0), x_f(x, 0), w_f(w, 0), out_t(shape.batch, shape.inputs, 2),
+      g_t(shape.outputs, shape.inputs, 0), gb_t(shape.outputs, 1, 0);
+  InputGradientArgs input;
+  input.delta = delta_t.view();
+  input.weights = w_f.view();
+  input.x = x_f.view();
+  input.out = out_t.view();
+  layer->InputGradient(input);
+  expect(out_t.view(), oracle::InputGradient(oracle::Synapse(), {dr, xr, wr, {}}), shape.outputs, "input gradient");
+  layer->WeightGradient({x_f.view(), delta_t.view(), {w_f.data(), g_t.data()}, {bias_t.data(), gb_t.data()}, nullptr});
+  expect(g_t.view(), oracle::DotWeightGradient(xr, dr), shape.batch, "weight gradient");
+  EXPECT_TRUE(out_t.GuardsIntact() && g_t.GuardsIntact());
+}
+
+void CheckKind(const Operands& operands, bool integers) {
+  for (const char* kernel : {"tensor", "tensor-small"}) {
+    SCOPED_TRACE(kernel);
+    const Chosen cuda({std::string(conformance::CudaUnderTest()), kernel});
+    for (const conformance::Shape& shape : TensorShapes()) {
+      DispatchDType(operands.dtype, [&]<class E>(E) {
+        if constexpr (!std::is_integral_v<E> && !std::is_same_v<E, double>) {
+          CheckShape<E>(cuda, operands, shape, integers);
+        }
+      });
+    }
+  }
+}
+
+TEST(CudaTensor, IntegersExactly) {
+  for (const Operands& each : {kTf32, kRounded, kBF16, kF16}) {
+    CheckKind(each, true);
+  }
+}
+
+TEST(CudaTensor, RoundsTf32AndNothingElse) { CheckKind(kTf32, false); }
+TEST(CudaTensor, RoundsBFloat16AndNothingElse) { CheckKind(kRounded, false); }
+TEST(CudaTensor, HalvesAsTheyAre) {
+  CheckKind(kBF16, false);
+  CheckKind(kF16, false);
+}
+
+TEST(CudaTensor, KeepsNaNsAndInfinitiesWhereTheyBelong) {
+  const conformance::Shape shape{16, 32, 33};
+  for (const Operands& operands : {kTf32, kRounded}) {
+    for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      const Chosen cuda({std::string(conformance::CudaUnderTest()), "tensor"});
+      Dense x = conformance::Integers(shape.batch, shape.inputs, 1);
+      x.at(7, 32) = bad;
+      const Dense w(shape.outputs, shape.inputs, 2);
+      Guarded<float> x_t(x, 0), w_t(w, 0), a_t(shape.batch, shape.outputs, 0), z_t = a_t;
+      LayerPlanRequest request = RequestOf(operands, shape, false);
+      cuda->Prepare(request)->Forward({x_t.view(), w_t.view(), nullptr, a_t.view(), z_t.view()});
+      EXPECT_TRUE(MatchesOracle<float>(z_t.view(), oracle::Forward(oracle::Synapse(), x, w, {}).value));
+    }
+  }
+}
+
+TEST(CudaTensor, SaysWhyNot) {
+  const Chosen cuda({std::string(conformance::CudaUnderTest()), "tensor"});
+  const auto reason = [&](const char* problem) { return cuda.Supports(Problem::Parse(problem)).reason; };
+  EXPECT_NE(reason("l1-identity:f32-fast:forward:8x8x8").find("dot products only"), std::string::npos);
+  EXPECT_NE(reason("dot-tanh:f64:forward:8x8x8").find("f64"), std::string::npos);
+  EXPECT_NE(reason("dot-tanh:f32:forward:8x8x8").find("precision fast or bf16"), std::string::npos);
+  EXPECT_EQ(reason("dot-tanh:f32-bf16:weight_gradient:8x8x8"), "");
+}
+
+// A plan names it beside the library's; rows of bf16 operands are never those of a kernel that does not round.
+TEST(CudaTensor, IsAmongTheCandidates) {
+  const Chosen cuda({std::string(conformance::CudaUnderTest())});
+  const auto has = [&](const char* problem, std::string_view kernel) {
+    const std::vector<Plan> plans = cuda.Candidates(Problem::Parse(problem));
+    return std::any_of(plans.begin(), plans.end(), [&](const Plan& plan) { return plan.kernel == kernel; });
+  };
+  for (const char* problem : {"dot-tanh:f32-fast:forward:256x256x256", "dot-tanh:bf16:forward:256x256x256"}) {
+    EXPECT_TRUE(has(problem, "tensor") && has(problem, "tensor-small") && has(problem, "large")) << problem;
+  }
+  EXPECT_TRUE(has("dot-tanh:f32-bf16:forward:256x256x256", "tensor"));
+  EXPECT_FALSE(has("dot-tanh:f32-bf16:forward:256x256x256", "large"));
+  EXPECT_FALSE(has("dot-tanh:f32:forward:256x256x256", "tensor"));
+}
+
+}  // namespace
+}  // namespace lamina
