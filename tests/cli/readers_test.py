@@ -68,6 +68,11 @@ TECHNIQUES = {
     "ntk": ("train", "--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
     "members": ("train", "--members", "4", "--hidden", "5,3"),
     "members of the recipe": ("train", "--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
+    "waves of numbers": ("train", "--number-embedding", "periodic", "--waves", "5", "--hidden", "4"),
+    "waves mixed, of the recipe": ("train", "--recipe", "tabular", "--number-embedding", "pbld", "--waves", "5", "--hidden", "6,4"),
+    "waves of members": ("train", "--number-embedding", "pbld", "--waves", "3", "--members", "3", "--hidden", "5"),
+    "mixup": ("train", "--mixup", "0.4", "--hidden", "5"),
+    "networks of folds": ("train", "--folds", "3", "--bag", "--hidden", "4"),
     "ensemble": ("search", "--vary", "hidden=4|5,3|0|3", "--vary", "activation=tanh,relu", "--halving", "0", "--ensemble", "5"),
 }
 
