@@ -34,7 +34,7 @@ std::vector<std::string> NumberEmbeddingNames() { return NamesIn(kNumberEmbeddin
 
 InputEmbedding::InputEmbedding(const TrainSettings& open, const InputEncoder& inputs)
     : waves_(open.waves), wave_scale_(open.wave_scale), size_(open.embedding_size) {
-  const TrainSettings settings = WithRecipe(open, /*classes=*/false);
+  const TrainSettings settings = WithRecipe(open, /*classes=*/false);  // for classes it is the same
   const NumberEmbedding numbers =
       ParseName(settings.number_embedding, kNumberEmbeddings, "unknown embedding of numbers");
   category_size_ = *settings.category_embedding;
@@ -62,8 +62,7 @@ InputEmbedding::InputEmbedding(const TrainSettings& open, const InputEncoder& in
     first += FirstWidth(part);
     second += SecondWidth(part);
   }
-  const bool given = open.number_embedding != kAutoText || open.category_embedding;
-  if (!any || (!given && (inputs.is_image() || first > kWidestOfRecipe))) {
+  if (!any) {
     return;
   }
   layers_.push_back({inputs.count(), first, Synapse::kDot, Activation(formulas::Sine::kName)});

@@ -27,10 +27,8 @@ std::vector<std::string> NumberEmbeddingNames();
 /// categories. The second layer, of pbld, mixes the waves of each number.
 class InputEmbedding {
  public:
-  /// Empty where the settings ask for none, or no input is of such a kind. A recipe's embedding is for tables that it
-  /// does not make wider than kWidestOfRecipe, and never for images. Throws Error for an unknown name.
+  /// Empty where the settings ask for none, or no input is of such a kind. Throws Error for an unknown name.
   InputEmbedding(const TrainSettings& settings, const InputEncoder& inputs);
-  static constexpr int64_t kWidestOfRecipe = 2048;
 
   bool empty() const { return layers_.empty(); }
   /// The first layers of the network; none where it is empty.

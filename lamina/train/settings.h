@@ -80,7 +80,7 @@ struct TrainSettings {
   std::string parametrization = "auto";
   std::string number_embedding = "auto";  // these five: embedding.h
   int64_t waves = 16;
-  double wave_scale = 0.1;
+  double wave_scale = 1;
   int64_t embedding_size = 3;
   std::optional<int64_t> category_embedding;
   std::optional<double> front_scale;
