@@ -150,7 +150,7 @@ TEST(CrossValidationTest, ABagAnswersTheMeanOfTheFoldsNetworks) {
       const auto place = std::find(session.train().rows.begin(), session.train().rows.end(), row.row);
       const Matrix outputs = InTargetUnits(one, NetworkOutputs(one, session.backend(), x));
       const auto i = place - session.train().rows.begin();
-      EXPECT_NEAR(outputs.Row<float>(i)[0], row.numbers[0], values ? 1e-4 : 1e-6);
+      EXPECT_NEAR(outputs.Row<double>(i)[0], row.numbers[0], values ? 1e-4 : 1e-6);
     }
   }
 }
