@@ -1,6 +1,7 @@
 // Consecutive steps of an executor: the first way there is of the network as a whole (PreparedNetwork), steps recorded
 // by the device (RecordedSteps), else step after step, each gathered if rows are shuffled or mixed and read in place if
 // not.
+#include <algorithm>
 #include <cmath>
 
 #include "lamina/backend/training_steps.h"
