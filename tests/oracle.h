@@ -214,6 +214,9 @@ struct Curve {
     if (name == "linsat") {
       return std::isnan(z) ? z : std::clamp(z, -1.0, 1.0);
     }
+    if (name == "sine") {
+      return std::sin(z);
+    }
     if (name == "multiquadric") {
       return std::hypot(1.0, z);
     }
@@ -277,6 +280,9 @@ struct Curve {
     }
     if (name == "linsat") {
       return std::abs(z) < 1 ? 1 : 0;
+    }
+    if (name == "sine") {
+      return std::cos(z);
     }
     if (name == "multiquadric") {
       return z / std::hypot(1.0, z);

@@ -132,7 +132,8 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
     if (result.test->classification) {
       node["accuracy"] = result.test->classification->accuracy;
     }
-  } else if (session.validation().size() > 0 && !session.validation().labels.empty()) {
+  } else if (session.validation().size() > 0 && !session.validation().labels.empty() &&
+             !result.history.epochs.empty()) {
     const bool best = session.options().KeepsBest(true);
     node["accuracy"] =
         (best ? result.history.epochs[static_cast<size_t>(result.history.best_epoch - 1)] : last).validation_accuracy;
@@ -202,7 +203,10 @@ void PrintQuality(const TrainSession& session, const TrainResult& result) {
 }
 
 void PrintResult(const TrainSession& session, const TrainResult& result) {
-  if (!LearnsByGradient(session.settings())) {
+  if (result.history.stop_reason == "folds") {
+    fmt::print("the mean of the {} folds' networks, each {}\n", session.model().networks(),
+               session.model().network.ShapeText());
+  } else if (!LearnsByGradient(session.settings())) {
     PrintMethodResult(session, result);
   } else {
     PrintEpochs(session, result);
@@ -302,7 +306,7 @@ int RunFolds(const TrainCommand& command) {
   }
   TrainSession session(result.final_settings, raw, result.found);
   if (text) {
-    fmt::print("now on all rows\n");
+    fmt::print("{}\n", settings.bag ? "now all of them together" : "now on all rows");
   }
   return RunSession(command, session, ToJson(result));
 }

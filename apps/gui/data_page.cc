@@ -220,6 +220,7 @@ QWidget* DataPage::MakeChoices() {
   grid->addWidget(split_label, grid->rowCount(), 0, 1, 2);
   grid->addWidget(split, grid->rowCount(), 0, 1, 2);
   AddField(*grid, document_, "folds");
+  AddField(*grid, document_, "bag");
   AddField(*grid, document_, "group");
   AddField(*grid, document_, "stratify");
   AddField(*grid, document_, "split-by");

@@ -297,6 +297,7 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   training_->curves().Set(outcome->history);
   store_.Take(*outcome);
   const auto epochs = std::ssize(outcome->history.epochs);
+  const bool together = outcome->history.stop_reason == "folds";
   QString text = outcome->stopped ? tr("Stopped after %1") : tr("Trained for %1");
   text = text.arg(CountText(epochs, tr("epoch"), tr("epochs"))) +
          tr(" in %1").arg(FromText(DurationText(outcome->train_seconds)));
@@ -304,6 +305,8 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
     text += tr(", stopped early");
   } else if (outcome->history.stop_reason == "converged") {
     text += tr(", converged");
+  } else if (together) {
+    text = tr("The networks of %1 folds answer together").arg(outcome->fold_count);
   }
   if (outcome->history.best_epoch > 0) {
     text += tr("; best epoch %1").arg(outcome->history.best_epoch);
@@ -312,7 +315,10 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   if (outcome->evaluation) {
     const QString rows = tr("On the %1 rows").arg(outcome->evaluated_on);
     training_->Log(rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation));
-    results_->Show(outcome->folds.empty() ? rows : tr("%1 folds, then all rows").arg(outcome->fold_count), *outcome);
+    results_->Show(outcome->folds.empty()
+                       ? rows
+                       : (together ? tr("%1 folds together") : tr("%1 folds, then all rows")).arg(outcome->fold_count),
+                   *outcome);
     if (const QString folds = FoldsText(*outcome); !folds.isEmpty()) {
       training_->Log(folds);
       text += QStringLiteral(". ") + folds;

@@ -106,8 +106,9 @@ QWidget* NetworkPage::MakeEditors() {
   layout->addWidget(MakeSizes());
   auto* neuron = new QGroupBox(tr("Neurons"));
   auto* grid = new QGridLayout(neuron);
-  for (const char* name : {"recipe", "output-activation", "gain", "threshold", "init", "zero-last", "parametrization",
-                           "front-scale", "members", "bias"}) {
+  for (const char* name :
+       {"recipe", "output-activation", "gain", "threshold", "init", "zero-last", "parametrization", "number-embedding",
+        "waves", "wave-scale", "embedding-size", "category-embedding", "front-scale", "members", "bias"}) {
     AddField(*grid, document_, name);
   }
   layout->addWidget(neuron);

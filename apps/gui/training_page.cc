@@ -97,8 +97,8 @@ QWidget* TrainingPage::MakeSettings() {
   layout->setContentsMargins(0, 0, 4, 0);
   const std::pair<QString, std::vector<std::string>> groups[] = {
       {tr("Learning"),
-       {"learning-rate", "bias-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles", "label-smoothing",
-        "dropout", "clip-norm", "batch", "epochs"}},
+       {"learning-rate", "bias-rate", "embedding-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles",
+        "label-smoothing", "dropout", "mixup", "clip-norm", "batch", "epochs"}},
       {tr("When to stop, what to keep"), {"patience", "min-improvement", "monitor", "keep", "calibrate", "intervals"}},
       {tr("Learning rate over time"),
        {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience", "warmup"}},

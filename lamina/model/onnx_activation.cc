@@ -74,6 +74,10 @@ class ActivationNodes {
         const std::string above = Node("Relu", {Node("Sub", {z, Scalar(1)})});
         return Node("Sub", {Node("Sub", {Node("Relu", {Node("Add", {z, Scalar(1)})}), above}), Scalar(1)});
       }
+      if (name == formulas::Sine::kName) {
+        const std::string below = Node("Min", {z, Scalar(formulas::Sine::kMostInput)});
+        return Node("Sin", {Node("Max", {below, Scalar(-formulas::Sine::kMostInput)})});
+      }
       if (name == formulas::Multiquadric::kName) {
         return Node("Sqrt", {Node("Add", {Node("Mul", {z, z}), Scalar(1)})});
       }

@@ -64,6 +64,8 @@ LAMINA_HD inline float Exp(float x) { return std::exp(x); }
 LAMINA_HD inline double Exp(double x) { return std::exp(x); }
 LAMINA_HD inline float Tanh(float x) { return std::tanh(x); }
 LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
+LAMINA_HD inline float Sin(float x) { return std::sin(x); }
+LAMINA_HD inline double Sin(double x) { return std::sin(x); }
 LAMINA_HD inline float Log(float x) { return std::log(x); }
 LAMINA_HD inline double Log(double x) { return std::log(x); }
 LAMINA_HD inline float Log1p(float x) { return std::log1p(x); }

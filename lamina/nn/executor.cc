@@ -1,6 +1,5 @@
 // Forward and backward over the planned layers. The constructor plans each layer and allocates; Step() is forward,
-// loss, backward. Steps() takes the first way there is: the network as a whole (PreparedNetwork), steps recorded by the
-// device (RecordedSteps), else step after step, each gathered if rows are shuffled and read in place if not.
+// loss, backward.
 #include "lamina/nn/executor.h"
 
 #include <algorithm>
@@ -70,10 +69,11 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     PrepareMembers();
   }
   const bool scales = options_.training && options_.front_scale > 0 && !HasMembers();
+  PrepareEmbedding();
   if (scales) {
     PrepareFrontScale();
   }
-  const int64_t flat_bytes = FlatSize_bytes(network, scales);
+  const int64_t flat_bytes = FlatSize_bytes(network, scales, options_.embedding_layers);
   parameters_ = backend.Allocate(flat_bytes);
   if (options_.training) {
     target_ = rows_of(options_.max_batch, network.outputs());
@@ -85,59 +85,6 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     PrepareSteps();
   }
   LoadParameters(network);
-}
-
-void Executor::PrepareSteps() {
-  while (IsFrozen(first_trained_)) {
-    ++first_trained_;
-  }
-  for (size_t l = 0; l < specs_.size(); ++l) {
-    if (IsFrozen(l) && specs_[l].trained_radius &&
-        (unused_radii_ == nullptr || unused_radii_->size_bytes() < specs_[l].outputs * DTypeSize_bytes(dtype_))) {
-      unused_radii_ = backend_.Allocate(specs_[l].outputs * DTypeSize_bytes(dtype_));
-    }
-  }
-  team_choice_ = std::make_unique<TeamChoice>();
-  sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
-  if (options_.rates.empty()) {  // recorded updates have one rate
-    recorded_ = backend_.MakeRecordedSteps();
-  }
-  if (options_.clip_norm > 0) {
-    clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
-  }
-  if (options_.precision != Precision::kExact) {
-    whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
-    return;
-  }
-  if (options_.clip_norm > 0) {
-    whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
-    return;
-  }
-  if (!options_.frozen.empty()) {
-    whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
-    return;
-  }
-  if (options_.dropout > 0) {
-    whole_steps_ = Verdict::No("outputs are dropped layer by layer");
-    return;
-  }
-  if (UpdatesApart()) {
-    whole_steps_ = Verdict::No("parameters with learning rates of their own are updated layer by layer");
-    return;
-  }
-  NetworkPlanRequest request;
-  request.layers = specs_;
-  for (size_t l = 0; l < specs_.size(); ++l) {
-    request.arrays.push_back(
-        {ArraysAt(offsets_[l].weights), specs_[l].bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{}});
-  }
-  request.dtype = dtype_;
-  request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
-  request.loss = options_.loss;
-  request.class_threshold = options_.class_threshold;
-  request.label_smoothing = options_.label_smoothing;
-  request.state_count = options_.state_count;
-  network_ = backend_.PrepareNetwork(request, &whole_steps_);
 }
 
 MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const {
@@ -197,7 +144,7 @@ void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
     const MatrixView z = PartOf(layers_[l].z, first, rows, spec.outputs);
     ForwardArgs args;
     args.x = x.Rows(first, rows);
-    args.weights = {l == 0 && HasFrontScale() ? folded_->data() : at(offsets_[l].weights + block * spec.weight_count()),
+    args.weights = {IsFolded(l) ? folded_->data() : at(offsets_[l].weights + block * spec.weight_count()),
                     spec.outputs,
                     spec.inputs,
                     spec.inputs,
@@ -252,53 +199,10 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
   if (HasMembers()) {
     MemberScaleGradient(x);
   }
+  KeepZeros();
   if (apart) {
     Update(*rule);
   }
-}
-
-void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept {
-  const ConstMatrixView weights = work.WeightColumn();
-  if (work.order == nullptr) {
-    Step(work.x.Rows(begin, rows), work.targets.Rows(begin, rows),
-         weights.empty() ? nullptr : weights.Rows(begin, rows).data, rule, work.sums);
-    return;
-  }
-  const int64_t* chosen = work.order + begin;
-  const MatrixView x = InputBatch(rows);
-  const MatrixView y = TargetBatch(rows);
-  backend_.GatherRows(work.x, chosen, rows, x);
-  backend_.GatherRows(work.targets, chosen, rows, y);
-  if (!weights.empty()) {
-    backend_.GatherRows(weights, chosen, rows, View(sample_weights_, rows, 1));
-  }
-  Step(x, y, weights.empty() ? nullptr : sample_weights_->data(), rule, work.sums);
-}
-
-int64_t Executor::Steps(const TrainingSteps& work) {
-  if (network_ != nullptr) {
-    return network_->Run(work);
-  }
-  const int64_t steps = work.count();
-  if (recorded_ != nullptr && work.order != nullptr && work.rates == nullptr) {
-    recorded_->Run(work,
-                   [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, &rule, begin, rows); });
-    return steps;
-  }
-  int64_t done = 0;
-  while (done < steps) {
-    const int64_t begin = work.begin + done * work.batch;
-    const UpdateRule rule = work.RuleAt(done);
-    RunAsChosen(*team_choice_, [&] { StepRows(work, &rule, begin, std::min(work.batch, work.end - begin)); });
-    ++done;
-    LossSums sums;
-    backend_.Download(&sums, work.sums, sizeof(sums));
-    if (!std::isfinite(sums.loss) ||
-        (done < steps && work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)())) {
-      break;
-    }
-  }
-  return done;
 }
 
 // A layer's weights are updated only after its input gradient, which reads them, is done. The first layer has none,
@@ -331,7 +235,12 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
   if (l > first_trained_ || of_members) {
     InputGradientArgs args;
     args.delta = delta;
-    args.weights = {weights.value, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+    args.weights = {IsFolded(l) ? folded_->data() : weights.value,
+                    spec.outputs,
+                    spec.inputs,
+                    spec.inputs,
+                    dtype_,
+                    backend_.space()};
     args.x = input;
     if (l > 0 && Drops(l - 1)) {  // the slope is by what the activation gave
       args.x = View(layers_[l - 1].a, x.rows, spec.inputs).Rows(first, rows);

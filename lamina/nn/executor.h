@@ -32,10 +32,16 @@ struct ExecutorOptions {
   /// 1 / (1 - dropout), at random by the seed, the number of the step (UpdateRule::step) and the layer: the same on any
   /// number of threads. For backends in host memory.
   double dropout = 0;
-  uint64_t dropout_seed = 0;
+  /// Above 0, at most 1: the samples of a step, with targets and weights, are mixed with one another (nn/mixup.h) in
+  /// shares by Beta(mixup, mixup), by the seed and the number of the step. For backends in host memory.
+  double mixup = 0;
+  uint64_t seed = 0;  // of the two
   Precision precision = Precision::kExact;
   std::vector<bool> frozen;       // layers whose parameters training leaves alone; empty: none
   std::vector<LayerRates> rates;  // of every layer; empty: 1
+  /// The first so many layers are embeddings of the inputs: each of their neurons is of one column, and weights that
+  /// are zero stay zero. The front scale stands behind them. For backends in host memory.
+  int64_t embedding_layers = 0;
   /// Above 0: the first layer's weights, of a dot layer, are W diag(s), where s starts at 1 and is trained, without
   /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
   /// is 1. For backends in host memory.
@@ -47,7 +53,7 @@ struct ExecutorOptions {
 
 /// The bytes of the flat arrays of an executor: those of the network, and of its front scale where `front_scale` and
 /// there are no members.
-int64_t FlatSize_bytes(const Network& network, bool front_scale);
+int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers = 0);
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
 /// One caller at a time. `backend` must outlive it.
@@ -134,7 +140,8 @@ class Executor {
                      const UpdateRule* rule) noexcept;
   /// Whether gradients are computed first and parameters updated after, one array after the other.
   bool UpdatesApart() const {
-    return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale() || HasMembers();
+    return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale() || HasMembers() ||
+           options_.embedding_layers > 0;
   }
   bool HasFrontScale() const { return folded_ != nullptr; }
   bool HasMembers() const { return members_ > 1; }
@@ -144,7 +151,13 @@ class Executor {
   ConstMatrixView MeanOfMembers(int64_t rows) noexcept;
   LossArgs MemberLossArgs(ConstMatrixView targets, const void* sample_weights) noexcept;
   void MemberScaleGradient(ConstMatrixView x) noexcept;
-  MatrixView FirstWeights(const Buffer& buffer) const;
+  void PrepareEmbedding() const;
+  void KeepZeros() noexcept;
+  /// The layer that a front scale belongs to.
+  size_t FrontLayer() const { return static_cast<size_t>(options_.embedding_layers); }
+  bool IsFolded(size_t layer) const { return layer == FrontLayer() && HasFrontScale(); }
+  MatrixView WeightsIn(const Buffer& buffer, size_t layer) const;
+  MatrixView FoldedWeights() const;
   void PrepareFrontScale();
   void Fold() noexcept;
   static double SmallestRadius(const LayerSpec& spec);
@@ -164,7 +177,7 @@ class Executor {
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;
   std::vector<std::unique_ptr<Buffer>> states_;
-  std::unique_ptr<Buffer> folded_;      // the first layer's W diag(s), where there is a front scale
+  std::unique_ptr<Buffer> folded_;      // the front layer's W diag(s), where there is a front scale
   int64_t front_offset_ = 0;            // of s in the flat arrays, in elements
   std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
   // Where there are members: factors times inputs, their gradient, the mean answer, targets and sample weights of all.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lamina/base/check.h"
 #include "lamina/nn/dropout.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/front_scale.h"
@@ -10,12 +11,13 @@ namespace lamina {
 namespace {
 
 // Throws where the front scale cannot be.
-void RequireFrontScale(const LayerSpec& first, const Backend& backend, const ExecutorOptions& options) {
-  if (first.synapse != Synapse::kDot) {
+void RequireFrontScale(std::span<const LayerSpec> layers, const Backend& backend, const ExecutorOptions& options) {
+  const auto front = static_cast<size_t>(options.embedding_layers);
+  if (layers[front].synapse != Synapse::kDot) {
     throw Error(ErrorCode::kInvalidArgument, "a front scale belongs to a first layer of dot products",
-                {.value = NeuronText(first), .remedy = "Leave it out, or begin with a dot layer."});
+                {.value = NeuronText(layers[front]), .remedy = "Leave it out, or begin with a dot layer."});
   }
-  if (!options.frozen.empty() && options.frozen.front()) {
+  if (!options.frozen.empty() && options.frozen[front]) {
     throw Error(ErrorCode::kInvalidArgument, "a front scale needs a first layer that is trained, and it is frozen");
   }
   if (backend.space() != Space::kHost) {
@@ -26,10 +28,11 @@ void RequireFrontScale(const LayerSpec& first, const Backend& backend, const Exe
 
 }  // namespace
 
-int64_t FlatSize_bytes(const Network& network, bool front_scale) {
+int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers) {
   constexpr int64_t kAlignment_elements = 16;
+  const int64_t inputs = network.layers()[static_cast<size_t>(embedding_layers)].inputs;
   const int64_t scales =
-      front_scale && network.members() == 1 ? (network.inputs() + kAlignment_elements - 1) / kAlignment_elements : 0;
+      front_scale && network.members() == 1 ? (inputs + kAlignment_elements - 1) / kAlignment_elements : 0;
   return network.parameter_bytes() + scales * kAlignment_elements * DTypeSize_bytes(network.dtype());
 }
 
@@ -41,7 +44,7 @@ void Executor::PrepareDropout() {
     throw Error(ErrorCode::kUnsupported, "outputs are dropped in host memory",
                 {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no dropout."});
   }
-  for (size_t l = 0; l + 1 < layers_.size(); ++l) {
+  for (size_t l = FrontLayer(); l + 1 < layers_.size(); ++l) {
     if (IsDistance(specs_[l + 1].synapse)) {
       throw Error(ErrorCode::kInvalidArgument, "dropout stands in front of layers of dot products",
                   {.value = NeuronText(specs_[l + 1]), .remedy = "Leave it out, or use dot layers."});
@@ -55,13 +58,35 @@ void Executor::Drop(size_t l, int64_t rows, int64_t step) noexcept {
   const int64_t cols = specs_[l].outputs;
   const MatrixView mask = View(layers_[l].mask, rows, cols);
   const uint64_t stream = kDropoutStreams + static_cast<uint64_t>(step) * layers_.size() + l;
-  FillDropoutMask(options_.dropout, options_.dropout_seed, stream, mask);
+  FillDropoutMask(options_.dropout, options_.seed, stream, mask);
   Multiply(View(layers_[l].a, rows, cols), mask, View(layers_[l].dropped, rows, cols));
 }
 
+void Executor::PrepareEmbedding() const {
+  Check(options_.embedding_layers < std::ssize(specs_), "there are layers behind the embeddings");
+  if (options_.training && options_.embedding_layers > 0 && backend_.space() != Space::kHost) {
+    throw Error(ErrorCode::kUnsupported, "embeddings of inputs are trained in host memory",
+                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no embedding."});
+  }
+}
+
+void Executor::KeepZeros() noexcept {
+  for (size_t l = first_trained_; l < FrontLayer(); ++l) {
+    const ConstMatrixView weights = WeightsIn(*parameters_, l);
+    const MatrixView gradient = WeightsIn(*gradients_, l);
+    DispatchFloat(dtype_, [&]<class T>(T) {
+      const T* w = weights.Row<T>(0);
+      T* g = gradient.Row<T>(0);
+      for (int64_t n = 0; n < specs_[l].weight_count(); ++n) {
+        g[n] = w[n] == T(0) ? T(0) : g[n];
+      }
+    });
+  }
+}
+
 void Executor::PrepareFrontScale() {
-  RequireFrontScale(specs_.front(), backend_, options_);
-  folded_ = backend_.Allocate(specs_.front().weight_count() * DTypeSize_bytes(dtype_));
+  RequireFrontScale(specs_, backend_, options_);
+  folded_ = backend_.Allocate(specs_[FrontLayer()].weight_count() * DTypeSize_bytes(dtype_));
   front_offset_ = network_bytes_ / DTypeSize_bytes(dtype_);
 }
 
@@ -76,7 +101,7 @@ void Executor::LoadParameters(const Network& network) {
   backend_.Upload(parameters_->data(), network.parameters(), network.parameter_bytes());
   if (HasFrontScale()) {
     DispatchFloat(dtype_, [&]<class T>(T) {
-      std::fill_n(static_cast<T*>(parameters_->data()) + front_offset_, specs_.front().inputs, T(1));
+      std::fill_n(static_cast<T*>(parameters_->data()) + front_offset_, specs_[FrontLayer()].inputs, T(1));
     });
     Fold();
   }
@@ -87,21 +112,28 @@ void Executor::StoreParameters(Network& network) const {
   std::memcpy(network.parameters(), folded.data(), static_cast<size_t>(folded.size_bytes()));
 }
 
-MatrixView Executor::FirstWeights(const Buffer& buffer) const {
-  const LayerSpec& first = specs_.front();
-  return {buffer.data(), first.outputs, first.inputs, first.inputs, dtype_, backend_.space()};
+// Of a layer with one block; `buffer` is laid out like the parameters.
+MatrixView Executor::WeightsIn(const Buffer& buffer, size_t layer) const {
+  const LayerSpec& spec = specs_[layer];
+  char* at = static_cast<char*>(buffer.data()) + offsets_[layer].weights * DTypeSize_bytes(dtype_);
+  return {at, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
 }
 
-// The first layer's weights stand first in the flat arrays.
+MatrixView Executor::FoldedWeights() const {
+  const LayerSpec& spec = specs_[FrontLayer()];
+  return {folded_->data(), spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
+}
+
 void Executor::Fold() noexcept {
-  FoldFrontScale(FirstWeights(*parameters_), ArraysAt(front_offset_).value, FirstWeights(*folded_));
+  FoldFrontScale(WeightsIn(*parameters_, FrontLayer()), ArraysAt(front_offset_).value, FoldedWeights());
 }
 
 AlignedBuffer Executor::FoldedParameters() const {
   AlignedBuffer folded(network_bytes_);
   backend_.Download(folded.data(), parameters_->data(), network_bytes_);
   if (HasFrontScale()) {
-    std::memcpy(folded.data(), folded_->data(), static_cast<size_t>(folded_->size_bytes()));
+    std::memcpy(static_cast<char*>(folded.data()) + offsets_[FrontLayer()].weights * DTypeSize_bytes(dtype_),
+                folded_->data(), static_cast<size_t>(folded_->size_bytes()));
   }
   return folded;
 }
@@ -123,7 +155,8 @@ void Executor::SetTrainedParameters(const AlignedBuffer& trained) {
 void Executor::Update(const UpdateRule& rule) noexcept {
   const ParameterArrays front = ArraysAt(front_offset_);
   if (HasFrontScale()) {
-    SplitFrontScaleGradient(FirstWeights(*parameters_), front.value, FirstWeights(*gradients_), front.gradient);
+    SplitFrontScaleGradient(WeightsIn(*parameters_, FrontLayer()), front.value, WeightsIn(*gradients_, FrontLayer()),
+                            front.gradient);
   }
   if (options_.clip_norm > 0) {
     backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
@@ -167,7 +200,7 @@ void Executor::Update(const UpdateRule& rule) noexcept {
     const UpdateRule front_rule = at_rate(options_.front_scale > 0 ? options_.front_scale : 1);
     UpdateArgs args;
     args.arrays = HasMembers() ? ArraysAt(member_offset_) : front;
-    args.count = members_ * specs_.front().inputs;
+    args.count = HasMembers() ? members_ * specs_.front().inputs : specs_[FrontLayer()].inputs;
     args.dtype = dtype_;
     args.rule = &front_rule;
     backend_.Update(args);

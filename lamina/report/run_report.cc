@@ -207,6 +207,9 @@ HtmlSection SettingsSection(const TrainSettings& settings) {
 }  // namespace
 
 std::vector<Plot> HistoryPlots(const History& history, const std::string& loss, const std::string& subtitle) {
+  if (history.epochs.empty()) {  // networks of folds
+    return {};
+  }
   LineChart chart;
   chart.id = "loss";
   chart.title = "Loss by epoch";
@@ -280,6 +283,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
         {"epochs", fmt::format("{} ({})", result.history.epochs.size(),
                                result.history.stop_reason == "early_stopping" ? "stopped early"
                                : result.history.stop_reason == "converged"    ? "converged"
+                               : result.history.stop_reason == "folds"        ? "the folds' networks"
                                                                               : "all that were asked for")},
         {"best epoch", result.history.best_epoch > 0 ? fmt::format("{}", result.history.best_epoch) : "-"},
         {"training time", fmt::format("{:.3g} s", result.train_seconds)},

@@ -19,6 +19,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
+#include "lamina/train/embedding.h"
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
 #include "lamina/train/recipe.h"
@@ -68,6 +69,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
   Model model = BuildModel(settings, *data);
   TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
+  options.embedding_layers = EmbeddingLayersOf(settings, model.preprocessor.inputs());
   const std::unique_ptr<Backend> backend = MakeTunedBackend(options.BackendFor(settings.backend, settings.members),
                                                             {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;

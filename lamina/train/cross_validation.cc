@@ -26,6 +26,7 @@ using nlohmann::json;
 TrainSettings SettingsOfFold(const TrainSettings& settings, int64_t fold) {
   TrainSettings one = settings;
   one.fold = fold;
+  one.bag = false;
   one.model = one.history = one.history_json = one.checkpoint = one.out_of_fold = one.test = "";
   one.checkpoint_epochs = 0;
   return one;
@@ -42,6 +43,7 @@ bool EndsAnywhere(const TrainSettings& whole) {
 TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, std::span<const FoldResult> folds) {
   TrainSettings all = settings;
   all.folds = all.fold = 0;
+  all.bag = false;
   all.out_of_fold = "";
   if (!all.group.empty()) {
     all.drop.push_back(all.group);
@@ -69,6 +71,11 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
   all.keep = "last";
   all.monitor = kMonitorLoss;
   return all;
+}
+
+// Networks of one encoding can be added.
+Preprocessor EncodingOfAll(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+  return PlanData(SettingsOfAll(settings, raw, {}), raw, custom).preprocessor;
 }
 
 // A number as the files of answers have it.
@@ -262,10 +269,11 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   CheckTrainOutputs(given, custom);
   const TrainSettings settings = WithTaskAndRecipe(given, raw);
   CrossValidation result;
+  result.found.encoding = settings.bag ? std::optional(EncodingOfAll(settings, raw, custom)) : std::nullopt;
   Collector collector(raw, settings);
   double log_temperature = 0;
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
-    TrainSession session(SettingsOfFold(settings, fold), raw, custom);
+    TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
     if (callbacks.started) {
       callbacks.started(fold, session);
     }
@@ -275,6 +283,10 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
       return result;
     }
     const std::vector<ScoredRows> scored = collector.Take(fold, session);
+    if (settings.bag) {
+      RefuseNearest(session.model(), "--bag");
+      result.found.networks.push_back(session.model().network);
+    }
     FoldResult one;
     one.fold = fold;
     one.train_rows = session.train().size();

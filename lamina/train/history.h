@@ -26,7 +26,7 @@ struct EpochRecord {
 struct History {
   std::vector<EpochRecord> epochs;
   int64_t best_epoch = 0;  // by the metric monitored, else validation loss (train loss without validation); 0: none yet
-  std::string stop_reason;  // "epochs", "early_stopping", "converged" (lbfgs), "interrupted"
+  std::string stop_reason;  // "epochs", "early_stopping", "converged" (lbfgs), "interrupted", "folds" (--bag)
 
   /// One line an epoch, header first; NaN fields are empty.
   std::string ToCsv() const;

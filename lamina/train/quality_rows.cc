@@ -34,6 +34,10 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           {.range = kFoldCounts, .trials = kSame, .of_columns = true}),
       Row("fold", &S::fold, "--folds: train only this one, from 1, and test its rows; 0: all",
           {.range = kNotNegative, .effect = &HasFolds, .trials = kSame, .of_columns = true}),
+      Row("bag", &S::bag,
+          "--folds: --model keeps the folds' networks, whose mean answers, instead of one trained on all rows; all of "
+          "them see columns as encoded by all rows",
+          {.effect = &HasFolds, .trials = kSame}),
       Row("group", &S::group,
           "--folds: rows with the same value in this column stay together; the column itself is no input",
           {.effect = &HasFolds, .trials = kSame, .of_columns = true}),

@@ -9,6 +9,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/train/embedding.h"
 #include "lamina/train/method.h"
 #include "lamina/train/recipe.h"
 
@@ -182,6 +183,25 @@ int64_t NetworkPlan::parameter_count() const {
   return count + (members > 1 ? members * layers.front().inputs : 0);
 }
 
+namespace {
+
+// Layers of the embedding go before the others, which have its numbers as inputs.
+void EmbedInputs(const TrainSettings& settings, const InputEncoder& inputs, std::vector<LayerSpec>& layers) {
+  const InputEmbedding embedding(settings, inputs);
+  if (embedding.empty()) {
+    return;
+  }
+  if (IsDistance(layers.front().synapse)) {
+    RefuseSetting("number-embedding", "the first hidden layer is of distances, which starts at training rows",
+                  NeuronText(layers.front()), "Leave the embedding out, or begin with a dot layer.");
+  }
+  const std::vector<LayerSpec>& first = embedding.layers();
+  layers.front().inputs = first.back().outputs;
+  layers.insert(layers.begin(), first.begin(), first.end());
+}
+
+}  // namespace
+
 NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
                         std::span<const Activation> custom) {
   NetworkPlan plan;
@@ -191,6 +211,9 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   plan.output = PlanOutput(settings, classes, custom);
   plan.layers = LearnsByGradient(settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
                                            : LayersOfMethod(settings, inputs, outputs, classes);
+  if (LearnsByGradient(settings)) {
+    EmbedInputs(settings, preprocessor.inputs(), plan.layers);
+  }
   plan.members = settings.members;
   if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);

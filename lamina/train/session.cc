@@ -24,6 +24,7 @@
 #include "lamina/model/intervals.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
+#include "lamina/train/embedding.h"
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
 #include "lamina/train/recipe.h"
@@ -121,7 +122,10 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (!saved && !settings_.start_from.empty()) {
     start = ReadStartModel(settings_, custom_);
   }
-  const Preprocessor* fitted = saved ? &saved->model.preprocessor : start ? &start->preprocessor : nullptr;
+  const Preprocessor* fitted = saved                        ? &saved->model.preprocessor
+                               : start                      ? &start->preprocessor
+                               : found_ && found_->encoding ? &*found_->encoding
+                                                            : nullptr;
   const Stopwatch watch;
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
   std::optional<RawData> read;
@@ -144,11 +148,14 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   }
   options_ = TrainOptionsFrom(settings_, model_.loss, RowsOf(*data_));
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
+  options_.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
   options_.frozen = FrozenLayers(settings_, model_.network);
   SetMonitor(settings_, model_, validation(), options_);
   RequireQuality();
-  if (options_.shards > 0 && (options_.front_scale > 0 || options_.dropout > 0 || settings_.members > 1)) {
-    RefuseSetting("shards", "a front scale, dropout and members are of steps in one piece, and --shards cuts them", "",
+  if (options_.shards > 0 &&
+      (options_.front_scale > 0 || options_.dropout > 0 || options_.mixup > 0 || settings_.members > 1)) {
+    RefuseSetting("shards",
+                  "a front scale, dropout, mixup and members are of steps in one piece, and --shards cuts them", "",
                   "Leave one of them out (--recipe plain has none).");
   }
   const std::string_view backend =
@@ -256,8 +263,13 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   TrainResult result;
   const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
-  result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
-                                               : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);
+  if (found_ && !found_->networks.empty()) {
+    AnswerTogether(found_->networks, model_);
+    result.history.stop_reason = "folds";
+  } else {
+    result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
+                                                 : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);
+  }
   result.waited_seconds = ranks_ == nullptr ? 0 : ranks_->waited_seconds() - waited_before;
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
@@ -273,7 +285,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   model_.training["best_epoch"] = result.history.best_epoch;
   model_.training["batch"] = options_.batch;
   model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
-  if (found_) {
+  if (found_ && !found_->cross_validation.is_null()) {
     model_.training["cross_validation"] = found_->cross_validation;
   }
   if (result.test) {
@@ -314,7 +326,9 @@ void TrainSession::RequireQuality() const {
 
 void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
   if (settings_.calibrate && found_ && found_->temperature) {
-    ApplyTemperature(model_, *found_->temperature);
+    if (found_->networks.empty()) {  // those have their own already
+      ApplyTemperature(model_, *found_->temperature);
+    }
     model_.training["calibration"] = {{"temperature", *found_->temperature}};
   } else if (settings_.calibrate) {
     result.calibration = Calibrate(model_, *backend_, rows);

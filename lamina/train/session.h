@@ -38,6 +38,9 @@ struct FoundByFolds {
   std::optional<double> temperature;         // of --calibrate
   std::optional<AnswerIntervals> intervals;  // of --intervals
   nlohmann::json cross_validation;           // kept in the model's "training"
+  // Of --bag:
+  std::optional<Preprocessor> encoding;  // that of all rows, instead of the training rows'
+  std::vector<Network> networks;         // their mean answers, nothing is trained
 };
 
 class TrainSession {

@@ -192,6 +192,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.parametrization = ParseParametrization(settings.parametrization);
   options.bias_rate = *settings.bias_rate;
   options.dropout = settings.dropout;
+  options.mixup = settings.mixup;
+  options.embedding_rate = *settings.embedding_rate;
   options.front_scale = *settings.front_scale;
   options.lbfgs = settings.optimizer == kLbfgs;
   options.rule.kind = options.lbfgs ? UpdateKind::kSgd : ParseUpdateKind(settings.optimizer);

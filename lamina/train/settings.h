@@ -78,6 +78,11 @@ struct TrainSettings {
   std::optional<double> threshold;
   std::string init = "auto";
   std::string parametrization = "auto";
+  std::string number_embedding = "auto";  // these five: embedding.h
+  int64_t waves = 16;
+  double wave_scale = 1;
+  int64_t embedding_size = 3;
+  std::optional<int64_t> category_embedding;
   std::optional<double> front_scale;
   std::string zero_last = "auto";
   int64_t members = 1;
@@ -100,8 +105,10 @@ struct TrainSettings {
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
   std::optional<double> bias_rate;
+  std::optional<double> embedding_rate;
   std::optional<double> label_smoothing;
   double dropout = TrainOptions{}.dropout;
+  double mixup = TrainOptions{}.mixup;
   double momentum = UpdateRule{}.momentum;
   std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;
@@ -124,6 +131,7 @@ struct TrainSettings {
   // how good it is
   int64_t folds = 0;
   int64_t fold = 0;
+  bool bag = false;
   std::string group;
   std::string out_of_fold;
   std::vector<std::string> metrics;

@@ -8,6 +8,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/model/metrics.h"
+#include "lamina/train/embedding.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method_rows.h"
 #include "lamina/train/quality_rows.h"
@@ -39,6 +40,8 @@ constexpr NumberRange kTextInputs{.low = 1, .high = 1 << 20};
 constexpr NumberRange kBins{.low = 1, .high = 4096};
 
 bool MayBeNumbers(const S& s) { return s.task != "classification"; }
+bool HasWaves(const S& s) { return s.number_embedding != "none"; }
+bool MixesWaves(const S& s) { return HasWaves(s) && s.number_embedding != "periodic"; }
 bool HasDerived(const S& s) { return !s.derive.empty(); }
 bool OutputIsOpen(const S& s) { return s.layers.empty() || EndsInAuto(s.layers); }
 // With --layers it is written into the activation.
@@ -220,6 +223,23 @@ std::vector<Row> NetworkRows() {
           "by "
           "the recipe (plain: standard)",
           {.choices = &AutoAnd<&ParametrizationNames>}),
+      Row("number-embedding", &S::number_embedding,
+          "Inputs that are numbers, before the hidden layers: none; periodic: each as sine waves whose frequencies and "
+          "phases are trained; pbld: those mixed to --embedding-size numbers, beside the number itself; auto: by the "
+          "recipe (plain: none). Not on backend cuda",
+          {.choices = &AutoAnd<&NumberEmbeddingNames>}),
+      Row("waves", &S::waves, "Waves of a number", {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
+      Row("wave-scale", &S::wave_scale,
+          "Frequencies of the waves at the start, in turns per unit of the encoded number: the standard deviation",
+          {.range = kPositive, .effect = &HasWaves, .logarithmic = true}),
+      Row("embedding-size", &S::embedding_size, "Numbers that the waves of a number are mixed to",
+          {.range = NumberRange{.low = 1, .high = 1024},
+           .effect = &MixesWaves,
+           .effect_text = "For --number-embedding pbld"}),
+      Row("category-embedding", &S::category_embedding,
+          "One-hot columns of more categories than this become so many trained numbers before the hidden layers; 0: "
+          "none; auto: by the recipe (plain: 0). Not on backend cuda",
+          {.range = NumberRange{.low = 0, .high = 1024}}),
       Row("front-scale", &S::front_scale,
           "A factor is trained for every input, at this times the learning rate, and multiplied into the weights of "
           "the "

@@ -31,7 +31,7 @@ void ValidateSplit(const TrainSettings& settings) {
 
 void ValidateFolds(const TrainSettings& settings) {
   if (settings.folds == 0) {
-    for (const char* name : {"fold", "group", "out-of-fold"}) {
+    for (const char* name : {"fold", "bag", "group", "out-of-fold"}) {
       if (SettingText(settings, name) != SettingText(TrainSettings(), name)) {
         RefuseSetting(name, fmt::format("--{} needs --folds", name), "", "Give --folds 5, for example.");
       }
@@ -53,6 +53,9 @@ void ValidateFolds(const TrainSettings& settings) {
     RefuseSetting("checkpoint", "--folds is several runs, and a checkpoint is of one", settings.checkpoint,
                   "Leave --checkpoint out, or train one fold (--fold 1).");
   }
+  if (settings.bag && settings.fold > 0) {
+    RefuseSetting("bag", "--bag keeps the networks of all folds, and --fold trains one", "", "Leave one of them out.");
+  }
   if (!settings.start_from.empty()) {
     RefuseSetting("folds", "--start-from may know the rows that --folds would test it on", "",
                   "Leave one of them out.");
@@ -67,6 +70,7 @@ void ValidateLbfgs(const TrainSettings& settings) {
   const TrainSettings whole = WithRecipe(settings, false);
   const std::pair<const char*, bool> others[] = {
       {"dropout", whole.dropout > 0},
+      {"mixup", whole.mixup > 0},
       {"shards", whole.shards > 0},
       {"members", whole.members > 1},
       {"clip-norm", whole.clip_norm > 0},

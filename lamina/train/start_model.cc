@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
+#include "lamina/train/embedding.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/run_plan.h"
 
 namespace lamina {
@@ -18,6 +21,19 @@ std::string NameOfLayer(size_t layer) { return fmt::format("layer.{}", layer + 1
 bool SaysNothingOfLayers(const TrainSettings& settings) {
   const TrainSettings defaults;
   return settings.layers.empty() && settings.hidden == defaults.hidden && settings.activation == defaults.activation;
+}
+
+// The embedding that the model was trained with; returns how many layers that is.
+size_t TakeEmbedding(const Model& model, TrainSettings& settings) {
+  const TrainSettings own = TrainSettingsFromJson(model.training.value("settings", nlohmann::json::object()));
+  const int64_t layers = EmbeddingLayersOf(own, model.preprocessor.inputs());
+  const TrainSettings whole = WithRecipe(layers > 0 ? own : TrainSettings(), /*classes=*/false);
+  settings.number_embedding = whole.number_embedding;
+  settings.category_embedding = whole.category_embedding;
+  settings.waves = whole.waves;
+  settings.wave_scale = whole.wave_scale;
+  settings.embedding_size = whole.embedding_size;
+  return static_cast<size_t>(layers);
 }
 
 void CopyVector(const void* from, DType from_type, void* to, DType to_type, int64_t count) {
@@ -36,7 +52,7 @@ Model ReadStartModel(TrainSettings& settings, std::span<const Activation> custom
   }
   if (SaysNothingOfLayers(settings)) {
     const std::vector<LayerSpec>& layers = model.network.layers();
-    for (size_t l = 0; l + 1 < layers.size(); ++l) {
+    for (size_t l = TakeEmbedding(model, settings); l + 1 < layers.size(); ++l) {
       settings.layers += fmt::format("{}:{},", NeuronText(layers[l]), layers[l].outputs);
     }
     settings.layers += "auto";

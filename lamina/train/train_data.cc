@@ -15,6 +15,7 @@
 #include "lamina/model/drift.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
+#include "lamina/train/embedding.h"
 #include "lamina/train/method.h"
 
 namespace lamina {
@@ -65,7 +66,7 @@ void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& target
 }
 
 // First weights; a first layer of distances starts at rows.
-void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& network) {
+void StartNetwork(const TrainSettings& settings, const InputEncoder& inputs, const Dataset& train, Network& network) {
   std::vector<LayerSpec> layers = network.layers();
   LayerSpec& first = layers.front();
   if (IsDistance(first.synapse) && !GivesRadius(settings.layers.substr(0, settings.layers.find(':')))) {
@@ -77,6 +78,7 @@ void StartNetwork(const TrainSettings& settings, const Dataset& train, Network& 
   if (IsDistance(first.synapse)) {
     PlaceCentres(network, train, settings.seed);
   }
+  InputEmbedding(settings, inputs).Start(train.features, settings.seed, network);
   if (LastStartsAtZero(settings)) {
     network.ClearLayer(layers.size() - 1);
   }
@@ -128,11 +130,22 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
   model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
   if (LearnsByGradient(settings)) {
-    StartNetwork(settings, data.train, model.network);
+    StartNetwork(settings, model.preprocessor.inputs(), data.train, model.network);
   }
   model.loss = plan.output.loss;
   model.training = {{"settings", ToJson(settings)}, {"lamina_version", Version()}};
   return model;
+}
+
+void AnswerTogether(const std::vector<Network>& networks, Model& model) {
+  model.network = networks.front();
+  model.others.assign(networks.begin() + 1, networks.end());
+  model.shares.assign(networks.size(), 1.0 / static_cast<double>(networks.size()));
+  model.training["bag"] = networks.size();
+  if (const Verdict verdict = CheckEnsemble(model); !verdict) {
+    throw Error(ErrorCode::kUnsupported, "the folds' networks cannot answer together: " + verdict.reason,
+                {.remedy = "Leave --bag out."});
+  }
 }
 
 const RawData& DataCache::Read(const DataSources& sources) {

@@ -45,7 +45,9 @@ void TrainOptions::Validate() const {
   Ranges::clip_norm.Require("clip_norm", clip_norm);
   Ranges::label_smoothing.Require("label_smoothing", label_smoothing);
   Ranges::dropout.Require("dropout", dropout);
+  Ranges::mixup.Require("mixup", mixup);
   Ranges::bias_rate.Require("bias_rate", bias_rate);
+  Ranges::embedding_rate.Require("embedding_rate", embedding_rate);
   Ranges::front_scale.Require("front_scale", front_scale);
   Ranges::warmup.Require("warmup", schedule.warmup);
   Ranges::schedule_factor.Require("schedule_factor", schedule.factor);
@@ -59,13 +61,19 @@ void TrainOptions::Validate() const {
 int TrainOptions::StateCount() const { return lbfgs ? Lbfgs::kStates : rule.StateCount(); }
 
 std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
-  return name == "auto" && (front_scale > 0 || dropout > 0 || members > 1) ? "cpu" : name;
+  return name == "auto" && (front_scale > 0 || dropout > 0 || mixup > 0 || members > 1 || embedding_layers > 0) ? "cpu"
+                                                                                                                : name;
 }
 
 std::vector<LayerRates> TrainOptions::RatesOf(std::span<const LayerSpec> layers) const {
   const bool ntk = parametrization == Parametrization::kNtk;
+  const bool embeds = embedding_layers > 0 && embedding_rate != 1;
   std::vector<LayerRates> rates;
-  for (const LayerSpec& layer : ntk || bias_rate != 1 ? layers : std::span<const LayerSpec>()) {
+  for (const LayerSpec& layer : ntk || bias_rate != 1 || embeds ? layers : std::span<const LayerSpec>()) {
+    if (std::ssize(rates) < embedding_layers) {
+      rates.push_back({embedding_rate, embedding_rate});
+      continue;
+    }
     const bool divided = ntk && layer.synapse == Synapse::kDot;
     rates.push_back({divided ? 1.0 / std::sqrt(static_cast<double>(layer.inputs)) : 1.0, bias_rate});
   }

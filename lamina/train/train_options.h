@@ -46,8 +46,10 @@ struct TrainOptions {
   bool lbfgs = false;  // steps by Lbfgs (train/lbfgs.h) instead, each on all rows; of the rule only the decay counts
   Schedule schedule;
   Parametrization parametrization = Parametrization::kStandard;
-  double bias_rate = 1;    // the learning rate of biases as a share of the rate
-  double front_scale = 0;  // ExecutorOptions::front_scale
+  double bias_rate = 1;          // the learning rate of biases as a share of the rate
+  int64_t embedding_layers = 0;  // ExecutorOptions::embedding_layers
+  double embedding_rate = 1;     // the learning rate of their parameters as a share of the rate
+  double front_scale = 0;        // ExecutorOptions::front_scale
   uint64_t seed = 0;
   bool shuffle = true;           // a new order every epoch
   int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
@@ -62,6 +64,7 @@ struct TrainOptions {
   double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
   double dropout = 0;             // share of the hidden layers' outputs that a step leaves out
+  double mixup = 0;               // ExecutorOptions::mixup
   std::vector<bool> frozen;       // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.
@@ -72,7 +75,7 @@ struct TrainOptions {
   int StateCount() const;
   /// What `name` means for these options: cpu for auto where only backends in host memory can train by them.
   std::string_view BackendFor(std::string_view name, int64_t members) const;
-  /// The learning rates of layers by parametrization and bias_rate; empty where all are 1.
+  /// The learning rates of layers by parametrization, bias_rate and embedding_rate; empty where all are 1.
   std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
   void Validate() const;
@@ -91,7 +94,9 @@ struct TrainRanges {
   static constexpr NumberRange epsilon = kPositive;
   static constexpr NumberRange clip_norm = kNotNegative;
   static constexpr NumberRange dropout = kShareBelowOne;
+  static constexpr NumberRange mixup{.low = 0, .high = 1};
   static constexpr NumberRange bias_rate = kNotNegative;
+  static constexpr NumberRange embedding_rate = kNotNegative;
   static constexpr NumberRange front_scale = kNotNegative;
   static constexpr NumberRange warmup = kShareBelowOne;
   static constexpr NumberRange label_smoothing = kShareBelowOne;

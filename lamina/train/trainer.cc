@@ -76,9 +76,11 @@ struct Trainer::Run_ {
     plan.label_smoothing = options.label_smoothing;
     plan.frozen = options.frozen;
     plan.rates = options.RatesOf(owner.network_.layers());
+    plan.embedding_layers = options.embedding_layers;
     plan.front_scale = options.front_scale;
     plan.dropout = options.dropout;
-    plan.dropout_seed = options.seed;
+    plan.mixup = options.mixup;
+    plan.seed = options.seed;
     plan.step_batch = step_rows;
     plan.precision = options.precision;
     return plan;

@@ -120,6 +120,11 @@ std::vector<Row> TrainingRows() {
       Row("dropout", &S::dropout,
           "This share of the hidden layers' outputs is left out of a training step, at random; not on backend cuda",
           {.range = TrainRanges::dropout}),
+      Row("mixup", &S::mixup,
+          "The rows of a training step are mixed with one another, inputs and targets, in shares by Beta(a, a) of this "
+          "a; "
+          "0: not; not on backend cuda",
+          {.range = TrainRanges::mixup}),
       Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &OptimizerNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),
           {.range = TrainRanges::learning_rate,
@@ -129,6 +134,11 @@ std::vector<Row> TrainingRows() {
       Row("bias-rate", &S::bias_rate,
           "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
           {.range = TrainRanges::bias_rate}),
+      Row("embedding-rate", &S::embedding_rate,
+          "Learning rate of the embeddings of numbers and categories as a share of the others'; auto: by the recipe "
+          "(plain: "
+          "1)",
+          {.range = TrainRanges::embedding_rate}),
       Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
           {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
       Row("weight-decay", &S::weight_decay,

@@ -69,7 +69,7 @@ class OnnxTest(CliTest):
         inputs = {"input": numbers(rows, ["a", "b"])}
         for activation in ("identity", "sigmoid", "bipolar_sigmoid(gain=2,threshold=0.5)", "tanh", "relu",
                            "leaky_relu(slope=0.2)", "gelu", "triangle(radius=3)", "gaussian(radius=2)", "silu",
-                           "mish", "elu(alpha=0.5)", "selu", "softplus", "abs", "linsat", "multiquadric", "exp"):
+                           "mish", "elu(alpha=0.5)", "selu", "softplus", "abs", "linsat", "multiquadric", "exp", "sine"):
             for dtype, tolerance in (("f32", 2e-6), ("f64", 1e-12)):
                 with self.subTest(activation=activation, dtype=dtype):
                     self.train("--data", "x.csv", "--hidden", "7,5", "--activation", activation, "--dtype", dtype,

@@ -70,6 +70,8 @@ const Reference kReferences[] = {
                                                                                     : 0.0; }},
     {"linsat", [](double z) { return std::clamp(z, -1.0, 1.0); }, [](double z) { return std::abs(z) < 1 ? 1.0 : 0.0; }},
     {"exp", [](double z) { return std::exp(std::min(z, 80.0)); }, [](double z) { return std::exp(std::min(z, 80.0)); }},
+    {"sine", [](double z) { return std::sin(std::clamp(z, -1e4, 1e4)); },
+     [](double z) { return std::abs(z) > 1e4 ? 0.0 : std::cos(z); }},
     {"multiquadric", [](double z) { return std::hypot(z, 1); },
      [](double z) { return std::isinf(z) ? std::copysign(1, z) : z / std::hypot(z, 1); }},
 };
@@ -294,7 +296,7 @@ TEST(Activation, CustomOnes) {
 
 // What classes, weights at the start and radii are chosen by.
 TEST(Activation, FactsOfTheFormulas) {
-  const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh", "linsat"};
+  const std::vector<std::string> bipolar{"bipolar_sigmoid", "tanh", "linsat", "sine"};
   const std::vector<std::string> relu_like{"relu", "leaky_relu", "gelu", "silu", "mish", "elu", "selu", "softplus"};
   const auto among = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();

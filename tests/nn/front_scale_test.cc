@@ -236,8 +236,7 @@ TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
   for (const int threads : {1, 2}) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
-      Executor executor(network, *backend,
-                        {.max_batch = kFewRows, .training = true, .dropout = kDropout, .dropout_seed = 9});
+      Executor executor(network, *backend, {.max_batch = kFewRows, .training = true, .dropout = kDropout, .seed = 9});
       UpdateRule rule;
       rule.learning_rate = 0.01;
       rule.step = 7;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -104,6 +105,65 @@ TEST(CrossValidationTest, TheModelKeptIsTrainedOnAllRows) {
   std::sort(distances.begin(), distances.end());
   EXPECT_NEAR(model.intervals->half_widths[0], distances[72], 1e-6) << "ceil(91 * 0.8) = 73rd";
   EXPECT_EQ(model.training["cross_validation"]["folds"].size(), 3U);
+}
+
+TEST(CrossValidationTest, ABagAnswersTheMeanOfTheFoldsNetworks) {
+  for (const bool values : {false, true}) {
+    SCOPED_TRACE(values);
+    const TemporaryFolder folder;
+    TrainSettings settings = FoldSettings(folder, values);
+    settings.bag = true;
+    settings.model = folder.Path("m");
+    settings.calibrate = !values;
+    if (values) {
+      settings.intervals = 0.8;
+    }
+    const RawData raw = ReadRawData(settings);
+    const CrossValidation result = CrossValidate(settings, raw, {});
+    TrainSession session(result.final_settings, raw, result.found);
+    EXPECT_EQ(session.Run({}).history.stop_reason, "folds");
+    const Model model = LoadModel(settings.model);
+    ASSERT_EQ(model.networks(), 3);
+    EXPECT_EQ(model.training["cross_validation"]["folds"].size(), 3U);
+    EXPECT_EQ(model.intervals.has_value(), values);
+    const Matrix& x = session.train().features;
+    ASSERT_EQ(x.rows(), 90);
+    const Matrix answers = NetworkOutputs(model, session.backend(), x);
+    Model one;
+    std::vector<double> sums(static_cast<size_t>(x.rows()));
+    for (const Network& network : result.found.networks) {
+      one.network = network;
+      const Matrix outputs = NetworkOutputs(one, session.backend(), x);
+      for (int64_t i = 0; i < x.rows(); ++i) {
+        sums[static_cast<size_t>(i)] += outputs.Row<float>(i)[0];
+      }
+    }
+    for (int64_t i = 0; i < x.rows(); ++i) {
+      EXPECT_NEAR(answers.Row<float>(i)[0], sums[static_cast<size_t>(i)] / 3, 1e-6);
+    }
+    // Each answer out of the folds is that of the network which had not seen the row.
+    for (const OutOfFold::Row& row : result.out_of_fold.rows) {
+      one = model;
+      one.others.clear();
+      one.shares.clear();
+      one.network = result.found.networks[static_cast<size_t>(row.fold - 1)];
+      const auto place = std::find(session.train().rows.begin(), session.train().rows.end(), row.row);
+      const Matrix outputs = InTargetUnits(one, NetworkOutputs(one, session.backend(), x));
+      const auto i = place - session.train().rows.begin();
+      EXPECT_NEAR(outputs.Row<double>(i)[0], row.numbers[0], values ? 1e-4 : 1e-6);
+    }
+  }
+}
+
+TEST(CrossValidationTest, ABagNeedsAllFolds) {
+  const TemporaryFolder folder;
+  TrainSettings settings = FoldSettings(folder, true);
+  settings.bag = true;
+  settings.fold = 2;
+  EXPECT_TRUE(Mentions(CaughtError([&] { ValidateSettings(settings); }).what(), "--fold trains one"));
+  settings.folds = settings.fold = 0;
+  settings.out_of_fold = "";
+  EXPECT_TRUE(Mentions(CaughtError([&] { ValidateSettings(settings); }).what(), "needs --folds"));
 }
 
 TEST(CrossValidationTest, AFoldWithOneClassHasNoAuc) {

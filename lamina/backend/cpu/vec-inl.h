@@ -249,6 +249,50 @@ HWY_INLINE VecOf<T> Log1pVec(VecOf<T> x) {
   return hn::Mul(hn::Add(s, s), sum);
 }
 
+// Of the sine: pi in parts whose products with small integers are exact, the polynomial of (sin r - r) / r^3 by r^2,
+// highest power first (SLEEF, Shibata and Petrogalli 2020).
+template <class T>
+struct SineConstants;
+template <>
+struct SineConstants<float> {
+  static constexpr std::array<float, 4> kPi{3.140625f, 0.0009670257568359375f, 6.2771141529083251953e-07f,
+                                            1.2154201256553420762e-10f};
+  static constexpr std::array<float, 4> kPolynomial{2.6083159809786593541503e-06f, -1.981069071916863322258e-4f,
+                                                    0.00833307858556509017944336f, -0.166666597127914428710938f};
+};
+template <>
+struct SineConstants<double> {
+  static constexpr std::array<double, 4> kPi{3.1415926218032836914, 3.1786509424591713469e-08,
+                                             1.2246467864107188502e-16, 1.2736634327021899816e-24};
+  static constexpr std::array<double, 9> kPolynomial{
+      -7.97255955009037868891952e-18, 2.81009972710863200091251e-15,  -7.64712219118158833288484e-13,
+      1.60590430605664501629054e-10,  -2.50521083763502045810755e-08, 2.75573192239198747630416e-06,
+      -0.000198412698412696162806809, 0.00833333333333332974823815,   -0.166666666666666657414808};
+};
+
+/// sin x for x from -10^4 to 10^4, within 4 ulp of 1; NaN comes through. x = n pi + r, odd n turn the sign.
+template <class T>
+HWY_INLINE VecOf<T> SinVec(VecOf<T> x) {
+  using C = SineConstants<T>;
+  const Tag<T> d;
+  const Tag<typename ExpConstants<T>::Int> di;
+  const auto magic = hn::Set(d, ExpConstants<T>::kMagic);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, static_cast<T>(0.31830988618379067154)), magic);
+  const auto n = hn::Sub(shifted, magic);
+  auto r = x;
+  for (const T part : C::kPi) {
+    r = hn::NegMulAdd(n, hn::Set(d, part), r);
+  }
+  const auto square = hn::Mul(r, r);
+  auto q = hn::Set(d, C::kPolynomial[0]);
+  for (size_t i = 1; i < C::kPolynomial.size(); ++i) {
+    q = hn::MulAdd(q, square, hn::Set(d, C::kPolynomial[i]));
+  }
+  const auto sine = hn::MulAdd(hn::Mul(square, r), q, r);
+  const auto sign = hn::ShiftLeft<8 * sizeof(T) - 1>(hn::BitCast(di, shifted));
+  return hn::Xor(sine, hn::BitCast(d, sign));
+}
+
 /// A vector dressed as a number, for formulas.inc.
 template <class T>
 struct Pack {
@@ -272,6 +316,10 @@ HWY_INLINE Pack<T> Exp(Pack<T> x) {
 template <class T>
 HWY_INLINE Pack<T> Tanh(Pack<T> x) {
   return Pack<T>(TanhVec<T>(x.v));
+}
+template <class T>
+HWY_INLINE Pack<T> Sin(Pack<T> x) {
+  return Pack<T>(SinVec<T>(x.v));
 }
 template <class T>
 HWY_INLINE Pack<T> Log1p(Pack<T> x) {

@@ -1,0 +1,135 @@
+// Consecutive steps of an executor: the first way there is of the network as a whole (PreparedNetwork), steps recorded
+// by the device (RecordedSteps), else step after step, each gathered if rows are shuffled or mixed and read in place if
+// not.
+#include <algorithm>
+#include <cmath>
+
+#include "lamina/backend/training_steps.h"
+#include "lamina/base/convert.h"
+#include "lamina/base/team_choice.h"
+#include "lamina/nn/executor.h"
+#include "lamina/nn/mixup.h"
+
+namespace lamina {
+
+void Executor::PrepareSteps() {
+  while (IsFrozen(first_trained_)) {
+    ++first_trained_;
+  }
+  for (size_t l = 0; l < specs_.size(); ++l) {
+    if (IsFrozen(l) && specs_[l].trained_radius &&
+        (unused_radii_ == nullptr || unused_radii_->size_bytes() < specs_[l].outputs * DTypeSize_bytes(dtype_))) {
+      unused_radii_ = backend_.Allocate(specs_[l].outputs * DTypeSize_bytes(dtype_));
+    }
+  }
+  if (options_.mixup > 0 && backend_.space() != Space::kHost) {
+    throw Error(ErrorCode::kUnsupported, "samples are mixed in host memory",
+                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no mixup."});
+  }
+  team_choice_ = std::make_unique<TeamChoice>();
+  sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
+  if (options_.rates.empty()) {  // recorded updates have one rate
+    recorded_ = backend_.MakeRecordedSteps();
+  }
+  if (options_.clip_norm > 0) {
+    clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
+  }
+  if (options_.precision != Precision::kExact) {
+    whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
+    return;
+  }
+  if (options_.clip_norm > 0) {
+    whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
+    return;
+  }
+  if (!options_.frozen.empty()) {
+    whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
+    return;
+  }
+  if (options_.dropout > 0) {
+    whole_steps_ = Verdict::No("outputs are dropped layer by layer");
+    return;
+  }
+  if (UpdatesApart()) {
+    whole_steps_ = Verdict::No("parameters with learning rates of their own are updated layer by layer");
+    return;
+  }
+  if (options_.mixup > 0) {
+    whole_steps_ = Verdict::No("samples are mixed step by step");
+    return;
+  }
+  NetworkPlanRequest request;
+  request.layers = specs_;
+  for (size_t l = 0; l < specs_.size(); ++l) {
+    request.arrays.push_back(
+        {ArraysAt(offsets_[l].weights), specs_[l].bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{}});
+  }
+  request.dtype = dtype_;
+  request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
+  request.loss = options_.loss;
+  request.class_threshold = options_.class_threshold;
+  request.label_smoothing = options_.label_smoothing;
+  request.state_count = options_.state_count;
+  network_ = backend_.PrepareNetwork(request, &whole_steps_);
+}
+
+void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept {
+  const ConstMatrixView weights = work.WeightColumn();
+  if (work.order == nullptr && options_.mixup == 0) {
+    Step(work.x.Rows(begin, rows), work.targets.Rows(begin, rows),
+         weights.empty() ? nullptr : weights.Rows(begin, rows).data, rule, work.sums);
+    return;
+  }
+  const auto take = [&](ConstMatrixView from, const MatrixView& to) {
+    if (work.order != nullptr) {
+      backend_.GatherRows(from, work.order + begin, rows, to);
+    } else {
+      ConvertMatrix(from.Rows(begin, rows), to);
+    }
+  };
+  const MatrixView x = InputBatch(rows);
+  const MatrixView y = TargetBatch(rows);
+  take(work.x, x);
+  take(work.targets, y);
+  if (!weights.empty()) {
+    take(weights, View(sample_weights_, rows, 1));
+  }
+  if (options_.mixup > 0) {
+    const uint64_t stream = kMixupStreams + static_cast<uint64_t>(rule == nullptr ? 0 : rule->step);
+    const double share = MixupShare(options_.mixup, options_.seed, stream);
+    MixRows(share, x);
+    MixRows(share, y);
+    if (!weights.empty()) {
+      MixRows(share, View(sample_weights_, rows, 1));
+    }
+  }
+  Step(x, y, weights.empty() ? nullptr : sample_weights_->data(), rule, work.sums);
+}
+
+int64_t Executor::Steps(const TrainingSteps& work) {
+  if (network_ != nullptr) {
+    return network_->Run(work);
+  }
+  const int64_t steps = work.count();
+  if (recorded_ != nullptr && work.order != nullptr && work.rates == nullptr) {
+    recorded_->Run(work,
+                   [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, &rule, begin, rows); });
+    return steps;
+  }
+  int64_t done = 0;
+  while (done < steps) {
+    const int64_t begin = work.begin + done * work.batch;
+    const UpdateRule rule = work.RuleAt(done);
+    RunAsChosen(*team_choice_, [&] { StepRows(work, &rule, begin, std::min(work.batch, work.end - begin)); });
+    ++done;
+    LossSums sums;
+    backend_.Download(&sums, work.sums, sizeof(sums));
+    if (!std::isfinite(sums.loss) ||
+        (done < steps && work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)())) {
+      break;
+    }
+  }
+  return done;
+}
+
+}  // namespace lamina

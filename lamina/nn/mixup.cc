@@ -1,0 +1,37 @@
+// Two loops.
+#include "lamina/nn/mixup.h"
+
+#include <cmath>
+
+#include "lamina/base/random.h"
+
+namespace lamina {
+
+// Joehnk 1964.
+double MixupShare(double alpha, uint64_t seed, uint64_t stream) {
+  Random random(seed, stream);
+  while (true) {
+    const double a = std::pow(random.Uniform(0, 1), 1 / alpha);
+    const double b = std::pow(random.Uniform(0, 1), 1 / alpha);
+    if (a + b > 0 && a + b <= 1) {
+      return a / (a + b);
+    }
+  }
+}
+
+// Column by column, so that one number is to be kept.
+void MixRows(double share, MatrixView rows) noexcept {
+  DispatchFloat(rows.dtype, [&]<class T>(T) {
+    const T own = static_cast<T>(share);
+    const T rest = static_cast<T>(1 - share);
+    for (int64_t j = 0; j < rows.cols; ++j) {
+      const T first = rows.Row<T>(0)[j];
+      for (int64_t i = 0; i < rows.rows; ++i) {
+        const T next = i + 1 < rows.rows ? rows.Row<T>(i + 1)[j] : first;
+        rows.Row<T>(i)[j] = own * rows.Row<T>(i)[j] + rest * next;
+      }
+    }
+  });
+}
+
+}  // namespace lamina
