@@ -243,8 +243,8 @@ Command AddData(CLI::App& app) {
   encode->json_output.AddTo(*encode_app);
   encode_app->footer(
       "Examples:\n"
-      "  lamina data encode kdd.csv.gz --target label --output kdd.encoded --memory 300M\n"
-      "  lamina train kdd.encoded --hidden 100 --memory 300M --model kdd.safetensors");
+      "  lamina data encode data/digits.csv.gz --output digits.encoded --memory 300M\n"
+      "  lamina train digits.encoded --hidden 64 --memory 300M --model encoded.safetensors");
   return {data, [fetch, show, encode, fetch_app, encode_app] {
             return fetch_app->parsed() ? RunFetch(*fetch) : encode_app->parsed() ? RunEncode(*encode) : RunShow(*show);
           }};

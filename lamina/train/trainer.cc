@@ -272,6 +272,9 @@ bool Trainer::Run_::TrainEpoch() {
   }
   if (sharded != nullptr) {
     sharded->Synchronize(SumsPointer());
+    if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
+      ThrowDiverged(loss, "the loss");
+    }
   }
   state.sums = ReadSums();
   return true;
