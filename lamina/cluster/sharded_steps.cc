@@ -249,13 +249,11 @@ void ShardedSteps::Synchronize(LossSums* sums) {
 
 // Steps that this rank takes alone, up to the one after which all weights are averaged.
 int64_t ShardedSteps::StepsAlone(const TrainingSteps& work) {
-  UpdateRule rule = work.rule;
   const int64_t steps = work.count();
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
-    rule = work.RuleAt(done);
-    StepAlone(work, {begin, std::min(begin + work.batch, work.end)}, rule);
+    StepAlone(work, {begin, std::min(begin + work.batch, work.end)}, work.RuleAt(done));
     ++done;
     if (++alone_ >= sync_steps_) {
       Synchronize(work.sums);
@@ -271,14 +269,12 @@ int64_t ShardedSteps::Steps(const TrainingSteps& work) {
   }
   LossSums total;
   backend_.Download(&total, work.sums, sizeof(total));
-  UpdateRule rule = work.rule;
   const int64_t steps = work.count();
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
     Add(total, Gradient(work, {begin, std::min(begin + work.batch, work.end)}));
-    executor_.Update(rule);
-    ++rule.step;
+    executor_.Update(work.RuleAt(done));
     ++done;
     if (!std::isfinite(total.loss) ||
         (done < steps && Any(work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)()))) {

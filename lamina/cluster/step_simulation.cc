@@ -11,7 +11,7 @@
 namespace lamina {
 namespace {
 
-constexpr double kSmall_bytes = 32;
+constexpr double kFlag_bytes = 32;
 
 class Job {
  public:
@@ -66,8 +66,8 @@ double SimulateSteps(const StepCost& step, const NetworkCost& network, int64_t s
         job.Exchange(slice);
       }
       job.Exchange(slice);
-      job.Exchange(kSmall_bytes);
-      job.Exchange(kSmall_bytes);
+      job.Exchange(kFlag_bytes);
+      job.Exchange(kFlag_bytes);
     }
   }
   return *std::max_element(job.clocks().begin(), job.clocks().end()) / steps;
