@@ -249,16 +249,19 @@ void ShardedSteps::Synchronize(LossSums* sums) {
 
 // Steps that this rank takes alone, up to the one after which all weights are averaged.
 int64_t ShardedSteps::StepsAlone(const TrainingSteps& work) {
+  LossSums shared;  // work.sums is where losses of shards come
+  backend_.Download(&shared, work.sums, sizeof(shared));
   const int64_t steps = work.count();
   int64_t done = 0;
-  while (done < steps) {
+  while (done < steps && alone_ < sync_steps_) {
     const int64_t begin = work.begin + done * work.batch;
     StepAlone(work, {begin, std::min(begin + work.batch, work.end)}, work.RuleAt(done));
     ++done;
-    if (++alone_ >= sync_steps_) {
-      Synchronize(work.sums);
-      break;  // who asks looks at the loss, and whether to stop
-    }
+    ++alone_;
+  }
+  backend_.Upload(work.sums, &shared, sizeof(shared));
+  if (alone_ == sync_steps_) {
+    Synchronize(work.sums);  // who asks looks at the loss, and whether to stop
   }
   return done;
 }

@@ -229,7 +229,8 @@ class RanksThatRound : public testing::Test {
     });
     for (const Trained& result : results) {
       EXPECT_EQ(Bytes(result.network), Bytes(results[0].network)) << size;
-      EXPECT_EQ(Losses(result.history), Losses(results[0].history)) << size;
+      EXPECT_EQ(result.history.epochs.back().train_loss, results[0].history.epochs.back().train_loss) << size;
+      EXPECT_EQ(result.history.epochs.back().validation_loss, results[0].history.epochs.back().validation_loss) << size;
     }
     return results[0];
   }

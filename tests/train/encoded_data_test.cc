@@ -59,7 +59,8 @@ void ExpectSame(const Dataset& a, const Dataset& b) {
   ASSERT_EQ(a.size(), b.size());
   const auto same = [](const Matrix& x, const Matrix& y) {
     return x.rows() == 0 || (x.rows() == y.rows() && x.cols() == y.cols() && x.dtype() == y.dtype() &&
-           std::memcmp(x.data(), y.data(), static_cast<size_t>(x.rows() * x.cols() * DTypeSize_bytes(x.dtype()))) == 0);
+                             std::memcmp(x.data(), y.data(),
+                                         static_cast<size_t>(x.rows() * x.cols() * DTypeSize_bytes(x.dtype()))) == 0);
   };
   EXPECT_TRUE(same(a.features, b.features));
   EXPECT_TRUE(same(a.targets, b.targets));

@@ -304,7 +304,7 @@ Table ReadCsvFile(std::string_view content, const std::string& source, const Rea
   CheckSeparator(separator);
   const size_t first_line = view.find('\n');
   if (separator == ' ' || (first_line + 1 == view.size() && view.find('\r') < first_line)) {
-    return ReadCsv(std::string(view), source, options);  // lines that are made anew, in memory
+    return ReadCsv(std::string(view.substr(0, view.size() - 1)), source, options);  // lines made anew, in memory
   }
   return ReadText(WithoutTrailingBlankLines(view), separator, source, options, &file);
 }
