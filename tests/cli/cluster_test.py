@@ -240,7 +240,7 @@ class NamespacesTest(RankTest):
         for mpi in installed():
             os.remove(self.path("m.safetensors"))
             run = subprocess.run([os.path.join(SOURCE, "scripts", "namespaces"), "-n", "2", "-r", "0.5", "-m", mpi, PROGRAM,
-                                  *map(str, TRAIN), "--shards", "8", "--model", "m.safetensors", "--json", "r.json"], cwd=self.folder, text=True,
+                                  *map(str, TRAIN), "--shards", "8", "--overwrite", "--model", "m.safetensors", "--json", "r.json"], cwd=self.folder, text=True,
                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_SECONDS, env={**os.environ, "LAMINA_TUNE": "off"})
             if run.returncode == 77:
                 self.skipTest(run.stderr.strip())

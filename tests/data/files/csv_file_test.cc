@@ -50,7 +50,7 @@ TEST(CsvFileTest, ReadsWhatIsReadInMemory) {
                                "a;b\r\n1,5;x\r\n2,25;\xC3\xA4\r\n",
                                "# a comment\n# x y\n1,2\n3,4\n",
                                "#a,b\n1,2\n3,4\n",
-                               "a\rb\r1\r2\r",                // line ends of old Macintosh files
+                               "a\r3\r1\r2\r",                // line ends of old Macintosh files
                                "  1.0   2.0\n 10.0   3.5\n",  // lined up with spaces
                                "x\n1\n\n2\n\n\n",
                                "d,v\n13/2/2024,1\n1/3/2024,2\n"};
