@@ -37,5 +37,5 @@ elseif(NOT LAMINA_TEST_SUITE STREQUAL "all")
 elseif(LAMINA_SANITIZE)  # all tests with sanitizers, preset tsan for one: without what takes minutes each; MPI libraries leak
   set(suite_left_out Paper2016.* Matrix.* Candidates.* DataFeed.Training* RecordedSteps.ClippedAndSmoothed RecordedSteps.EveryRule
     *SameBitsForEverySlicing* Fsvc/* LibraryExample.TunedPlans ZerosConformance*SCALAR* */ZerosConformance*SCALAR*)
-  set(suite_cli_left_out "^(cluster|docs|help_examples|paper_2016|recipes|tools|tune|weights)$")
+  set(suite_cli_left_out "^(cluster|docs|encode|help_examples|paper_2016|recipes|tools|tune|weights)$")
 endif()

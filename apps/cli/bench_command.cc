@@ -17,6 +17,7 @@
 #include "bench_paper_2017.h"
 #include "bench_peak.h"
 #include "bench_predict.h"
+#include "bench_scaling.h"
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/backend/backends.h"
@@ -279,6 +280,7 @@ Command AddBench(CLI::App& app) {
                                                             {"network", AddBenchNetwork(*bench)},
                                                             {"peak", AddBenchPeak(*bench)},
                                                             {"predict", AddBenchPredict(*bench)},
+                                                            {"scaling", AddBenchScaling(*bench)},
                                                             {"paper-2016", AddBenchPaper2016(*bench)},
                                                             {"paper-2017", AddBenchPaper2017(*bench)}};
   return {bench, [=] { return runs.at(bench->get_subcommands().front()->get_name())(); }};

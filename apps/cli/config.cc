@@ -214,6 +214,13 @@ std::string CheckCount(const std::string& text) {
   return value && *value >= 0 ? "" : fmt::format("'{}' is not a whole number of 0 or more, or too large", text);
 }
 
+void AddSettingFlags(CLI::App& app, TrainSettings& settings, bool (*which)(const Setting<TrainSettings>& row)) {
+  VisitSettings(settings, [&](const auto& row, auto& field) {
+    if (which(row)) {
+      AddFlag(app, row, field);
+    }
+  });
+}
 void AddSettingFlags(CLI::App& app, TrainSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings) { AddFlags(app, settings); }

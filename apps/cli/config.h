@@ -14,6 +14,8 @@ namespace lamina::cli {
 
 /// One flag per setting, --name, bound to `settings`, whose present values are the defaults.
 void AddSettingFlags(CLI::App& app, TrainSettings& settings);
+/// Those of some settings.
+void AddSettingFlags(CLI::App& app, TrainSettings& settings, bool (*which)(const Setting<TrainSettings>& row));
 void AddSettingFlags(CLI::App& app, FileLayerSettings& settings);
 void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings);
 void AddSettingFlags(CLI::App& app, FileCentresSettings& settings);

@@ -13,6 +13,7 @@
 #include "lamina/base/text.h"
 #include "lamina/layer/file_layer.h"
 #include "progress.h"
+#include "ranks.h"
 #include "standard_error.h"
 
 namespace lamina::cli {
@@ -29,6 +30,7 @@ struct LayerCommand {
   std::string config;
   bool print_config = false;
   bool quiet = false;
+  RankFlags ranks;
   JsonOutput json_output;
 };
 
@@ -40,6 +42,10 @@ void PrintStart(const FileLayer& layer) {
   fmt::print("{} slice{} ({} x {}) of up to {} samples x {} neurons, {} each, budget {}\n", plan.count(),
              plan.count() == 1 ? "" : "s", plan.sample_slices(), plan.neuron_slices(), WithThousands(plan.samples),
              WithThousands(plan.neurons), BytesText(plan.slice_bytes), BytesText(layer.budget_bytes()));
+  if (const nlohmann::json ranks = RanksJson(); !ranks.is_null()) {
+    fmt::print("{} ranks on {} host{} by {}, {} samples each\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
+               ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), WithThousands(layer.own_batch()));
+  }
   std::fflush(stdout);
 }
 
@@ -58,7 +64,8 @@ void PrintResult(const FileLayerSettings& settings, const FileLayerResult& resul
 nlohmann::json ResultJson(const LayerCommand& command, const FileLayer& layer, const FileLayerResult& result) {
   const FileLayerSettings& settings = command.settings;
   const SlicePlan& plan = layer.plan();
-  return {{"x", settings.x},
+  return {{"ranks", RanksJson()},
+          {"x", settings.x},
           {"w", settings.w},
           {"out", settings.out},
           {"w_out", settings.w_out},
@@ -114,9 +121,12 @@ int RunLayer(const LayerCommand& command) {
   FileUse files = FilesOf(settings);
   files.AddRead("--config", {command.config});
   command.json_output.Check(std::move(files));
-  const bool text = !command.quiet && !command.json_output.to_stdout();
-  FileLayer layer(settings);
-  PrintWarning(layer.tuning_warning());
+  Communicator* ranks = JoinRanks(command.ranks);
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  FileLayer layer(settings, ranks);
+  if (SpeaksForAll()) {
+    PrintWarning(layer.tuning_warning());
+  }
   if (text) {
     PrintStart(layer);
   }
@@ -134,13 +144,17 @@ int RunLayer(const LayerCommand& command) {
   }
   bar.Clear();
   if (!result.complete) {
-    PrintToStderr("lamina: interrupted; nothing was written\n");
+    if (SpeaksForAll()) {
+      PrintToStderr("lamina: interrupted; nothing was written\n");
+    }
     return kExitInterrupted;
   }
   if (text) {
     PrintResult(settings, result);
   }
-  command.json_output.Write("layer", ResultJson(command, layer, result));
+  if (SpeaksForAll()) {
+    command.json_output.Write("layer", ResultJson(command, layer, result));
+  }
   return kExitOk;
 }
 
@@ -155,6 +169,7 @@ Command AddLayer(CLI::App& app, int argc, const char* const* argv) {
     }
   }
   AddSettingFlags(*layer, command->settings);
+  command->ranks.AddTo(*layer);
   layer->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
   layer->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   layer->add_flag("-q,--quiet", command->quiet, "Print errors only");

@@ -74,6 +74,15 @@ Matrix::Matrix(int64_t rows, int64_t cols, DType dtype) : rows_(rows), cols_(col
   elements_ = {buffer, buffer->data()};
 }
 
+Matrix Matrix::Over(std::shared_ptr<void> elements, int64_t rows, int64_t cols, DType dtype) {
+  Matrix matrix;
+  matrix.elements_ = std::move(elements);
+  matrix.rows_ = rows;
+  matrix.cols_ = cols;
+  matrix.dtype_ = dtype;
+  return matrix;
+}
+
 Matrix Matrix::Share() const {
   Matrix same;
   same.elements_ = elements_;

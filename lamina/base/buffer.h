@@ -52,6 +52,9 @@ class Matrix {
   Matrix(Matrix&&) noexcept = default;
   Matrix& operator=(Matrix&&) noexcept = default;
 
+  /// Over elements that `elements` owns, dense and read only: those of a mapped file.
+  static Matrix Over(std::shared_ptr<void> elements, int64_t rows, int64_t cols, DType dtype);
+
   /// A second owner of the same elements, for data that several hold and nobody writes to any more.
   Matrix Share() const;
 

@@ -104,12 +104,13 @@ const char* MappedFileAt(const void* address) noexcept {
   return nullptr;
 }
 
-Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::string& path) : size_bytes_(size_bytes) {
+Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::string& path, int64_t offset)
+    : size_bytes_(size_bytes) {
   if (size_bytes == 0) {
     return;
   }
   void* mapped = mmap(nullptr, static_cast<size_t>(size_bytes), writable ? PROT_READ | PROT_WRITE : PROT_READ,
-                      MAP_SHARED, descriptor, 0);
+                      MAP_SHARED, descriptor, offset);
   if (mapped == MAP_FAILED) {
     throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(size_bytes), std::strerror(errno)),
                 {.file = path});

@@ -15,8 +15,9 @@ namespace lamina {
 class Mapping {
  public:
   Mapping() = default;
-  /// Throws Error(kResource) where the range cannot be had. `writable`: shared with the file, else read-only.
-  Mapping(int descriptor, int64_t size_bytes, bool writable, const std::string& path);
+  /// From `offset` of the file on, a whole number of pages. Throws Error(kResource) where the range cannot be had.
+  /// `writable`: shared with the file, else read-only.
+  Mapping(int descriptor, int64_t size_bytes, bool writable, const std::string& path, int64_t offset = 0);
   ~Mapping();
   Mapping(Mapping&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}

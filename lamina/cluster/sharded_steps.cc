@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/team.h"
@@ -17,22 +19,12 @@ namespace {
 
 constexpr int64_t kFresh = -1;    // the place of a gradient that is still where the executor put it
 constexpr int64_t kBlock = 1024;  // elements that are scaled before they are added
-constexpr int64_t kSliceUnit = 16;
 
 void Add(LossSums& to, const LossSums& more) {
   to.loss += more.loss;
   to.weight += more.weight;
   to.correct += more.correct;
   to.samples += more.samples;
-}
-
-template <class T>
-void Add(T* to, const T* more, int64_t count, int threads) {
-  RunParts(threads, count, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      to[i] += more[i];
-    }
-  });
 }
 
 // Scaled in memory first: fused with the sum it would be rounded once instead of twice, and the bits would depend on
@@ -64,13 +56,16 @@ void Scale(T* to, const T* from, T scale, int64_t count, int threads) {
 
 }  // namespace
 
-ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dtype, int64_t shards, Communicator* ranks)
+ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dtype, const ShardOptions& options,
+                           Communicator* ranks)
     : executor_(executor),
       backend_(backend),
       dtype_(dtype),
-      shards_(shards),
+      shards_(options.shards),
+      sync_steps_(ranks == nullptr || ranks->size() == 1 ? 0 : options.sync_steps),
       ranks_(ranks),
-      count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)) {
+      count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
+      sum_(count_, ranks, backend.threads(), options.gradients) {
   if (size() > shards_) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -83,18 +78,20 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
   }
 }
 
-// The sum of this rank's shards of `shards`, by node: terms_ in order. Loss sums of the shards go to `sums`.
+// The sum of this rank's shards of `shards`, by node: terms_ in order, of which each shard is its share of `whole`
+// rows. Loss sums of the shards go to `sums`.
 template <class T>
-void ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, std::vector<LossSums>& sums) {
+void ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole,
+                          std::vector<LossSums>& sums) {
   const int threads = backend_.threads();
-  const auto* gradient = static_cast<const T*>(host_.size_bytes() > 0 ? host_.data() : executor_.gradients().data());
+  const auto* gradient = static_cast<const T*>(GradientOnHost());
   T scale = 0;
   std::vector<int64_t> unused;
   TreeSum tree([&](int64_t left, int64_t right) {
     if (right == kFresh) {
       AddScaled(PlaceAt<T>(left), gradient, scale, count_, threads);
     } else {
-      Add(PlaceAt<T>(left), PlaceAt<T>(right), count_, threads);
+      AddArrays(PlaceAt<T>(left), PlaceAt<T>(right), count_, threads);
       unused.push_back(right);
     }
   });
@@ -110,7 +107,7 @@ void ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t sh
       backend_.Download(host_.data(), executor_.gradients().data(), host_.size_bytes());
     }
     // The gradient is a mean over the shard's samples.
-    scale = static_cast<T>(part.count()) / static_cast<T>(rows.count());
+    scale = static_cast<T>(part.count()) / static_cast<T>(whole);
     if (shard % 2 == 1 && shard > own.begin) {  // the shard before it waits to be added to
       tree.Push({0, shard}, kFresh);
       continue;
@@ -135,75 +132,28 @@ void ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t sh
 // From terms_ of all ranks to the whole gradient in the executor.
 template <class T>
 void ShardedSteps::SumAll(int64_t shards) {
-  const int threads = backend_.threads();
-  auto* whole = static_cast<T*>(host_.size_bytes() > 0 ? host_.data() : executor_.gradients().data());
-  const auto cut = [&](int64_t r) { return std::min(count_, count_ * r / size() / kSliceUnit * kSliceUnit); };
-  const auto begin_of = [&](int64_t r) { return r == size() ? count_ : cut(r); };
-  const int64_t own_begin = begin_of(rank());
-  const int64_t own_count = begin_of(rank() + 1) - own_begin;
-  const auto bytes = [](int64_t count) { return count * static_cast<int64_t>(sizeof(T)); };
-
-  // This rank's slice of every node, those of other ranks received into slices_.
-  std::vector<std::vector<ShardNode>> nodes;
-  size_t rounds = 0;
-  int64_t foreign = 0;
-  for (int64_t r = 0; r < size(); ++r) {
-    nodes.push_back(NodesOf(PartOf(shards, size(), r)));
-    rounds = std::max(rounds, nodes.back().size());
-    foreign += r == rank() ? 0 : std::ssize(nodes.back());
-  }
-  if (slices_.size_bytes() < bytes(foreign * own_count)) {
-    slices_ = AlignedBuffer(bytes(foreign * own_count));
-  }
-  std::vector<std::vector<T*>> slices(nodes.size());
-  T* next = static_cast<T*>(slices_.data());
-  for (size_t r = 0; r < nodes.size(); ++r) {
-    for (size_t n = 0; n < nodes[r].size(); ++n) {
-      if (static_cast<int64_t>(r) == rank()) {
-        slices[r].push_back(PlaceAt<T>(terms_[n]) + own_begin);
-      } else {
-        slices[r].push_back(next);
-        next += own_count;
-      }
-    }
-  }
-  for (size_t round = 0; round < rounds && size() > 1; ++round) {
-    std::vector<SentPart> to(nodes.size());
-    std::vector<ReceivedPart> from(nodes.size());
-    for (size_t r = 0; r < nodes.size(); ++r) {
-      if (static_cast<int64_t>(r) == rank()) {
-        continue;
-      }
-      const auto begin = begin_of(static_cast<int64_t>(r));
-      if (round < terms_.size()) {
-        to[r] = {PlaceAt<T>(terms_[round]) + begin, bytes(begin_of(static_cast<int64_t>(r) + 1) - begin)};
-      }
-      if (round < nodes[r].size()) {
-        from[r] = {slices[r][round], bytes(own_count)};
-      }
-    }
-    ranks_->AllToAll(to, from);
-  }
   std::vector<T*> terms;
-  TreeSum tree([&](int64_t left, int64_t right) {
-    Add(terms[static_cast<size_t>(left)], terms[static_cast<size_t>(right)], own_count, threads);
-  });
-  for (size_t r = 0; r < nodes.size(); ++r) {
-    for (size_t n = 0; n < nodes[r].size(); ++n) {
-      terms.push_back(slices[r][n]);
-      tree.Push(nodes[r][n], std::ssize(terms) - 1);
-    }
+  std::transform(terms_.begin(), terms_.end(), std::back_inserter(terms),
+                 [&](int64_t place) { return PlaceAt<T>(place); });
+  sum_.Sum<T>(shards, terms, static_cast<T*>(GradientOnHost()));
+  StoreGradient();
+}
+
+// The same from those of this rank alone.
+template <class T>
+void ShardedSteps::SumAlone(int64_t shards) {
+  TreeSum tree(
+      [&](int64_t left, int64_t right) { AddArrays(PlaceAt<T>(left), PlaceAt<T>(right), count_, backend_.threads()); });
+  const std::vector<ShardNode> nodes = NodesOf(PartOf(shards, size(), rank()));
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    tree.Push(nodes[n], terms_[n]);
   }
-  const T* sum = terms[static_cast<size_t>(tree.Finish())];
-  if (size() == 1) {
-    RunParts(threads, count_, [&](int64_t begin, int64_t end) { std::copy(sum + begin, sum + end, whole + begin); });
-  } else {
-    std::vector<ReceivedPart> from;
-    for (int64_t r = 0; r < size(); ++r) {
-      from.push_back({whole + begin_of(r), bytes(begin_of(r + 1) - begin_of(r))});
-    }
-    ranks_->AllToAll(std::vector<SentPart>(from.size(), {sum, bytes(own_count)}), from);
-  }
+  const T* sum = PlaceAt<T>(tree.Finish());
+  std::copy(sum, sum + count_, static_cast<T*>(GradientOnHost()));
+  StoreGradient();
+}
+
+void ShardedSteps::StoreGradient() {
   if (host_.size_bytes() > 0) {
     backend_.Upload(executor_.gradients().data(), host_.data(), host_.size_bytes());
   }
@@ -231,7 +181,7 @@ LossSums ShardedSteps::Gradient(const TrainingSteps& work, IndexRange rows) {
   const int64_t shards = std::min(shards_, rows.count());  // each has samples
   std::vector<LossSums> sums(static_cast<size_t>(shards));
   DispatchFloat(dtype_, [&]<class T>(T) {
-    SumOwn<T>(work, rows, shards, sums);
+    SumOwn<T>(work, rows, shards, rows.count(), sums);
     SumAll<T>(shards);
   });
   Share(sums);
@@ -243,17 +193,91 @@ LossSums ShardedSteps::Gradient(const TrainingSteps& work, IndexRange rows) {
   return sums[static_cast<size_t>(tree.Finish())];
 }
 
+// A step by this rank's rows of the batch; a rank without any takes none.
+void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule) {
+  const int64_t shards = std::min(shards_, rows.count());
+  const IndexRange own = PartOf(shards, size(), rank());
+  if (own.count() == 0) {
+    return;
+  }
+  const int64_t own_rows =
+      PartOf(rows.count(), shards, own.end - 1).end - PartOf(rows.count(), shards, own.begin).begin;
+  std::vector<LossSums> sums(static_cast<size_t>(shards));
+  DispatchFloat(dtype_, [&]<class T>(T) {
+    SumOwn<T>(work, rows, shards, own_rows, sums);
+    SumAlone<T>(shards);
+  });
+  for (const LossSums& part : sums) {
+    Add(unshared_, part);
+  }
+  executor_.Update(rule);
+}
+
+template <class T>
+void ShardedSteps::Average(Buffer& array) {
+  AlignedBuffer mine(array.size_bytes());
+  backend_.Download(mine.data(), array.data(), array.size_bytes());
+  auto* const numbers = static_cast<T*>(mine.data());
+  Scale(numbers, numbers, T(1) / static_cast<T>(size()), count_, backend_.threads());
+  AlignedBuffer mean(array.size_bytes());
+  T* const terms[] = {numbers};
+  RankSum(count_, ranks_, backend_.threads()).Sum<T>(size(), terms, static_cast<T*>(mean.data()));
+  backend_.Upload(array.data(), mean.data(), array.size_bytes());
+}
+
+void ShardedSteps::Synchronize(LossSums* sums) {
+  if (alone_ == 0) {
+    return;
+  }
+  alone_ = 0;
+  DispatchFloat(dtype_, [&]<class T>(T) {
+    Average<T>(executor_.parameters());
+    for (int i = 0; i < executor_.state_count(); ++i) {
+      Average<T>(executor_.state(i));
+    }
+  });
+  std::vector<LossSums> all(static_cast<size_t>(size()));
+  all[static_cast<size_t>(rank())] = std::exchange(unshared_, {});
+  Share(all);
+  LossSums total;
+  backend_.Download(&total, sums, sizeof(total));
+  for (const LossSums& part : all) {
+    Add(total, part);
+  }
+  backend_.Upload(sums, &total, sizeof(total));
+}
+
+// Steps that this rank takes alone, up to the one after which all weights are averaged.
+int64_t ShardedSteps::StepsAlone(const TrainingSteps& work) {
+  LossSums shared;  // work.sums is where losses of shards come
+  backend_.Download(&shared, work.sums, sizeof(shared));
+  const int64_t steps = work.count();
+  int64_t done = 0;
+  while (done < steps && alone_ < sync_steps_) {
+    const int64_t begin = work.begin + done * work.batch;
+    StepAlone(work, {begin, std::min(begin + work.batch, work.end)}, work.RuleAt(done));
+    ++done;
+    ++alone_;
+  }
+  backend_.Upload(work.sums, &shared, sizeof(shared));
+  if (alone_ == sync_steps_) {
+    Synchronize(work.sums);  // who asks looks at the loss, and whether to stop
+  }
+  return done;
+}
+
 int64_t ShardedSteps::Steps(const TrainingSteps& work) {
+  if (sync_steps_ > 0) {
+    return StepsAlone(work);
+  }
   LossSums total;
   backend_.Download(&total, work.sums, sizeof(total));
-  UpdateRule rule = work.rule;
   const int64_t steps = work.count();
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
     Add(total, Gradient(work, {begin, std::min(begin + work.batch, work.end)}));
-    executor_.Update(rule);
-    ++rule.step;
+    executor_.Update(work.RuleAt(done));
     ++done;
     if (!std::isfinite(total.loss) ||
         (done < steps && Any(work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)()))) {

@@ -9,39 +9,64 @@
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/buffer.h"
 #include "lamina/cluster/communicator.h"
+#include "lamina/cluster/rank_sum.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/nn/executor.h"
 
 namespace lamina {
 
+struct ShardOptions {
+  int64_t shards = 1;
+  SentAs gradients = SentAs::kItself;
+  int64_t sync_steps = 0;  // 0: all ranks take each step
+};
+
 /// Every batch is cut into `shards` ranges of rows. A shard's gradient is computed as one, the gradients of all are
-/// summed by a tree over the shards (TreeSum), and every rank takes the step: parameters are the same bits on all
-/// ranks, for any number of ranks, one included. Ranks exchange slices: each sums one slice of what all have, and sends
-/// it to all, so that a rank sends about 2 (p - 1) / p times the gradient a step, as in a ring. One caller at a time.
+/// summed by a tree over the shards (RankSum), and every rank takes the step: parameters are the same bits on all
+/// ranks, for any number of ranks, one included. With `sync_steps` each rank takes steps by its own rows of the batches
+/// instead, and after so many of them weights and states of the update rule become their mean over the ranks: other
+/// bits for another number of ranks. One caller at a time.
 class ShardedSteps {
  public:
   /// `executor` has room for SamplesOfShard(); it and `backend` outlive this. `ranks` null: this process alone. Throws
   /// Error(kInvalidArgument) where a rank would have nothing to do.
-  ShardedSteps(Executor& executor, const Backend& backend, DType dtype, int64_t shards, Communicator* ranks);
+  ShardedSteps(Executor& executor, const Backend& backend, DType dtype, const ShardOptions& options,
+               Communicator* ranks);
 
   /// The most samples of a shard of a batch.
   static int64_t SamplesOfShard(int64_t batch, int64_t shards) { return (batch + shards - 1) / shards; }
 
   /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop.
   int64_t Steps(const TrainingSteps& work);
+  /// What steps of this rank alone are not shared yet: weights are averaged, losses go to `sums`. Collective; before
+  /// anything is evaluated or kept.
+  void Synchronize(LossSums* sums);
   /// The sum of of(i) for i in [0, parts), in this order; every rank asks for some of them. Collective.
   LossSums SumOver(int64_t parts, const std::function<LossSums(int64_t)>& of);
-  /// Whether it is true on any rank. Collective.
-  bool Any(bool mine) { return ranks_ != nullptr && ranks_->size() > 1 ? ranks_->Any(mine) : mine; }
+  /// Whether it is true on any rank. Collective. Between steps that ranks take alone nobody is asked: false.
+  bool Any(bool mine) {
+    if (alone_ > 0) {
+      return false;
+    }
+    return ranks_ != nullptr && ranks_->size() > 1 ? ranks_->Any(mine) : mine;
+  }
 
  private:
   int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
   int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
   LossSums Gradient(const TrainingSteps& work, IndexRange rows);
   template <class T>
-  void SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, std::vector<LossSums>& sums);
+  void SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole, std::vector<LossSums>& sums);
   template <class T>
   void SumAll(int64_t shards);
+  template <class T>
+  void SumAlone(int64_t shards);
+  void StoreGradient();
+  void* GradientOnHost() { return host_.size_bytes() > 0 ? host_.data() : executor_.gradients().data(); }
+  int64_t StepsAlone(const TrainingSteps& work);
+  void StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule);
+  template <class T>
+  void Average(Buffer& array);
   void Share(std::vector<LossSums>& sums);
   template <class T>
   T* PlaceAt(int64_t place) {
@@ -52,12 +77,15 @@ class ShardedSteps {
   const Backend& backend_;
   DType dtype_;
   int64_t shards_;
+  int64_t sync_steps_;
   Communicator* ranks_;
-  int64_t count_;                      // of the elements of a gradient
+  int64_t count_;  // of the elements of a gradient
+  RankSum sum_;
   std::vector<AlignedBuffer> places_;  // memory of terms of the sum
   std::vector<int64_t> terms_;         // places of the nodes that this rank sums
-  AlignedBuffer slices_;               // of this rank, of all nodes of the others
   AlignedBuffer host_;                 // a gradient, where the backend's memory is not the host's
+  int64_t alone_ = 0;                  // steps since ranks had the same weights
+  LossSums unshared_;                  // of those
 };
 
 }  // namespace lamina

@@ -9,14 +9,21 @@
 #include <limits>
 
 #include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/names.h"
+#include "lamina/base/scratch_folder.h"
+#include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
+#include "lamina/base/version.h"
+#include "lamina/cluster/communicator.h"
+#include "lamina/cluster/shards.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/layer/random_weights.h"
+#include "lamina/layer/shared_output.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
@@ -100,6 +107,42 @@ double LargestOf(RowSource& rows) {
   return largest;
 }
 
+// What tells a file from another one: its shape, and the bytes of rows that are spread over it.
+std::string SampleOf(NpyMatrix& file) {
+  constexpr int64_t kRows = 64;
+  Sha256 bytes;
+  const int64_t row_bytes = file.cols() * DTypeSize_bytes(file.dtype());
+  for (int64_t i = 0; i < std::min(kRows, file.rows()); ++i) {
+    const int64_t row = i * file.rows() / std::min(kRows, file.rows());
+    bytes.Update(file.Rows(row, 1).data, static_cast<size_t>(row_bytes));
+    file.Release(row, 1);
+  }
+  return fmt::format("{} x {} {} {}", file.rows(), file.cols(), DTypeName(file.dtype()),
+                     bytes.HexDigest().substr(0, 16));
+}
+
+// They share its memory.
+int64_t RanksOfHost(const Communicator* ranks) {
+  int64_t count = ranks == nullptr ? 1 : 0;
+  for (int r = 0; ranks != nullptr && r < ranks->size(); ++r) {
+    count += ranks->host(r) == ranks->host(ranks->rank()) ? 1 : 0;
+  }
+  return count;
+}
+
+// Ranks that are done wait for the others, which may be slower: some times as long as they took themselves.
+bool StoppedAnywhere(Communicator* ranks, bool stopped, double seconds) {
+  constexpr double kSlower = 4;
+  if (ranks == nullptr) {
+    return stopped;
+  }
+  const double patience = ranks->patience_seconds();
+  ranks->set_patience_seconds(patience + kSlower * seconds);
+  const bool any = ranks->Any(stopped);
+  ranks->set_patience_seconds(patience);
+  return any;
+}
+
 }  // namespace
 
 template <>
@@ -135,11 +178,11 @@ std::span<const Setting<FileLayerSettings>> SettingRows() {
   return rows;
 }
 
-FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
+FileLayer::FileLayer(const FileLayerSettings& settings, Communicator* ranks) : settings_(settings), ranks_(ranks) {
   CheckSettings(settings_);
   layer_ = NeuronOf(settings_);
   PrecisionOf(settings_.precision);
-  backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  backend_ = MakeTunedBackend(settings_.backend, {.threads = Threads()}, &tuning_warning_);
   x_ = std::make_unique<NpyMatrix>(settings_.x);
   if (!settings_.w.empty()) {
     w_ = std::make_unique<NpyMatrix>(settings_.w);
@@ -152,10 +195,45 @@ FileLayer::FileLayer(const FileLayerSettings& settings) : settings_(settings) {
   layer_.inputs = x_->cols();
   layer_.outputs = w_ == nullptr ? settings_.neurons : w_->rows();
   ReadBias();
+  ShareSamples();
   PlanLayer();
 }
 
 FileLayer::~FileLayer() = default;
+
+// The ranks of a host share its cores.
+int FileLayer::Threads() const {
+  const auto asked = static_cast<int>(settings_.threads);
+  return ranks_ == nullptr || asked > 0 ? asked : CoresOfRank(*ranks_);
+}
+
+void FileLayer::ShareSamples() {
+  own_count_ = batch();
+  if (ranks_ == nullptr) {
+    return;
+  }
+  std::string text;
+  VisitSettings(settings_, [&](const auto& row, const auto& field) {
+    text += row.name == "threads" ? "" : fmt::format("--{} {}\n", row.name, FieldText(&field));
+  });
+  RequireSame(*ranks_, "the version of lamina", Version(), "Install the same one on all hosts.");
+  RequireSame(*ranks_, "the backend", fmt::format("{} ({})", backend_->name(), CpuTargets().front()),
+              "Their numbers would differ. Choose one that all hosts have: --backend, LAMINA_ISA=avx2.");
+  RequireSame(*ranks_, "the settings", text, "Start all ranks with the same command.");
+  std::string content = SampleOf(*x_);
+  if (w_ != nullptr) {
+    content += " " + SampleOf(*w_);
+  }
+  RequireSame(*ranks_, "the files", content,
+              "Copy the same files to all hosts, or read them from a file system that all share.");
+  if (batch() < ranks_->size()) {
+    RefuseSetting("x", fmt::format("{} ranks share {} samples: some would have nothing to do", ranks_->size(), batch()),
+                  settings_.x, "Start fewer ranks.");
+  }
+  const IndexRange own = PartOf(batch(), ranks_->size(), ranks_->rank());
+  own_begin_ = own.begin;
+  own_count_ = own.count();
+}
 
 int64_t FileLayer::batch() const { return x_->rows(); }
 DType FileLayer::dtype() const { return x_->dtype(); }
@@ -184,12 +262,12 @@ void FileLayer::PlanLayer() {
   if (SliceBytes(layer_, dtype(), batch(), layer_.outputs) == std::numeric_limits<int64_t>::max()) {
     RefuseSetting("x", fmt::format("an output of {} x {} is larger than any file", batch(), layer_.outputs));
   }
-  budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() : ParseBytes(settings_.memory);
+  budget_bytes_ = settings_.memory.empty() ? DefaultBudget_bytes() / RanksOfHost(ranks_) : ParseBytes(settings_.memory);
   if (const int64_t free_bytes = backend_->FreeMemory_bytes(); free_bytes > 0) {
     budget_bytes_ = std::min(budget_bytes_, free_bytes / 10 * 9 / 2);  // of two slices, one copied beside the other
   }
   options.budget_bytes = budget_bytes_;
-  plan_ = PlanSlices(layer_, batch(), dtype(), options);
+  plan_ = PlanSlices(layer_, own_count_, dtype(), options);
   if (settings_.asymmetry == SliceOptions{}.asymmetry && plan_.count() > 1) {
     const StoredProfile stored = LoadStoredProfile(*backend_);
     LayerSpec slice = layer_;
@@ -199,7 +277,7 @@ void FileLayer::PlanLayer() {
                                                                             dtype(), PrecisionOf(settings_.precision)});
     if (tuned.asymmetry > 0) {
       options.asymmetry = tuned.asymmetry;
-      plan_ = PlanSlices(layer_, batch(), dtype(), options);
+      plan_ = PlanSlices(layer_, own_count_, dtype(), options);
     }
   }
 }
@@ -207,10 +285,31 @@ void FileLayer::PlanLayer() {
 FileLayerResult FileLayer::Run(const SliceCallbacks& callbacks) {
   const DType out_type = OutputType(dtype());
   std::unique_ptr<NpyOutput> drawn;
-  NpyOutput out(settings_.out, batch(), layer_.outputs, out_type);
+  std::unique_ptr<ScratchFolder> scratch;  // of ranks that keep no weights
+  std::unique_ptr<NpyOutput> out;
+  std::unique_ptr<SharedOutput> shared;
+  SlicedOutput written;
+  if (ranks_ == nullptr) {
+    out = std::make_unique<NpyOutput>(settings_.out, batch(), layer_.outputs, out_type);
+    written = {out->view(), [&](const SlicePiece& piece) { out->Finish(piece.begin, piece.rows); }};
+  } else {
+    shared = std::make_unique<SharedOutput>(settings_.out, batch(), own_begin_, own_count_, layer_.outputs, out_type,
+                                            *ranks_);
+    written = {shared->view(), [&](const SlicePiece& piece) {
+                 shared->Write(piece.begin, piece.rows, piece.neuron, piece.neurons);
+                 if (backend_->space() == Space::kHost || piece.neuron + piece.neurons == layer_.outputs) {
+                   shared->Release(piece.begin, piece.rows);
+                 }
+               }};
+  }
+  const bool first = ranks_ == nullptr || ranks_->is_first();
   RowSource* weights = w_.get();
   if (w_ == nullptr) {  // drawn into a file like any other, whose part is removed at the end unless it is to be kept
-    const std::string path = settings_.w_out.empty() ? settings_.out + ".weights" : settings_.w_out;
+    std::string path = settings_.w_out.empty() ? settings_.out + ".weights" : settings_.w_out;
+    if (!first) {
+      scratch = std::make_unique<ScratchFolder>("weights");
+      path = scratch->Path("weights.npy");
+    }
     drawn = std::make_unique<NpyOutput>(path, layer_.outputs, layer_.inputs, dtype());
     DrawWeights(layer_, *x_, settings_.seed, drawn->view(),
                 [&](int64_t begin, int64_t count) { drawn->Finish(begin, count); });
@@ -224,14 +323,19 @@ FileLayerResult FileLayer::Run(const SliceCallbacks& callbacks) {
   Stopwatch watch;
   FileLayerResult result;
   const void* bias = layer_.bias ? bias_.data() : nullptr;
-  if (!sliced.Run(*x_, *weights, bias, {out.view(), [&](int64_t begin, int64_t count) { out.Finish(begin, count); }},
-                  callbacks)) {
+  RowRange samples(*x_, own_begin_, own_count_);
+  const bool complete = sliced.Run(samples, *weights, bias, written, callbacks);
+  if (StoppedAnywhere(ranks_, !complete, watch.Elapsed_seconds())) {
     return result;
   }
   result.seconds = watch.Elapsed_seconds();
   watch.Restart();
-  out.Commit();
-  if (!settings_.w_out.empty()) {
+  if (shared != nullptr) {
+    shared->Commit();
+  } else {
+    out->Commit();
+  }
+  if (!settings_.w_out.empty() && first) {
     drawn->Commit();
   }
   result.flush_seconds = watch.Elapsed_seconds();

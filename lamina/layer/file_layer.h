@@ -14,6 +14,7 @@
 
 namespace lamina {
 
+class Communicator;  // cluster/communicator.h
 class NpyMatrix;
 
 struct FileLayerSettings {
@@ -55,15 +56,18 @@ class FileLayer {
   static constexpr int64_t kReserved_bytes = 64 << 20;
 
   /// Throws Error: kInvalidArgument for settings and shapes that do not fit, kResource for a budget too small, kBadData
-  /// and kIo for the files, kUnsupported where the backend cannot compute it.
-  explicit FileLayer(const FileLayerSettings& settings);
+  /// and kIo for the files, kUnsupported where the backend cannot compute it. `ranks`: those that compute the layer
+  /// together, each some of the samples; null: this process alone. All make the same layer and call Run(), see the same
+  /// files, and write into one output, of the same bits. It outlives the layer.
+  explicit FileLayer(const FileLayerSettings& settings, Communicator* ranks = nullptr);
   ~FileLayer();
 
-  /// Writes the output, whole or not at all. Throws Error(kIo) where it finds no room on the disk.
+  /// Writes the output, whole or not at all. Throws Error(kIo) where it finds no room on the disk. Collective.
   FileLayerResult Run(const SliceCallbacks& callbacks = {});
 
   const LayerSpec& layer() const { return layer_; }
   int64_t batch() const;
+  int64_t own_batch() const { return own_count_; }  // of this rank
   DType dtype() const;
   const SlicePlan& plan() const { return plan_; }
   int64_t budget_bytes() const { return budget_bytes_; }
@@ -72,9 +76,14 @@ class FileLayer {
 
  private:
   void PlanLayer();
+  void ShareSamples();
+  int Threads() const;
   void ReadBias();
 
   FileLayerSettings settings_;
+  Communicator* ranks_;
+  int64_t own_begin_ = 0;  // samples of this rank
+  int64_t own_count_ = 0;
   LayerSpec layer_;
   std::unique_ptr<Backend> backend_;
   std::string tuning_warning_;

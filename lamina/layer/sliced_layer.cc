@@ -106,8 +106,9 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
     args.a = state.out.view.Rows(sample + begin, rows);
     args.a.data = static_cast<std::byte*>(args.a.data) + neuron * out_bytes;
     args.a.cols = neurons;
-    prepared_->Forward(args, /*same_weights=*/begin > 0,
-                       [this, &state, row = sample + begin, rows, neurons] { PieceDone(state, row, rows, neurons); });
+    prepared_->Forward(
+        args, /*same_weights=*/begin > 0,
+        [this, &state, piece = SlicePiece{sample + begin, rows, neuron, neurons}] { PieceDone(state, piece); });
     if (last_use) {
       state.x.Release(sample + begin, rows);
     }
@@ -122,11 +123,11 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
   return true;
 }
 
-void SlicedLayer::PieceDone(State& state, int64_t begin, int64_t rows, int64_t neurons) const {
+void SlicedLayer::PieceDone(State& state, const SlicePiece& piece) const {
   if (state.out.finished) {
-    state.out.finished(begin, rows);
+    state.out.finished(piece);
   }
-  state.done += static_cast<double>(rows) * static_cast<double>(neurons);
+  state.done += static_cast<double>(piece.rows) * static_cast<double>(piece.neurons);
   if (state.callbacks.progress) {
     const double now = state.watch.Elapsed_seconds();
     const double share = state.done / (static_cast<double>(plan_.batch) * static_cast<double>(plan_.outputs));

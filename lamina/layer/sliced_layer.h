@@ -14,10 +14,18 @@ namespace lamina {
 
 class StreamedLayer;
 
-/// Where results go: batch × outputs of OutputType(), and who is told about rows that are complete for now.
+/// Results that nobody writes for now.
+struct SlicePiece {
+  int64_t begin = 0;  // the first sample
+  int64_t rows = 0;
+  int64_t neuron = 0;  // the first of them
+  int64_t neurons = 0;
+};
+
+/// Where results go: batch × outputs of OutputType(), and who is told about those that are complete.
 struct SlicedOutput {
   MatrixView view;
-  std::function<void(int64_t begin, int64_t rows)> finished;
+  std::function<void(const SlicePiece&)> finished;
 };
 
 struct SliceProgress {
@@ -62,7 +70,7 @@ class SlicedLayer {
   void RequireShapes(const RowSource& x, const RowSource& w, const void* bias, const SlicedOutput& out) const;
   bool RunSlices(State& state);
   bool RunSlice(State& state, int64_t sample, int64_t neuron);
-  void PieceDone(State& state, int64_t begin, int64_t rows, int64_t neurons) const;
+  void PieceDone(State& state, const SlicePiece& piece) const;
 
   LayerSpec layer_;
   SlicePlan plan_;

@@ -164,6 +164,7 @@ DataProfile ProfileOf(const BoundTable& table, const Preprocessor& preprocessor,
   profile.rows = std::ssize(some);
   for (size_t c = 0; c < columns.size(); ++c) {
     profile.columns.push_back(ProfileOfColumn(columns[c], table.InputColumn(c), some));
+    table.InputColumn(c).Release();
   }
   return profile;
 }

@@ -61,13 +61,39 @@ Matrix MeanOfNearest(const Model& model, const Backend& backend, const Matrix& f
   return outputs;
 }
 
-Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backend, const Matrix& features) {
+// `files`: the rows that have those features, where they are in files; null: no matter.
+Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backend, const Matrix& features,
+                 const Dataset* files) {
+  constexpr int64_t kPiece = 64 * kBatch;  // of rows in files
   Matrix outputs(features.rows(), network.outputs(), network.dtype());
   ExecutorOptions plan;
   plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
   plan.loss = loss;
   Executor executor(network, backend, plan);
-  executor.Predict(features.view(), outputs.view());
+  const int64_t piece = files == nullptr ? std::max<int64_t>(1, features.rows()) : kPiece;
+  for (int64_t begin = 0; begin < features.rows(); begin += piece) {
+    const int64_t count = std::min(piece, features.rows() - begin);
+    executor.Predict(features.view().Rows(begin, count), outputs.view().Rows(begin, count));
+    if (files != nullptr) {
+      files->Release(begin, count);
+    }
+  }
+  return outputs;
+}
+
+Matrix AnswersOf(const Model& model, const Backend& backend, const Matrix& features, const Dataset* files) {
+  if (model.nearest > 0) {
+    return MeanOfNearest(model, backend, features);
+  }
+  Matrix outputs = OutputsOf(model.network, model.loss, backend, features, files);
+  if (!model.others.empty()) {
+    std::vector<Matrix> all;
+    all.push_back(std::move(outputs));
+    for (const Network& other : model.others) {
+      all.push_back(OutputsOf(other, model.loss, backend, features, files));
+    }
+    outputs = SumOfShares(all, model.shares);
+  }
   return outputs;
 }
 
@@ -91,19 +117,11 @@ Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shar
 }
 
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features) {
-  if (model.nearest > 0) {
-    return MeanOfNearest(model, backend, features);
-  }
-  Matrix outputs = OutputsOf(model.network, model.loss, backend, features);
-  if (!model.others.empty()) {
-    std::vector<Matrix> all;
-    all.push_back(std::move(outputs));
-    for (const Network& other : model.others) {
-      all.push_back(OutputsOf(other, model.loss, backend, features));
-    }
-    outputs = SumOfShares(all, model.shares);
-  }
-  return outputs;
+  return AnswersOf(model, backend, features, nullptr);
+}
+
+Matrix NetworkOutputs(const Model& model, const Backend& backend, const Dataset& rows) {
+  return AnswersOf(model, backend, rows.features, rows.files.empty() ? nullptr : &rows);
 }
 
 Matrix InTargetUnits(const Model& model, const Matrix& outputs) {
@@ -154,7 +172,7 @@ void RequireCosts(const CostMatrix& costs, const Model& model) {
 
 Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs) {
   const Stopwatch watch;
-  const Matrix outputs = NetworkOutputs(model, backend, dataset.features);
+  const Matrix outputs = NetworkOutputs(model, backend, dataset);
   const double seconds = watch.Elapsed_seconds();
   Evaluation evaluation = EvaluateOutputs(model, outputs, dataset, costs);
   evaluation.seconds = seconds;

@@ -17,6 +17,8 @@ namespace lamina {
 
 /// What the network says to encoded rows: rows × outputs, in its type and its units.
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features);
+/// The same of rows that may be in files, of which few are in memory at once.
+Matrix NetworkOutputs(const Model& model, const Backend& backend, const Dataset& rows);
 /// The answers of an ensemble's networks (each rows × outputs, one type) times their shares, summed in f64.
 Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shares);
 /// NetworkOutputs() in f64 and, for regression, in units of the target; of encoded targets, too.

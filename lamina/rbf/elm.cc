@@ -13,6 +13,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
 #include "lamina/base/team.h"
+#include "lamina/rbf/elm_shards.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/leave_one_out.h"
 #include "lamina/rbf/ridge.h"
@@ -346,16 +347,8 @@ std::optional<double> TrainElm(Network& network, const Dataset& train, const Elm
     return SolveByRows(network, train, options.c, backend);
   }
   ElmSums sums(network, backend, options.precision);
-  for (int64_t begin = 0; begin < train.size(); begin += kRowsOfBlock) {
-    const int64_t count = std::min(kRowsOfBlock, train.size() - begin);
-    sums.Add(train.features.view().Rows(begin, count), train.targets.view().Rows(begin, count),
-             Part(train.sample_weights, begin, count));
-    if (options.progress) {
-      options.progress(begin + count);
-    }
-    if (options.stop_requested && options.stop_requested()) {
-      return std::nullopt;
-    }
+  if (!AddElmRows(train, options, backend.threads(), sums)) {
+    return std::nullopt;
   }
   double c = options.c.value_or(0);
   if (!options.c) {

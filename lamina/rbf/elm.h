@@ -17,6 +17,8 @@
 
 namespace lamina {
 
+class Communicator;  // cluster/communicator.h
+
 /// How hidden weights of dot neurons are drawn: uniform in [-1, 1], as they are or rounded to so many bits (levels from
 /// -1 to 1, an odd number of them), or signs alone. Distances have centres instead: rows, all different while there are
 /// enough of them.
@@ -66,6 +68,9 @@ class ElmSums {
 struct ElmOptions {
   std::optional<double> c;  // none: by leave-one-out
   Precision precision = Precision::kExact;
+  /// Parts of the rows whose sums are added by a tree, so that any number of ranks gives the same bits; 0: one sum.
+  int64_t shards = 0;
+  Communicator* ranks = nullptr;  // that share them; null: this process alone. All then call it
   std::function<bool()> stop_requested;
   std::function<void(int64_t rows)> progress;
 };

@@ -163,13 +163,19 @@ Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source
 }
 
 uint64_t DataFingerprint(const Dataset& train, const Dataset* validation) {
+  constexpr int64_t kRows = 1 << 16;  // that are in memory at once, where they come from files
   uint64_t hash = 0xCBF29CE484222325ULL;
   for (const Dataset* set : {&train, validation}) {
     if (set == nullptr) {
       continue;
     }
     for (const Matrix* matrix : {&set->features, &set->targets}) {
-      hash = HashBytes(hash, matrix->data(), matrix->rows() * matrix->cols() * DTypeSize_bytes(matrix->dtype()));
+      const int64_t row_bytes = matrix->cols() * DTypeSize_bytes(matrix->dtype());
+      for (int64_t begin = 0; begin < matrix->rows(); begin += kRows) {
+        const int64_t count = std::min(kRows, matrix->rows() - begin);
+        hash = HashBytes(hash, static_cast<const char*>(matrix->data()) + begin * row_bytes, count * row_bytes);
+        set->Release(begin, count);
+      }
     }
     hash =
         HashBytes(hash, set->sample_weights.data(), static_cast<int64_t>(set->sample_weights.size() * sizeof(double)));

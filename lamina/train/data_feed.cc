@@ -26,43 +26,72 @@ int64_t RowBytes(const Dataset& dataset) {
 struct DataFeed::Stream {
   struct Part {
     ConstMatrixView host;            // all rows
-    std::unique_ptr<Buffer> pinned;  // of a chunk
-    std::unique_ptr<Buffer> device;  // of two
+    std::unique_ptr<Buffer> pinned;  // of a chunk; null: it is collected where it is used
+    std::unique_ptr<Buffer> ring;    // of two, where the backend computes
     int64_t RowBytes() const { return host.cols * DTypeSize_bytes(host.dtype); }
-    ConstMatrixView view(int64_t rows) const {
-      return {device->data(), rows, host.cols, host.cols, host.dtype, Space::kDevice};
-    }
   };
 
   Stream(const Dataset& dataset, const Backend& backend, int64_t chunk_samples);
   /// Runs on its own thread.
   void Collect(int64_t chunk);
+  /// Of `count` samples from `begin` on: those in files are read ahead.
+  void Prefetch(int64_t begin, int64_t count) const;
+  int64_t RowOf(int64_t sample) const { return order.empty() ? sample : order[static_cast<size_t>(sample)]; }
+  ConstMatrixView View(const Part& part) const {
+    return {part.ring->data(), 2 * chunk_samples, part.host.cols, part.host.cols, part.host.dtype, space};
+  }
   void Start(int64_t chunk) {
     next = chunk;
     loading = std::async(std::launch::async, [this, chunk] { Collect(chunk); });
   }
 
+  const Dataset& dataset;
+  Space space;
   int64_t rows;
   int64_t chunk_samples;
-  Matrix weights;              // rows × 1
-  std::vector<int64_t> order;  // empty: as they are
-  std::array<Part, 3> parts;   // features, targets, weights
-  std::unique_ptr<CopyStreams> copies;
-  int64_t ready = -1;         // the chunk that is there
-  int64_t next = -1;          // the chunk that is being loaded
-  std::future<void> loading;  // last: it is waited for before what it uses goes
+  Matrix weights;                       // rows × 1
+  std::vector<int64_t> order;           // empty: as they are
+  std::array<Part, 3> parts;            // features, targets, weights
+  std::unique_ptr<CopyStreams> copies;  // null: the backend computes in host memory
+  int64_t ready = -1;                   // the chunk that is there
+  int64_t next = -1;                    // the chunk that is being loaded
+  std::future<void> loading;            // last: it is waited for before what it uses goes
 };
 
-DataFeed::Stream::Stream(const Dataset& dataset, const Backend& backend, int64_t chunk)
-    : rows(dataset.size()), chunk_samples(chunk), weights(WeightColumnOf(dataset)), copies(backend.MakeCopyStreams()) {
+DataFeed::Stream::Stream(const Dataset& data, const Backend& backend, int64_t chunk)
+    : dataset(data),
+      space(backend.space()),
+      rows(data.size()),
+      chunk_samples(chunk),
+      weights(WeightColumnOf(data)),
+      copies(space == Space::kHost ? nullptr : backend.MakeCopyStreams()) {
   parts[0].host = dataset.features.view();
   parts[1].host = dataset.targets.view();
   parts[2].host = weights.view();
   for (Part& part : parts) {
     if (!part.host.empty()) {
-      part.pinned = copies->AllocatePinned(chunk * part.RowBytes());
-      part.device = backend.Allocate(2 * chunk * part.RowBytes());
+      part.pinned = copies == nullptr ? nullptr : copies->AllocatePinned(chunk * part.RowBytes());
+      part.ring = backend.Allocate(2 * chunk * part.RowBytes());
     }
+  }
+}
+
+void DataFeed::Stream::Prefetch(int64_t begin, int64_t count) const {
+  constexpr int64_t kGap = 64;  // rows that are read, too, where nobody asked for them
+  std::vector<int64_t> asked;
+  for (int64_t i = 0; i < count; ++i) {
+    asked.push_back(RowOf(begin + i));
+  }
+  std::sort(asked.begin(), asked.end());
+  for (size_t i = 0; i < asked.size();) {
+    size_t end = i + 1;
+    while (end < asked.size() && asked[end] - asked[end - 1] <= kGap) {
+      ++end;
+    }
+    for (const std::shared_ptr<RowSource>& file : dataset.files) {
+      file->Prefetch(asked[i], asked[end - 1] + 1 - asked[i]);
+    }
+    i = end;
   }
 }
 
@@ -70,20 +99,27 @@ void DataFeed::Stream::Collect(int64_t chunk) {
   const int64_t begin = chunk * chunk_samples;
   const int64_t count = std::min(chunk_samples, rows - begin);
   int64_t last_upload = 0;
+  if (!dataset.files.empty()) {
+    Prefetch(begin, count);
+  }
   for (const Part& part : parts) {
     if (part.host.empty()) {
       continue;
     }
     const int64_t row_bytes = part.RowBytes();
-    auto* pinned = static_cast<std::byte*>(part.pinned->data());
+    auto* place = static_cast<std::byte*>(part.ring->data()) + chunk % 2 * chunk_samples * row_bytes;
+    auto* collected = part.pinned != nullptr ? static_cast<std::byte*>(part.pinned->data()) : place;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = order.empty() ? begin + i : order[static_cast<size_t>(begin + i)];
-      std::memcpy(pinned + i * row_bytes, part.host.Rows(row, 1).data, static_cast<size_t>(row_bytes));
+      std::memcpy(collected + i * row_bytes, part.host.Rows(RowOf(begin + i), 1).data, static_cast<size_t>(row_bytes));
     }
-    auto* device = static_cast<std::byte*>(part.device->data());
-    last_upload = copies->StartUpload(device + chunk % 2 * chunk_samples * row_bytes, pinned, count * row_bytes);
+    if (copies != nullptr) {
+      last_upload = copies->StartUpload(place, collected, count * row_bytes);
+    }
   }
-  copies->WaitForUpload(last_upload);
+  dataset.Release();
+  if (copies != nullptr) {
+    copies->WaitForUpload(last_upload);
+  }
 }
 
 void RequireFit(const Dataset& data, const Network& network) {
@@ -99,16 +135,24 @@ void RequireFit(const Dataset& data, const Network& network) {
   }
 }
 
-DataFeed::DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch)
+DataFeed::DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch, int64_t window_rows)
     : dataset_(dataset), backend_(backend) {
+  const bool windows = window_rows > 0 && window_rows < rows();
+  if (backend.space() == Space::kHost && windows) {
+    stream_ = std::make_unique<Stream>(dataset, backend, window_rows);
+    return;
+  }
   const int64_t row_bytes = RowBytes(dataset);
   const auto allowed_bytes = static_cast<int64_t>(kShareOfFreeMemory * static_cast<double>(backend.FreeMemory_bytes()));
   if (backend.space() == Space::kHost || rows() * (row_bytes + kIndex_bytes) <= allowed_bytes) {
     resident_ = std::make_unique<ResidentDataset>(dataset, backend);
+    if (windows) {
+      dataset.Release();
+    }
     return;
   }
   const int64_t fitting = std::min(kChunk_bytes, allowed_bytes / 2) / (row_bytes + kIndex_bytes) / batch * batch;
-  const int64_t chunk = std::clamp(fitting, batch, (rows() + batch - 1) / batch * batch);
+  const int64_t chunk = std::clamp(fitting, batch, windows ? window_rows : (rows() + batch - 1) / batch * batch);
   stream_ = std::make_unique<Stream>(dataset, backend, chunk);
   std::vector<int64_t> in_turn(static_cast<size_t>(2 * chunk));
   std::iota(in_turn.begin(), in_turn.end(), int64_t{0});
@@ -170,10 +214,10 @@ void DataFeed::Load(int64_t begin, int64_t end, TrainingSteps& work) {
   const int64_t chunk = begin / stream.chunk_samples;
   LoadChunk(chunk);
   const int64_t ring_rows = 2 * stream.chunk_samples;
-  work.x = stream.parts[0].view(ring_rows);
-  work.targets = stream.parts[1].view(ring_rows);
-  work.sample_weights = stream.parts[2].host.empty() ? nullptr : stream.parts[2].device->data();
-  work.order = static_cast<const int64_t*>(order_->data());
+  work.x = stream.View(stream.parts[0]);
+  work.targets = stream.View(stream.parts[1]);
+  work.sample_weights = stream.parts[2].host.empty() ? nullptr : stream.parts[2].ring->data();
+  work.order = order_ == nullptr ? nullptr : static_cast<const int64_t*>(order_->data());
   work.begin = begin % ring_rows;
   work.end = work.begin + std::min(end, (chunk + 1) * stream.chunk_samples) - begin;
 }

@@ -15,7 +15,8 @@
 
 namespace lamina {
 
-/// Where the rows fit, they are placed once. On a device with too little free memory they pass through in chunks of
+/// Where the rows fit, they are placed once. Of rows in files, `window_rows` may be in memory at once, and pass through
+/// as on a device that is too small. On a device with too little free memory they pass through in chunks of
 /// whole batches: another thread collects a chunk in the order asked for and copies it while the steps of the chunk
 /// before run. The steps, and their results, are the same. One caller at a time.
 class DataFeed {
@@ -24,7 +25,8 @@ class DataFeed {
   static constexpr double kShareOfFreeMemory = 0.6;
 
   /// The data set and the backend must outlive it. Throws Error(kResource) where not even two batches fit.
-  DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch);
+  /// `window_rows`: whole batches; 0: all rows.
+  DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch, int64_t window_rows = 0);
   ~DataFeed();
 
   const Dataset& dataset() const { return dataset_; }

@@ -26,8 +26,8 @@ constexpr int64_t kHeldOut = 5;  // every fifth row, where a radius is searched 
 class DirectTraining {
  public:
   DirectTraining(const TrainSettings& settings, const TrainData& data, const Backend& backend,
-                 const TrainCallbacks& callbacks)
-      : settings_(settings), data_(data), backend_(backend), callbacks_(callbacks) {}
+                 const TrainCallbacks& callbacks, Communicator* ranks)
+      : settings_(settings), data_(data), backend_(backend), callbacks_(callbacks), ranks_(ranks) {}
 
   History Run(Model& model) {
     if (data_.train.size() == 0) {
@@ -131,6 +131,8 @@ class DirectTraining {
     ElmOptions options;
     options.c = settings_.ridge_c;
     options.precision = PrecisionFrom(settings_);
+    options.shards = settings_.shards;
+    options.ranks = ranks_;
     options.stop_requested = [this] { return Stopped(); };
     options.progress = [this](int64_t done) { Report(done); };
     const std::optional<double> c = TrainElm(network, data_.train, options, backend_);
@@ -190,6 +192,7 @@ class DirectTraining {
   const TrainData& data_;
   const Backend& backend_;
   const TrainCallbacks& callbacks_;
+  Communicator* ranks_;
   nlohmann::json found_ = nlohmann::json::object();
   Stopwatch watch_;
   Stopwatch since_progress_;
@@ -198,8 +201,8 @@ class DirectTraining {
 }  // namespace
 
 History TrainDirectly(const TrainSettings& settings, const TrainData& data, const Backend& backend, Model& model,
-                      const TrainCallbacks& callbacks) {
-  return DirectTraining(settings, data, backend, callbacks).Run(model);
+                      const TrainCallbacks& callbacks, Communicator* ranks) {
+  return DirectTraining(settings, data, backend, callbacks, ranks).Run(model);
 }
 
 }  // namespace lamina

@@ -25,7 +25,8 @@ const std::vector<MethodReadsRow>& ReadsTable() {
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},
       {Method::kElm,
-       {"neuron", "radius", "hidden", "hidden-weights", "ridge-c", "precision", "class-weights", "weight-column"}}};
+       {"neuron", "radius", "hidden", "hidden-weights", "ridge-c", "precision", "shards", "class-weights",
+        "weight-column"}}};
   return table;
 }
 

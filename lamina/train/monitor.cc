@@ -45,7 +45,13 @@ double Monitored(const TrainOptions& options, Executor& executor, const Dataset&
     return kNaN;
   }
   Matrix outputs(validation.size(), validation.targets.cols(), validation.features.dtype());
-  executor.Predict(validation.features.view(), outputs.view());
+  constexpr int64_t kPiece = 1 << 14;  // rows at once, where they come from files
+  const int64_t piece = validation.files.empty() ? validation.size() : kPiece;
+  for (int64_t begin = 0; begin < validation.size(); begin += piece) {
+    const int64_t count = std::min(piece, validation.size() - begin);
+    executor.Predict(validation.features.view().Rows(begin, count), outputs.view().Rows(begin, count));
+    validation.Release(begin, count);
+  }
   return options.monitor(outputs);
 }
 

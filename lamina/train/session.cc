@@ -16,6 +16,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
 #include "lamina/base/sha256.h"
+#include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/cluster/communicator.h"
@@ -25,6 +26,8 @@
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/embedding.h"
+#include "lamina/train/encoded_data.h"
+#include "lamina/train/memory_limit.h"
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
 #include "lamina/train/recipe.h"
@@ -109,8 +112,8 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (ranks_ != nullptr && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
   }
-  if (ranks_ != nullptr && !LearnsByGradient(settings_)) {
-    RefuseSetting("method", fmt::format("the method {} has no steps that ranks could share", settings_.method),
+  if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
+    RefuseSetting("method", fmt::format("the method {} has no sums that ranks could share", settings_.method),
                   settings_.method, "Train it in one process.");
   }
   CheckTrainOutputs(settings_, custom_);
@@ -129,7 +132,10 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   const Stopwatch watch;
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
   std::optional<RawData> read;
-  if (given == nullptr) {
+  std::optional<EncodedData> encoded;
+  if (given == nullptr && IsEncodedData(settings_.data)) {
+    encoded = OpenEncodedData(settings_, custom_, fitted);
+  } else if (given == nullptr) {
     DataSources sources = SourcesFrom(settings_);
     if (fitted != nullptr) {  // an earlier program may have read text where this one sees numbers
       sources.read.text_columns_if_present = fitted->TextColumns();
@@ -137,12 +143,23 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     }
     read = ReadRawData(sources);
   }
-  const RawData& raw = given != nullptr ? *given : *read;
-  settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
-  data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
+  if (!encoded && !settings_.memory.empty()) {
+    RefuseSetting("memory", "--memory is of encoded data", settings_.memory,
+                  "Encode them with lamina data encode, and train on the folder.");
+  }
+  if (encoded) {
+    settings_ = encoded->settings;
+    data_ = std::make_shared<const TrainData>(std::move(encoded->data));
+  } else {
+    const RawData& raw = given != nullptr ? *given : *read;
+    settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+    data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
+  }
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
-  model_.profile = ProfileOf(BoundTable(model_.preprocessor, raw.main.train), model_.preprocessor, data_->train.rows);
+  model_.profile = encoded ? encoded->profile
+                           : ProfileOf(BoundTable(model_.preprocessor, (given != nullptr ? given : &*read)->main.train),
+                                       model_.preprocessor, data_->train.rows);
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
@@ -150,6 +167,10 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
   options_.frozen = FrozenLayers(settings_, model_.network);
+  if (encoded && !settings_.memory.empty()) {
+    options_.window_rows = WindowRows(ParseBytes(settings_.memory), train(), model_.network, options_);
+    model_.training["window_rows"] = options_.window_rows;
+  }
   SetMonitor(settings_, model_, validation(), options_);
   RequireQuality();
   if (options_.shards > 0 &&
@@ -267,8 +288,9 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     AnswerTogether(found_->networks, model_);
     result.history.stop_reason = "folds";
   } else {
-    result.history = LearnsByGradient(settings_) ? RunTrainer(std::move(callbacks))
-                                                 : TrainDirectly(settings_, *data_, *backend_, model_, callbacks);
+    result.history = LearnsByGradient(settings_)
+                         ? RunTrainer(std::move(callbacks))
+                         : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
   }
   result.waited_seconds = ranks_ == nullptr ? 0 : ranks_->waited_seconds() - waited_before;
   for (const EpochRecord& record : result.history.epochs) {
@@ -335,10 +357,10 @@ void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
     model_.training["calibration"] = ToJson(*result.calibration);
   }
   if (settings_.intervals) {
-    model_.intervals = found_ && found_->intervals
-                           ? *found_->intervals
-                           : IntervalsOf(ScoreDataset(model_, NetworkOutputs(model_, *backend_, rows.features), rows),
-                                         *settings_.intervals);
+    model_.intervals =
+        found_ && found_->intervals
+            ? *found_->intervals
+            : IntervalsOf(ScoreDataset(model_, NetworkOutputs(model_, *backend_, rows), rows), *settings_.intervals);
   }
 }
 
@@ -346,8 +368,7 @@ void TrainSession::MeasureTest(TrainResult& result) {
   if (settings_.metrics.empty() && !model_.intervals) {
     return;
   }
-  const std::vector<ScoredRows> scored =
-      ScoreDataset(model_, NetworkOutputs(model_, *backend_, test().features), test());
+  const std::vector<ScoredRows> scored = ScoreDataset(model_, NetworkOutputs(model_, *backend_, test()), test());
   if (!settings_.metrics.empty()) {
     const bool classes = model_.preprocessor.targets().task() == Task::kClassification;
     result.test->metrics = MeasureMetrics(MetricsFor(settings_.metrics, classes), scored, {.seed = settings_.seed});

@@ -37,6 +37,7 @@ inline constexpr Named<Task> kTasks[] = {
     {"auto", Task::kAuto}, {"classification", Task::kClassification}, {"regression", Task::kRegression}};
 inline constexpr Named<char> kSeparators[] = {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'},
                                               {"tab", '\t'},  {"pipe", '|'},  {"space", ' '}};
+inline constexpr Named<bool> kGradients[] = {{"exact", false}, {"bf16", true}};
 inline constexpr Named<DType> kTypes[] = {{"f32", DType::kF32}, {"f64", DType::kF64}};
 
 /// The names of a table of Named, as choices of a row.

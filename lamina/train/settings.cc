@@ -185,6 +185,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
   options.shards = settings.shards;
+  options.gradients_as_bf16 = ParseName(settings.gradients, setting_names::kGradients, "--gradients: unknown choice");
+  options.sync_steps = settings.sync_steps;
   options.loss = loss;
   options.precision = PrecisionFrom(settings);
   options.clip_norm = settings.clip_norm;

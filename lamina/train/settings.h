@@ -45,6 +45,7 @@ struct TrainSettings {
   std::string unseen = "zero";
   int64_t samples = 0;
   bool random_samples = false;
+  std::string memory;  // of encoded data; empty: all that it takes
   std::vector<std::string> derive;
   std::string series_by;
   std::string order_by;
@@ -118,6 +119,8 @@ struct TrainSettings {
   std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
   int64_t shards = TrainOptions{}.shards;
+  std::string gradients = "exact";
+  int64_t sync_steps = TrainOptions{}.sync_steps;
   std::string schedule = "auto";
   double schedule_factor = Schedule{}.factor;
   int64_t schedule_epochs = Schedule{}.step_epochs;

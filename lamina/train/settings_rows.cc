@@ -55,6 +55,7 @@ constexpr std::string_view kBipolarText =
 
 std::vector<Row> DataRows() {
   constexpr InTrials kSame = InTrials::kSame;
+  constexpr InTrials kOutside = InTrials::kOutside;
   return {
       Row("data", &S::data,
           "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is",
@@ -102,6 +103,10 @@ std::vector<Row> DataRows() {
           {.effect = [](const S& s) { return s.samples != 0; },
            .effect_text = "For fewer samples than all",
            .trials = kSame}),
+      Row("memory", &S::memory,
+          "Of encoded data (lamina data encode): resident memory for the run, like 300M. Rows that do not fit are read "
+          "in windows, and shuffled within them; empty: all at once",
+          {.trials = kOutside}),
       Row("derive", &S::derive,
           "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a "
           "series, argument: rows), ratio, difference (argument: a column), log, weekday, month, year",

@@ -7,6 +7,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/model/metric.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method.h"
@@ -151,6 +152,9 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   CheckSettingRows(settings);
   ValidateMethod(settings);
   ValidateHidden(settings);
+  if (!settings.memory.empty()) {
+    WithSetting("memory", [&] { ParseBytes(settings.memory); });
+  }
   ValidateSplit(settings);
   ValidateFolds(settings);
   ValidateGain(settings);

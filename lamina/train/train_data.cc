@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "lamina/base/error.h"
@@ -20,23 +21,6 @@
 
 namespace lamina {
 namespace {
-
-// `data` with targets in another form: nothing is encoded, inputs are shared.
-TrainData InForm(const TrainData& data, const TargetForm& form) {
-  const Stopwatch watch;
-  TrainData formed;
-  formed.preprocessor = data.preprocessor;
-  formed.preprocessor.set_form(form);
-  const TargetEncoder& targets = formed.preprocessor.targets();
-  formed.train = targets.InForm(data.train);
-  formed.validation = targets.InForm(data.validation);
-  formed.test = targets.InForm(data.test);
-  formed.report = data.report;
-  formed.decisions = data.decisions;
-  formed.left_out_rows = data.left_out_rows;
-  formed.seconds = watch.Elapsed_seconds();
-  return formed;
-}
 
 // Throws Error for the first row whose target the loss has no answer for. Encoded targets have the signs of raw ones.
 void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& targets, const Table& table,
@@ -63,6 +47,7 @@ void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& target
       }
     }
   });
+  data.Release();
 }
 
 // First weights; a first layer of distances starts at rows.
@@ -86,8 +71,24 @@ void StartNetwork(const TrainSettings& settings, const InputEncoder& inputs, con
 
 }  // namespace
 
+TrainData InForm(const TrainData& data, const TargetForm& form) {
+  const Stopwatch watch;
+  TrainData formed;
+  formed.preprocessor = data.preprocessor;
+  formed.preprocessor.set_form(form);
+  const TargetEncoder& targets = formed.preprocessor.targets();
+  formed.train = targets.InForm(data.train);
+  formed.validation = targets.InForm(data.validation);
+  formed.test = targets.InForm(data.test);
+  formed.report = data.report;
+  formed.decisions = data.decisions;
+  formed.left_out_rows = data.left_out_rows;
+  formed.seconds = watch.Elapsed_seconds();
+  return formed;
+}
+
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom,
-                     const Preprocessor* fitted) {
+                     const Preprocessor* fitted, const EncodeRows& encode_rows) {
   const Stopwatch watch;
   DataPlan plan = PlanData(settings, raw, custom, fitted);
   TrainData data;
@@ -96,10 +97,14 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   const DType dtype = ParseDType(settings.dtype);
   const BoundTable main(data.preprocessor, raw.main.train);
   const auto encode = [&](const Table* other, const std::vector<int64_t>& chosen) {
-    Dataset encoded = other != nullptr
-                          ? BoundTable(data.preprocessor, *other).Encode(AllRowsOf(*other), dtype, &data.report)
-                          : main.Encode(chosen, dtype, &data.report);
-    data.left_out_rows += (other != nullptr ? other->rows : std::ssize(chosen)) - encoded.size();
+    const std::optional<BoundTable> bound =
+        other != nullptr ? std::optional<BoundTable>(std::in_place, data.preprocessor, *other) : std::nullopt;
+    const std::vector<int64_t> all = other != nullptr ? AllRowsOf(*other) : std::vector<int64_t>();
+    const BoundTable& table = bound ? *bound : main;
+    const std::vector<int64_t>& rows = other != nullptr ? all : chosen;
+    Dataset encoded =
+        encode_rows ? encode_rows(table, rows, dtype, &data.report) : table.Encode(rows, dtype, &data.report);
+    data.left_out_rows += std::ssize(rows) - encoded.size();
     return encoded;
   };
   const Table* validation = raw.validation ? &*raw.validation : nullptr;
@@ -131,6 +136,7 @@ Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span
   model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
   if (LearnsByGradient(settings)) {
     StartNetwork(settings, model.preprocessor.inputs(), data.train, model.network);
+    data.train.Release();
   }
   model.loss = plan.output.loss;
   model.training = {{"settings", ToJson(settings)}, {"lamina_version", Version()}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,6 +14,8 @@
 #include "lamina/train/settings.h"
 
 namespace lamina {
+
+class BoundTable;  // data/encode/bound_table.h
 
 /// Encoded rows. Immutable once made, so that several trainings may read it at once.
 struct TrainData {
@@ -26,9 +29,15 @@ struct TrainData {
   double seconds = 0;         // splitting and encoding
 };
 
-/// Plans (PlanData) and encodes. Throws Error.
+/// BoundTable::Encode(), or what takes its place: asked for the training, the validation and the test rows in turn.
+using EncodeRows = std::function<Dataset(const BoundTable&, std::span<const int64_t> rows, DType, EncodeReport*)>;
+
+/// Plans (PlanData) and encodes, by `encode_rows` where it is given. Throws Error.
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
-                     const Preprocessor* fitted = nullptr);
+                     const Preprocessor* fitted = nullptr, const EncodeRows& encode_rows = {});
+
+/// `data` with targets in another form: nothing is encoded, inputs are shared.
+TrainData InForm(const TrainData& data, const TargetForm& form);
 
 inline TrainRows RowsOf(const TrainData& data) {
   return {data.train.size(), data.validation.size(), !data.preprocessor.targets().class_names().empty(),

@@ -14,6 +14,7 @@
 #include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 #include "lamina/cluster/sharded_steps.h"
+#include "lamina/train/block_order.h"
 #include "lamina/train/data_feed.h"
 #include "lamina/train/divergence.h"
 #include "lamina/train/lbfgs.h"
@@ -26,6 +27,10 @@ constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
 constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
+
+ShardOptions ShardingOf(const TrainOptions& options) {
+  return {options.shards, options.gradients_as_bf16 ? SentAs::kBFloat16 : SentAs::kItself, options.sync_steps};
+}
 
 }  // namespace
 
@@ -46,15 +51,15 @@ struct Trainer::Run_ {
         sharded(options.shards == 0
                     ? nullptr
                     : std::make_unique<ShardedSteps>(executor, trainer.backend_, trainer.network_.dtype(),
-                                                     options.shards, trainer.ranks_)),
+                                                     ShardingOf(options), trainer.ranks_)),
         lbfgs(options.lbfgs
                   ? std::make_unique<Lbfgs>(executor, trainer.backend_, trainer.network_, options.rule.weight_decay)
                   : nullptr),
         device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
-        train(train_set, trainer.backend_, batch),
-        validation(validation_set == nullptr
-                       ? nullptr
-                       : std::make_unique<DataFeed>(*validation_set, trainer.backend_, evaluation_batch)) {
+        train(train_set, trainer.backend_, batch, options.window_rows),
+        validation(validation_set == nullptr ? nullptr
+                                             : std::make_unique<DataFeed>(*validation_set, trainer.backend_,
+                                                                          evaluation_batch, WindowOfValidation())) {
     if (callbacks.stop_requested) {
       stop = [this] {
         const Stopwatch watch;
@@ -86,6 +91,11 @@ struct Trainer::Run_ {
     return plan;
   }
 
+  // Of rows in files: that are evaluated in order, and need no more than to be there before they are asked for.
+  int64_t WindowOfValidation() const {
+    constexpr int64_t kBatches = 8;
+    return options.window_rows == 0 ? 0 : kBatches * evaluation_batch;
+  }
   void Start();
   /// False when stopped in the middle.
   bool TrainEpoch();
@@ -230,9 +240,14 @@ void Trainer::Run_::ReportProgress() {
 
 bool Trainer::Run_::TrainEpoch() {
   if (options.shuffle && !options.lbfgs) {
-    order.resize(static_cast<size_t>(train.rows()));
-    std::iota(order.begin(), order.end(), int64_t{0});
-    Random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch)).Shuffle(std::span(order));
+    Random random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch));
+    if (options.window_rows > 0 && options.window_rows < train.rows()) {
+      order = BlockOrder(train.rows(), options.window_rows, random);
+    } else {
+      order.resize(static_cast<size_t>(train.rows()));
+      std::iota(order.begin(), order.end(), int64_t{0});
+      random.Shuffle(std::span(order));
+    }
     train.SetOrder(order);
   }
   UpdateRule rule = options.rule;
@@ -255,6 +270,12 @@ bool Trainer::Run_::TrainEpoch() {
     if (state.step < steps && (stopped || Stopped())) {
       state.sums = ReadSums();
       return false;
+    }
+  }
+  if (sharded != nullptr) {
+    sharded->Synchronize(SumsPointer());
+    if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
+      ThrowDiverged(loss, "the loss");
     }
   }
   state.sums = ReadSums();

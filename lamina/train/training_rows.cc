@@ -166,6 +166,14 @@ std::vector<Row> TrainingRows() {
           "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
           "of MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
           {.range = TrainRanges::shards}),
+      Row("gradients", &S::gradients,
+          "Between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then depends on the "
+          "number of ranks",
+          {.choices = &Names<kGradients>}),
+      Row("sync-steps", &S::sync_steps,
+          "Steps that each MPI rank takes by its own rows before weights become their mean over all ranks; 0: every "
+          "step is of all. The model then depends on the number of ranks",
+          {.range = TrainRanges::sync_steps}),
       Row("schedule", &S::schedule,
           "Learning rate over time: constant, step, cosine, plateau, coslog4 (four waves, each twice as long as the "
           "one "

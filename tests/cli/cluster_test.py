@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from lamina_cli import DIGITS, PROGRAM, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
+from lamina_cli import DIGITS, PROGRAM, SOURCE, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
 
 # As root in a container, and on fewer cores than ranks.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -34,7 +34,7 @@ def on_each_mpi(test):
     return run
 
 
-class ClusterTest(CliTest):
+class RankTest(CliTest):
     def start_ranks(self, mpi, *groups, folders=None, variables=None):
         """mpirun with a group (ranks, arguments) each, in a process group of its own; folders and variables by group."""
         command = [LAUNCHERS[mpi]]
@@ -77,6 +77,8 @@ class ClusterTest(CliTest):
         self.train(*TRAIN[1:], "--overwrite", "--model", "m.safetensors", *arguments)
         return self.read("m.safetensors", "rb")
 
+
+class ClusterTest(RankTest):
     @on_each_mpi
     def test_the_same_model_from_any_number_of_ranks(self, mpi):
         alone = self.model_of("--shards", 8)
@@ -126,7 +128,7 @@ class ClusterTest(CliTest):
     @on_each_mpi
     def test_what_all_ranks_find_wrong_is_said_once(self, mpi):
         for arguments, says in (((*TRAIN, "--shards", 2), "3 ranks share 2 shards"),
-                                (("train", "--data", DIGITS, "--method", "elm"), "no steps that ranks could share"),
+                                (("train", "--data", DIGITS, "--method", "sfsvc"), "no sums that ranks could share"),
                                 (("train", "--data", "no.csv"), "no.csv"),
                                 (("train", "--no-such-flag"), "--no-such-flag"),
                                 (("search", "--data", DIGITS), "--state")):
@@ -167,6 +169,58 @@ class ClusterTest(CliTest):
         self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
 
     @on_each_mpi
+    def test_an_extreme_learning_machine_from_any_number_of_ranks(self, mpi):
+        arguments = ("train", "--data", DIGITS, "--method", "elm", "--hidden", "150", "--threads", "1", "--shards", "8", "--overwrite",
+                     "--model", "m.safetensors")
+        self.succeed(*arguments)
+        alone = self.read("m.safetensors", "rb")
+        for ranks in (2, 3):
+            result = self.run_ranks(mpi, (ranks, arguments))
+            self.assertEqual(result.code, 0, str(result))
+            self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
+
+    @on_each_mpi
+    def test_a_layer_from_any_number_of_ranks(self, mpi):
+        self.succeed("data", "encode", DIGITS, "--output", "d", "--split", "1,0,0")
+        layer = ("layer", "--x", "d/train_inputs.npy", "--neurons", "50", "--radius", "30", "--threads", "1", "--out", "h.npy")
+        self.succeed(*layer)
+        alone = self.read("h.npy", "rb")
+        os.remove(self.path("h.npy"))
+        for ranks in (2, 3):
+            result = self.run_ranks(mpi, (ranks, (*layer, "--json", "r.json")))
+            self.assertEqual(result.code, 0, str(result))
+            self.assertEqual(result.out.count("wrote h.npy"), 1, str(result))
+            self.assertEqual(self.read("h.npy", "rb"), alone, f"{ranks} ranks")
+            self.assertEqual(self.read_json("r.json")["ranks"]["ranks"], ranks)
+            os.remove(self.path("h.npy"))
+        os.remove(self.path("r.json"))
+        before = sorted(os.listdir(self.folder))
+        result = self.run_ranks(mpi, (1, layer), (1, (*layer[:2], "no.npy", *layer[3:])))
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertIn("no.npy", result.err)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        shutil.rmtree(self.path("d"))
+
+    @on_each_mpi
+    def test_encoded_data_and_rounded_exchanges(self, mpi):
+        self.succeed("data", "encode", DIGITS, "--output", "d")
+        train = ("train", "d", *TRAIN[3:], "--shards", "8", "--overwrite", "--model", "m.safetensors")
+        self.succeed(*train)
+        alone = self.read("m.safetensors", "rb")
+        self.assertEqual(self.run_ranks(mpi, (3, train)).code, 0)
+        self.assertEqual(self.read("m.safetensors", "rb"), alone)
+        for option in (("--gradients", "bf16"), ("--sync-steps", "4")):
+            models = []
+            for _ in range(2):
+                result = self.run_ranks(mpi, (2, (*train, *option, "--json", "r.json")))
+                self.assertEqual(result.code, 0, str(result))
+                models.append(self.read("m.safetensors", "rb"))
+            self.assertEqual(*models)
+            self.assertNotEqual(models[0], alone)
+            self.assertGreater(self.read_json("r.json")["accuracy"], 0.5)  # of ten classes, after three epochs
+        shutil.rmtree(self.path("d"))
+
+    @on_each_mpi
     def test_network_and_plan(self, mpi):
         result = self.run_ranks(mpi, (2, ("bench", "network", "--json", "n.json")))
         self.assertEqual(result.code, 0, str(result))
@@ -178,6 +232,21 @@ class ClusterTest(CliTest):
         plan = self.read_json("p.json")
         self.assertTrue(plan["network_measured"])
         self.assertEqual([row["ranks"] for row in plan["times"]], [1, 2, 4, 8, 16])
+
+
+class NamespacesTest(RankTest):
+    def test_hosts_with_a_slow_link_give_the_same_bits(self):
+        alone = self.model_of("--shards", 8)
+        for mpi in installed():
+            os.remove(self.path("m.safetensors"))
+            run = subprocess.run([os.path.join(SOURCE, "scripts", "namespaces"), "-n", "2", "-r", "0.5", "-m", mpi, PROGRAM,
+                                  *map(str, TRAIN), "--shards", "8", "--overwrite", "--model", "m.safetensors", "--json", "r.json"], cwd=self.folder, text=True,
+                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_SECONDS, env={**os.environ, "LAMINA_TUNE": "off"})
+            if run.returncode == 77:
+                self.skipTest(run.stderr.strip())
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertEqual(self.read_json("r.json")["ranks"]["hosts"], ["node0", "node1"])
+            self.assertEqual(self.read("m.safetensors", "rb"), alone)
 
 
 class WithoutMpiTest(CliTest):
@@ -201,5 +270,6 @@ class WithoutMpiTest(CliTest):
 
 if __name__ == "__main__":
     if not installed():
+        NamespacesTest = unittest.skip("no plug-in for an MPI whose mpirun is here")(NamespacesTest)
         ClusterTest = unittest.skip("no plug-in for an MPI whose mpirun is here")(ClusterTest)
     main()

@@ -107,6 +107,8 @@ std::vector<Recipe> Recipes() {
   recipes[1].options.patience = 1;
   recipes[3].options.shards = 7;
   recipes[3].options.rule.kind = UpdateKind::kSgd;
+  recipes.push_back({"rates_of_steps", ShardedOptions()});
+  recipes.back().options.schedule.kind = ScheduleKind::kOneCycle;
   recipes[4].options.shards = 13;
   recipes[4].options.batch = 20;  // the last one has 10
   return recipes;
@@ -207,6 +209,114 @@ TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfRanks) {
       const History history = trainer.Run(train_, &validation_, {});
       EXPECT_EQ(Bytes(network), Bytes(whole.network)) << stop_after;
       EXPECT_EQ(Losses(history), Losses(whole.history)) << stop_after;
+    });
+  }
+}
+
+class RanksThatRound : public testing::Test {
+ protected:
+  // The first rank's result; all must have the same weights.
+  Trained TrainOn(int size, const TrainOptions& options) const {
+    std::mutex mutex;
+    std::vector<Trained> results;
+    RunRanks(size, [&](Communicator& ranks) {
+      const auto backend = MakeBackend("cpu", {.threads = 1});
+      Trained mine{start_, {}};
+      Trainer trainer(mine.network, *backend, options, &ranks);
+      mine.history = trainer.Run(train_, &validation_, {});
+      const std::lock_guard lock(mutex);
+      results.push_back(std::move(mine));
+    });
+    for (const Trained& result : results) {
+      EXPECT_EQ(Bytes(result.network), Bytes(results[0].network)) << size;
+      EXPECT_EQ(result.history.epochs.back().train_loss, results[0].history.epochs.back().train_loss) << size;
+      EXPECT_EQ(result.history.epochs.back().validation_loss, results[0].history.epochs.back().validation_loss) << size;
+    }
+    return results[0];
+  }
+
+  Dataset train_ = RandomDataset(330, 9, 0, DType::kF32, 4);
+  Dataset validation_ = RandomDataset(600, 9, 0, DType::kF32, 5);
+  Network start_ = NetworkFor(train_, 20, "identity");
+};
+
+TEST_F(RanksThatRound, GradientsOfHalfTheBytesLearnNearlyTheSame) {
+  TrainOptions options = ShardedOptions();
+  options.loss = Loss::kMse;
+  options.epochs = 10;
+  const Trained exact = TrainOn(2, options);
+  options.gradients_as_bf16 = true;
+  EXPECT_EQ(Bytes(TrainOn(1, options).network), Bytes(exact.network)) << "one rank sends nothing";
+  for (const int ranks : {2, 3, 4}) {
+    const Trained rounded = TrainOn(ranks, options);
+    EXPECT_EQ(Bytes(TrainOn(ranks, options).network), Bytes(rounded.network));
+    EXPECT_NE(Bytes(rounded.network), Bytes(exact.network));
+    EXPECT_NEAR(rounded.history.epochs.back().validation_loss / exact.history.epochs.back().validation_loss, 1, 0.02);
+  }
+}
+
+TEST_F(RanksThatRound, StepsAloneAreAveraged) {
+  TrainOptions options = ShardedOptions();
+  options.loss = Loss::kMse;
+  options.epochs = 10;
+  const Trained together = TrainOn(2, options);
+  for (const int64_t steps : {1, 3, 100}) {
+    options.sync_steps = steps;
+    EXPECT_EQ(Bytes(TrainOn(1, options).network), Bytes(together.network)) << "one rank is never alone";
+    for (const int ranks : {2, 3}) {
+      const Trained apart = TrainOn(ranks, options);
+      EXPECT_EQ(Bytes(TrainOn(ranks, options).network), Bytes(apart.network));
+      EXPECT_LT(apart.history.epochs.back().validation_loss, 0.5 * apart.history.epochs.front().validation_loss);
+      EXPECT_NEAR(apart.history.epochs.front().train_loss, together.history.epochs.front().train_loss,
+                  0.5 * together.history.epochs.front().train_loss);
+    }
+  }
+  // Plain steps with rates so small that the gradient hardly changes between them: the mean of what ranks do alone is
+  // what they do together.
+  options.rule = {};
+  options.rule.kind = UpdateKind::kSgd;
+  options.rule.learning_rate = 1e-5;
+  options.epochs = 1;
+  options.batch = 30;  // of 330: each rank has as many rows of each
+  options.shards = 6;
+  options.sync_steps = 0;
+  const Trained exact = TrainOn(3, options);
+  options.sync_steps = 4;
+  const Trained apart = TrainOn(3, options);
+  for (int64_t i = 0; i < exact.network.parameter_count(); ++i) {
+    EXPECT_NEAR(static_cast<const float*>(apart.network.parameters())[i],
+                static_cast<const float*>(exact.network.parameters())[i], 2e-6);
+  }
+}
+
+TEST_F(RanksThatRound, StepsAloneCanBeStoppedAndGoOn) {
+  TrainOptions options = ShardedOptions();
+  options.loss = Loss::kMse;
+  options.sync_steps = 2;
+  const Trained whole = TrainOn(2, options);
+  for (const int stop_after : {1, 2, 5}) {
+    TrainState state;
+    RunRanks(2, [&](Communicator& ranks) {
+      const auto own = MakeBackend("cpu", {.threads = 1});
+      Network network = start_;
+      Trainer trainer(network, *own, options, &ranks);
+      int asked = 0;
+      TrainCallbacks callbacks;
+      callbacks.stop_requested = [&] { return ++asked >= stop_after && ranks.rank() == 1; };
+      callbacks.checkpoint = [&](TrainState&& at) {
+        if (ranks.is_first()) {
+          state = std::move(at);
+        }
+      };
+      EXPECT_EQ(trainer.Run(train_, &validation_, callbacks).stop_reason, "interrupted");
+    });
+    RunRanks(2, [&](Communicator& ranks) {
+      const auto own = MakeBackend("cpu", {.threads = 1});
+      Network network = start_;
+      Trainer trainer(network, *own, options, &ranks);
+      trainer.Resume(state);
+      trainer.Run(train_, &validation_, {});
+      EXPECT_EQ(Bytes(network), Bytes(whole.network)) << stop_after;
     });
   }
 }

@@ -43,8 +43,8 @@ TEST(Cuda, SlicesOfALayerHaveTheSameBitsWhateverTheOrderOfCopies) {
         MatrixRows w_rows(w.view());
         Matrix out(310, 40, DType::kF32);
         int64_t finished = 0;
-        ASSERT_TRUE(
-            sliced.Run(x_rows, w_rows, bias.data(), {out.view(), [&](int64_t, int64_t rows) { finished += rows; }}));
+        ASSERT_TRUE(sliced.Run(x_rows, w_rows, bias.data(),
+                               {out.view(), [&](const SlicePiece& piece) { finished += piece.rows; }}));
         EXPECT_EQ(finished, 310 * ((40 + neurons - 1) / neurons));
         const std::string bytes(static_cast<const char*>(out.data()), 310 * 40 * sizeof(float));
         expected = expected.empty() ? bytes : expected;
@@ -69,8 +69,8 @@ TEST(Cuda, AnErrorInTheMiddleOfSlicesLeavesThemUsable) {
   Matrix out(300, 20, DType::kF32);
   const Error full(ErrorCode::kIo, "the disk is full");
   const auto run = [&](int64_t fails_at) {
-    return sliced.Run(x_rows, w_rows, nullptr, {out.view(), [&](int64_t begin, int64_t) {
-                                                  if (begin == fails_at) {
+    return sliced.Run(x_rows, w_rows, nullptr, {out.view(), [&](const SlicePiece& piece) {
+                                                  if (piece.begin == fails_at) {
                                                     throw full;
                                                   }
                                                 }});

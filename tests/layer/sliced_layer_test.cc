@@ -13,6 +13,7 @@
 #include "lamina/base/convert.h"
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
+#include "lamina/cluster/thread_ranks.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/data/files/npy_writer.h"
 #include "lamina/layer/file_layer.h"
@@ -112,8 +113,8 @@ TEST(SlicedLayer, CoversEveryOutputAndReportsProgress) {
   };
   ASSERT_TRUE(sliced.Run(x_rows, w_rows, nullptr,
                          {out.view(),
-                          [&](int64_t begin, int64_t rows) {
-                            for (int64_t i = begin; i < begin + rows; ++i) {
+                          [&](const SlicePiece& piece) {
+                            for (int64_t i = piece.begin; i < piece.begin + piece.rows; ++i) {
                               ++finished[static_cast<size_t>(i)];
                             }
                           }},
@@ -250,6 +251,60 @@ TEST_F(FileLayerTest, WritesTheSameFileForEverySlicingAndInputOrder) {
     }
   }
   EXPECT_EQ(folder_.Count(), 5);
+}
+
+TEST_F(FileLayerTest, RanksWriteTheSameFileTogether) {
+  for (const char* slice : {"", "64x48"}) {
+    settings_.slice = slice;
+    settings_.w = folder_.Path("w.npy");
+    settings_.neurons = 0;
+    for (const bool drawn : {false, true}) {
+      if (drawn) {
+        settings_.w = "";
+        settings_.neurons = 77;
+      }
+      settings_.threads = 2;
+      FileLayer(settings_).Run();
+      const std::string expected = ReadFile(settings_.out);
+      for (const int size : {1, 2, 3, 5}) {
+        std::filesystem::remove(settings_.out);
+        RunRanks(size, [&](Communicator& ranks) {
+          FileLayerSettings own = settings_;
+          own.threads = 1;
+          FileLayer layer(own, &ranks);
+          EXPECT_TRUE(layer.Run().complete);
+        });
+        EXPECT_EQ(ReadFile(settings_.out) == expected, true) << size << ' ' << slice << ' ' << drawn;
+        EXPECT_EQ(folder_.Count(), 3);
+      }
+    }
+  }
+}
+
+TEST_F(FileLayerTest, RanksThatFailLeaveNothing) {
+  settings_.threads = 1;
+  RunRanks(3, [&](Communicator& ranks) {  // one is interrupted
+    FileLayer layer(settings_, &ranks);
+    SliceCallbacks callbacks;
+    callbacks.stop_requested = [&] { return ranks.rank() == 1; };
+    EXPECT_FALSE(layer.Run(callbacks).complete);
+  });
+  EXPECT_EQ(folder_.Count(), 2);
+  const auto failure = [&](int size, auto&& change) {
+    const Error error = CaughtError([&] {
+      RunRanks(size, [&](Communicator& ranks) {
+        FileLayerSettings own = settings_;
+        change(own, ranks.rank());
+        FileLayer(own, &ranks).Run();
+      });
+    });
+    EXPECT_EQ(folder_.Count(), 2);
+    return std::string(error.what());
+  };
+  EXPECT_TRUE(
+      Mentions(failure(2, [](FileLayerSettings& s, int rank) { s.radius = 12 + rank; }), "the settings must be"));
+  settings_.x = folder_.Path("w.npy");
+  EXPECT_TRUE(Mentions(failure(201, [](FileLayerSettings&, int) {}), "201 ranks share 200 samples"));
 }
 
 TEST_F(FileLayerTest, DrawnWeightsGiveTheBitsOfTheKeptOnes) {

@@ -5,6 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/base/random.h"
+#include "lamina/cluster/thread_ranks.h"
 #include "lamina/rbf/leave_one_out.h"
 #include "lamina/rbf/ridge.h"
 #include "tests/caught_error.h"
@@ -320,6 +321,39 @@ TEST(Elm, SumsMadeInSeveralPlacesAreAddedUp) {
       EXPECT_NEAR(parts.Weights(1).Row<double>(k)[j], whole.Weights(1).Row<double>(k)[j], 1e-9);
     }
   }
+}
+
+TEST(Elm, AnyNumberOfRanksGivesTheSameBits) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    Dataset data = Noisy(3000, dtype);
+    Random random(2);
+    std::generate_n(std::back_inserter(data.sample_weights), data.size(), [&] { return random.Uniform(0, 3); });
+    const auto train = [&](Communicator* ranks, int threads) {
+      const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = threads});
+      Network network = DrawElm(Hidden(40, "dot-abs"), 2, HiddenWeights::kUniform, data.features.view(), 1);
+      const std::optional<double> c = TrainElm(network, data, {.shards = 8, .ranks = ranks}, *backend);
+      return std::string(static_cast<const char*>(network.parameters()),
+                         static_cast<size_t>(network.parameter_bytes())) +
+             std::to_string(c.value_or(-1));
+    };
+    const std::string alone = train(nullptr, 2);
+    for (const int size : {1, 2, 3, 8}) {
+      RunRanks(size, [&](Communicator& ranks) { EXPECT_EQ(train(&ranks, 1) == alone, true) << size; });
+    }
+    EXPECT_TRUE(Mentions(CaughtError([&] { RunRanks(9, [&](Communicator& ranks) { train(&ranks, 1); }); }).what(),
+                         "9 ranks share 8 shards"));
+  }
+}
+
+TEST(Elm, OneRankThatIsStoppedStopsAll) {
+  const Dataset data = Noisy(3000, DType::kF32);
+  RunRanks(3, [&](Communicator& ranks) {
+    const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
+    Network network = DrawElm(Hidden(40, "dot-abs"), 2, HiddenWeights::kUniform, data.features.view(), 1);
+    ElmOptions options{.shards = 8, .ranks = &ranks};
+    options.stop_requested = [&] { return ranks.rank() == 1; };
+    EXPECT_FALSE(TrainElm(network, data, options, *backend).has_value());
+  });
 }
 
 TEST(Elm, HiddenWeightsAreAsAsked) {

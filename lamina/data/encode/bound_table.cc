@@ -213,6 +213,9 @@ Dataset BoundTable::EncodeParts(std::span<const int64_t> rows, bool inputs, bool
   if (targets) {
     preprocessor_.targets().Encode(table_, targets_, baseline_, policies.unseen, dataset, counts);
   }
+  for (const Columns* columns : {&inputs_, &targets_}) {
+    std::for_each(columns->begin(), columns->end(), [](const Column* column) { column->Release(); });
+  }
   return dataset;
 }
 

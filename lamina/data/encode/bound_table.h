@@ -20,6 +20,7 @@ class BoundTable {
   BoundTable(const Preprocessor& preprocessor, const Table& table);
 
   const Table& table() const { return table_; }
+  const Preprocessor& preprocessor() const { return preprocessor_; }
 
   /// The table's column of preprocessor.inputs().columns()[index].
   const Column& InputColumn(size_t index) const { return *inputs_[index]; }

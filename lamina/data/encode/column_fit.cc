@@ -34,6 +34,7 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
       }
     });
     Column logarithms;
+    columns[j]->Release();
     logarithms.numbers = values.data();
     const Column* const one[] = {&logarithms};
     statistics[j] = ComputeStatistics(one, all)[0];
@@ -87,6 +88,7 @@ std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<con
   for (size_t j = 0; j < columns.size(); ++j) {
     if (wanted) {
       ranks[j] = RanksOf(SortedValues(*columns[j], rows), bins);
+      columns[j]->Release();
     }
   }
   return ranks;
@@ -214,6 +216,7 @@ std::vector<double> PeriodsOf(const Column& column, std::span<const int64_t> row
       })) {
     periods.push_back(1);
   }
+  column.Release();
   return periods;
 }
 

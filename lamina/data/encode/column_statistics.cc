@@ -16,18 +16,25 @@ constexpr int64_t kColumnBlock = 16;  // of bytes: a quarter of a cache line of 
 constexpr int64_t kStatisticsRows = 256;
 constexpr int64_t kParallelReads = 1 << 18;  // fewer are read before a second thread wakes up
 
-// Calls fn(column index, rows of the tile) for blocks of columns in parallel, all tiles of a block in order.
+// Calls fn(column index, rows of the tile) for blocks of columns in parallel, all tiles of a block in order. Columns in
+// files are blocks of their own, which are gone from the memory behind.
 template <class Fn>
-void ForTiles(int64_t columns, std::span<const int64_t> rows, Fn&& fn) {
+void ForTiles(std::span<const Column* const> all, std::span<const int64_t> rows, Fn&& fn) {
   const auto count = static_cast<int64_t>(rows.size());
-#pragma omp parallel for schedule(dynamic) if (columns > kColumnBlock && count * columns > kParallelReads)
-  for (int64_t block = 0; block < columns; block += kColumnBlock) {
+  const auto columns = static_cast<int64_t>(all.size());
+  const int64_t width = !all.empty() && all[0]->mapping != nullptr ? 1 : kColumnBlock;
+#pragma omp parallel for schedule(dynamic) if (columns > width && count * columns > kParallelReads)
+  for (int64_t block = 0; block < columns; block += width) {
+    const int64_t end = std::min(columns, block + width);
     for (int64_t begin = 0; begin < count; begin += kStatisticsRows) {
       const auto tile =
           rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kStatisticsRows, count - begin)));
-      for (int64_t j = block; j < std::min(columns, block + kColumnBlock); ++j) {
+      for (int64_t j = block; j < end; ++j) {
         fn(static_cast<size_t>(j), tile, begin);
       }
+    }
+    for (int64_t j = block; j < end; ++j) {
+      all[static_cast<size_t>(j)]->Release();
     }
   }
 }
@@ -62,7 +69,7 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
     s.max = -s.min;
   }
   const auto column_count = static_cast<int64_t>(columns.size());
-  ForTiles(column_count, rows, [&](size_t j, std::span<const int64_t> tile, int64_t) {
+  ForTiles(columns, rows, [&](size_t j, std::span<const int64_t> tile, int64_t) {
     DispatchNumbers(*columns[j], [&](const auto* numbers) {
       ColumnStatistics s = all[j];
       for (const int64_t row : tile) {
@@ -82,7 +89,7 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
       s.mean = s.min = s.max = s.count == 0 ? 0 : s.min;
     }
   }
-  ForTiles(column_count, rows, [&](size_t j, std::span<const int64_t> tile, int64_t) {
+  ForTiles(columns, rows, [&](size_t j, std::span<const int64_t> tile, int64_t) {
     DispatchNumbers(*columns[j], [&](const auto* numbers) {
       double sum = all[j].deviation;
       for (const int64_t row : tile) {
@@ -149,7 +156,7 @@ std::vector<ColumnSummary> SummarizeColumns(const Table& table) {
 
 std::optional<CellPosition> FindMissing(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<int64_t> first(columns.size(), std::numeric_limits<int64_t>::max());
-  ForTiles(static_cast<int64_t>(columns.size()), rows, [&](size_t j, std::span<const int64_t> tile, int64_t begin) {
+  ForTiles(columns, rows, [&](size_t j, std::span<const int64_t> tile, int64_t begin) {
     const Column& column = *columns[j];
     if (!CanBeMissing(column) || first[j] <= begin) {
       return;
@@ -176,6 +183,7 @@ std::vector<int64_t> CompleteRows(std::span<const Column* const> columns, std::s
       incomplete[i] = 1;
       return true;
     });
+    column->Release();
   }
   std::vector<int64_t> complete;
   complete.reserve(rows.size());

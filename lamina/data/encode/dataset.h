@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "lamina/base/buffer.h"
+#include "lamina/base/row_source.h"
 
 namespace lamina {
 
@@ -17,7 +19,12 @@ struct Dataset {
   std::vector<int64_t> rows;           // the table row each came from
   std::vector<double> sample_weights;  // empty: all 1
   std::vector<double> baseline;        // the naive guess per row in units of the target; empty: none
+  /// Files that features and targets are mapped from, row by row; empty: both are in memory.
+  std::vector<std::shared_ptr<RowSource>> files;
   int64_t size() const { return features.rows(); }
+  /// Rows in files leave the resident memory; they are read again where they are needed.
+  void Release(int64_t begin, int64_t count) const;
+  void Release() const { Release(0, size()); }
 };
 
 /// Counted while encoding, for the caller to report.

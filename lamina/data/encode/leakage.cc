@@ -175,10 +175,15 @@ uint64_t HashRow(const Dataset& data, int64_t row) {
 
 std::vector<uint64_t> HashRows(const Dataset& data) {
   std::vector<uint64_t> hashes(static_cast<size_t>(data.size()));
+  constexpr int64_t kRows = 1 << 16;  // that are in memory at once, where they come from files
   DispatchFloat(data.features.dtype(), [&]<class T>(T) {
-#pragma omp parallel for schedule(static) if (data.size() * data.features.cols() > (int64_t{1} << 18))
-    for (int64_t i = 0; i < data.size(); ++i) {
-      hashes[static_cast<size_t>(i)] = HashRow<T>(data, i);
+    for (int64_t begin = 0; begin < data.size(); begin += kRows) {
+      const int64_t end = std::min(data.size(), begin + kRows);
+#pragma omp parallel for schedule(static) if ((end - begin) * data.features.cols() > (int64_t{1} << 18))
+      for (int64_t i = begin; i < end; ++i) {
+        hashes[static_cast<size_t>(i)] = HashRow<T>(data, i);
+      }
+      data.Release(begin, end - begin);
     }
   });
   return hashes;
@@ -209,6 +214,7 @@ std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, c
     if (!fitted.derive().Makes(inputs[j].name)) {
       const Column& column = table.columns[static_cast<size_t>(inputs[j].position)];
       const std::vector<double> x = ValuesOf(column, judged);
+      column.Release();
       const ByColumn by_column(x, y, halves, classes, column.kind == ColumnKind::kNumber);
       figures[j] = FigureOf(by_column, x, y, halves, classes);
     }

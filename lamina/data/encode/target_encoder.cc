@@ -293,6 +293,7 @@ Matrix TargetEncoder::TargetsOf(std::span<const int32_t> labels, DType dtype) co
 Dataset TargetEncoder::InForm(const Dataset& dataset) const {
   Dataset formed;
   formed.features = dataset.features.Share();
+  formed.files = dataset.files;
   formed.targets = task_ == Task::kClassification      ? TargetsOf(dataset.labels, dataset.targets.dtype())
                    : dataset.targets.cols() != count() ? Repeated(dataset.targets)
                                                        : dataset.targets.Share();

@@ -170,7 +170,9 @@ class Copies {
     const uint64_t hash = HashValues(column, rows_);
     const auto [first, last] = seen_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      if (SameValues(*it->second, column, rows_)) {
+      const bool same = SameValues(*it->second, column, rows_);
+      it->second->Release();
+      if (same) {
         return it->second;
       }
     }
@@ -219,6 +221,7 @@ std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const in
     if (!reason.empty()) {
       useless.push_back({column.name, std::move(reason)});
     }
+    column.Release();
   }
   return useless;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <unordered_set>
 
 #include "lamina/base/error.h"
@@ -13,6 +15,8 @@
 #include "lamina/data/files/csv_columns.h"
 #include "lamina/data/files/csv_cursor.h"
 #include "lamina/data/files/csv_formats.h"
+#include "lamina/data/files/number_file.h"
+#include "lamina/data/files/text_file.h"
 
 namespace lamina {
 namespace {
@@ -23,16 +27,17 @@ namespace {
   throw Error(ErrorCode::kBadData, std::move(message), {.file = source, .line = line, .remedy = std::move(remedy)});
 }
 
-// Text must be UTF-8: names and categories go into JSON.
-void CheckUtf8(std::string_view content, const std::string& source) {
+// Text must be UTF-8: names and categories go into JSON. Throws for bytes of [at, end) that are not; returns where the
+// next character begins, which may be behind the end.
+size_t CheckUtf8(std::string_view content, size_t at, size_t end, const std::string& source) {
   unsigned char any = 0;
-  for (const char c : content) {
+  for (const char c : content.substr(at, end - at)) {
     any |= static_cast<unsigned char>(c);
   }
   if (any < 0x80) {
-    return;
+    return end;
   }
-  for (size_t at = 0; at < content.size();) {
+  while (at < end) {
     const size_t length = Utf8Length(content, at);
     if (length == 0) {
       ThrowAt(content, at, source,
@@ -41,28 +46,45 @@ void CheckUtf8(std::string_view content, const std::string& source) {
     }
     at += length;
   }
+  return at;
 }
 
-// Makes `content` plain UTF-8 that ends in '\n', without byte order mark, or throws.
-void Normalise(std::string& content, const std::string& source) {
+// Without a byte order mark; throws for what is no UTF-8 text. `done(at)`: what is before is not looked at again here.
+template <class Done>
+void CheckText(std::string_view content, const std::string& source, const Done& done) {
+  constexpr size_t kPiece_bytes = 4 << 20;
   if (content.starts_with("\xFF\xFE") || content.starts_with("\xFE\xFF")) {
     ThrowAt(content, 0, source, "is UTF-16 text", "Convert it with: iconv -f UTF-16 -t UTF-8.");
   }
-  if (content.starts_with("\xEF\xBB\xBF")) {
-    content.erase(0, 3);
+  bool blank = true;
+  for (size_t at = 0; at < content.size();) {
+    const std::string_view piece = content.substr(at, kPiece_bytes);
+    if (const size_t nul = piece.find('\0'); nul != std::string::npos) {
+      ThrowAt(content, at + nul, source, "holds NUL bytes: not a text file",
+              "Name a text file, or convert this one to CSV.");
+    }
+    blank = blank && piece.find_first_not_of(" \r\n") == std::string::npos;
+    at = std::max(at, CheckUtf8(content, at, at + piece.size(), source));
+    done(content.data() + at);
   }
-  if (const size_t nul = content.find('\0'); nul != std::string::npos) {
-    ThrowAt(content, nul, source, "holds NUL bytes: not a text file", "Name a text file, or convert this one to CSV.");
+  if (blank) {
+    throw Error(ErrorCode::kBadData, "the file is empty", {.file = source});
   }
-  CheckUtf8(content, source);
+}
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Makes `content` plain UTF-8 that ends in '\n', without byte order mark, or throws.
+void Normalise(std::string& content, const std::string& source) {
+  if (content.starts_with(kByteOrderMark)) {
+    content.erase(0, kByteOrderMark.size());
+  }
+  CheckText(content, source, [](const char*) {});
   if (content.find('\n') == std::string::npos) {
     std::replace(content.begin(), content.end(), '\r', '\n');  // line ends of old Macintosh files
   }
   if (!content.ends_with('\n')) {
     content += '\n';
-  }
-  if (content.find_first_not_of(" \r\n") == std::string::npos) {
-    throw Error(ErrorCode::kBadData, "the file is empty", {.file = source});
   }
 }
 
@@ -112,8 +134,11 @@ void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& 
       {.file = source, .line = line, .remedy = "Correct the line; fields that contain the separator must be quoted."});
 }
 
-// Reads all records at the cursor into `builders`; their lines into table.lines.
-void ReadRecords(CsvCursor& cursor, std::vector<CsvColumnBuilder>& builders, Table& table) {
+// Reads all records at the cursor into `builders`; their lines into table.lines. What was read of `file`, which may be
+// null, leaves the memory.
+void ReadRecords(CsvCursor& cursor, std::vector<CsvColumnBuilder>& builders, Table& table, TextFile* file) {
+  constexpr size_t kRecords = 8192;
+  const char* read = cursor.at();
   const size_t columns = builders.size();
   const bool skip_blank = columns > 1;
   while (!cursor.AtEnd()) {
@@ -128,6 +153,10 @@ void ReadRecords(CsvCursor& cursor, std::vector<CsvColumnBuilder>& builders, Tab
       }
     }
     table.lines.push_back(line);
+    if (file != nullptr && table.lines.size() % kRecords == 0) {
+      file->Release(read, cursor.at());
+      read = cursor.at();
+    }
   }
   table.rows = static_cast<int64_t>(table.lines.size());
 }
@@ -142,7 +171,8 @@ void CheckSeparator(char separator) {
 
 // Blanks the lines that start with '#' before the first record, so that lines count on. The last of them is the header
 // where it has as many fields as the record behind it: its '#' goes.
-void BlankLeadingComments(std::string& content, char separator) {
+void BlankLeadingComments(std::span<char> text, char separator) {
+  const std::string_view content(text.data(), text.size());
   size_t begin = 0;
   size_t last = std::string::npos;  // where the last of them begins
   while (begin < content.size() && content[begin] == '#') {
@@ -152,13 +182,13 @@ void BlankLeadingComments(std::string& content, char separator) {
   if (last == std::string::npos || content.find_first_not_of(" \r\n", begin) == std::string::npos) {
     return;
   }
-  const auto line_at = [&](size_t at) { return std::string_view(content).substr(at, content.find('\n', at) - at); };
-  const char mark = separator != 0 ? separator : DetectSeparator(std::string_view(content).substr(begin));
+  const auto line_at = [&](size_t at) { return content.substr(at, content.find('\n', at) - at); };
+  const char mark = separator != 0 ? separator : DetectSeparator(content.substr(begin));
   const size_t fields = FieldsOfLine(line_at(begin), mark);
   const bool header = fields > 1 && FieldsOfLine(line_at(last), mark) == fields;
   for (size_t i = 0; i < begin; ++i) {
     if (content[i] != '\n' && (!header || i <= last)) {
-      content[i] = ' ';
+      text[i] = ' ';
     }
   }
 }
@@ -180,6 +210,53 @@ size_t EstimateRows(std::string_view content, const CsvSample& sample) {
   return std::min(content.size() / sample.records.front().size(),
                   static_cast<size_t>(1.1 * static_cast<double>(content.size()) / per_record)) +
          1;
+}
+
+// Of a text without trailing blank lines. `file`: where it is one's, which gives its memory back behind the reader, and
+// numbers are kept in files, too.
+Table ReadText(std::string_view text, char separator, const std::string& source, const ReadOptions& options,
+               TextFile* file) {
+  const CsvSample sample = TakeSample(text, separator, source);
+  const bool header =
+      options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, options.missing));
+  const std::vector<std::string> names = ColumnNames(sample.records.front(), header, source);
+  std::vector<CsvColumnPlan> plans = PlanColumns(sample, header, names, {text, separator, source}, options);
+  ApplyTextColumns(names, options, source, plans);
+
+  Table table;
+  table.source = source;
+  const size_t rows = EstimateRows(text, sample);
+  table.lines.reserve(rows);
+  std::unique_ptr<NumberFile> numbers;
+  if (file != nullptr) {  // a field has a byte at least, its separator
+    numbers =
+        std::make_unique<NumberFile>(options.scratch, std::ssize(names), std::ssize(text) / std::ssize(names) + 1);
+  }
+  std::vector<CsvColumnBuilder> builders;
+  builders.reserve(names.size());
+  for (size_t j = 0; j < names.size(); ++j) {
+    builders.emplace_back(names[j], plans[j].kind, plans[j].format, source, options.missing);
+    if (numbers != nullptr) {
+      builders.back().KeepIn(*numbers, static_cast<int64_t>(j));
+    } else {
+      builders.back().Reserve(rows);
+    }
+  }
+  CsvCursor cursor(text, separator, source);
+  while (cursor.SkipBlankLine()) {
+  }
+  for (bool more = header; more; more = !cursor.record_ended()) {
+    cursor.NextField();
+  }
+  ReadRecords(cursor, builders, table, file);
+  if (table.rows == 0) {
+    throw Error(ErrorCode::kBadData, "holds no rows, only a header line",
+                {.file = source, .remedy = "If the first line is data, use --header no."});
+  }
+  for (CsvColumnBuilder& builder : builders) {
+    table.columns.push_back(std::move(builder).Finish());
+  }
+  return table;
 }
 
 }  // namespace
@@ -207,39 +284,29 @@ Table ReadCsv(std::string content, const std::string& source, const ReadOptions&
   if (separator == ' ') {
     CollapseBlanks(content);
   }
-  const std::string_view text = WithoutTrailingBlankLines(content);
-  const CsvSample sample = TakeSample(text, separator, source);
-  const bool header =
-      options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, options.missing));
-  const std::vector<std::string> names = ColumnNames(sample.records.front(), header, source);
-  std::vector<CsvColumnPlan> plans = PlanColumns(sample, header, names, {text, separator, source}, options);
-  ApplyTextColumns(names, options, source, plans);
+  return ReadText(WithoutTrailingBlankLines(content), separator, source, options, nullptr);
+}
 
-  Table table;
-  table.source = source;
-  const size_t rows = EstimateRows(text, sample);
-  table.lines.reserve(rows);
-  std::vector<CsvColumnBuilder> builders;
-  builders.reserve(names.size());
-  for (size_t j = 0; j < names.size(); ++j) {
-    builders.emplace_back(names[j], plans[j].kind, plans[j].format, source, options.missing);
-    builders.back().Reserve(rows);
+Table ReadCsvFile(std::string_view content, const std::string& source, const ReadOptions& options) {
+  TextFile file(content, source, options.scratch);
+  std::span<char> text = file.text();
+  if (std::string_view(text.data(), text.size()).starts_with(kByteOrderMark)) {
+    text = text.subspan(kByteOrderMark.size());
   }
-  CsvCursor cursor(text, separator, source);
-  while (cursor.SkipBlankLine()) {
+  const std::string_view view(text.data(), text.size());
+  const char* checked = text.data();
+  CheckText(view, source, [&](const char* at) {
+    file.Release(checked, at);
+    checked = at;
+  });
+  BlankLeadingComments(text, options.separator);
+  const char separator = options.separator != 0 ? options.separator : DetectSeparator(WithoutTrailingBlankLines(view));
+  CheckSeparator(separator);
+  const size_t first_line = view.find('\n');
+  if (separator == ' ' || (first_line + 1 == view.size() && view.find('\r') < first_line)) {
+    return ReadCsv(std::string(view.substr(0, view.size() - 1)), source, options);  // lines made anew, in memory
   }
-  for (bool more = header; more; more = !cursor.record_ended()) {
-    cursor.NextField();
-  }
-  ReadRecords(cursor, builders, table);
-  if (table.rows == 0) {
-    throw Error(ErrorCode::kBadData, "holds no rows, only a header line",
-                {.file = source, .remedy = "If the first line is data, use --header no."});
-  }
-  for (CsvColumnBuilder& builder : builders) {
-    table.columns.push_back(std::move(builder).Finish());
-  }
-  return table;
+  return ReadText(WithoutTrailingBlankLines(view), separator, source, options, &file);
 }
 
 }  // namespace lamina

@@ -128,6 +128,12 @@ CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const Colum
                                  [&](const std::string& word) { return ParseWhole(word, value) && !IsNan(word); });
 }
 
+void CsvColumnBuilder::WriteNumbers() {
+  file_->Write(index_, written_, numbers_);
+  written_ += std::ssize(numbers_);
+  numbers_.clear();
+}
+
 void CsvColumnBuilder::Reserve(size_t rows) {
   if (kind_ == FieldKind::kText) {
     codes_.reserve(rows);
@@ -174,7 +180,7 @@ bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
   if (result.ec != std::errc() || !std::isfinite(value) || !cursor.EndFieldAt(result.ptr)) {
     return false;
   }
-  numbers_.push_back(value);
+  Append(value);
   return true;
 }
 
@@ -184,7 +190,7 @@ bool CsvColumnBuilder::ReadDateFast(CsvCursor& cursor) {
   if (cursor.end() - p <= 10 || !ParseDay(p, days) || !cursor.EndFieldAt(p + 10)) {
     return false;
   }
-  numbers_.push_back(static_cast<double>(days));
+  Append(static_cast<double>(days));
   return true;
 }
 
@@ -210,7 +216,7 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
     return;
   }
   if (IsMissingNumber(field, missing_)) {
-    numbers_.push_back(kNaN);
+    Append(kNaN);
     return;
   }
   if (kind_ == FieldKind::kMissing) {  // the first value decides
@@ -227,7 +233,7 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
       return;
     }
   }
-  numbers_.push_back(ParseValue(field, line));
+  Append(ParseValue(field, line));
 }
 
 // A number as this column writes it; what it is measured in is the same in all of them.
@@ -340,15 +346,26 @@ Column CsvColumnBuilder::Finish() && {
     }
     return column;
   }
-  const auto owner = std::make_shared<const std::vector<double>>(std::move(numbers_));
-  column.numbers = owner->data();
-  column.owner = owner;
+  std::span<const double> numbers = numbers_;
+  if (file_ != nullptr) {
+    WriteNumbers();
+    numbers_ = {};
+    column.mapping = file_->Map(index_, written_);
+    column.owner = column.mapping;
+    numbers = {reinterpret_cast<const double*>(column.mapping->data()), static_cast<size_t>(written_)};
+  } else {
+    const auto owner = std::make_shared<const std::vector<double>>(std::move(numbers_));
+    column.owner = owner;
+    numbers = *owner;
+  }
+  column.numbers = numbers.data();
   column.is_date = kind_ == FieldKind::kDate;
   column.format = std::move(format_);
   const auto is_whole = [](double value) { return std::isnan(value) || value == std::trunc(value); };
-  if (column.format.decimal == ',' && !marked_ && std::all_of(owner->begin(), owner->end(), is_whole)) {
+  if (column.format.decimal == ',' && !marked_ && std::all_of(numbers.begin(), numbers.end(), is_whole)) {
     column.format.decimal = '.';  // nothing tells
   }
+  column.Release();
   if (!column.is_date) {
     column.format.date_order = DateOrder::kAuto;
   }

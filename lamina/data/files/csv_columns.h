@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lamina/data/files/csv_cursor.h"
+#include "lamina/data/files/number_file.h"
 #include "lamina/data/files/table.h"
 
 namespace lamina {
@@ -50,6 +51,8 @@ class CsvColumnBuilder {
                    std::span<const std::string> missing);
 
   void Reserve(size_t rows);
+  /// From now on numbers go to a file, as column `index` of it, as soon as there are some thousand.
+  void KeepIn(NumberFile& file, int64_t index) { file_ = &file, index_ = index; }
   /// Reads the next field. Throws Error(kBadData) for a value that does not fit the column.
   void Read(CsvCursor& cursor);
   Column Finish() &&;
@@ -70,6 +73,13 @@ class CsvColumnBuilder {
                                const std::string& remedy) const;
   int32_t CodeOf(std::string_view text);
   void GrowSlots();
+  void Append(double value) {
+    numbers_.push_back(value);
+    if (file_ != nullptr && numbers_.size() == kKept) {
+      WriteNumbers();
+    }
+  }
+  void WriteNumbers();
   bool IsMissing(std::string_view field) const;
 
   std::string name_;
@@ -77,8 +87,12 @@ class CsvColumnBuilder {
   ColumnFormat format_;
   const std::string& source_;
   std::span<const std::string> missing_;
-  bool marked_ = false;           // a number with a decimal mark or with groups was read the slow way
-  bool numeric_missing_ = false;  // a word for "missing" that is a number: no fast path
+  bool marked_ = false;                  // a number with a decimal mark or with groups was read the slow way
+  bool numeric_missing_ = false;         // a word for "missing" that is a number: no fast path
+  static constexpr size_t kKept = 8192;  // numbers that wait to be written
+  NumberFile* file_ = nullptr;
+  int64_t index_ = 0;    // of the column in the file
+  int64_t written_ = 0;  // numbers in it
   size_t rows_ = 0;
   std::vector<double> numbers_;
   std::vector<int32_t> codes_;

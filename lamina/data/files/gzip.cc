@@ -143,6 +143,23 @@ std::string GunzipStart(std::string_view content, size_t most, const std::string
   return out;
 }
 
+void GunzipTo(std::string_view content, const std::string& source, const std::function<void(std::string_view)>& sink) {
+  constexpr size_t kPiece_bytes = 1 << 20;
+  Inflater inflater;
+  std::string piece(kPiece_bytes, '\0');
+  for (size_t at = 0; at < content.size();) {
+    size_t used = 0;
+    const bool ended = InflateSome(inflater.stream(), content, at, piece, used, source);
+    sink(std::string_view(piece).substr(0, used));
+    if (ended) {
+      if (!IsFollowed(content, at, source)) {
+        break;
+      }
+      inflateReset(&inflater.stream());
+    }
+  }
+}
+
 std::string ReadFileDecompressed(const std::string& path) {
   std::string content = ReadFile(path);
   return IsGzip(content) ? Gunzip(content, path) : content;

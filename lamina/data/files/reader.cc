@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/mapped_file.h"
 #include "lamina/data/files/csv.h"
 #include "lamina/data/files/gzip.h"
 #include "lamina/data/files/idx.h"
@@ -62,7 +64,31 @@ std::string_view NameOfKnownBinary(std::string_view start) {
 std::span<const FormatRow> FormatTable() { return kFormats; }
 std::span<const DataSetRow> DataSetTable() { return kDataSets; }
 
+namespace {
+
+// A CSV file in little memory; none where it is another format.
+std::optional<Table> ReadInLittleMemory(const std::string& path, const ReadOptions& options) {
+  const MappedFile file(path);
+  const std::string_view content(reinterpret_cast<const char*>(file.content().data()), file.content().size());
+  const std::string start =
+      IsGzip(content) ? GunzipStart(content, kStart_bytes, path) : std::string(content.substr(0, kStart_bytes));
+  const std::string_view name = std::string_view(path).substr(0, path.size() - (path.ends_with(".gz") ? 3 : 0));
+  const auto format =
+      std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatRow& row) { return row.matches(start, name); });
+  if (start.empty() || format == kFormats.end() || format->read != ReadCsv) {
+    return std::nullopt;
+  }
+  return ReadCsvFile(content, path, options);
+}
+
+}  // namespace
+
 Table ReadTable(const std::string& path, const ReadOptions& options) {
+  if (!options.scratch.empty()) {
+    if (std::optional<Table> table = ReadInLittleMemory(path, options)) {
+      return std::move(*table);
+    }
+  }
   std::string content = ReadFile(path);
   const bool compressed = IsGzip(content);
   const std::string start = compressed ? GunzipStart(content, kStart_bytes, path) : content.substr(0, kStart_bytes);
@@ -101,10 +127,19 @@ std::pair<const DataSetRow*, std::string> DataSetOf(const std::string& path) {
   return {std::filesystem::is_directory(path, error) ? &kImages : nullptr, path};
 }
 
+bool HoldsEncodedData(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(std::filesystem::path(folder) / kEncodedManifest, ignored);
+}
+
 }  // namespace
 
 ReadResult ReadData(const std::string& path, const ReadOptions& options) {
   if (const auto [row, folder] = DataSetOf(path); row != nullptr) {
+    if (HoldsEncodedData(folder)) {
+      throw Error(ErrorCode::kBadData, "holds encoded data, which are for lamina train alone",
+                  {.file = path, .remedy = "Give the file that was encoded."});
+    }
     return row->read(folder, options);
   }
   ReadResult result;
@@ -114,6 +149,9 @@ ReadResult ReadData(const std::string& path, const ReadOptions& options) {
 
 std::vector<std::string> DataFiles(const std::string& path) {
   const auto [row, folder] = DataSetOf(path);
+  if (row != nullptr && HoldsEncodedData(folder)) {
+    return {(std::filesystem::path(folder) / kEncodedManifest).string()};
+  }
   return row == nullptr ? std::vector<std::string>{path} : row->files(folder);
 }
 

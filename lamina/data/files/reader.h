@@ -26,6 +26,9 @@ struct ReadOptions {
   std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
   /// CSV: how columns were written before (in the data of a model's training), where a file does not show it.
   std::vector<std::pair<std::string, ColumnFormat>> known_formats;
+  /// CSV: a folder for files that hold the columns of numbers, while the text is read piece by piece; "": all in
+  /// memory.
+  std::string scratch;
 
   bool operator==(const ReadOptions&) const = default;
 };
@@ -41,6 +44,9 @@ struct ReadResult {
 /// {train,t10k}-images-idx3-ubyte[.gz] and labels (the labels become the last column, text categories
 /// "0".."9", named "label"), or NAME:FOLDER for a data set of DataSetTable(). Throws Error(kNotFound | kIo | kBadData).
 ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
+
+/// The file that describes a folder of encoded data (train/encoded_data.h), which is no table.
+inline constexpr const char* kEncodedManifest = "encoded.json";
 
 /// The files that ReadData(path) reads: those of a folder or data set that are there, or `path` itself.
 std::vector<std::string> DataFiles(const std::string& path);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "lamina/base/error.h"
+#include "lamina/base/mapped_file.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/text.h"
 
@@ -50,6 +51,12 @@ std::string ColumnFormat::Text() const {
                     order_assumed ? " (both are possible)" : ""));
   }
   return text;
+}
+
+void Column::Release() const {
+  if (mapping != nullptr) {
+    mapping->Release(0, mapping->size_bytes());
+  }
 }
 
 double Column::Number(int64_t row) const {

@@ -10,6 +10,8 @@
 
 namespace lamina {
 
+class Mapping;  // base/mapped_file.h
+
 enum class ColumnKind { kNumber, kText };
 /// How day, month and year follow one another in dates whose year does not stand first (those need no telling).
 enum class DateOrder { kAuto, kDayFirst, kMonthFirst };
@@ -39,12 +41,15 @@ struct Column {
   DType dtype = DType::kF64;
   int64_t stride = 1;  // elements from one row to the next
   std::shared_ptr<const void> owner;
+  std::shared_ptr<const Mapping> mapping;  // of the file that holds the numbers; null: they are in memory
 
   std::vector<int32_t> codes;           // index in categories, per row
   std::vector<std::string> categories;  // in order of first appearance
 
   double Number(int64_t row) const;
   bool IsMissing(int64_t row) const;
+  /// Numbers in a file leave the resident memory; they are read again where they are needed.
+  void Release() const;
 };
 
 /// "2024-03-01", or "2024-03-01 12:30:00" where `days` (since 1970-01-01) is not a whole number; the number itself

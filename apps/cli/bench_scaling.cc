@@ -1,0 +1,151 @@
+// lamina bench scaling: what networks and searches would take on many nodes, by the performance model and simulated.
+#include "bench_scaling.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/cluster/step_simulation.h"
+
+namespace lamina::cli {
+namespace {
+
+struct BenchScalingCommand {
+  std::vector<std::string> nets{"784-1024-10", "122-100-5", "2000-2000-2000", "4096-8192-8192-4096"};
+  std::vector<int> nodes{8, 64, 256, 1000};
+  std::vector<double> gbits{10, 25, 100, 400};
+  int64_t batch = 16000;
+  double gflops = 1000;
+  double latency_us = 5;
+  double stragglers = 0.05;
+  int trials = 1000;
+  JsonOutput json_output;
+};
+
+// Of fully connected layers with biases; a training step multiplies each weight three times for a sample.
+int64_t ParametersOf(const std::string& net) {
+  int64_t parameters = 0;
+  int64_t before = 0;
+  for (const std::string_view text : SplitText(net, '-')) {
+    const int64_t width = ParseInteger(text).value_or(0);
+    if (width < 1) {
+      throw Error(ErrorCode::kInvalidArgument, "a network is its widths",
+                  {.value = net, .remedy = "Such as 784-1024-10."});
+    }
+    parameters += before == 0 ? 0 : (before + 1) * width;
+    before = width;
+  }
+  return parameters;
+}
+
+int RunBenchScaling(const BenchScalingCommand& command) {
+  constexpr double kFlopsOfWeight = 6;
+  constexpr double kUpdateBytes = 20;  // a parameter, its gradient and two states, read and written, by Adam
+  constexpr double kMemoryBytesPerSecond = 1e11;
+  constexpr int kSteps = 20;
+  command.json_output.Check();
+  const bool text = !command.json_output.to_stdout();
+  nlohmann::json rows = nlohmann::json::array();
+  if (text) {
+    fmt::print(
+        "a step of {} samples; nodes of {:g} Gflop/s; {:g} us a message; simulated: each node's arithmetic takes "
+        "{:g} % longer in the mean, at random\n",
+        WithThousands(command.batch), command.gflops, command.latency_us, 100 * command.stragglers);
+    fmt::print("| network | parameters | Gbit/s | {} |\n", [&] {
+      std::string heads;
+      for (const int nodes : command.nodes) {
+        heads += fmt::format("{}{} nodes", heads.empty() ? "" : " | ", WithThousands(nodes));
+      }
+      return heads;
+    }());
+    std::string line = "| --- | ---: | ---: |";
+    for (size_t i = 0; i < command.nodes.size(); ++i) {
+      line += " ---: |";
+    }
+    fmt::print("{}\n", line);
+  }
+  for (const std::string& net : command.nets) {
+    const int64_t parameters = ParametersOf(net);
+    const double samples_seconds =
+        kFlopsOfWeight * static_cast<double>(parameters) / (command.gflops * 1e9);  // of one sample
+    for (const double gbits : command.gbits) {
+      const NetworkCost network{.latency_seconds = 1e-6 * command.latency_us, .bytes_per_second = gbits * 1e9 / 8};
+      std::string line = fmt::format("| {} | {} | {:g} |", net, WithThousands(parameters), gbits);
+      for (const int nodes : command.nodes) {
+        StepCost step;
+        step.shard_seconds = samples_seconds * static_cast<double>(command.batch) / nodes;
+        step.fixed_seconds = kUpdateBytes * static_cast<double>(parameters) / kMemoryBytesPerSecond;
+        step.gradient_bytes = 4 * parameters;
+        const double one = step.fixed_seconds + samples_seconds * static_cast<double>(command.batch);
+        const double model = PredictStep(step, network, nodes, nodes).seconds();
+        const double simulated = SimulateSteps(step, network, nodes, nodes, kSteps, {.mean = command.stragglers});
+        line += fmt::format(" {:.1f} ({:.1f}) |", one / model, one / simulated);
+        rows.push_back({{"network", net},
+                        {"parameters", parameters},
+                        {"gbits", gbits},
+                        {"nodes", nodes},
+                        {"step_seconds", model},
+                        {"speedup", one / model},
+                        {"simulated_speedup", one / simulated}});
+      }
+      if (text) {
+        fmt::print("{}\n", line);
+      }
+    }
+  }
+  std::string line = fmt::format("| search of {} trials | | any |", WithThousands(command.trials));
+  for (const int nodes : command.nodes) {
+    const int rounds = (command.trials + nodes - 1) / nodes;
+    line += fmt::format(" {:.1f} |", static_cast<double>(command.trials) / rounds);
+  }
+  if (text) {
+    fmt::print("{}\n", line);
+  }
+  command.json_output.Write("bench scaling", {{"batch", command.batch},
+                                              {"gflops", command.gflops},
+                                              {"latency_us", command.latency_us},
+                                              {"stragglers", command.stragglers},
+                                              {"results", std::move(rows)}});
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> AddBenchScaling(CLI::App& bench) {
+  auto command = std::make_shared<BenchScalingCommand>();
+  CLI::App* scaling = bench.add_subcommand(
+      "scaling", "Times one node that many nodes would train at, by the performance model and (simulated)");
+  scaling->add_option("--net", command->nets, "Networks, inputs-hidden-outputs")->delimiter(',')->capture_default_str();
+  scaling->add_option("--nodes", command->nodes, "How many nodes")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::Range(1, 5000));
+  scaling->add_option("--gbits", command->gbits, "Bandwidth of a node, Gbit/s")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  scaling->add_option("--batch", command->batch, "Samples a step, of all nodes together")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  scaling->add_option("--gflops", command->gflops, "What a node computes (lamina bench train says it of this one)")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  scaling->add_option("--latency-us", command->latency_us, "Of a message")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  scaling->add_option("--stragglers", command->stragglers, "How much longer a node takes, mean share of each step")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  scaling->add_option("--trials", command->trials, "Of the search")->capture_default_str()->check(CLI::PositiveNumber);
+  command->json_output.AddTo(*scaling);
+  scaling->footer("Example:\n  lamina bench scaling --net 784-1024-10 --nodes 8,64 --gbits 10,100 --batch 8192");
+  return [command] { return RunBenchScaling(*command); };
+}
+
+}  // namespace lamina::cli

@@ -1,0 +1,56 @@
+// The sum over shards that ranks hold: the same bits for any number of ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+#include "lamina/cluster/communicator.h"
+#include "lamina/cluster/shards.h"
+
+namespace lamina {
+
+/// How numbers go from rank to rank. kBFloat16 (f32 only): rounded to bf16, half the bytes; they are still summed in
+/// f32. The sum then depends on what was rounded, which is another thing for another number of ranks.
+enum class SentAs { kItself, kBFloat16 };
+
+/// Sums arrays of `count` elements over the shards of all ranks, by a tree (TreeSum). What a rank sums alone are the
+/// nodes of the tree that lie in its shards (one, where the ranks are a power of two); of these every rank sends each
+/// other one its slice, sums its own slice of all nodes, and sends that to all: a rank sends about 2 (p - 1) / p times
+/// the array, as in a ring. Memory is kept from one call to the next. One caller at a time.
+class RankSum {
+ public:
+  /// `ranks` null: this process alone.
+  RankSum(int64_t count, Communicator* ranks, int threads, SentAs sent_as = SentAs::kItself)
+      : count_(count), ranks_(ranks), threads_(threads), sent_as_(sent_as) {}
+
+  int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
+  int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
+
+  /// whole = the sum over `shards` shards. `terms`: this rank's nodes, NodesOf(PartOf(shards, size(), rank())), each of
+  /// count elements, which are overwritten. T: float or double. Collective.
+  template <class T>
+  void Sum(int64_t shards, std::span<T* const> terms, T* whole);
+
+ private:
+  int64_t BeginOf(int64_t rank) const;
+  template <class T>
+  void ShareSlices(const T* own, T* whole);
+  template <class T>
+  void SendAsBFloat16(std::span<T* const> terms);
+
+  int64_t count_;
+  Communicator* ranks_;
+  int threads_;
+  SentAs sent_as_;
+  AlignedBuffer slices_;  // of this rank, of all nodes of the others
+  AlignedBuffer halves_;  // what is sent, where that is bf16
+  AlignedBuffer received_halves_;
+};
+
+/// to += more, by `threads` threads.
+template <class T>
+void AddArrays(T* to, const T* more, int64_t count, int threads);
+
+}  // namespace lamina

@@ -1,0 +1,231 @@
+// Rows are encoded in the order of their table, so that its columns are read piece by piece, and written each to its
+// own place in the order asked for.
+#include "lamina/train/encode_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/mapped_file.h"
+#include "lamina/base/part_file.h"
+#include "lamina/data/files/npy_header.h"
+#include "lamina/data/files/npy_matrix.h"
+#include "lamina/data/files/npy_writer.h"
+
+namespace lamina {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<const char*, 5> kArrays{"inputs", "targets", "labels", "weights", "baseline"};
+
+std::string PathOf(const std::string& folder, const std::string& part, const std::string& array) {
+  return fmt::format("{}/{}_{}.npy", folder, part, array);
+}
+
+// A .npy file whose rows are written in any order.
+class NpyRows {
+ public:
+  NpyRows(const std::string& path, int64_t rows, int64_t cols, DType dtype)
+      : file_(path), row_bytes_(cols * DTypeSize_bytes(dtype)) {
+    const std::string header = NpyHeaderText(rows, cols, dtype);
+    offset_ = std::ssize(header);
+    WriteAt(header.data(), offset_, 0);
+  }
+  void Write(int64_t row, const void* data) { WriteAt(data, row_bytes_, offset_ + row * row_bytes_); }
+  void Commit() { file_.Commit(); }
+
+ private:
+  void WriteAt(const void* data, int64_t size_bytes, int64_t offset) {
+    const auto* bytes = static_cast<const char*>(data);
+    for (int64_t done = 0; done < size_bytes;) {
+      const ssize_t n = pwrite(file_.descriptor(), bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
+      if (n < 0 && errno == EINTR) {
+        continue;
+      }
+      if (n <= 0) {
+        ThrowFileError(file_.path(), "write", n < 0 ? errno : ENOSPC);
+      }
+      done += n;
+    }
+  }
+
+  PartFile file_;
+  int64_t row_bytes_;
+  int64_t offset_ = 0;
+};
+
+// The number of elements and the dtype of a column that is kept as rows × 1.
+template <class T>
+void WriteColumn(const std::vector<T>& values, DType dtype, const std::string& path) {
+  if (!values.empty()) {
+    WriteNpy(path, {values.data(), std::ssize(values), 1, 1, dtype, Space::kHost});
+  }
+}
+
+// FNV-1a over words of 64 bits and the bytes left, of a file that is read piece by piece.
+uint64_t ChecksumOf(const std::string& path) {
+  constexpr uint64_t kPrime = 0x100000001B3ULL;
+  constexpr size_t kPiece_bytes = 8 << 20;
+  const MappedFile file(path);
+  uint64_t hash = 0xCBF29CE484222325ULL;
+  for (size_t begin = 0; begin < file.content().size(); begin += kPiece_bytes) {
+    const auto piece = file.content().subspan(begin, std::min(kPiece_bytes, file.content().size() - begin));
+    size_t i = 0;
+    for (; i + sizeof(uint64_t) <= piece.size(); i += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, piece.data() + i, sizeof(word));
+      hash = (hash ^ word) * kPrime;
+    }
+    for (; i < piece.size(); ++i) {
+      hash = (hash ^ static_cast<uint64_t>(piece[i])) * kPrime;
+    }
+    file.mapping().Release(static_cast<int64_t>(begin), std::ssize(piece));
+  }
+  return hash;
+}
+
+[[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what) {
+  throw Error(ErrorCode::kBadData, what,
+              {.file = path, .remedy = "Encode the data again with lamina data encode, or copy the folder again."});
+}
+
+// Features or targets over the file's pages.
+Matrix MatrixOver(const std::shared_ptr<NpyMatrix>& file) {
+  const ConstMatrixView view = file->Rows(0, file->rows());
+  return Matrix::Over({file, const_cast<void*>(view.data)}, view.rows, view.cols, view.dtype);
+}
+
+template <class T>
+std::vector<T> ReadColumn(const std::string& path, DType dtype, int64_t rows) {
+  NpyMatrix file(path);
+  if (file.dtype() != dtype || file.rows() != rows || file.cols() != 1) {
+    ThrowDamaged(path, "does not fit the inputs beside it");
+  }
+  const auto* values = static_cast<const T*>(file.Rows(0, rows).data);
+  return {values, values + rows};
+}
+
+void MapRows(const std::string& folder, const std::string& part, Dataset& data) {
+  for (const auto& [array, matrix] : {std::pair{"inputs", &data.features}, std::pair{"targets", &data.targets}}) {
+    auto file = std::make_shared<NpyMatrix>(PathOf(folder, part, array));
+    *matrix = MatrixOver(file);
+    data.files.push_back(std::move(file));
+  }
+}
+
+}  // namespace
+
+Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, DType dtype, EncodeReport* report,
+                        const std::string& folder, const std::string& part, int64_t piece_rows,
+                        const std::function<bool()>& stop) {
+  Dataset data;
+  data.rows = table.UsableRows(rows, /*with_targets=*/true);
+  const int64_t count = std::ssize(data.rows);
+  if (count == 0) {
+    return table.Encode(rows, dtype, report);
+  }
+  std::vector<int64_t> places(data.rows.size());  // in the order of the table
+  std::iota(places.begin(), places.end(), int64_t{0});
+  std::sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
+    return data.rows[static_cast<size_t>(a)] < data.rows[static_cast<size_t>(b)];
+  });
+  std::unique_ptr<NpyRows> inputs;
+  std::unique_ptr<NpyRows> targets;
+  for (int64_t begin = 0; begin < count; begin += piece_rows) {
+    const std::span<const int64_t> at =
+        std::span(places).subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(piece_rows, count - begin)));
+    std::vector<int64_t> asked;
+    std::transform(at.begin(), at.end(), std::back_inserter(asked),
+                   [&](int64_t place) { return data.rows[static_cast<size_t>(place)]; });
+    const Dataset piece = table.Encode(asked, dtype, report);
+    if (inputs == nullptr) {
+      inputs = std::make_unique<NpyRows>(PathOf(folder, part, "inputs"), count, piece.features.cols(), dtype);
+      targets = std::make_unique<NpyRows>(PathOf(folder, part, "targets"), count, piece.targets.cols(), dtype);
+      data.labels.resize(piece.labels.empty() ? 0 : data.rows.size());
+      data.baseline.resize(piece.baseline.empty() ? 0 : data.rows.size());
+    }
+    for (size_t i = 0; i < at.size(); ++i) {
+      const auto place = static_cast<size_t>(at[i]);
+      inputs->Write(at[i], piece.features.view().Rows(static_cast<int64_t>(i), 1).data);
+      targets->Write(at[i], piece.targets.view().Rows(static_cast<int64_t>(i), 1).data);
+      if (!data.labels.empty()) {
+        data.labels[place] = piece.labels[i];
+      }
+      if (!data.baseline.empty()) {
+        data.baseline[place] = piece.baseline[i];
+      }
+    }
+    if (stop && stop()) {
+      throw Error(ErrorCode::kResource, "interrupted");
+    }
+  }
+  inputs->Commit();
+  targets->Commit();
+  WriteColumn(data.labels, DType::kI32, PathOf(folder, part, "labels"));
+  WriteColumn(data.baseline, DType::kF64, PathOf(folder, part, "baseline"));
+  MapRows(folder, part, data);
+  return data;
+}
+
+void WriteSampleWeights(const Dataset& data, const std::string& folder, const std::string& part) {
+  WriteColumn(data.sample_weights, DType::kF64, PathOf(folder, part, "weights"));
+}
+
+json DescribeFiles(const std::string& folder, const std::string& part) {
+  json files = json::object();
+  for (const char* array : kArrays) {
+    const std::string path = PathOf(folder, part, array);
+    std::error_code absent;
+    if (const auto size = std::filesystem::file_size(path, absent); !absent) {
+      files[array] = {{"bytes", size}, {"checksum", fmt::format("{:016x}", ChecksumOf(path))}};
+    }
+  }
+  return files;
+}
+
+Dataset OpenFiles(const json& description, const std::string& folder, const std::string& part) {
+  Dataset data;
+  for (const auto& [array, facts] : description.items()) {
+    const std::string path = PathOf(folder, part, array);
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(path, failed);
+    if (failed) {
+      ThrowDamaged(path, "is missing in the encoded data");
+    }
+    if (size != facts.at("bytes").get<uint64_t>()) {
+      ThrowDamaged(path, fmt::format("has {} bytes, and {} were written", size, facts.at("bytes").get<uint64_t>()));
+    }
+    if (fmt::format("{:016x}", ChecksumOf(path)) != facts.at("checksum").get<std::string>()) {
+      ThrowDamaged(path, "is damaged: not the bytes that were written");
+    }
+  }
+  if (!description.contains("inputs")) {
+    return data;
+  }
+  MapRows(folder, part, data);
+  if (description.contains("labels")) {
+    data.labels = ReadColumn<int32_t>(PathOf(folder, part, "labels"), DType::kI32, data.size());
+  }
+  if (description.contains("weights")) {
+    data.sample_weights = ReadColumn<double>(PathOf(folder, part, "weights"), DType::kF64, data.size());
+  }
+  if (description.contains("baseline")) {
+    data.baseline = ReadColumn<double>(PathOf(folder, part, "baseline"), DType::kF64, data.size());
+  }
+  return data;
+}
+
+}  // namespace lamina

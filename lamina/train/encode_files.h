@@ -1,0 +1,28 @@
+// The files of encoded data. Private to encoded_data.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "lamina/data/encode/bound_table.h"
+
+namespace lamina {
+
+/// The usable ones of `rows`, encoded in their order into FOLDER/PART_inputs.npy, PART_targets.npy and, as far as they
+/// are there, PART_labels.npy and PART_baseline.npy: `piece_rows` at a time, in the order of the table. What comes back
+/// is mapped from them. Throws Error; where `stop` says so, Error(kInterrupted).
+Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, DType dtype, EncodeReport* report,
+                        const std::string& folder, const std::string& part, int64_t piece_rows,
+                        const std::function<bool()>& stop);
+/// FOLDER/PART_weights.npy, where the rows have weights.
+void WriteSampleWeights(const Dataset& data, const std::string& folder, const std::string& part);
+
+/// Names, sizes and checksums of the part's files. Throws Error(kIo).
+nlohmann::json DescribeFiles(const std::string& folder, const std::string& part);
+/// Maps what DescribeFiles() said. Throws Error(kBadData) where a file is not as it was.
+Dataset OpenFiles(const nlohmann::json& description, const std::string& folder, const std::string& part);
+
+}  // namespace lamina
