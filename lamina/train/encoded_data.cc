@@ -48,10 +48,11 @@ json DescribeSources(const TrainSettings& settings) {
   json sources = json::array();
   for (const std::string* data : {&settings.data, &settings.test, &settings.validation}) {
     for (const std::string& path : data->empty() ? std::vector<std::string>() : DataFiles(*data)) {
+      std::string sha256 = Sha256OfFile(path);  // first, as it names a file that cannot be read
       sources.push_back({{"path", fs::absolute(path).string()},
                          {"bytes", fs::file_size(path)},
                          {"modified", ModifiedAt(path)},
-                         {"sha256", Sha256OfFile(path)}});
+                         {"sha256", std::move(sha256)}});
     }
   }
   return sources;

@@ -73,6 +73,8 @@ class EncodeTest(CliTest):
         self.assertEqual(self.answers("whole.safetensors", "t.csv"), self.answers("m.safetensors", "t.csv"))
 
     def test_refusals(self):
+        self.refuse("data", "encode", "nope.csv", "--output", "x", says="nope.csv: cannot open")
+        self.assertFalse(os.path.exists(self.path("x")))
         self.write_table(2000)
         self.encode("t.csv", "--output", "e")
         self.refuse("train", "e", *NETWORK, "--memory", "10M", code=2, says=("too little", "Give --memory"))
