@@ -29,7 +29,7 @@ StoredWeights RowsOf(const StoredWeights& stored, int64_t first, int64_t count) 
 }  // namespace
 
 Predictor::Predictor(const Network& network, WeightStorage weights)
-    : inputs_(network.inputs()), outputs_(network.outputs()), dtype_(network.dtype()), members_(network.members()) {
+    : members_(network.members()), inputs_(network.inputs()), outputs_(network.outputs()), dtype_(network.dtype()) {
   RequireStorage(network, weights);
   for (size_t l = 0; l < network.layers().size(); ++l) {
     LayerSpec layer = network.layers()[l];

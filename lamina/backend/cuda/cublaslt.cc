@@ -80,6 +80,8 @@ cudaDataType_t TypeOf(DType dtype) {
   }
 }
 
+}  // namespace
+
 // What all products of a device share: they run one after the other in its stream.
 struct LtShared {
   explicit LtShared(Device& of) : device(of) {
@@ -99,6 +101,8 @@ struct LtShared {
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
 };
+
+namespace {
 
 LtShared& SharedOf(Device& device) {
   if (device.library() == nullptr) {

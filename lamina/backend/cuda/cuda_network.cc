@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "lamina/backend/cuda/cuda_plan.h"
 #include "lamina/backend/cuda/network.h"
 #include "lamina/backend/cuda/whole_batch.h"
 
@@ -20,7 +21,6 @@ constexpr int64_t kRowsOfParts = 16;       // rows from which on their gradient 
 constexpr int64_t kMostStepsTogether = 4096;
 constexpr int64_t kStepsBetweenQuestions = 1024;  // whether to stop: some milliseconds
 
-int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 
 // Whether the kernel computes such networks at all.

@@ -37,8 +37,6 @@ bool IsBaseline(ProductKernel kernel) {
 
 namespace {
 
-int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 constexpr std::string_view kLibraryName = "cublaslt";
 constexpr int64_t kShortestSplit = 256;  // terms: below, adding the parts costs more than the blocks gain
 constexpr int kLibraryCandidates = 4;

@@ -11,6 +11,8 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
+constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// What a pass is as a product.
 struct Extent {
   int64_t rows, cols, depth;
@@ -26,7 +28,7 @@ struct Choice {
   int64_t panel_rows = 0;  // ... and how many rows of the result it computes at once
   int64_t depth_per_split = 0;
 
-  int64_t Splits(int64_t depth) const { return library ? 1 : (depth + depth_per_split - 1) / depth_per_split; }
+  int64_t Splits(int64_t depth) const { return library ? 1 : CeilDivide(depth, depth_per_split); }
 };
 
 /// Whether the products of a problem can be those of the tensor cores (kTensor); the reason otherwise.
