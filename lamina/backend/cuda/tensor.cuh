@@ -97,6 +97,8 @@ class TensorTile {
   static constexpr int64_t kShared_bytes = kPipeline_bytes > kOut_bytes ? kPipeline_bytes : kOut_bytes;
   static_assert(kShared_bytes <= 99 * 1024);  // what a block can have on every GPU from compute capability 8.0 on
   static constexpr int kResident = 2;         // one block's results go out while the other one multiplies
+  // Two steps at once of operands that both lie across their rows, gathered value by value, spill registers.
+  static constexpr int kStepsTogether = A::kRowsAreLines || B::kRowsAreLines ? 2 : 1;
 
   __device__ TensorTile(const ProductArgs<E, float>& args, E* shared) : args_(args), shared_(shared) {
     const int64_t tile_cols = (args.cols + Shape::kCols - 1) / Shape::kCols;
@@ -120,7 +122,7 @@ class TensorTile {
     }
     // A slab that is not whole is filled with zeros, which add nothing.
     ForSlabs<SlabA, SlabB, kTensorStages>(args_, first_row_, first_col_, shared_, [&](const E* a, int) {
-#pragma unroll
+#pragma unroll kStepsTogether
       for (int k = 0; k < SlabA::kDepth; k += kMmaDepth<Kind>) {
         Accumulate(a, a + SlabA::kSize, k);
       }
