@@ -127,6 +127,20 @@ int OpenForReading(const std::string& path, struct stat& info) {
   return descriptor;
 }
 
+void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& path) {
+  const auto* bytes = static_cast<const char*>(data);
+  for (int64_t done = 0; done < size_bytes;) {
+    const ssize_t n = pwrite(descriptor, bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n <= 0) {
+      ThrowFileError(path, "write", n < 0 ? errno : ENOSPC);
+    }
+    done += n;
+  }
+}
+
 bool IsSpecialFile(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);

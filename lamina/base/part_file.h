@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <string>
 
 namespace lamina {
@@ -14,6 +15,9 @@ namespace lamina {
 
 /// A descriptor of the file `path` for reading, and what it is. Throws like ReadFile.
 int OpenForReading(const std::string& path, struct stat& info);
+
+/// Writes all of it at `offset`. Throws Error(kIo), naming `path`: the disk is full.
+void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& path);
 
 /// Whether `path` exists and is neither a regular file nor a folder: /dev/null, a pipe, ...
 bool IsSpecialFile(const std::string& path);

@@ -17,24 +17,6 @@
 #include "lamina/data/files/npy_writer.h"
 
 namespace lamina {
-namespace {
-
-void WriteAll(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& path) {
-  const auto* bytes = static_cast<const char*>(data);
-  for (int64_t done = 0; done < size_bytes;) {
-    const ssize_t n = pwrite(descriptor, bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
-    if (n < 0 && errno == EINTR) {
-      continue;
-    }
-    if (n <= 0) {
-      ThrowFileError(path, "write", n < 0 ? errno : ENOSPC);
-    }
-    done += n;
-  }
-}
-
-}  // namespace
-
 SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, int64_t rows, int64_t cols, DType dtype,
                            Communicator& ranks)
     : path_(path), part_(path + ".ranks.part"), ranks_(ranks) {
@@ -57,7 +39,7 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
       ForgetUnfinished(part_);
       ThrowFileError(path, fmt::format("reserve {}", BytesText(file_bytes)), error);
     }
-    WriteAll(descriptor_, header.data(), std::ssize(header), 0, path_);
+    WriteAt(descriptor_, header.data(), std::ssize(header), 0, path_);
   }
   ranks.Barrier();
   if (!ranks.is_first()) {
@@ -95,7 +77,7 @@ void SharedOutput::Write(int64_t begin, int64_t rows, int64_t col, int64_t cols)
   const bool whole = cols == view_.cols;
   for (int64_t i = begin; i < begin + rows; i += whole ? rows : 1) {
     const int64_t at = i * row_bytes + col * element_bytes;
-    WriteAll(descriptor_, bytes + at, whole ? rows * row_bytes : cols * element_bytes, offset_ + at, path_);
+    WriteAt(descriptor_, bytes + at, whole ? rows * row_bytes : cols * element_bytes, offset_ + at, path_);
   }
 }
 

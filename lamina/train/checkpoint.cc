@@ -72,6 +72,8 @@ AlignedBuffer FlatFrom(const SafetensorsFile& file, const std::string& name, con
   return buffer;
 }
 
+}  // namespace
+
 uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes) {
   const auto* bytes = static_cast<const unsigned char*>(data);
   int64_t i = 0;
@@ -85,8 +87,6 @@ uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes) {
   }
   return hash;
 }
-
-}  // namespace
 
 void SaveCheckpoint(const std::string& path, const Model& model, const TrainState& state, uint64_t data_fingerprint) {
   Model running;
@@ -164,7 +164,7 @@ Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source
 
 uint64_t DataFingerprint(const Dataset& train, const Dataset* validation) {
   constexpr int64_t kRows = 1 << 16;  // that are in memory at once, where they come from files
-  uint64_t hash = 0xCBF29CE484222325ULL;
+  uint64_t hash = kHashStart;
   for (const Dataset* set : {&train, validation}) {
     if (set == nullptr) {
       continue;

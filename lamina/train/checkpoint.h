@@ -25,6 +25,11 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
 Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source,
                           std::span<const Activation> custom = {});
 
+/// FNV-1a over words of 64 bits and the bytes that are left, going on from `hash`, at first kHashStart. Pieces of whole
+/// words give what all of it at once gives.
+inline constexpr uint64_t kHashStart = 0xCBF29CE484222325ULL;
+uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes);
+
 /// A hash of the encoded rows, to notice that a run is resumed on other data.
 uint64_t DataFingerprint(const Dataset& train, const Dataset* validation);
 

@@ -3,12 +3,9 @@
 #include "lamina/train/encode_files.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -23,6 +20,7 @@
 #include "lamina/data/files/npy_header.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/data/files/npy_writer.h"
+#include "lamina/train/checkpoint.h"
 
 namespace lamina {
 namespace {
@@ -42,26 +40,14 @@ class NpyRows {
       : file_(path), row_bytes_(cols * DTypeSize_bytes(dtype)) {
     const std::string header = NpyHeaderText(rows, cols, dtype);
     offset_ = std::ssize(header);
-    WriteAt(header.data(), offset_, 0);
+    WriteAt(file_.descriptor(), header.data(), offset_, 0, file_.path());
   }
-  void Write(int64_t row, const void* data) { WriteAt(data, row_bytes_, offset_ + row * row_bytes_); }
+  void Write(int64_t row, const void* data) {
+    WriteAt(file_.descriptor(), data, row_bytes_, offset_ + row * row_bytes_, file_.path());
+  }
   void Commit() { file_.Commit(); }
 
  private:
-  void WriteAt(const void* data, int64_t size_bytes, int64_t offset) {
-    const auto* bytes = static_cast<const char*>(data);
-    for (int64_t done = 0; done < size_bytes;) {
-      const ssize_t n = pwrite(file_.descriptor(), bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
-      if (n < 0 && errno == EINTR) {
-        continue;
-      }
-      if (n <= 0) {
-        ThrowFileError(file_.path(), "write", n < 0 ? errno : ENOSPC);
-      }
-      done += n;
-    }
-  }
-
   PartFile file_;
   int64_t row_bytes_;
   int64_t offset_ = 0;
@@ -75,23 +61,14 @@ void WriteColumn(const std::vector<T>& values, DType dtype, const std::string& p
   }
 }
 
-// FNV-1a over words of 64 bits and the bytes left, of a file that is read piece by piece.
+// Of a file that is read piece by piece.
 uint64_t ChecksumOf(const std::string& path) {
-  constexpr uint64_t kPrime = 0x100000001B3ULL;
   constexpr size_t kPiece_bytes = 8 << 20;
   const MappedFile file(path);
-  uint64_t hash = 0xCBF29CE484222325ULL;
+  uint64_t hash = kHashStart;
   for (size_t begin = 0; begin < file.content().size(); begin += kPiece_bytes) {
     const auto piece = file.content().subspan(begin, std::min(kPiece_bytes, file.content().size() - begin));
-    size_t i = 0;
-    for (; i + sizeof(uint64_t) <= piece.size(); i += sizeof(uint64_t)) {
-      uint64_t word = 0;
-      std::memcpy(&word, piece.data() + i, sizeof(word));
-      hash = (hash ^ word) * kPrime;
-    }
-    for (; i < piece.size(); ++i) {
-      hash = (hash ^ static_cast<uint64_t>(piece[i])) * kPrime;
-    }
+    hash = HashBytes(hash, piece.data(), std::ssize(piece));
     file.mapping().Release(static_cast<int64_t>(begin), std::ssize(piece));
   }
   return hash;

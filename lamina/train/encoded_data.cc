@@ -135,6 +135,8 @@ class PartFolder {
     }
     fs::rename(part_, path_, failed);
     if (failed) {
+      std::error_code ignored;
+      fs::rename(old, path_, ignored);  // what there was
       throw Error(ErrorCode::kIo, "cannot name the folder: " + failed.message(), {.file = path_});
     }
     fs::remove_all(old, failed);

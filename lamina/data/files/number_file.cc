@@ -2,7 +2,7 @@
 #include "lamina/data/files/number_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkstemp
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkostemp
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,26 +14,12 @@ namespace lamina {
 
 int OpenNamelessFile(const std::string& folder) {
   std::string path = folder + "/.lamina-XXXXXX";
-  const int descriptor = mkstemp(path.data());
+  const int descriptor = mkostemp(path.data(), O_CLOEXEC);
   if (descriptor < 0) {
     ThrowFileError(folder, "make a temporary file in the folder", errno);
   }
   unlink(path.c_str());
   return descriptor;
-}
-
-void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& folder) {
-  const auto* bytes = static_cast<const char*>(data);
-  for (int64_t done = 0; done < size_bytes;) {
-    const ssize_t n = pwrite(descriptor, bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
-    if (n < 0 && errno == EINTR) {
-      continue;
-    }
-    if (n <= 0) {
-      ThrowFileError(folder, "write into the folder", n < 0 ? errno : ENOSPC);
-    }
-    done += n;
-  }
 }
 
 NumberFile::NumberFile(std::string folder, int64_t columns, int64_t most_rows)

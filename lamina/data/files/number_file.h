@@ -33,7 +33,5 @@ class NumberFile {
 
 /// A descriptor of a new file without a name in `folder`. Throws Error(kNotFound | kIo).
 int OpenNamelessFile(const std::string& folder);
-/// Writes all of it. Throws Error(kIo), naming `folder`.
-void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& folder);
 
 }  // namespace lamina
