@@ -204,7 +204,7 @@ class OutputTest(CliTest):
         with open(self.path("x.npy"), "wb") as file:
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
             file.truncate(10 + len(head) + rows * inputs * 4)
-        process = self.start("layer", "--x", "x.npy", "--neuron", "rbf", "--neurons", "1024", "--out", "o.npy", "--threads", "1")
+        process = self.start("layer", "--x", "x.npy", "--radius", "9", "--neurons", "1024", "--out", "o.npy", "--threads", "1")
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and not any(name.endswith(".part") for name in os.listdir(self.folder)):
             time.sleep(0.002)
