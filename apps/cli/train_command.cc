@@ -66,9 +66,10 @@ void PrintStart(const TrainSession& session) {
     std::fflush(stdout);
     return;
   }
-  fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
+  const std::string& recipe = session.settings().recipe;
+  fmt::print("network {} ({}), {} parameters, {}, loss {}{}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
-             session.backend().Describe());
+             recipe == "plain" ? "" : ", recipe " + recipe, session.backend().Describe());
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
   }
