@@ -73,7 +73,7 @@ void PrintStart(const TrainSession& session) {
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
   }
-  if (const int64_t batch = session.options().batch; batch > session.train().size()) {
+  if (const int64_t batch = session.settings().batch.value_or(0); batch > session.train().size()) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
                WithThousands(session.train().size()));
   }

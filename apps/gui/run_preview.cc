@@ -188,7 +188,7 @@ QStringList RunPreview::Notes() const {
                         QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
     }
   }
-  if (network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {
+  if (recipe != "tabular" && network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {
     notes << QObject::tr("%1 parameters for %2 training rows are very many: a smaller network will do.")
                  .arg(Count(network.parameter_count()), Count(train_rows));
   }
