@@ -205,8 +205,9 @@ class OutputTest(CliTest):
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
             file.truncate(10 + len(head) + rows * inputs * 4)
         process = self.start("layer", "--x", "x.npy", "--radius", "9", "--neurons", "1024", "--out", "o.npy", "--threads", "1")
+        # Its weights are drawn from the mapped samples; a part of the output is there before that, to see whether it can be.
         deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not any(name.endswith(".part") for name in os.listdir(self.folder)):
+        while time.monotonic() < deadline and not any(name.startswith("o.npy.weights") for name in os.listdir(self.folder)):
             time.sleep(0.002)
         os.truncate(self.path("x.npy"), 4096)
         result = self.finish(process)
