@@ -66,13 +66,14 @@ void PrintStart(const TrainSession& session) {
     std::fflush(stdout);
     return;
   }
-  fmt::print("network {} ({}), {} parameters, {}, loss {}; {}\n", network.ShapeText(), ActivationsText(network),
+  const std::string& recipe = session.settings().recipe;
+  fmt::print("network {} ({}), {} parameters, {}, loss {}{}; {}\n", network.ShapeText(), ActivationsText(network),
              WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
-             session.backend().Describe());
+             recipe == "plain" ? "" : ", recipe " + recipe, session.backend().Describe());
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
   }
-  if (const int64_t batch = session.options().batch; batch > session.train().size()) {
+  if (const int64_t batch = session.settings().batch.value_or(0); batch > session.train().size()) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
                WithThousands(session.train().size()));
   }

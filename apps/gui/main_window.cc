@@ -186,7 +186,7 @@ void MainWindow::MakeViewMenu() {
 void MainWindow::ShowHint() {
   const QString hints[] = {
       tr("Open a table and say which column is to be predicted. What is left as it is serves most data."),
-      tr("The network between the columns and the answer. One hidden layer is a good start."),
+      tr("The network between the columns and the answer. Recipe auto is a good start."),
       tr("How it learns. Rest the pointer on a field to read what it does, then press Start training."),
       tr("Trains with other settings, and finds those that do best on the validation rows."),
       tr("How good the model is on rows that it has not learned from."),

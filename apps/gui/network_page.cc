@@ -13,6 +13,7 @@
 #include "form_scroll.h"
 #include "labels.h"
 #include "lamina/base/text.h"
+#include "lamina/train/recipe.h"
 #include "layer_editor.h"
 #include "network_picture.h"
 #include "presets.h"
@@ -117,15 +118,27 @@ QWidget* NetworkPage::MakeEditors() {
   return box;
 }
 
+// The settings with the recipe that they mean: what else the table's layers were shown with stays when one is changed.
+TrainSettings NetworkPage::WithOwnRecipe(TrainSettings settings) const {
+  const auto plan = document_.plan();
+  settings.recipe = RecipeFor(settings, plan != nullptr && plan->data.preprocessor.inputs().is_image());
+  return settings;
+}
+
 void NetworkPage::RowsChanged() {
   editing_ = true;
-  document_.Edit([this](TrainSettings& settings) { RowsToSettings(layers_->rows(), settings); }, "layers");
+  document_.Edit(
+      [this](TrainSettings& settings) {
+        settings = WithOwnRecipe(settings);
+        RowsToSettings(layers_->rows(), settings);
+      },
+      "layers");
   editing_ = false;
   ShowSettings();
 }
 
 void NetworkPage::ShowSettings() {
-  const TrainSettings& settings = document_.settings();
+  const TrainSettings settings = WithOwnRecipe(document_.settings());
   if (!editing_) {
     const std::vector<LayerRow> rows = RowsFromSettings(settings);
     TrainSettings shown = settings;

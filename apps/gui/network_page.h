@@ -26,6 +26,7 @@ class NetworkPage : public QWidget {
   QWidget* MakeEditors();
   QWidget* MakePresets();
   QWidget* MakeSizes();
+  TrainSettings WithOwnRecipe(TrainSettings settings) const;
   void RowsChanged();
   void ShowSettings();
   void ShowPicture();

@@ -3,11 +3,14 @@
 
 #include <QObject>
 #include <algorithm>
+#include <utility>
 
 #include "labels.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/train/method.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/settings_text.h"
 #include "number_text.h"
 #include "problem.h"
@@ -75,7 +78,8 @@ RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
 }
 
 // What the library takes where the settings leave it the choice.
-std::map<std::string, std::string> ChosenFor(TrainSettings settings, const RunPlan& plan) {
+std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const RunPlan& plan) {
+  TrainSettings settings = given;
   settings.recipe = plan.recipe;
   const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
   const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
@@ -99,8 +103,14 @@ std::map<std::string, std::string> ChosenFor(TrainSettings settings, const RunPl
   if (!classes && settings.target_scale == "auto") {
     chosen["target-scale"] = "standardize";
   }
+  if (MethodReads(settings, "recipe")) {
+    chosen["recipe"] = plan.recipe;
+    for (auto& [name, text] : RecipeChoices(settings, classes)) {
+      chosen[name] = std::move(text);
+    }
+  }
   std::erase_if(chosen, [&](const auto& each) {
-    const std::string text = SettingText(settings, each.first);
+    const std::string text = SettingText(given, each.first);
     return !text.empty() && text != "auto";
   });
   return chosen;
@@ -188,7 +198,7 @@ QStringList RunPreview::Notes() const {
                         QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
     }
   }
-  if (network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {
+  if (recipe != "tabular" && network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {
     notes << QObject::tr("%1 parameters for %2 training rows are very many: a smaller network will do.")
                  .arg(Count(network.parameter_count()), Count(train_rows));
   }

@@ -22,7 +22,6 @@
 #include "lamina/train/embedding.h"
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
-#include "lamina/train/recipe.h"
 #include "lamina/train/start_model.h"
 #include "lamina/tune/profile.h"
 

@@ -12,7 +12,6 @@
 #include "lamina/search/search.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/method.h"
-#include "lamina/train/recipe.h"
 #include "lamina/train/settings_text.h"
 
 namespace lamina {
@@ -27,7 +26,6 @@ Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings
   const Stopwatch watch;
   LoadFirst();
   load_seconds_ = watch.Elapsed_seconds();
-  settings_.train.recipe = RecipeFor(settings_.train, data_->preprocessor.inputs().is_image());
   PlanStages();
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);

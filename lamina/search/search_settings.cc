@@ -136,6 +136,9 @@ std::optional<double> TimeLimit_seconds(const SearchSettings& settings) {
 
 SearchSettings WithDefaults(SearchSettings settings) {
   TrainSettings& train = settings.train;
+  if (train.recipe == "auto") {
+    train.recipe = "plain";
+  }
   if (settings.vary.empty() && train.recipe == "tabular") {
     settings.vary.assign(std::begin(kRecipeVary), std::end(kRecipeVary));
     settings.random = settings.random > 0 ? settings.random : kRecipeTrials;

@@ -50,8 +50,8 @@ nlohmann::json ToJson(const SearchSettings& settings);
 /// Those of the training settings: --retrain writes them.
 inline FileUse FilesOf(const SearchSettings& settings) { return FilesOf(settings.train); }
 
-/// `settings` with 5:1 as in the 2016 paper for the split of a file that has no test rows of its own, and with what the
-/// recipe tabular tries.
+/// `settings` with 5:1 as in the 2016 paper for the split of a file that has no test rows of its own, plain where the
+/// recipe is auto, and with what the recipe tabular tries.
 SearchSettings WithDefaults(SearchSettings settings);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other, without reading any data.

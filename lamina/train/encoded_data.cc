@@ -269,6 +269,10 @@ EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activ
     }
     opened.is_image = manifest.at("is_image");
     opened.settings.recipe = RecipeFor(opened.settings, opened.is_image);
+    if (settings.recipe == "auto") {  // any network goes with the data as they are
+      opened.settings.recipe = opened.settings.recipe == "tabular" ? encoded.recipe : opened.settings.recipe;
+      opened.settings.scale = WithRecipe(encoded, /*classes=*/false).scale;
+    }
     if (!(PreprocessOptionsFrom(opened.settings) == PreprocessOptionsFrom(encoded))) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("recipe and loss scale the data otherwise than {} was encoded", settings.data),

@@ -76,7 +76,10 @@ bool MethodReads(const TrainSettings& settings, std::string_view name) {
 
 void ValidateMethod(const TrainSettings& settings) {
   const Method method = MethodFrom(settings);
-  const TrainSettings defaults;
+  TrainSettings defaults;
+  if (settings.recipe == "plain") {  // as what is open is without a word
+    defaults.recipe = settings.recipe;
+  }
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
     if (!MethodReads(settings, row.name) && SettingText(settings, row.name) != SettingText(defaults, row.name)) {
       RefuseSetting(row.name, fmt::format("--{} has no effect with --method {}", row.name, settings.method),

@@ -89,15 +89,15 @@ TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {
   return whole;
 }
 
-std::vector<std::string> RecipeLines(const TrainSettings& settings, bool classes) {
+std::map<std::string, std::string> RecipeChoices(const TrainSettings& settings, bool classes) {
   const TrainSettings whole = WithRecipe(settings, classes);
-  std::vector<std::string> lines;
+  std::map<std::string, std::string> choices;
   for (const RecipeRow& row : kRows) {
     if (IsOpen(settings, row.setting) && !IsOpen(whole, row.setting)) {
-      lines.push_back(fmt::format("{} {}", row.setting, SettingText(whole, row.setting)));
+      choices.emplace(row.setting, SettingText(whole, row.setting));
     }
   }
-  return lines;
+  return choices;
 }
 
 }  // namespace lamina

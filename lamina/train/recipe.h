@@ -1,6 +1,7 @@
 // Recipes: named sets of defaults for the settings of network and training.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,7 @@ std::string RecipeFor(const TrainSettings& settings, bool images);
 /// is plain here: RecipeFor() first. Throws Error(kInvalidArgument) for an unknown recipe.
 TrainSettings WithRecipe(const TrainSettings& settings, bool classes);
 
-/// A line a setting that the recipe of `settings` decides: "hidden 256,256,256".
-std::vector<std::string> RecipeLines(const TrainSettings& settings, bool classes);
+/// The settings that the recipe of `settings` decides, with their text: {"hidden", "256,256,256"}.
+std::map<std::string, std::string> RecipeChoices(const TrainSettings& settings, bool classes);
 
 }  // namespace lamina

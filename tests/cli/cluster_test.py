@@ -10,11 +10,8 @@ import time
 import unittest
 
 from lamina_cli import DIGITS, PROGRAM, SOURCE, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
+from mpi_jobs import LAUNCHERS, OPEN_MPI, pid_of_rank
 
-# As root in a container, and on fewer cores than ranks.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich"}
 TRAIN = ("train", "--data", DIGITS, "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
 
 
@@ -54,18 +51,9 @@ class RankTest(CliTest):
 
     def pid_of_rank(self, rank):
         """Of a job that runs in this test's folder."""
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{name}/environ", "rb") as file:
-                    environment = dict(entry.split(b"=", 1) for entry in file.read().split(b"\0") if b"=" in entry)
-                is_rank = environment.get(b"OMPI_COMM_WORLD_RANK", environment.get(b"PMI_RANK")) == str(rank).encode()
-                if (is_rank and os.path.realpath(f"/proc/{name}/exe") == os.path.realpath(PROGRAM) and
-                        os.path.realpath(f"/proc/{name}/cwd") == os.path.realpath(self.folder)):
-                    return int(name)
-            except OSError:  # it ended, or is another user's
-                continue
-        self.fail(f"no process of rank {rank}")
-        return 0
+        pid = pid_of_rank(PROGRAM, self.folder, rank)
+        self.assertIsNotNone(pid, f"no process of rank {rank}")
+        return pid
 
     def wait_for(self, condition, what):
         deadline = time.time() + TIME_LIMIT_SECONDS

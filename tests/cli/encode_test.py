@@ -31,7 +31,7 @@ class EncodeTest(CliTest):
         return text
 
     def encode(self, *arguments):
-        return json.loads(self.succeed("data", "encode", *arguments, "--json", "-").out)
+        return json.loads(self.succeed("data", "encode", "--recipe", "plain", *arguments, "--json", "-").out)
 
     def test_the_same_model_as_of_the_data_themselves(self):
         self.train("--data", DIGITS, *NETWORK, "--model", "plain.safetensors")
@@ -45,6 +45,21 @@ class EncodeTest(CliTest):
         again = self.encode(DIGITS, "--output", "digits.encoded")  # in its place
         self.assertEqual(again["train_rows"], 1078)
         self.assertEqual(sorted(os.listdir(self.folder)), ["digits.encoded", "encoded.safetensors", "plain.safetensors"])
+
+    def test_the_recipe_of_the_data(self):
+        """What nobody says is as of the data themselves; a network of one's own takes the rows as they are scaled."""
+        quick = ("--samples", "200")
+        self.write_table(300, columns=3)
+        self.succeed("data", "encode", "t.csv", *quick, "--output", "e")
+        own = self.train_json("t.csv", *quick)
+        self.assertEqual(own["settings"]["recipe"], "tabular")
+        self.assertEqual(self.train_json("e")["train_loss"], own["train_loss"])
+        robust = self.train_json("t.csv", *quick, *NETWORK, "--scale", "robust")
+        self.assertEqual(robust["settings"]["recipe"], "plain")
+        self.assertEqual(self.train_json("e", *NETWORK)["train_loss"], robust["train_loss"])
+        self.encode("t.csv", *quick, "--output", "e")
+        self.assertEqual(self.train_json("e")["settings"]["recipe"], "plain")
+        self.refuse("train", "e", "--recipe", "tabular", code=2, says=("scale the data otherwise", "--recipe tabular"))
 
     def test_rows_pass_through_little_memory(self):
         self.write_table(120000)

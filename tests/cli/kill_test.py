@@ -11,9 +11,10 @@ from lamina_cli import PROGRAM, SOURCE, CliTest, main
 class KillTest(CliTest):
     def test_a_few_kills(self):
         script = os.path.join(SOURCE, "tests", "faults", "kill_runs.py")
-        result = subprocess.run([sys.executable, "-B", script, PROGRAM, "--kills", "12"], capture_output=True, text=True, check=False)
+        commands = ("train", "search", "layer", "worker")
+        result = subprocess.run([sys.executable, "-B", script, PROGRAM, *commands, "--kills", "12"], capture_output=True, text=True, check=False)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
-        self.assertEqual(result.stdout.count("killed while they ran"), 3, result.stdout)
+        self.assertEqual(result.stdout.count("killed while they ran"), len(commands), result.stdout)
 
 
 if __name__ == "__main__":

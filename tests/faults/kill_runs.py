@@ -1,21 +1,29 @@
 #!/usr/bin/env python3
-"""Usage: kill_runs.py PROGRAM [--kills N] [--seed N] [COMMAND...]: runs train, search and layer and kills each (SIGKILL) at random
-moments, N times in all. After each kill every file that has its name is old or new, whole; the next run works, ends with the same
-bits as one that nobody killed, and leaves no part of a file. Exit status 1 at the first that does not."""
+"""Usage: kill_runs.py PROGRAM [--kills N] [--seed N] [COMMAND...]: runs train, search and layer, a rank of a job that trains
+(rank_openmpi, rank_mpich) and one of two searches that share a folder (worker), and kills each (SIGKILL) at random moments, N times in
+all. After each kill every file that has its name is old or new, whole; the next run works (of the job: with another number of ranks),
+ends with the same bits as one that nobody killed, and leaves no part of a file; the search that was not killed does all that is left.
+Exit status 1 at the first that does not. Commands: those named, by default all whose launcher is there."""
 
 import argparse
+import functools
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from mpi_jobs import LAUNCHERS, OPEN_MPI, pid_of_rank  # noqa: E402
+
 TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(600))
 TRAIN = ("train", "--data", "t.csv", "--hidden", "32", "--epochs", "60", "--patience", "0", "--batch", "16", "--threads", "1")
 SEARCH = ("search", "--data", "t.csv", "--hidden", "8", "--vary", "learning-rate=0.003,0.01,0.03,0.1", "--epochs", "12", "--batch", "16",
           "--threads", "1", "--retrain", "--overwrite", "--state", "state", "--model", "m")
+SHARDED = (*TRAIN, "--epochs", "400", "--shards", "8")
 LAYER = ("layer", "--x", "x.npy", "--neuron", "rbf", "--radius", "12", "--neurons", "300", "--out", "out.npy", "--threads", "1")
 
 
@@ -39,12 +47,12 @@ class Folder:
     def at(self, name):
         return os.path.join(self.path, name)
 
-    def start(self, *arguments):
-        return subprocess.Popen([self.program, *arguments], cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, env={**os.environ, "LAMINA_TUNE": "off"})
+    def start(self, *arguments, ranks=()):
+        return subprocess.Popen([*ranks, self.program, *arguments], cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, env={**os.environ, **OPEN_MPI, "LAMINA_TUNE": "off"})
 
-    def run(self, *arguments):
-        process = self.start(*arguments)
+    def run(self, *arguments, ranks=()):
+        process = self.start(*arguments, ranks=ranks)
         _, err = process.communicate(timeout=600)
         if process.returncode != 0:
             raise Broken(f"lamina {' '.join(arguments)}: exit {process.returncode}: {err.decode(errors='replace')}")
@@ -109,7 +117,45 @@ def kill_layer(folder, moment, expected):
     return killed
 
 
-RUNS = {"train": (kill_train, (*TRAIN, "--model", "m"), "m"), "search": (kill_search, SEARCH, "m"), "layer": (kill_layer, LAYER, "out.npy")}
+def kill_rank(folder, moment, expected, launcher):
+    command = (*SHARDED, "--model", "m", "--checkpoint", "kept", "--checkpoint-epochs", "1", "--overwrite")
+    job = folder.start(*command, ranks=(launcher, "-n", "2"))
+    time.sleep(moment)
+    pid = pid_of_rank(folder.program, folder.path, int(moment * 1000) % 2)
+    killed = pid is not None
+    if killed:
+        os.kill(pid, signal.SIGKILL)
+    job.communicate(timeout=600)
+    killed = killed and job.returncode != 0
+    if os.path.exists(folder.at("m")) and folder.tensors("m") != expected:
+        raise Broken("the model is neither there nor whole")
+    command = ("train", "--resume", "kept", "--overwrite") if os.path.exists(folder.at("kept")) else command
+    folder.run(*command, ranks=(launcher, "-n", "3"))
+    return killed
+
+
+def kill_worker(folder, moment, expected):
+    def worker(*more):
+        return (*SEARCH[:SEARCH.index("--retrain")], "--state", "state", *more)
+
+    other = folder.start(*worker())
+    time.sleep(moment / 8)
+    process = folder.start(*worker("--retrain", "--overwrite", "--model", "m"))
+    time.sleep(moment * 7 / 8)
+    other.kill()
+    other.communicate()
+    _, err = process.communicate(timeout=600)
+    if process.returncode != 0:
+        raise Broken(f"the other search: exit {process.returncode}: {err.decode(errors='replace')}")
+    return other.returncode < 0
+
+
+# Name: how it is killed, the command that is not, what starts its ranks, and what it writes.
+RUNS = {"train": (kill_train, (*TRAIN, "--model", "m"), (), "m"), "search": (kill_search, SEARCH, (), "m"), "layer": (kill_layer, LAYER, (), "out.npy"),
+        "worker": (kill_worker, SEARCH, (), "m")}
+for mpi, launcher_of_mpi in LAUNCHERS.items():
+    if shutil.which(launcher_of_mpi):
+        RUNS[f"rank_{mpi}"] = (functools.partial(kill_rank, launcher=launcher_of_mpi), (*SHARDED, "--model", "m"), (launcher_of_mpi, "-n", "2"), "m")
 
 
 def main():
@@ -123,12 +169,12 @@ def main():
     source = random.Random(options.seed)
     status = 0
     for i, name in enumerate(chosen):
-        kill, whole, output = RUNS[name]
+        kill, whole, ranks, output = RUNS[name]
         folder = Folder(os.path.abspath(options.program))
         read = folder.tensors if output == "m" else lambda file, at=folder: content(at, file)
         try:
             start = time.monotonic()
-            folder.run(*whole)
+            folder.run(*whole, ranks=ranks)
             seconds = time.monotonic() - start
             expected = read(output)
             number = options.kills // len(chosen) + (i < options.kills % len(chosen))

@@ -50,7 +50,7 @@ class DefaultsTest(CliTest):
     def test_epochs_and_batch_follow_the_rows(self):
         """C3, M19"""
         self.write("few.csv", blob_rows(150))
-        few = self.train_json("--data", "few.csv")
+        few = self.train_json("--data", "few.csv", "--recipe", "plain")
         self.write("many.csv", clouds(12000))
         many = self.train_json("--data", "many.csv", "--hidden", "8")
         self.assertGreater(few["epochs"], 2 * many["epochs"])
@@ -58,8 +58,15 @@ class DefaultsTest(CliTest):
         self.assertEqual(self.train_json("--data", "few.csv", "--epochs", "20")["epochs"], 20)
         self.assertEqual(len(self.train_json("--data", "few.csv", "--epochs", "20")["history"]["epochs"]), 20)
         self.assertEqual(self.train_json("--data", "few.csv", "--batch", "7")["batch"], 7)
-        again = self.train_json("--data", "few.csv", "--epochs", "auto", "--batch", "auto", "--patience", "auto")
+        again = self.train_json("--data", "few.csv", "--recipe", "plain", "--epochs", "auto", "--batch", "auto", "--patience", "auto")
         self.assertEqual(again["train_loss"], few["train_loss"])
+
+    def test_a_table_without_a_word_is_trained_by_the_recipe_for_tables(self):
+        self.write("blobs.csv", blob_rows(150))
+        self.assertIn("(selu, selu, selu, ", self.succeed("train", "blobs.csv").out)
+        self.assertIn(", recipe tabular; ", self.succeed("train", "blobs.csv", "--seed", "3", "--scale", "minmax").out)
+        for said in (("--hidden", "5"), ("--epochs", "3"), ("--method", "elm"), ("--recipe", "plain")):
+            self.assertNotIn("tabular", self.succeed("train", "blobs.csv", *said).out, said)
 
     def test_stops_early_and_keeps_the_best_epoch(self):
         """H5"""
@@ -82,7 +89,7 @@ class DefaultsTest(CliTest):
         self.assertIn("--epochs 6", short)
         self.assertNotIn("still falling", self.succeed("train", "clouds.csv", "--epochs", "150").out)
         self.write("rare.csv", rare_rows())
-        said = self.succeed("train", "rare.csv", "--model", "m").out
+        said = self.succeed("train", "rare.csv", "--recipe", "plain", "--model", "m").out
         self.assertIn("class 'yes' is never predicted", said)
         self.assertIn("never left that of always answering 'no'", said)
         self.assertIn("--class-weights balanced", said)

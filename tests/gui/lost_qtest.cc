@@ -307,7 +307,7 @@ void LostTest::ReadySaysWhatAutoBecame() {
   QVERIFY(Settled());
   auto* task = Find<QComboBox>("field.task");
   QCOMPARE(task->currentText(), QStringLiteral("auto: classification"));
-  QCOMPARE(Find<QLineEdit>("field.learning-rate")->placeholderText(), QStringLiteral("automatic: 0.001"));
+  QCOMPARE(Find<QLineEdit>("field.learning-rate")->placeholderText(), QStringLiteral("automatic: 0.04"));
   task->setCurrentIndex(task->findData(QStringLiteral("regression")));
   QVERIFY(Settled());
   QCOMPARE(task->itemText(task->findData(QStringLiteral("auto"))), QStringLiteral("auto"));

@@ -187,6 +187,14 @@ void SettingsTest::PresetsFillTheForm() {
 void SettingsTest::LayersAreEdited() {
   QVERIFY(Load(Digits()));
   window().ShowPage(Page::kNetwork);
+  Type("layer1.neurons", QStringLiteral("20"));
+  QCOMPARE(window().document().settings().hidden, (std::vector<int64_t>{20, 256, 256}));
+  QCOMPARE(window().document().settings().recipe, std::string("tabular"));  // that the layers were shown with
+  window().document().Edit([](TrainSettings& settings) {
+    settings.hidden.clear();
+    settings.activation = "auto";
+    settings.recipe = "plain";
+  });
   Type("layer1.neurons", QStringLiteral("24"));
   QCOMPARE(window().document().settings().hidden, std::vector<int64_t>{24});
   Click("layers.add");

@@ -59,9 +59,8 @@ TEST(Recipe, PlainLeavesTrainingAsItWas) {
 // Of every setting that a recipe decides: a value that is not the recipe's.
 TEST(Recipe, WhatIsGivenStays) {
   const TrainSettings whole = WithRecipe(Tabular(), true);
-  for (const std::string& line : RecipeLines(Tabular(), true)) {
-    const std::string name = line.substr(0, line.find(' '));
-    const std::string by_recipe = SettingText(whole, name);
+  for (const auto& [name, by_recipe] : RecipeChoices(Tabular(), true)) {
+    EXPECT_EQ(by_recipe, SettingText(whole, name));
     for (const std::string& text :
          {std::string("1"), std::string("0"), std::string("standard"), std::string("relu"), std::string("yes"),
           std::string("no"), std::string("loss"), std::string("last"), std::string("cosine")}) {
