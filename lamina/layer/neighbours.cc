@@ -69,8 +69,7 @@ class Comparison {
  public:
   virtual ~Comparison() = default;
   virtual void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) = 0;
-  // Where the distances of a row of x to all of y are kept until then: those that are near, into the lists. Only as
-  // many rows of x then meet all of y as one call takes.
+  // Whether what is near is kept until Collect(): rows of x then meet all of y before the next ones do.
   virtual bool keeps_lists() const { return false; }
   virtual void Collect() {}
   int64_t x_rows() const { return x_rows_; }  // the most of a call
@@ -207,7 +206,8 @@ class KeptComparison final : public Comparison<T, kLargest> {
     }
     const int64_t y_rows =
         std::max(kBlock_bytes / std::max<int64_t>(1, work.y.cols() * DTypeSize_bytes(work.y.dtype())), kBlockRows);
-    const LayerPlanRequest request = SizesOf(work, kXRows, y_rows);
+    const int64_t x_rows = std::clamp(kLists_bytes / lists.Size_bytes(work.options.k), kLeastXRows, kMostXRows);
+    const LayerPlanRequest request = SizesOf(work, x_rows, y_rows);
     std::unique_ptr<NearestLists> kept = backend->PrepareNearest(request, work.options.k);
     if (kept == nullptr) {
       return nullptr;
@@ -235,7 +235,8 @@ class KeptComparison final : public Comparison<T, kLargest> {
   }
 
  private:
-  static constexpr int64_t kXRows = 8192;
+  static constexpr int64_t kLeastXRows = 1024;  // fill a GPU
+  static constexpr int64_t kMostXRows = 8192;
   static constexpr int64_t kBlock_bytes = 64 << 20;
 
   KeptComparison(int64_t x_rows, int64_t y_rows, int64_t k, NearLists<T, kLargest>& lists,
@@ -270,10 +271,9 @@ class NeighbourWalk {
   explicit NeighbourWalk(const NeighbourWork& work) : work_(work), comparison_(MakeComparison(work, lists_)) {}
 
   bool Run() {
-    const int64_t list_bytes = 2 * work_.options.k * static_cast<int64_t>(sizeof(Near<T>));
     const int64_t step = comparison_->x_rows();
-    const int64_t rows_at_once =
-        comparison_->keeps_lists() ? step : std::max(step, kLists_bytes / list_bytes / step * step);
+    const int64_t most = kLists_bytes / lists_.Size_bytes(work_.options.k);
+    const int64_t rows_at_once = comparison_->keeps_lists() ? step : std::max(step, most / step * step);
     for (int64_t begin = 0; begin < work_.x.rows(); begin += rows_at_once) {
       const int64_t count = std::min(rows_at_once, work_.x.rows() - begin);
       if (!CompareRows(begin, count)) {
