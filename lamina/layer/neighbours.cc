@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lamina/backend/device_reductions.h"
 #include "lamina/backend/reductions.h"
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/convert.h"
@@ -68,6 +69,9 @@ class Comparison {
  public:
   virtual ~Comparison() = default;
   virtual void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) = 0;
+  // Whether what is near is kept until Collect(): rows of x then meet all of y before the next ones do.
+  virtual bool keeps_lists() const { return false; }
+  virtual void Collect() {}
   int64_t x_rows() const { return x_rows_; }  // the most of a call
   int64_t y_rows() const { return y_rows_; }
 
@@ -190,9 +194,70 @@ class SearchComparison final : public Comparison<T, kLargest> {
   std::vector<std::unique_ptr<NearSearch>> searches_;  // one a thread
 };
 
+// By a device that keeps the lists itself.
+template <class T, bool kLargest>
+class KeptComparison final : public Comparison<T, kLargest> {
+ public:
+  // Null where the backend cannot.
+  static std::unique_ptr<Comparison<T, kLargest>> Make(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
+    const auto* const backend = dynamic_cast<const ReducesOnDevice*>(&work.backend);
+    if (backend == nullptr) {
+      return nullptr;
+    }
+    const int64_t y_rows =
+        std::max(kBlock_bytes / std::max<int64_t>(1, work.y.cols() * DTypeSize_bytes(work.y.dtype())), kBlockRows);
+    const int64_t x_rows = std::clamp(kLists_bytes / lists.Size_bytes(work.options.k), kLeastXRows, kMostXRows);
+    const LayerPlanRequest request = SizesOf(work, x_rows, y_rows);
+    std::unique_ptr<NearestLists> kept = backend->PrepareNearest(request, work.options.k);
+    if (kept == nullptr) {
+      return nullptr;
+    }
+    return std::unique_ptr<Comparison<T, kLargest>>(
+        new KeptComparison(request.max_batch, y_rows, work.options.k, lists, std::move(kept)));
+  }
+
+  void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t /*list*/) override {
+    if (y_begin == 0) {
+      kept_->Start(x);
+      rows_ = x.rows;
+    }
+    kept_->Add(y, y_begin);
+  }
+
+  bool keeps_lists() const override { return true; }
+  void Collect() override {
+    kept_->Finish(indices_.view().Rows(0, rows_), sums_.view().Rows(0, rows_));
+    for (int64_t i = 0; i < rows_; ++i) {
+      for (int64_t j = 0; j < indices_.cols() && indices_.Row<int64_t>(i)[j] != NearestLists::kNone; ++j) {
+        this->lists_.Add(i, sums_.Row<T>(i)[j], indices_.Row<int64_t>(i)[j]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kLeastXRows = 1024;  // fill a GPU
+  static constexpr int64_t kMostXRows = 8192;
+  static constexpr int64_t kBlock_bytes = 64 << 20;
+
+  KeptComparison(int64_t x_rows, int64_t y_rows, int64_t k, NearLists<T, kLargest>& lists,
+                 std::unique_ptr<NearestLists> kept)
+      : Comparison<T, kLargest>(x_rows, y_rows, lists),
+        kept_(std::move(kept)),
+        indices_(x_rows, k, DType::kI64),
+        sums_(x_rows, k, DTypeOf<T>()) {}
+
+  std::unique_ptr<NearestLists> kept_;
+  Matrix indices_;
+  Matrix sums_;
+  int64_t rows_ = 0;
+};
+
 template <class T, bool kLargest>
 std::unique_ptr<Comparison<T, kLargest>> MakeComparison(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
   if constexpr (std::is_floating_point_v<T>) {
+    if (auto kept = KeptComparison<T, kLargest>::Make(work, lists)) {
+      return kept;
+    }
     if (auto search = SearchComparison<T, kLargest>::Make(work, lists)) {
       return search;
     }
@@ -206,9 +271,9 @@ class NeighbourWalk {
   explicit NeighbourWalk(const NeighbourWork& work) : work_(work), comparison_(MakeComparison(work, lists_)) {}
 
   bool Run() {
-    const int64_t list_bytes = 2 * work_.options.k * static_cast<int64_t>(sizeof(Near<T>));
     const int64_t step = comparison_->x_rows();
-    const int64_t rows_at_once = std::max(step, kLists_bytes / list_bytes / step * step);
+    const int64_t most = kLists_bytes / lists_.Size_bytes(work_.options.k);
+    const int64_t rows_at_once = comparison_->keeps_lists() ? step : std::max(step, most / step * step);
     for (int64_t begin = 0; begin < work_.x.rows(); begin += rows_at_once) {
       const int64_t count = std::min(rows_at_once, work_.x.rows() - begin);
       if (!CompareRows(begin, count)) {
@@ -237,6 +302,7 @@ class NeighbourWalk {
       }
       work_.y.Release(y_begin, y_count);
     }
+    comparison_->Collect();
     work_.x.Release(x_begin, x_count);
     return true;
   }

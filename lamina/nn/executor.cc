@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lamina/backend/device_reductions.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/team_choice.h"
 #include "lamina/nn/dropout.h"
+#include "lamina/nn/two_layers.h"
 
 namespace lamina {
 namespace {
@@ -20,6 +22,20 @@ LayerSpec PlannedSpec(const LayerSpec& spec) {
     planned.trained_radius = false;
   }
   return planned;
+}
+
+// Both layers of a network in one pass, where the backend has that; null otherwise, and while training, which reads
+// what the first one gives.
+std::unique_ptr<TwoLayers> InOnePass(const Network& network, const Backend& backend, const ExecutorOptions& options) {
+  const std::vector<LayerSpec>& specs = network.layers();
+  const auto* const reduces = dynamic_cast<const ReducesOnDevice*>(&backend);
+  if (reduces == nullptr || options.training || specs.size() != 2 || network.members() > 1 || specs[0].trained_radius ||
+      specs[1].trained_radius) {
+    return nullptr;
+  }
+  return reduces->PrepareTwoLayers(
+      {specs[0], network.dtype(), options.max_batch, /*training=*/false, options.precision, options.any_slicing},
+      specs[1]);
 }
 
 }  // namespace
@@ -43,7 +59,14 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   const int64_t all_rows = options_.max_batch * members_;
   const auto rows_of = [&](int64_t rows, int64_t cols) { return backend.Allocate(rows * cols * element); };
   const auto batch_of = [&](int64_t cols) { return rows_of(all_rows, cols); };
-  for (size_t l = 0; l < specs_.size(); ++l) {
+  if (std::unique_ptr<TwoLayers> both = InOnePass(network, backend, options_)) {
+    auto noted = std::make_unique<NotedLayer>();
+    const NotedLayer& below = *noted;
+    layers_.push_back({specs_[0].activation, std::move(noted)});
+    layers_.push_back(
+        {specs_[1].activation, std::make_unique<LayerOverNoted>(below, std::move(both)), batch_of(specs_[1].outputs)});
+  }
+  for (size_t l = layers_.size(); l < specs_.size(); ++l) {
     const LayerSpec& spec = specs_[l];
     if (const Verdict verdict = backend.SupportsTrainedRadius(); spec.trained_radius && !verdict) {
       throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = NeuronText(spec)});

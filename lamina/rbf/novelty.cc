@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <vector>
 
+#include "lamina/backend/device_reductions.h"
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/error.h"
@@ -17,8 +20,13 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kBlockRows = 512;
-constexpr int64_t kPartCentres = 512;  // activations of a part stay in cache until they are summed
+// How many rows meet how many centres in one go.
+struct NoveltyBlocks {
+  int64_t rows;
+  int64_t centres;
+};
+constexpr NoveltyBlocks kCacheBlocks{512, 512};     // activations stay in cache until they are summed
+constexpr NoveltyBlocks kDeviceBlocks{2048, 4096};  // which fill a GPU
 constexpr int64_t kGroupRows = 64;
 
 // The exact sum of n activations.
@@ -29,11 +37,11 @@ double SumOf(const T* activations, int64_t n) {
   int64_t j = 0;
   for (; j + kLanes <= n; j += kLanes) {
     for (int64_t lane = 0; lane < kLanes; ++lane) {
-      sums[static_cast<size_t>(lane)] += AsNoveltyTerm(static_cast<double>(activations[j + lane]));
+      sums[static_cast<size_t>(lane)] += AsExactTerm(static_cast<double>(activations[j + lane]));
     }
   }
   for (; j < n; ++j) {
-    sums[0] += AsNoveltyTerm(static_cast<double>(activations[j]));
+    sums[0] += AsExactTerm(static_cast<double>(activations[j]));
   }
   double sum = 0;
   for (const double lane : sums) {
@@ -73,14 +81,18 @@ class NoveltyPass {
       : rows_(rows),
         options_(options),
         threads_(backend.threads()),
-        centres_(rows.cols, rows.dtype, kPartCentres),
-        block_(kBlockRows, rows.cols, rows.dtype),
-        activations_(kBlockRows, kPartCentres, rows.dtype),
-        layer_(backend, RequestOf(rows, options)) {}
+        sums_(SumsOf(rows, options, backend)),
+        blocks_(sums_ == nullptr ? kCacheBlocks : kDeviceBlocks),
+        centres_(rows.cols, rows.dtype, blocks_.centres),
+        block_(std::min(blocks_.rows, std::max<int64_t>(1, rows.rows)), rows.cols, rows.dtype),
+        layer_request_(sums_ == nullptr ? RequestOf(rows, options, kCacheBlocks)
+                                        : RequestOf(rows, options, {kGroupRows, kGroupRows})),
+        activations_(layer_request_.max_batch, layer_request_.layer.outputs, rows.dtype),
+        layer_(backend, layer_request_) {}
 
   NoveltyResult Run() {
-    for (int64_t begin = 0; begin < rows_.rows; begin += kBlockRows) {
-      const int64_t count = std::min(kBlockRows, rows_.rows - begin);
+    for (int64_t begin = 0; begin < rows_.rows; begin += blocks_.rows) {
+      const int64_t count = std::min(blocks_.rows, rows_.rows - begin);
       DecideBlock(begin, count);
       result_.rows = begin + count;
       if (options_.progress) {
@@ -101,13 +113,22 @@ class NoveltyPass {
     double sum = 0;   // over the centres that it has met
   };
 
-  static LayerPlanRequest RequestOf(ConstMatrixView rows, const NoveltyOptions& options) {
+  static LayerPlanRequest RequestOf(ConstMatrixView rows, const NoveltyOptions& options, const NoveltyBlocks& blocks) {
     LayerPlanRequest request;
-    request.layer = {rows.cols, kPartCentres, options.synapse, options.activation, /*bias=*/false};
+    request.layer = {rows.cols, blocks.centres, options.synapse, options.activation, /*bias=*/false};
     request.dtype = rows.dtype;
-    request.max_batch = kBlockRows;
+    request.max_batch = blocks.rows;
     request.any_slicing = true;  // whoever meets whom in which call, the activation has the same bits
     return request;
+  }
+
+  // Null where the backend has no such sums.
+  static std::unique_ptr<ActivationSums> SumsOf(ConstMatrixView rows, const NoveltyOptions& options,
+                                                const Backend& backend) {
+    const auto* const reduces = dynamic_cast<const ReducesOnDevice*>(&backend);
+    NoveltyBlocks blocks = kDeviceBlocks;
+    blocks.rows = std::min(blocks.rows, std::max<int64_t>(1, rows.rows));
+    return reduces == nullptr ? nullptr : reduces->PrepareActivationSums(RequestOf(rows, options, blocks));
   }
 
   MatrixView Activate(ConstMatrixView x, ConstMatrixView centres) {
@@ -132,12 +153,27 @@ class NoveltyPass {
 
   // The candidates, which `x` holds, meet centres [begin, begin + count); adds to their sums.
   void Meet(ConstMatrixView x, Candidate* candidates, int64_t begin, int64_t count) {
+    if (sums_ != nullptr) {
+      MeetOnDevice(x, candidates, begin, count);
+      return;
+    }
     const MatrixView activations = Activate(x, centres_.Rows(begin, count));
     RunParts(x.rows * count >= kWorthThreads ? threads_ : 1, x.rows, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         DispatchFloat(rows_.dtype, [&]<class T>(T) { candidates[i].sum += SumOf(activations.Row<T>(i), count); });
       }
     });
+  }
+
+  void MeetOnDevice(ConstMatrixView x, Candidate* candidates, int64_t begin, int64_t count) {
+    sums_->Append(centres_.Rows(appended_, centres_.size() - appended_));
+    appended_ = centres_.size();
+    row_sums_.assign(static_cast<size_t>(x.rows), 0.0);
+    sums_->Add(x, begin, count, row_sums_.data());
+    result_.pairs_computed += x.rows * count;
+    for (int64_t i = 0; i < x.rows; ++i) {
+      candidates[i].sum += row_sums_[static_cast<size_t>(i)];
+    }
   }
 
   bool MayBecomeCentre(const Candidate& candidate) const { return candidate.sum < options_.overlap; }
@@ -153,8 +189,8 @@ class NoveltyPass {
     }
     ConstMatrixView x = rows_.Rows(begin, count);
     const int64_t before = centres_.size();
-    for (int64_t part = 0; part < before && !candidates.empty(); part += kPartCentres) {
-      Meet(x, candidates.data(), part, std::min(kPartCentres, before - part));
+    for (int64_t part = 0; part < before && !candidates.empty(); part += blocks_.centres) {
+      Meet(x, candidates.data(), part, std::min(blocks_.centres, before - part));
       const int64_t met = std::ssize(candidates);
       DropDecided(candidates);
       if (std::ssize(candidates) < met) {
@@ -199,7 +235,7 @@ class NoveltyPass {
       result_.centres.push_back(group[i].row);
       DispatchFloat(rows_.dtype, [&]<class T>(T) {
         for (size_t later = i + 1; later < group.size(); ++later) {
-          group[later].sum += AsNoveltyTerm(static_cast<double>(between.Row<T>(static_cast<int64_t>(later))[i]));
+          group[later].sum += AsExactTerm(static_cast<double>(between.Row<T>(static_cast<int64_t>(later))[i]));
         }
       });
     }
@@ -210,8 +246,13 @@ class NoveltyPass {
   ConstMatrixView rows_;
   const NoveltyOptions& options_;
   int threads_;
+  std::unique_ptr<ActivationSums> sums_;  // of a device that reduces, else null
+  NoveltyBlocks blocks_;
   GrowingRows centres_;
+  int64_t appended_ = 0;          // centres that the device has
+  std::vector<double> row_sums_;  // from there
   Matrix block_;
+  LayerPlanRequest layer_request_;  // what candidates meet centres in, or with a device only one another
   Matrix activations_;
   StagedLayer layer_;
   NoveltyResult result_;

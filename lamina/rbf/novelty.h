@@ -43,10 +43,4 @@ struct NoveltyResult {
 /// for another activation or overlap, Error(kUnsupported) with the backend's reason.
 NoveltyResult FindCentres(ConstMatrixView rows, const NoveltyOptions& options, const Backend& backend);
 
-/// `value`, at least 0 and at most 1, as a multiple of 2^-40: sums of such up to 2^13 are exact in f64.
-inline double AsNoveltyTerm(double value) {
-  constexpr double kShift = 4096;  // numbers above it are multiples of 2^-40
-  return (value + kShift) - kShift;
-}
-
 }  // namespace lamina

@@ -98,11 +98,14 @@ class DirectTraining {
     }
     if (const int64_t none = ClassWithoutCentre(result.network); none >= 0) {
       const double radius = options.novelty.activation.radius();
+      const double usual =
+          MeanDistance(options.novelty.synapse, data_.train.features.view(), 1) / formulas::Triangle::kWidth;
       throw Error(
           ErrorCode::kInvalidArgument,
           fmt::format("class '{}' has no centre among the {}: the radius {:g} is too large",
                       data_.preprocessor.targets().class_names()[static_cast<size_t>(none)], result.centres, radius),
-          {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.", radius / 4)});
+          {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.",
+                                 std::min(radius / 4, usual))});
     }
     found_["radius"] = options.novelty.activation.radius();
     found_["centres"] = result.centres;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import unittest
 
 from lamina_cli import DATA, DIGITS, CliTest, blob_rows, linear_rows, main, read_npy, read_safetensors
@@ -118,6 +119,13 @@ class MethodsTest(CliTest):
             with self.subTest(arguments=arguments):
                 self.refuse("train", "--data", "x.csv", "--model", "m", "--method", *arguments, code=2, says=says)
         self.refuse("train", "--data", "one.csv", "--method", "fsvc", says="class")
+
+    def test_the_radius_to_try_is_one_that_works(self):
+        self.write("x.csv", blob_rows(100))
+        for radius in ("1e-9", "1e9"):
+            command = ("train", "--data", "x.csv", "--method", "fsvc", "--radius")
+            refused = self.refuse(*command, radius, code=2)
+            self.succeed(*command, re.search(r"Try --radius (\S+),", refused.err)[1])
 
     def test_a_search_varies_them(self):
         self.write("x.csv", blob_rows(200))

@@ -85,9 +85,14 @@ void CompareWithSort(const Backend& backend, int64_t x_rows, int64_t y_rows, int
 TEST_P(NeighboursOn, AreThoseOfASortWithTiesByLowerIndex) {
   const Chosen backend(GetParam());
   const bool emulated = GetParam().backend == conformance::kEmulatedCuda;
-  CompareWithSort<float>(backend.get(), emulated ? 30 : 600, emulated ? 90 : 1100, 7);
+  CompareWithSort<float>(backend.get(), emulated ? 30 : 600, emulated ? 2000 : 1100, 7);
   CompareWithSort<double>(backend.get(), 40, 60, 60);
   CompareWithSort<int8_t>(backend.get(), 40, 90, 3);
+}
+
+TEST_P(NeighboursOn, AreThoseOfASortForTheMostThatMayBeAskedFor) {
+  const Chosen backend(GetParam());
+  CompareWithSort<float>(backend.get(), 3, 2300, NeighbourOptions::kMost);
 }
 
 TEST(Neighbours, AreThoseOfASortForManyAndOfIntegers) {

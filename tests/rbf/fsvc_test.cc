@@ -6,6 +6,7 @@
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
 #include "tests/nn/small_data.h"
+#include "tests/rbf/backends.h"
 #include "tests/rbf/optical_digits.h"
 
 namespace lamina {
@@ -23,16 +24,8 @@ FsvcOptions OptionsFor(const char* neuron, double overlap = 1) {
   return options;
 }
 
-std::vector<Configuration> CpuWithDistances() {
-  std::vector<Configuration> all = conformance::AllConfigurations();
-  std::erase_if(all, [](const Configuration& each) {
-    return !each.Supports(Synapse::kL1) || each.backend == conformance::kEmulatedCuda;
-  });
-  return all;
-}
-
 class FsvcOn : public testing::TestWithParam<Configuration> {};
-INSTANTIATE_TEST_SUITE_P(Fsvc, FsvcOn, testing::ValuesIn(CpuWithDistances()),
+INSTANTIATE_TEST_SUITE_P(Fsvc, FsvcOn, testing::ValuesIn(WithDistances()),
                          [](const auto& instance) { return instance.param.Name(); });
 
 TEST_P(FsvcOn, HasTheAuthorsResultsOnTheOpticalDigits) {

@@ -8,6 +8,7 @@
 #include "lamina/base/random.h"
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
+#include "tests/rbf/backends.h"
 #include "tests/rbf/optical_digits.h"
 
 namespace lamina {
@@ -17,14 +18,6 @@ using conformance::Chosen;
 using conformance::Configuration;
 
 bool IsEmulated(const Configuration& configuration) { return configuration.backend == conformance::kEmulatedCuda; }
-
-std::vector<Configuration> WithDistances() {
-  std::vector<Configuration> all = conformance::AllConfigurations();
-  std::erase_if(all, [](const Configuration& each) {
-    return !each.Supports(Synapse::kL1) || (IsEmulated(each) && each.kernel != "auto");
-  });
-  return all;
-}
 
 class NoveltyOn : public testing::TestWithParam<Configuration> {};
 INSTANTIATE_TEST_SUITE_P(Novelty, NoveltyOn, testing::ValuesIn(WithDistances()),
@@ -134,15 +127,14 @@ TEST_P(NoveltyOn, IsTheLoopOverSingleRowsOfRealNumbers) {
 TEST_P(NoveltyOn, FindsTheAuthorsCentresOfTheOpticalDigits) {
   LAMINA_DATA_OR_SKIP(path, "small/optdigits_train.csv");
   const Chosen backend(GetParam());
-  const bool some = IsEmulated(GetParam());
-  const Dataset digits = OpticalDigits(path, some ? 200 : 3823);
+  const Dataset digits = OpticalDigits(path);
   NoveltyOptions options;
   options.activation = Activation("triangle(radius=7.6)");
-  EXPECT_EQ(FindCentres(digits.features.view(), options, backend.get()).centres.size(), some ? 125U : 595U);
+  EXPECT_EQ(FindCentres(digits.features.view(), options, backend.get()).centres.size(), 595U);
   options.synapse = Synapse::kL2;
   options.activation = Activation("gaussian(radius=1)");
   options.overlap = 0.25;
-  EXPECT_EQ(FindCentres(digits.features.view(), options, backend.get()).centres.size(), some ? 171U : 1720U);
+  EXPECT_EQ(FindCentres(digits.features.view(), options, backend.get()).centres.size(), 1720U);
 }
 
 TEST(NoveltyPass, LooksAtFewerPairsThanTheLoopAndEndsWhereItIsTold) {

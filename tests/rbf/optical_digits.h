@@ -9,11 +9,10 @@
 
 namespace lamina {
 
-/// The first `most` rows of a file of 64 numbers and a digit.
-inline Dataset OpticalDigits(const std::string& path, int64_t most = 1 << 20) {
+/// A file of 64 numbers and a digit a row.
+inline Dataset OpticalDigits(const std::string& path) {
   const Table table = ReadTable(path, {});
-  std::vector<int64_t> rows = AllRows(table);
-  rows.resize(static_cast<size_t>(std::min<int64_t>(most, table.rows)));
+  const std::vector<int64_t> rows = AllRows(table);
   PreprocessOptions options;
   options.scaling = Scaling::kNone;
   options.task = Task::kClassification;

@@ -7,6 +7,7 @@
 #include "lamina/backend/cuda/cuda_layer.h"
 #include "lamina/backend/cuda/cuda_network.h"
 #include "lamina/backend/cuda/cuda_plan.h"
+#include "lamina/backend/cuda/cuda_reductions.h"
 #include "lamina/backend/cuda/cuda_steps.h"
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
@@ -29,7 +30,7 @@ class DeviceBuffer final : public Buffer {
   int64_t size_bytes_;
 };
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, public ReducesOnDevice {
  public:
   explicit CudaBackend(const BackendOptions& options) : options_(options), device_(std::make_shared<Device>()) {}
 
@@ -106,6 +107,17 @@ class CudaBackend final : public Backend {
     return MakeCudaNetwork(request, device_, why);
   }
   std::unique_ptr<RecordedSteps> MakeRecordedSteps() const override { return MakeCudaSteps(device_); }
+
+  // The kernel that the options name is of layers: what is reduced has its own.
+  std::unique_ptr<NearestLists> PrepareNearest(const LayerPlanRequest& request, int64_t k) const override {
+    return options_.kernel == "auto" ? MakeNearestLists(request, k, device_) : nullptr;
+  }
+  std::unique_ptr<ActivationSums> PrepareActivationSums(const LayerPlanRequest& request) const override {
+    return options_.kernel == "auto" ? MakeActivationSums(request, device_) : nullptr;
+  }
+  std::unique_ptr<TwoLayers> PrepareTwoLayers(const LayerPlanRequest& hidden, const LayerSpec& output) const override {
+    return options_.kernel == "auto" ? MakeTwoLayers(hidden, output, device_) : nullptr;
+  }
 
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override {
     LaunchGatherRows(*device_, from, rows, count, to);

@@ -179,11 +179,14 @@ __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, in
   }
 }
 
-/// The staged results to where they go: parts of a split sum to args.partial, else through the epilogue.
+/// The staged results to where they go: parts of a split sum to args.partial, else through the epilogue. One that
+/// reduces rows (reduce.cuh) takes them as they stand.
 template <int kCols, int kStride, class E, class S, class Epilogue>
 __device__ inline void StoreStaged(const ProductArgs<E, S>& args, const S* out, int64_t first_row, int64_t first_col,
                                    int out_rows, const Epilogue& epilogue) {
-  if (args.partial != nullptr) {
+  if constexpr (requires { epilogue.template Reduce<kCols, kStride>(args, out, first_row, first_col, out_rows); }) {
+    epilogue.template Reduce<kCols, kStride>(args, out, first_row, first_col, out_rows);
+  } else if (args.partial != nullptr) {
     ForStaged<kCols, kStride>(args, out, first_row, first_col, out_rows, [&](int64_t row, int64_t col, S sum) {
       args.partial[(blockIdx.y * args.rows + row) * args.cols + col] = sum;
     });

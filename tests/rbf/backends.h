@@ -1,0 +1,19 @@
+// The backends that methods of distances run on.
+#pragma once
+
+#include <vector>
+
+#include "tests/conformance/configurations.h"
+
+namespace lamina {
+
+/// Of the emulated GPU one: kernels that the options name are those of layers.
+inline std::vector<conformance::Configuration> WithDistances() {
+  std::vector<conformance::Configuration> all = conformance::AllConfigurations();
+  std::erase_if(all, [](const conformance::Configuration& each) {
+    return !each.Supports(Synapse::kL1) || (each.backend == conformance::kEmulatedCuda && each.kernel != "auto");
+  });
+  return all;
+}
+
+}  // namespace lamina
