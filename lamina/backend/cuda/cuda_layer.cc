@@ -33,7 +33,7 @@ bool Aligned(const ConstMatrixView& view) {
 
 template <class E>
 Operand<E> OperandOf(const ConstMatrixView& view) {
-  return {static_cast<const E*>(view.data), view.stride};
+  return {static_cast<const E*>(view.data), view.stride, Aligned(view)};
 }
 
 // Launches the product on the tensor cores if it is to be there; the pass is that of the epilogue.
@@ -136,7 +136,6 @@ ProductLaunch<E, S> CudaLayer::LaunchOf(Pass pass, const ConstMatrixView& a, con
   launch.args.rows = extent.rows;
   launch.args.cols = extent.cols;
   launch.args.depth = extent.depth;
-  launch.args.aligned = Aligned(a) && Aligned(b);
   const bool split = extent.depth > choice.depth_per_split && !IsBaseline(choice.kernel);
   launch.args.depth_per_split = split ? choice.depth_per_split : std::max<int64_t>(1, extent.depth);
   launch.args.partial = split ? static_cast<S*>(partial_) : nullptr;
@@ -165,7 +164,8 @@ void CudaLayer::ForwardOf(const ForwardArgs& args) const {
   epilogue.z = RowsOf<T>(args.z);
   epilogue.distance = RowsOf<T>(args.distance);
   epilogue.sums = RowsOf<S>(args.sums);
-  epilogue.bias = static_cast<const T*>(args.bias);
+  const T* const bias = static_cast<const T*>(args.bias);
+  epilogue.bias = {bias, 0, IsWide(bias, 0)};
   epilogue.synapse = layer.synapse;
   epilogue.activation = ToDevice(layer.activation);
   if constexpr (std::is_same_v<T, S>) {

@@ -16,7 +16,8 @@ enum class Contiguous { kSum, kLines };
 template <class E>
 struct Operand {
   const E* data = nullptr;
-  int64_t stride = 0;  // elements from one row to the next
+  int64_t stride = 0;    // elements from one row to the next
+  bool aligned = false;  // it starts at a multiple of 16 bytes, and so do its rows
 };
 
 template <class E, class S>
@@ -24,10 +25,9 @@ struct ProductArgs {
   Operand<E> a;
   Operand<E> b;
   Operand<E> own;
-  int64_t rows = 0;      // m
-  int64_t cols = 0;      // n
-  int64_t depth = 0;     // k
-  bool aligned = false;  // a and b start at multiples of 16 bytes, and so do their rows
+  int64_t rows = 0;   // m
+  int64_t cols = 0;   // n
+  int64_t depth = 0;  // k
   int64_t depth_per_split = 0;
   S* partial = nullptr;  // splits × rows × cols where the sum is split, and the epilogue is left to ReduceSplits
 };
