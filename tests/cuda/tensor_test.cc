@@ -1,5 +1,6 @@
-// Dot products on the tensor cores (kernels "tensor" and "tensor-small") against the oracle on operands that the test
-// rounds itself: on a GPU where there is one, else with mma.sync emulated, fragment by fragment.
+// Dot products on the tensor cores (by warps, "tensor" and "tensor-small", and by groups of warps, "wgmma" and
+// "wgmma-small") against the oracle on operands that the test rounds itself: on a GPU where there is one, else with
+// mma.sync and wgmma emulated, number by number where the manual says that it is.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "lamina/base/convert.h"
 #include "tests/conformance/configurations.h"
+#include "tests/cuda/emulated_backend.h"
 
 namespace lamina {
 namespace {
@@ -103,9 +105,14 @@ void CheckShape(const Chosen& cuda, const Operands& operands, const conformance:
 }
 
 void CheckKind(const Operands& operands, bool integers) {
-  for (const char* kernel : {"tensor", "tensor-small"}) {
+  int kernels = 0;
+  for (const char* kernel : {"tensor", "tensor-small", "wgmma", "wgmma-small"}) {
     SCOPED_TRACE(kernel);
     const Chosen cuda({std::string(conformance::CudaUnderTest()), kernel});
+    if (!cuda.Supports(Problem::Parse("dot-tanh:f32-fast:forward:8x8x8"))) {  // not every GPU has groups of warps
+      continue;
+    }
+    ++kernels;
     for (const conformance::Shape& shape : TensorShapes()) {
       DispatchDType(operands.dtype, [&]<class E>(E) {
         if constexpr (!std::is_integral_v<E> && !std::is_same_v<E, double>) {
@@ -114,6 +121,7 @@ void CheckKind(const Operands& operands, bool integers) {
       });
     }
   }
+  EXPECT_GE(kernels, conformance::CudaUnderTest() == conformance::kEmulatedCuda ? 4 : 2);
 }
 
 TEST(CudaTensor, IntegersExactly) {
@@ -152,6 +160,27 @@ TEST(CudaTensor, SaysWhyNot) {
   EXPECT_NE(reason("dot-tanh:f64:forward:8x8x8").find("f64"), std::string::npos);
   EXPECT_NE(reason("dot-tanh:f32:forward:8x8x8").find("precision fast or bf16"), std::string::npos);
   EXPECT_EQ(reason("dot-tanh:f32-bf16:weight_gradient:8x8x8"), "");
+}
+
+struct NamesWgmma final : PlanSource {
+  Plan PlanFor(const Problem&) const override { return {.kernel = "wgmma-small"}; }
+};
+
+// A profile of another GPU names groups of warps: warps alone do it where there are none.
+TEST(CudaTensor, GroupsOfWarpsOnlyWhereTheyAre) {
+  if (conformance::CudaUnderTest() != conformance::kEmulatedCuda) {
+    GTEST_SKIP() << "one GPU has one compute capability";
+  }
+  const LayerPlanRequest request = RequestOf(kTf32, {64, 64, 16}, false);
+  for (const auto& [major, kernel] : {std::pair{8, "kernel tensor-small"}, {9, "kernel wgmma-small"}}) {
+    cuda_emulated::SetEmulatedCompute(major);
+    const auto planned = cuda_emulated::MakeBackend({.plans = std::make_shared<NamesWgmma>()});
+    const auto named = cuda_emulated::MakeBackend({.kernel = "wgmma"});
+    cuda_emulated::SetEmulatedCompute(cuda_emulated::kEmulatedCompute);
+    EXPECT_NE(planned->Prepare(request)->Describe().find(kernel), std::string::npos) << major;
+    const Verdict verdict = named->Supports(Problem::Parse("dot-tanh:bf16:forward:8x8x8"));
+    EXPECT_EQ(verdict.reason.find("compute capability 9.0, this GPU has 8.0") != std::string::npos, major == 8);
+  }
 }
 
 // A plan names it beside the library's; rows of bf16 operands are never those of a kernel that does not round.

@@ -44,6 +44,8 @@ enum class ProductKernel {
   kPaper2016,    // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
   kTensor,       // 128 a side on the tensor cores: dot products of halves and of rounded f32
   kTensorSmall,  // 64 a side
+  kWgmma,        // 128 x 256 of the same by groups of warps: compute capability 9.0
+  kWgmmaSmall,   // 128 a side
 };
 
 std::string_view ProductKernelName(ProductKernel kernel);
@@ -73,7 +75,7 @@ void LaunchInputGradient(Device& device, Synapse synapse, const ProductLaunch<T,
 template <class T>
 void LaunchWeightGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
                           const ParameterEpilogue<T>& epilogue);
-/// The same of dot products by kTensor or kTensorSmall, terms rounded by launch.precision.
+/// The same of dot products on the tensor cores (IsTensor), terms rounded by launch.precision.
 template <class E>
 void LaunchTensorForward(Device& device, const ProductLaunch<E, float>& launch,
                          const ForwardEpilogue<float, float>& epilogue);
@@ -81,6 +83,11 @@ void LaunchTensorInputGradient(Device& device, const ProductLaunch<float, float>
                                const SlopeEpilogue<float>& epilogue);
 void LaunchTensorWeightGradient(Device& device, const ProductLaunch<float, float>& launch,
                                 const ParameterEpilogue<float>& epilogue);
+#if defined(LAMINA_HAVE_WGMMA)
+/// Each of them by kWgmma or kWgmmaSmall, but for adding up the parts of a split sum.
+template <Contiguous kA, Contiguous kB, class E, class Epilogue>
+void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>& launch, const Epilogue& epilogue);
+#endif
 /// The epilogue over a finished product of rows x cols, dense in `partial`, of `splits` parts; its row 0 is `first_row`
 /// of the result.
 template <class S, class Epilogue>

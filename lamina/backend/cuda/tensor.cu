@@ -17,20 +17,20 @@ void LaunchTensor(Device& device, const char* name, const ProductLaunch<E, float
   if (launch.args.rows == 0 || launch.args.cols == 0) {
     return;
   }
-  const auto of_kind = [&]<class Kind>(Kind) {
+#if defined(LAMINA_HAVE_WGMMA)
+  if (launch.kernel == ProductKernel::kWgmma || launch.kernel == ProductKernel::kWgmmaSmall) {
+    LaunchWgmma<kA, kB>(device, name, launch, epilogue);
+    AddParts(device, launch.args, epilogue);
+    return;
+  }
+#endif
+  VisitKind<E>(launch.precision, [&]<class Kind>(Kind) {
     if (launch.kernel == ProductKernel::kTensor) {
       LaunchTensorTile<Kind, TensorLargeShape, kA, kB>(device, name, launch.args, epilogue);
     } else {
       LaunchTensorTile<Kind, TensorSmallShape, kA, kB>(device, name, launch.args, epilogue);
     }
-  };
-  if constexpr (!std::is_same_v<E, float>) {
-    of_kind(Halves<E>{});
-  } else if (launch.precision == Precision::kBFloat16) {
-    of_kind(Halves<BFloat16>{});
-  } else {
-    of_kind(Tf32{});
-  }
+  });
 }
 
 }  // namespace
