@@ -156,10 +156,74 @@ TEST(CudaTensor, KeepsNaNsAndInfinitiesWhereTheyBelong) {
 TEST(CudaTensor, SaysWhyNot) {
   const Chosen cuda({std::string(conformance::CudaUnderTest()), "tensor"});
   const auto reason = [&](const char* problem) { return cuda.Supports(Problem::Parse(problem)).reason; };
-  EXPECT_NE(reason("l1-identity:f32-fast:forward:8x8x8").find("dot products only"), std::string::npos);
+  EXPECT_NE(reason("l1-identity:f32-fast:forward:8x8x8").find("dot products and, forward, l2"), std::string::npos);
   EXPECT_NE(reason("dot-tanh:f64:forward:8x8x8").find("f64"), std::string::npos);
   EXPECT_NE(reason("dot-tanh:f32:forward:8x8x8").find("precision fast or bf16"), std::string::npos);
   EXPECT_EQ(reason("dot-tanh:f32-bf16:weight_gradient:8x8x8"), "");
+  EXPECT_NE(reason("l2-identity:f32:forward:8x8x8").find("precision fast"), std::string::npos);
+  EXPECT_NE(reason("l2-identity:f32-fast:input_gradient:8x8x8").find("forward"), std::string::npos);
+  EXPECT_EQ(reason("l2sq-identity:bf16-fast:forward:8x8x8"), "");
+}
+
+// Distances as norms and a product are within the bound that docs/library.md promises, and exact for integers.
+TEST(CudaTensor, DistancesWithinTheirBound) {
+  struct Case {
+    Synapse synapse;
+    const char* kernel;
+    const Operands* operands;
+    bool integers;
+  };
+  constexpr Operands kHalves{DType::kBF16, Precision::kFast, 7};
+  for (const auto& [synapse, kernel, operands, integers] :
+       {Case{Synapse::kL2, "auto", &kTf32, false}, Case{Synapse::kL2Squared, "auto", &kTf32, true},
+        Case{Synapse::kL2Squared, "tensor-small", &kTf32, false}, Case{Synapse::kL2, "auto", &kHalves, false}}) {
+    const conformance::Shape shape{70, 130, 45};
+    SCOPED_TRACE(testing::Message() << SynapseName(synapse) << " by " << kernel << " of "
+                                    << DTypeName(operands->dtype));
+    const Chosen cuda({std::string(conformance::CudaUnderTest()), kernel});
+    Dense x = integers ? conformance::Integers(shape.batch, shape.inputs, 1)
+                       : operands->Round(conformance::Reals(shape.batch, shape.inputs, 1));
+    Dense w = integers ? conformance::Integers(shape.outputs, shape.inputs, 2)
+                       : operands->Round(conformance::Reals(shape.outputs, shape.inputs, 2));
+    if (operands->dtype == DType::kF32 && !integers) {
+      x = conformance::Reals(shape.batch, shape.inputs, 1);
+      w = conformance::Reals(shape.outputs, shape.inputs, 2);
+    }
+    for (int64_t k = 0; k < shape.inputs; ++k) {
+      w.at(3, k) = x.at(5, k);  // a distance of 0
+    }
+    LayerPlanRequest request{{shape.inputs, shape.outputs, synapse, "identity", false},
+                             operands->dtype,
+                             shape.batch,
+                             false,
+                             Precision::kFast};
+    Guarded<float> a_t(shape.batch, shape.outputs, 1), z_t = a_t;
+    const auto layer = cuda->Prepare(request);
+    DispatchDType(operands->dtype, [&]<class E>(E) {
+      if constexpr (!std::is_integral_v<E> && !std::is_same_v<E, double>) {
+        Guarded<E> x_t(x, 0), w_t(w, 0);
+        layer->Forward({x_t.view(), w_t.view(), nullptr, a_t.view(), z_t.view()});
+      }
+    });
+    const double u = operands->dtype == DType::kF32 ? std::ldexp(1.0, -11) : 0.0;
+    const double eps = std::numeric_limits<float>::epsilon();
+    for (int64_t i = 0; i < shape.batch; ++i) {
+      for (int64_t j = 0; j < shape.outputs; ++j) {
+        double squared = 0, xx = 0, ww = 0;
+        for (int64_t k = 0; k < shape.inputs; ++k) {
+          squared += (x.at(i, k) - w.at(j, k)) * (x.at(i, k) - w.at(j, k));
+          xx += x.at(i, k) * x.at(i, k);
+          ww += w.at(j, k) * w.at(j, k);
+        }
+        const double moved = u * (std::sqrt(xx) + std::sqrt(ww));
+        const double lost = integers ? 0 : 2 * static_cast<double>(shape.inputs + 4) * eps * (xx + ww);
+        const double got = a_t.view().Row<float>(i)[j];
+        const double got_squared = synapse == Synapse::kL2 ? got * got : got;
+        const double bound = lost + 2 * moved * std::sqrt(squared) + moved * moved + 4 * eps * squared;
+        ASSERT_LE(std::abs(got_squared - squared), integers ? 0 : bound) << i << ", " << j;
+      }
+    }
+  }
 }
 
 struct NamesWgmma final : PlanSource {

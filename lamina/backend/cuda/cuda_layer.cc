@@ -60,6 +60,7 @@ class CudaLayer final : public PreparedLayer {
   ~CudaLayer() override {
     device_->Free(partial_);
     device_->Free(scaled_delta_);
+    device_->Free(norms_);
   }
 
   void Forward(const ForwardArgs& args) noexcept override;
@@ -87,16 +88,20 @@ class CudaLayer final : public PreparedLayer {
   std::array<std::unique_ptr<LtProduct>, 3> libraries_;
   void* partial_ = nullptr;
   void* scaled_delta_ = nullptr;
+  void* norms_ = nullptr;  // of l2 distances by dot products
 };
 
 CudaLayer::CudaLayer(const LayerPlanRequest& request, const std::shared_ptr<Device>& device,
                      const BackendOptions& options)
     : request_(request), device_(device) {
+  // Training needs small distances as they are: the gradient divides by them.
+  const bool exactly = request.training && IsDistance(request.layer.synapse);
+  const Precision precision = exactly ? Precision::kExact : request.precision;
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
     if (pass == Pass::kForward || request.training) {
       const auto at = static_cast<size_t>(pass);
-      choices_[at] = Choose({request.layer, pass, request.max_batch, request.dtype, request.precision},
-                            request.any_slicing, *device_, options);
+      choices_[at] = Choose({request.layer, pass, request.max_batch, request.dtype, precision}, request.any_slicing,
+                            *device_, options);
       if (choices_[at].library) {
         libraries_[at] = std::make_unique<LtProduct>(*device_, request_, pass, choices_[at].algorithm);
       }
@@ -118,6 +123,9 @@ void CudaLayer::AllocateScratch() {
     partial_bytes = std::max(partial_bytes, rows * extent.cols * DTypeSize_bytes(SumType(request_.dtype)));
   }
   partial_ = device_->Allocate(partial_bytes);
+  if (IsDistance(request_.layer.synapse) && IsTensor(ChoiceOf(Pass::kForward).kernel)) {
+    norms_ = device_->Allocate((request_.max_batch + request_.layer.outputs) * static_cast<int64_t>(sizeof(float)));
+  }
   if (request_.training && SynapseScalesDelta(request_.layer.synapse)) {
     scaled_delta_ = device_->Allocate(request_.max_batch * request_.layer.outputs * DTypeSize_bytes(request_.dtype));
   }
@@ -168,6 +176,15 @@ void CudaLayer::ForwardOf(const ForwardArgs& args) const {
   epilogue.bias = {bias, 0, IsWide(bias, 0)};
   epilogue.synapse = layer.synapse;
   epilogue.activation = ToDevice(layer.activation);
+  if constexpr (std::is_same_v<S, float>) {
+    if (norms_ != nullptr) {
+      auto* const norms = static_cast<float*>(norms_);
+      LaunchNorms(*device_, launch, norms);
+      const float* const col_norms = norms + launch.args.rows;
+      epilogue.row_norms = {norms, 0, IsWide(norms, 0)};
+      epilogue.col_norms = {col_norms, 0, IsWide(col_norms, 0)};
+    }
+  }
   if constexpr (std::is_same_v<T, S>) {
     if (ChoiceOf(Pass::kForward).library) {
       LibraryProduct<S>(Pass::kForward, args.x, args.weights, launch.args.rows, launch.args.cols, epilogue);

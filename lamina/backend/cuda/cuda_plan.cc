@@ -124,8 +124,13 @@ ProductKernel KernelNamed(std::string_view name) {
 }  // namespace
 
 Verdict TensorSupports(const Problem& problem) {
-  if (problem.layer.synapse != Synapse::kDot) {
-    return Verdict::No("the tensor cores compute dot products only");
+  const Synapse synapse = problem.layer.synapse;
+  const bool squares = synapse == Synapse::kL2 || synapse == Synapse::kL2Squared;
+  if (synapse != Synapse::kDot && !(squares && problem.pass == Pass::kForward)) {
+    return Verdict::No("the tensor cores compute dot products and, forward, l2 distances");
+  }
+  if (squares && problem.precision != Precision::kFast) {
+    return Verdict::No("l2 distances on the tensor cores lose digits of their sums: precision fast");
   }
   if (problem.dtype != DType::kF32 && problem.dtype != DType::kF16 && problem.dtype != DType::kBF16) {
     return Verdict::No(

@@ -129,26 +129,38 @@ __device__ inline void ForOne(const Element& element, int64_t row, int64_t col, 
   element(row, col, 1, sums);
 }
 
-/// a = activation(z), z = finish(sum) + bias; whatever of the outputs is wanted.
+/// a = activation(z), z = finish(sum) + bias; whatever of the outputs is wanted. Where there are norms, the sums given
+/// are dot products, and those of squared differences are made of them.
 template <class T, class S>
 struct ForwardEpilogue {
   Rows<T> a, z, distance;
   Rows<S> sums;
-  Rows<const T> bias;               // a single row
-  Synapse synapse = Synapse::kDot;  // whose Finish it is
+  Rows<const T> bias;                  // a single row
+  Rows<const S> row_norms, col_norms;  // squared, of both operands' lines; each a single row
+  Synapse synapse = Synapse::kDot;     // whose Finish it is
   DeviceActivation activation;
 
   template <class Body>
   __device__ void Visit(const Body& body) const {
     VisitActivation(activation, [&](const auto& formula) {
       body([&]<int kCount>(int64_t row, int64_t col, int count, const S(&given)[kCount]) {
+        S terms[kCount];
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          terms[i] = given[i];
+        }
+        if constexpr (std::is_same_v<S, float>) {
+          if (row_norms.data != nullptr) {
+            SquaredDifferences(row, col, count, terms);
+          }
+        }
         if (sums.data != nullptr) {
-          sums.Store(row, col, count, given);
+          sums.Store(row, col, count, terms);
         }
         T values[kCount];
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
-          values[i] = Finish(synapse, static_cast<T>(given[i]));
+          values[i] = Finish(synapse, static_cast<T>(terms[i]));
         }
         if (distance.data != nullptr) {
           distance.Store(row, col, count, values);
@@ -173,6 +185,20 @@ struct ForwardEpilogue {
         }
       });
     });
+  }
+
+ private:
+  // |x|^2 + |w|^2 - 2 x w, which rounding may have made less than 0; a NaN stays.
+  template <int kCount>
+  __device__ void SquaredDifferences(int64_t row, int64_t col, int count, S (&terms)[kCount]) const {
+    const S own = row_norms.data[row];
+    S others[kCount];
+    col_norms.Load(0, col, count, others);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const S squared = own + others[i] - S(2) * terms[i];
+      terms[i] = squared < S(0) ? S(0) : squared;
+    }
   }
 };
 

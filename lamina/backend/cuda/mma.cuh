@@ -38,6 +38,12 @@ __device__ inline uint32_t ToTf32(float value) {
 #endif
 }
 
+__device__ inline float FloatOf(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 /// Both rounded to bf16, to nearest even; `low` in the lower half.
 __device__ inline uint32_t ToBFloat16s(float low, float high) {
 #if defined(LAMINA_CUDA_EMULATED)

@@ -79,6 +79,9 @@ void LaunchWeightGradient(Device& device, Synapse synapse, const ProductLaunch<T
 template <class E>
 void LaunchTensorForward(Device& device, const ProductLaunch<E, float>& launch,
                          const ForwardEpilogue<float, float>& epilogue);
+/// The squared norms of its operands' lines, rounded as its products round them: of `rows` of A, then of `cols` of B.
+template <class E>
+void LaunchNorms(Device& device, const ProductLaunch<E, float>& launch, float* norms);
 void LaunchTensorInputGradient(Device& device, const ProductLaunch<float, float>& launch,
                                const SlopeEpilogue<float>& epilogue);
 void LaunchTensorWeightGradient(Device& device, const ProductLaunch<float, float>& launch,

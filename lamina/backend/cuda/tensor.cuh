@@ -75,11 +75,6 @@ struct TensorOperand {
   }
 
  private:
-  __device__ static float FloatOf(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-  }
   template <class SlabType>
   __device__ static uint32_t Register(const E* shared, int line, int k, int column) {
     static_assert(kRounds);
