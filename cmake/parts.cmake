@@ -40,9 +40,10 @@ macro(lamina_find_cuda driver)
     if(NOT CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${LAMINA_NVCC})
     endif()
-    # One architecture, compiled by the driver for whatever is newer; the preset "packages" names more.
+    # One architecture, compiled by the driver for whatever is newer, and what only 9.0a has; the preset "packages"
+    # names more.
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80)
+      set(CMAKE_CUDA_ARCHITECTURES 80 90a-real)
       if(${driver})
         set(CMAKE_CUDA_ARCHITECTURES native)
       endif()

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kLibrary = "cublaslt";  // may name one of its algorithms: "cublaslt:2"
 // Of backend cpu, then of cuda.
-constexpr std::array<std::string_view, 12> kKernels{"tile",       "dots",   "amx",          "onednn",
-                                                    "large",      "medium", "small",        "paper-2016",
-                                                    "paper-2017", "tensor", "tensor-small", kLibrary};
+constexpr std::array<std::string_view, 14> kKernels{"tile",         "dots",  "amx",         "onednn",     "large",
+                                                    "medium",       "small", "paper-2016",  "paper-2017", "tensor",
+                                                    "tensor-small", "wgmma", "wgmma-small", kLibrary};
 constexpr int64_t kMost = int64_t{1} << 40;
 
 bool IsKernel(std::string_view name) {

@@ -16,9 +16,12 @@ bool Compiled();
 
 std::unique_ptr<Backend> MakeBackend(const BackendOptions& options);
 
-/// Of backends made from now on: their memory, and which queues do nothing before somebody waits (bit 0: kernels, 1:
-/// uploads, 2: downloads; emulated_queues.h).
+inline constexpr int kEmulatedCompute = 9;
+
+/// Of backends made from now on: their memory, their compute capability (major), and which queues do nothing before
+/// somebody waits (bit 0: kernels, 1: uploads, 2: downloads; emulated_queues.h).
 void SetEmulatedMemory(int64_t size_bytes);
+void SetEmulatedCompute(int major);
 void SetLateQueues(unsigned lanes);
 
 /// Every rate of backend/cuda/limits.h, of small work.

@@ -14,10 +14,12 @@ namespace lamina::cuda_emulated {
 namespace {
 
 int64_t memory_of_new_bytes = kEmulatedMemory_bytes;
+int compute_of_new = kEmulatedCompute;
 
 }  // namespace
 
 void SetEmulatedMemory(int64_t size_bytes) { memory_of_new_bytes = size_bytes; }
+void SetEmulatedCompute(int major) { compute_of_new = major; }
 void SetLateQueues(unsigned lanes) { Queues::SetLate(lanes); }
 
 struct Device::State {
@@ -33,7 +35,7 @@ Verdict DeviceAvailable() { return Verdict::Yes(); }
 Device::Device() : state_(std::make_unique<State>()) {
   // Three multiprocessors, so that small products are split and large ones are not, and that groups of blocks are not
   // all of one size; an L2 cache that the library's products of some tests do not fit into.
-  facts_ = {"emulated GPU", 8, 0, 3, memory_of_new_bytes, 99 * 1024, 48 * 1024, "0.0"};
+  facts_ = {"emulated GPU", compute_of_new, 0, 3, memory_of_new_bytes, 99 * 1024, 48 * 1024, "0.0"};
   state_->free_bytes = memory_of_new_bytes + kScratch_bytes;
   scratch_ = Allocate(kScratch_bytes);
 }

@@ -58,6 +58,19 @@ void CopyAsync(void* to, const void* from, int bytes, int valid_bytes);
 void CommitCopies();
 void WaitForCopies(int pending);
 
+/// The address of shared memory in its own space. It does not begin at a multiple of more than 16 bytes.
+uint32_t SharedAddress(const void* shared);
+/// Products read shared memory as it was when the last thread of the block published what it wrote; nothing (NaNs)
+/// where not all of them have since the last barrier.
+void PublishToProducts();
+const std::byte* SeenByProducts(uint32_t address);
+/// Products of a group of warps are computed only when they are waited for, each thread its own sums. Fails where sums
+/// that were in the program's hands are added to without BeginProducts().
+void BeginProducts();
+void StartProduct(std::function<void()> product);
+void CommitProducts();
+void WaitForProducts();
+
 /// Runs body() as every thread of every block. Aborts, naming the kernel, where a barrier is not reached by all the
 /// threads of a block.
 void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);

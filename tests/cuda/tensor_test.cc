@@ -1,5 +1,6 @@
-// Dot products on the tensor cores (kernels "tensor" and "tensor-small") against the oracle on operands that the test
-// rounds itself: on a GPU where there is one, else with mma.sync emulated, fragment by fragment.
+// Dot products on the tensor cores (by warps, "tensor" and "tensor-small", and by groups of warps, "wgmma" and
+// "wgmma-small") against the oracle on operands that the test rounds itself: on a GPU where there is one, else with
+// mma.sync and wgmma emulated, number by number where the manual says that it is.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "lamina/base/convert.h"
 #include "tests/conformance/configurations.h"
+#include "tests/cuda/emulated_backend.h"
 
 namespace lamina {
 namespace {
@@ -103,9 +105,14 @@ void CheckShape(const Chosen& cuda, const Operands& operands, const conformance:
 }
 
 void CheckKind(const Operands& operands, bool integers) {
-  for (const char* kernel : {"tensor", "tensor-small"}) {
+  int kernels = 0;
+  for (const char* kernel : {"tensor", "tensor-small", "wgmma", "wgmma-small"}) {
     SCOPED_TRACE(kernel);
     const Chosen cuda({std::string(conformance::CudaUnderTest()), kernel});
+    if (!cuda.Supports(Problem::Parse("dot-tanh:f32-fast:forward:8x8x8"))) {  // not every GPU has groups of warps
+      continue;
+    }
+    ++kernels;
     for (const conformance::Shape& shape : TensorShapes()) {
       DispatchDType(operands.dtype, [&]<class E>(E) {
         if constexpr (!std::is_integral_v<E> && !std::is_same_v<E, double>) {
@@ -114,6 +121,7 @@ void CheckKind(const Operands& operands, bool integers) {
       });
     }
   }
+  EXPECT_GE(kernels, conformance::CudaUnderTest() == conformance::kEmulatedCuda ? 4 : 2);
 }
 
 TEST(CudaTensor, IntegersExactly) {
@@ -148,10 +156,95 @@ TEST(CudaTensor, KeepsNaNsAndInfinitiesWhereTheyBelong) {
 TEST(CudaTensor, SaysWhyNot) {
   const Chosen cuda({std::string(conformance::CudaUnderTest()), "tensor"});
   const auto reason = [&](const char* problem) { return cuda.Supports(Problem::Parse(problem)).reason; };
-  EXPECT_NE(reason("l1-identity:f32-fast:forward:8x8x8").find("dot products only"), std::string::npos);
+  EXPECT_NE(reason("l1-identity:f32-fast:forward:8x8x8").find("dot products and, forward, l2"), std::string::npos);
   EXPECT_NE(reason("dot-tanh:f64:forward:8x8x8").find("f64"), std::string::npos);
   EXPECT_NE(reason("dot-tanh:f32:forward:8x8x8").find("precision fast or bf16"), std::string::npos);
   EXPECT_EQ(reason("dot-tanh:f32-bf16:weight_gradient:8x8x8"), "");
+  EXPECT_NE(reason("l2-identity:f32:forward:8x8x8").find("precision fast"), std::string::npos);
+  EXPECT_NE(reason("l2-identity:f32-fast:input_gradient:8x8x8").find("forward"), std::string::npos);
+  EXPECT_EQ(reason("l2sq-identity:bf16-fast:forward:8x8x8"), "");
+}
+
+// Distances as norms and a product are within the bound that docs/library.md promises, and exact for integers.
+TEST(CudaTensor, DistancesWithinTheirBound) {
+  struct Case {
+    Synapse synapse;
+    const char* kernel;
+    const Operands* operands;
+    bool integers;
+  };
+  constexpr Operands kHalves{DType::kBF16, Precision::kFast, 7};
+  for (const auto& [synapse, kernel, operands, integers] :
+       {Case{Synapse::kL2, "auto", &kTf32, false}, Case{Synapse::kL2Squared, "auto", &kTf32, true},
+        Case{Synapse::kL2Squared, "tensor-small", &kTf32, false}, Case{Synapse::kL2, "auto", &kHalves, false}}) {
+    const conformance::Shape shape{70, 130, 45};
+    SCOPED_TRACE(testing::Message() << SynapseName(synapse) << " by " << kernel << " of "
+                                    << DTypeName(operands->dtype));
+    const Chosen cuda({std::string(conformance::CudaUnderTest()), kernel});
+    Dense x = integers ? conformance::Integers(shape.batch, shape.inputs, 1)
+                       : operands->Round(conformance::Reals(shape.batch, shape.inputs, 1));
+    Dense w = integers ? conformance::Integers(shape.outputs, shape.inputs, 2)
+                       : operands->Round(conformance::Reals(shape.outputs, shape.inputs, 2));
+    if (operands->dtype == DType::kF32 && !integers) {
+      x = conformance::Reals(shape.batch, shape.inputs, 1);
+      w = conformance::Reals(shape.outputs, shape.inputs, 2);
+    }
+    for (int64_t k = 0; k < shape.inputs; ++k) {
+      w.at(3, k) = x.at(5, k);  // a distance of 0
+    }
+    LayerPlanRequest request{{shape.inputs, shape.outputs, synapse, "identity", false},
+                             operands->dtype,
+                             shape.batch,
+                             false,
+                             Precision::kFast};
+    Guarded<float> a_t(shape.batch, shape.outputs, 1), z_t = a_t;
+    const auto layer = cuda->Prepare(request);
+    DispatchDType(operands->dtype, [&]<class E>(E) {
+      if constexpr (!std::is_integral_v<E> && !std::is_same_v<E, double>) {
+        Guarded<E> x_t(x, 0), w_t(w, 0);
+        layer->Forward({x_t.view(), w_t.view(), nullptr, a_t.view(), z_t.view()});
+      }
+    });
+    const double u = operands->dtype == DType::kF32 ? std::ldexp(1.0, -11) : 0.0;
+    const double eps = std::numeric_limits<float>::epsilon();
+    for (int64_t i = 0; i < shape.batch; ++i) {
+      for (int64_t j = 0; j < shape.outputs; ++j) {
+        double squared = 0, xx = 0, ww = 0;
+        for (int64_t k = 0; k < shape.inputs; ++k) {
+          squared += (x.at(i, k) - w.at(j, k)) * (x.at(i, k) - w.at(j, k));
+          xx += x.at(i, k) * x.at(i, k);
+          ww += w.at(j, k) * w.at(j, k);
+        }
+        const double moved = u * (std::sqrt(xx) + std::sqrt(ww));
+        const double lost = integers ? 0 : 2 * static_cast<double>(shape.inputs + 4) * eps * (xx + ww);
+        const double got = a_t.view().Row<float>(i)[j];
+        const double got_squared = synapse == Synapse::kL2 ? got * got : got;
+        const double bound = lost + 2 * moved * std::sqrt(squared) + moved * moved + 4 * eps * squared;
+        ASSERT_LE(std::abs(got_squared - squared), integers ? 0 : bound) << i << ", " << j;
+      }
+    }
+  }
+}
+
+struct NamesWgmma final : PlanSource {
+  Plan PlanFor(const Problem&) const override { return {.kernel = "wgmma-small"}; }
+};
+
+// A profile of another GPU names groups of warps: warps alone do it where there are none.
+TEST(CudaTensor, GroupsOfWarpsOnlyWhereTheyAre) {
+  if (conformance::CudaUnderTest() != conformance::kEmulatedCuda) {
+    GTEST_SKIP() << "one GPU has one compute capability";
+  }
+  const LayerPlanRequest request = RequestOf(kTf32, {64, 64, 16}, false);
+  for (const auto& [major, kernel] : {std::pair{8, "kernel tensor-small"}, {9, "kernel wgmma-small"}}) {
+    cuda_emulated::SetEmulatedCompute(major);
+    const auto planned = cuda_emulated::MakeBackend({.plans = std::make_shared<NamesWgmma>()});
+    const auto named = cuda_emulated::MakeBackend({.kernel = "wgmma"});
+    cuda_emulated::SetEmulatedCompute(cuda_emulated::kEmulatedCompute);
+    EXPECT_NE(planned->Prepare(request)->Describe().find(kernel), std::string::npos) << major;
+    const Verdict verdict = named->Supports(Problem::Parse("dot-tanh:bf16:forward:8x8x8"));
+    EXPECT_EQ(verdict.reason.find("compute capability 9.0, this GPU has 8.0") != std::string::npos, major == 8);
+  }
 }
 
 // A plan names it beside the library's; rows of bf16 operands are never those of a kernel that does not round.

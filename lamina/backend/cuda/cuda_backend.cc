@@ -49,6 +49,7 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
     if (Verdict verdict = CheckDType(problem); !verdict) {
       return verdict;
     }
+    const auto named = FindKernel(options_.kernel);
     if (options_.kernel.starts_with("paper-") && problem.dtype != DType::kF32) {
       return Verdict::No("the papers' kernels are here in f32 only");
     }
@@ -63,13 +64,18 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
         return Verdict::No(fmt::format("bf16 operands are for dot layers in f32, not {} in {}",
                                        SynapseName(problem.layer.synapse), DTypeName(problem.dtype)));
       }
-      if (options_.kernel != "auto" && !options_.kernel.starts_with("cublaslt") && !IsTensorKernel(options_.kernel)) {
+      if (options_.kernel != "auto" && !options_.kernel.starts_with("cublaslt") && !(named && IsTensor(*named))) {
         return Verdict::No("kernel " + options_.kernel + " has no products of bf16 operands");
       }
     }
-    if (IsTensorKernel(options_.kernel)) {
+    if (named && IsTensor(*named)) {
       if (Verdict tensor = TensorSupports(problem); !tensor) {
         return tensor;
+      }
+    }
+    if (named && IsWgmma(*named)) {
+      if (Verdict wgmma = WgmmaAvailable(*device_); !wgmma) {
+        return wgmma;
       }
     }
     const Activation& activation = problem.layer.activation;

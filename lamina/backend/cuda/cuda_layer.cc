@@ -33,7 +33,7 @@ bool Aligned(const ConstMatrixView& view) {
 
 template <class E>
 Operand<E> OperandOf(const ConstMatrixView& view) {
-  return {static_cast<const E*>(view.data), view.stride};
+  return {static_cast<const E*>(view.data), view.stride, Aligned(view)};
 }
 
 // Launches the product on the tensor cores if it is to be there; the pass is that of the epilogue.
@@ -60,6 +60,7 @@ class CudaLayer final : public PreparedLayer {
   ~CudaLayer() override {
     device_->Free(partial_);
     device_->Free(scaled_delta_);
+    device_->Free(norms_);
   }
 
   void Forward(const ForwardArgs& args) noexcept override;
@@ -87,16 +88,20 @@ class CudaLayer final : public PreparedLayer {
   std::array<std::unique_ptr<LtProduct>, 3> libraries_;
   void* partial_ = nullptr;
   void* scaled_delta_ = nullptr;
+  void* norms_ = nullptr;  // of l2 distances by dot products
 };
 
 CudaLayer::CudaLayer(const LayerPlanRequest& request, const std::shared_ptr<Device>& device,
                      const BackendOptions& options)
     : request_(request), device_(device) {
+  // Training needs small distances as they are: the gradient divides by them.
+  const bool exactly = request.training && IsDistance(request.layer.synapse);
+  const Precision precision = exactly ? Precision::kExact : request.precision;
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
     if (pass == Pass::kForward || request.training) {
       const auto at = static_cast<size_t>(pass);
-      choices_[at] = Choose({request.layer, pass, request.max_batch, request.dtype, request.precision},
-                            request.any_slicing, *device_, options);
+      choices_[at] = Choose({request.layer, pass, request.max_batch, request.dtype, precision}, request.any_slicing,
+                            *device_, options);
       if (choices_[at].library) {
         libraries_[at] = std::make_unique<LtProduct>(*device_, request_, pass, choices_[at].algorithm);
       }
@@ -118,6 +123,9 @@ void CudaLayer::AllocateScratch() {
     partial_bytes = std::max(partial_bytes, rows * extent.cols * DTypeSize_bytes(SumType(request_.dtype)));
   }
   partial_ = device_->Allocate(partial_bytes);
+  if (IsDistance(request_.layer.synapse) && IsTensor(ChoiceOf(Pass::kForward).kernel)) {
+    norms_ = device_->Allocate((request_.max_batch + request_.layer.outputs) * static_cast<int64_t>(sizeof(float)));
+  }
   if (request_.training && SynapseScalesDelta(request_.layer.synapse)) {
     scaled_delta_ = device_->Allocate(request_.max_batch * request_.layer.outputs * DTypeSize_bytes(request_.dtype));
   }
@@ -136,7 +144,6 @@ ProductLaunch<E, S> CudaLayer::LaunchOf(Pass pass, const ConstMatrixView& a, con
   launch.args.rows = extent.rows;
   launch.args.cols = extent.cols;
   launch.args.depth = extent.depth;
-  launch.args.aligned = Aligned(a) && Aligned(b);
   const bool split = extent.depth > choice.depth_per_split && !IsBaseline(choice.kernel);
   launch.args.depth_per_split = split ? choice.depth_per_split : std::max<int64_t>(1, extent.depth);
   launch.args.partial = split ? static_cast<S*>(partial_) : nullptr;
@@ -165,9 +172,19 @@ void CudaLayer::ForwardOf(const ForwardArgs& args) const {
   epilogue.z = RowsOf<T>(args.z);
   epilogue.distance = RowsOf<T>(args.distance);
   epilogue.sums = RowsOf<S>(args.sums);
-  epilogue.bias = static_cast<const T*>(args.bias);
+  const T* const bias = static_cast<const T*>(args.bias);
+  epilogue.bias = {bias, 0, IsWide(bias, 0)};
   epilogue.synapse = layer.synapse;
   epilogue.activation = ToDevice(layer.activation);
+  if constexpr (std::is_same_v<S, float>) {
+    if (norms_ != nullptr) {
+      auto* const norms = static_cast<float*>(norms_);
+      LaunchNorms(*device_, launch, norms);
+      const float* const col_norms = norms + launch.args.rows;
+      epilogue.row_norms = {norms, 0, IsWide(norms, 0)};
+      epilogue.col_norms = {col_norms, 0, IsWide(col_norms, 0)};
+    }
+  }
   if constexpr (std::is_same_v<T, S>) {
     if (ChoiceOf(Pass::kForward).library) {
       LibraryProduct<S>(Pass::kForward, args.x, args.weights, launch.args.rows, launch.args.cols, epilogue);

@@ -23,12 +23,25 @@ Extent ExtentOf(const LayerSpec& layer, Pass pass, int64_t batch) {
   return {layer.outputs, layer.inputs, batch};
 }
 
+namespace {
+
+constexpr ProductKernel kAllKernels[] = {
+    ProductKernel::kLarge,       ProductKernel::kMedium,    ProductKernel::kSmall,
+    ProductKernel::kPaper2017,   ProductKernel::kPaper2016, ProductKernel::kTensor,
+    ProductKernel::kTensorSmall, ProductKernel::kWgmma,     ProductKernel::kWgmmaSmall};
+
+}  // namespace
+
+bool IsWgmma(ProductKernel kernel) { return kernel == ProductKernel::kWgmma || kernel == ProductKernel::kWgmmaSmall; }
+
 bool IsTensor(ProductKernel kernel) {
-  return kernel == ProductKernel::kTensor || kernel == ProductKernel::kTensorSmall;
+  return kernel == ProductKernel::kTensor || kernel == ProductKernel::kTensorSmall || IsWgmma(kernel);
 }
 
-bool IsTensorKernel(std::string_view name) {
-  return name == ProductKernelName(ProductKernel::kTensor) || name == ProductKernelName(ProductKernel::kTensorSmall);
+std::optional<ProductKernel> FindKernel(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kAllKernels), std::end(kAllKernels),
+                                         [&](ProductKernel kernel) { return ProductKernelName(kernel) == name; });
+  return found == std::end(kAllKernels) ? std::nullopt : std::optional(*found);
 }
 
 bool IsBaseline(ProductKernel kernel) {
@@ -72,6 +85,7 @@ struct CostedKernel {
 constexpr CostedKernel kTiles[] = {
     {ProductKernel::kLarge, 1.0}, {ProductKernel::kMedium, 1.05}, {ProductKernel::kSmall, 1.15}};
 constexpr CostedKernel kTensorTiles[] = {{ProductKernel::kTensor, 1.0}, {ProductKernel::kTensorSmall, 1.3}};
+constexpr CostedKernel kWgmmaTiles[] = {{ProductKernel::kWgmma, 1.0}, {ProductKernel::kWgmmaSmall, 1.1}};
 
 // The tile that is done first where every multiprocessor computes one block after the other; a split sum where even
 // that leaves some without a block.
@@ -97,13 +111,11 @@ Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, b
 }
 
 ProductKernel KernelNamed(std::string_view name) {
+  if (const auto kernel = FindKernel(name)) {
+    return *kernel;
+  }
   std::vector<std::string> known{"auto", "cublaslt"};
-  for (const ProductKernel kernel :
-       {ProductKernel::kLarge, ProductKernel::kMedium, ProductKernel::kSmall, ProductKernel::kPaper2017,
-        ProductKernel::kPaper2016, ProductKernel::kTensor, ProductKernel::kTensorSmall}) {
-    if (ProductKernelName(kernel) == name) {
-      return kernel;
-    }
+  for (const ProductKernel kernel : kAllKernels) {
     known.emplace_back(ProductKernelName(kernel));
   }
   ThrowUnknownName(name, known, "backend cuda has no such kernel");
@@ -112,8 +124,13 @@ ProductKernel KernelNamed(std::string_view name) {
 }  // namespace
 
 Verdict TensorSupports(const Problem& problem) {
-  if (problem.layer.synapse != Synapse::kDot) {
-    return Verdict::No("the tensor cores compute dot products only");
+  const Synapse synapse = problem.layer.synapse;
+  const bool squares = synapse == Synapse::kL2 || synapse == Synapse::kL2Squared;
+  if (synapse != Synapse::kDot && !(squares && problem.pass == Pass::kForward)) {
+    return Verdict::No("the tensor cores compute dot products and, forward, l2 distances");
+  }
+  if (squares && problem.precision != Precision::kFast) {
+    return Verdict::No("l2 distances on the tensor cores lose digits of their sums: precision fast");
   }
   if (problem.dtype != DType::kF32 && problem.dtype != DType::kF16 && problem.dtype != DType::kBF16) {
     return Verdict::No(
@@ -123,6 +140,19 @@ Verdict TensorSupports(const Problem& problem) {
     return Verdict::No("products of f32 on the tensor cores round their operands: precision fast or bf16");
   }
   return Verdict::Yes();
+}
+
+Verdict WgmmaAvailable(const Device& device) {
+#if defined(LAMINA_HAVE_WGMMA)
+  const DeviceFacts& facts = device.facts();
+  return facts.compute_major == 9 && facts.compute_minor == 0
+             ? Verdict::Yes()
+             : Verdict::No(fmt::format("products by groups of warps are for compute capability 9.0, this GPU has {}.{}",
+                                       facts.compute_major, facts.compute_minor));
+#else
+  static_cast<void>(device);
+  return Verdict::No("this build has no products by groups of warps: 90a is not among its CUDA architectures");
+#endif
 }
 
 Choice Choose(const Problem& problem, bool any_slicing, const Device& device, const BackendOptions& options) {
@@ -146,12 +176,18 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
                                   plan.cache_bytes > 0 ? plan.cache_bytes : device.facts().l2_bytes / kPanelsOfL2);
     return choice;
   }
-  const std::optional<ProductKernel> named =
-      is_open || names_library ? std::nullopt : std::optional(KernelNamed(kernel));
+  std::optional<ProductKernel> named = is_open || names_library ? std::nullopt : std::optional(KernelNamed(kernel));
+  const bool wgmma = static_cast<bool>(WgmmaAvailable(device));
+  if (named && IsWgmma(*named) && !wgmma) {  // in a profile, or in another pass than the one that was asked for
+    named = *named == ProductKernel::kWgmma ? ProductKernel::kTensor : ProductKernel::kTensorSmall;
+  }
   const bool must_round = problem.precision == Precision::kBFloat16;
   const bool tensor = TensorSupports(problem) && (!named || IsTensor(*named) || must_round);
-  Choice choice = Estimate(tensor ? std::span<const CostedKernel>(kTensorTiles) : kTiles, problem, may_split,
-                           device.facts().multiprocessors);
+  std::span<const CostedKernel> tiles = kTiles;
+  if (tensor) {
+    tiles = wgmma ? kWgmmaTiles : kTensorTiles;
+  }
+  Choice choice = Estimate(tiles, problem, may_split, device.facts().multiprocessors);
   if (named && IsTensor(*named) == tensor) {
     choice.kernel = *named;
   }
@@ -190,6 +226,9 @@ std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device) {
     }
   };
   if (TensorSupports(problem)) {
+    if (WgmmaAvailable(device)) {
+      add(kWgmmaTiles);
+    }
     add(kTensorTiles);
   }
   if (problem.precision != Precision::kBFloat16) {  // the others do not round

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,10 +32,14 @@ struct Choice {
   int64_t Splits(int64_t depth) const { return library ? 1 : CeilDivide(depth, depth_per_split); }
 };
 
-/// Whether the products of a problem can be those of the tensor cores (kTensor); the reason otherwise.
+/// Whether the products of a problem can be those of the tensor cores (IsTensor); the reason otherwise.
 Verdict TensorSupports(const Problem& problem);
+/// Whether kWgmma and kWgmmaSmall are in this build and for this GPU; the reason otherwise.
+Verdict WgmmaAvailable(const Device& device);
 bool IsTensor(ProductKernel kernel);
-bool IsTensorKernel(std::string_view name);
+bool IsWgmma(ProductKernel kernel);
+/// The kernel of that name, if there is one.
+std::optional<ProductKernel> FindKernel(std::string_view name);
 bool IsBaseline(ProductKernel kernel);
 
 /// By options.kernel, else by the plan, else by estimate: cuBLASLt for dot products where it is there, the tensor cores

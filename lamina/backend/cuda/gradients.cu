@@ -1,6 +1,7 @@
 // Gradient products of f32 and f64.
 #include "lamina/backend/cuda/product.cuh"
 #include "lamina/backend/cuda/tensor.cuh"
+#include "lamina/backend/cuda/wgmma_tile.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
@@ -12,9 +13,11 @@ std::string_view ProductKernelName(ProductKernel kernel) {
     case ProductKernel::kPaper2017: return "paper-2017";
     case ProductKernel::kPaper2016: return "paper-2016";
     case ProductKernel::kTensor: return "tensor";
-    case ProductKernel::kTensorSmall: break;
+    case ProductKernel::kTensorSmall: return "tensor-small";
+    case ProductKernel::kWgmma: return "wgmma";
+    case ProductKernel::kWgmmaSmall: break;
   }
-  return "tensor-small";
+  return "wgmma-small";
 }
 
 TileSides SidesOf(ProductKernel kernel, DType dtype, bool needs_own) {
@@ -23,6 +26,12 @@ TileSides SidesOf(ProductKernel kernel, DType dtype, bool needs_own) {
   }
   if (kernel == ProductKernel::kTensorSmall) {
     return {TensorSmallShape::kRows, TensorSmallShape::kCols};
+  }
+  if (kernel == ProductKernel::kWgmma) {
+    return {WgmmaLargeShape::kRows, WgmmaLargeShape::kCols};
+  }
+  if (kernel == ProductKernel::kWgmmaSmall) {
+    return {WgmmaSmallShape::kRows, WgmmaSmallShape::kCols};
   }
   if (kernel == ProductKernel::kMedium && dtype == DType::kF32 && !needs_own) {
     return {MediumShape::kRows, MediumShape::kCols};

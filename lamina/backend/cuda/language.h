@@ -54,13 +54,29 @@ __device__ inline float Saturate(float value) {
 #endif
 }
 
-/// Starts copying 16 bytes to shared memory; the last 16 - `valid_bytes` become zeros. Both aligned to 16 bytes.
-__device__ inline void CopyAsync16(void* shared, const void* global, int valid_bytes) {
+/// The address of shared memory, as instructions that do not take pointers have it.
+__device__ inline uint32_t SharedAddress(const void* shared) {
 #if defined(LAMINA_CUDA_EMULATED)
-  emulator::CopyAsync(shared, global, 16, valid_bytes);
+  return emulator::SharedAddress(shared);
 #else
-  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(global), "r"(valid_bytes) : "memory");
+  return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+#endif
+}
+
+/// Starts copying kBytes (4, 8 or 16) to shared memory; the last kBytes - `valid_bytes` become zeros. Both are aligned
+/// to kBytes.
+template <int kBytes>
+__device__ inline void CopyAsync(void* shared, const void* global, int valid_bytes) {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::CopyAsync(shared, global, kBytes, valid_bytes);
+#else
+  const uint32_t to = SharedAddress(shared);
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(global), "r"(valid_bytes) : "memory");
+  } else {  // through the cache of the multiprocessor, as neighbours are in the same line
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(to), "l"(global), "n"(kBytes), "r"(valid_bytes)
+                 : "memory");
+  }
 #endif
 }
 

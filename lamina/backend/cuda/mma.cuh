@@ -38,6 +38,12 @@ __device__ inline uint32_t ToTf32(float value) {
 #endif
 }
 
+__device__ inline float FloatOf(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 /// Both rounded to bf16, to nearest even; `low` in the lower half.
 __device__ inline uint32_t ToBFloat16s(float low, float high) {
 #if defined(LAMINA_CUDA_EMULATED)
@@ -63,7 +69,7 @@ __device__ inline void LoadMatrices(uint32_t (&to)[4], const void* row) {
     std::memcpy(&to[j], static_cast<const char*>(from) + 4 * (lane % 4), sizeof(to[j]));
   }
 #else
-  const auto from = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  const uint32_t from = SharedAddress(row);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(from)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "lamina/backend/cuda/blocks.cuh"
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/slope.cuh"
 #include "lamina/backend/cuda/tile.cuh"
@@ -24,34 +25,57 @@ __global__ void __launch_bounds__(kBlockThreads, TileType::kResident)
 template <class S, class Epilogue>
 __global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,
                                    Epilogue epilogue) {
-  const int64_t count = rows * cols;
+  constexpr int kFew = kTogether<S>;
+  const int64_t row_threads = CeilOf(cols, kFew);
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  const int64_t row_step = step / cols;  // divisions of 64 bits take longer than all the rest: once a thread
-  const int64_t col_step = step % cols;
-  const auto sum_at = [&](int64_t n) {
-    S sum = S(0);
-    for (int64_t split = 0; split < splits; ++split) {
-      sum += partial[split * count + n];
+  const int64_t row_step = step / row_threads;  // divisions of 64 bits take longer than all the rest: once a thread
+  const int64_t col_step = step % row_threads * kFew;
+  struct Place {
+    int64_t row, col;
+    int count;
+  };
+  const auto add = [&](const Place& at, S(&sums)[kFew]) {
+    Rows<const S> part{partial, cols, cols % kFew == 0};
+    part.Load(at.row, at.col, at.count, sums);
+    for (int64_t split = 1; split < splits; ++split) {
+      part.data += rows * cols;
+      S more[kFew];
+      part.Load(at.row, at.col, at.count, more);
+#pragma unroll
+      for (int i = 0; i < kFew; ++i) {
+        sums[i] += more[i];
+      }
     }
-    return sum;
   };
   epilogue.Visit([&](const auto& element) {
-    int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    int64_t row = n / cols;
-    int64_t col = n % cols;
-    S next = n < count ? sum_at(n) : S(0);
+    const auto place = [&](int64_t row, int64_t col) {
+      return Place{row, col, cols - col < kFew ? static_cast<int>(cols - col) : kFew};
+    };
+    const int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    Place at = place(n / row_threads, n % row_threads * kFew);
+    S next[kFew] = {};
+    if (at.row < rows) {
+      add(at, next);
+    }
 #pragma unroll 1
-    while (n < count) {
-      const S sum = next;
-      n += step;
-      next = n < count ? sum_at(n) : S(0);  // under way while this one goes out
-      element(first_row + row, col, sum);
-      row += row_step;
-      col += col_step;
-      if (col >= cols) {
-        col -= cols;
-        ++row;
+    while (at.row < rows) {
+      S sums[kFew];
+#pragma unroll
+      for (int i = 0; i < kFew; ++i) {
+        sums[i] = next[i];
       }
+      const Place now = at;
+      at.row += row_step;
+      at.col += col_step;
+      if (at.col >= cols) {
+        at.col -= row_threads * kFew;
+        ++at.row;
+      }
+      at = place(at.row, at.col);
+      if (at.row < rows) {
+        add(at, next);  // under way while this one goes out
+      }
+      element(first_row + now.row, now.col, now.count, sums);
     }
   });
 }
@@ -112,7 +136,7 @@ __global__ void Paper2017Kernel(ProductArgs<E, S> args, Epilogue epilogue) {
   for (int64_t k = 0; k < args.depth; ++k) {
     sum = Op::Add(at(args.a, kA, row, k), at(args.b, kB, col, k), own, sum);
   }
-  epilogue.Visit([&](const auto& element) { element(row, col, sum); });
+  epilogue.Visit([&](const auto& element) { ForOne(element, row, col, sum); });
 }
 
 inline constexpr int kPaper2016Side = 32;
@@ -154,7 +178,7 @@ __global__ void __launch_bounds__(kPaper2016Side* kPaper2016Side)
     __syncthreads();
   }
   if (inside) {
-    epilogue.Visit([&](const auto& element) { element(row, col, sum); });
+    epilogue.Visit([&](const auto& element) { ForOne(element, row, col, sum); });
   }
 }
 
@@ -163,7 +187,7 @@ inline constexpr int64_t kBlocksPerMultiprocessor = 16;  // of the epilogue: twi
 template <class S, class Epilogue>
 void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,
                     const Epilogue& epilogue) {
-  const int64_t blocks = std::min<int64_t>((rows * cols + kBlockThreads - 1) / kBlockThreads,
+  const int64_t blocks = std::min<int64_t>(CeilOf(rows * CeilOf(cols, kTogether<S>), kBlockThreads),
                                            kBlocksPerMultiprocessor * std::max(1, device.facts().multiprocessors));
   device.Launch("epilogue", &ReduceSplitsKernel<S, Epilogue>, dim3{static_cast<unsigned>(blocks), 1, 1}, kBlockThreads,
                 0, partial, splits, first_row, rows, cols, epilogue);
@@ -179,18 +203,20 @@ using SmallShape = TileShape<4, 4>;
 template <class E, bool kNeedsOwn>
 inline constexpr bool kHasMedium = std::is_same_v<E, float> && !kNeedsOwn;
 
+/// What is left to do where the sum was split.
+template <class E, class S, class Epilogue>
+void AddParts(Device& device, const ProductArgs<E, S>& args, const Epilogue& epilogue) {
+  if (args.partial != nullptr) {
+    LaunchEpilogue(device, args.partial, PartsOf(args), 0, args.rows, args.cols, epilogue);
+  }
+}
+
 /// `kernel` over all tiles of Shape and parts of the sum, and what adds those up.
 template <class Shape, class Kernel, class E, class S, class Epilogue>
 void LaunchTiles(Device& device, const char* name, const Kernel& kernel, int64_t shared_bytes,
                  const ProductArgs<E, S>& args, const Epilogue& epilogue) {
-  const int64_t tiles =
-      ((args.rows + Shape::kRows - 1) / Shape::kRows) * ((args.cols + Shape::kCols - 1) / Shape::kCols);
-  const int64_t splits = args.partial == nullptr ? 1 : (args.depth + args.depth_per_split - 1) / args.depth_per_split;
-  device.Launch(name, kernel, dim3{static_cast<unsigned>(tiles), static_cast<unsigned>(splits), 1}, kBlockThreads,
-                shared_bytes, args, epilogue);
-  if (args.partial != nullptr) {
-    LaunchEpilogue(device, args.partial, splits, 0, args.rows, args.cols, epilogue);
-  }
+  LaunchBlocks<Shape>(device, name, kernel, shared_bytes, args, epilogue);
+  AddParts(device, args, epilogue);
 }
 
 template <class Op, Contiguous kA, Contiguous kB, class Shape, class E, class S, class Epilogue>

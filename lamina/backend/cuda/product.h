@@ -16,7 +16,8 @@ enum class Contiguous { kSum, kLines };
 template <class E>
 struct Operand {
   const E* data = nullptr;
-  int64_t stride = 0;  // elements from one row to the next
+  int64_t stride = 0;    // elements from one row to the next
+  bool aligned = false;  // it starts at a multiple of 16 bytes, and so do its rows
 };
 
 template <class E, class S>
@@ -24,10 +25,9 @@ struct ProductArgs {
   Operand<E> a;
   Operand<E> b;
   Operand<E> own;
-  int64_t rows = 0;      // m
-  int64_t cols = 0;      // n
-  int64_t depth = 0;     // k
-  bool aligned = false;  // a and b start at multiples of 16 bytes, and so do their rows
+  int64_t rows = 0;   // m
+  int64_t cols = 0;   // n
+  int64_t depth = 0;  // k
   int64_t depth_per_split = 0;
   S* partial = nullptr;  // splits × rows × cols where the sum is split, and the epilogue is left to ReduceSplits
 };
@@ -44,6 +44,8 @@ enum class ProductKernel {
   kPaper2016,    // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
   kTensor,       // 128 a side on the tensor cores: dot products of halves and of rounded f32
   kTensorSmall,  // 64 a side
+  kWgmma,        // 128 x 256 of the same by groups of warps: compute capability 9.0
+  kWgmmaSmall,   // 128 a side
 };
 
 std::string_view ProductKernelName(ProductKernel kernel);
@@ -73,14 +75,22 @@ void LaunchInputGradient(Device& device, Synapse synapse, const ProductLaunch<T,
 template <class T>
 void LaunchWeightGradient(Device& device, Synapse synapse, const ProductLaunch<T, T>& launch,
                           const ParameterEpilogue<T>& epilogue);
-/// The same of dot products by kTensor or kTensorSmall, terms rounded by launch.precision.
+/// The same of dot products on the tensor cores (IsTensor), terms rounded by launch.precision.
 template <class E>
 void LaunchTensorForward(Device& device, const ProductLaunch<E, float>& launch,
                          const ForwardEpilogue<float, float>& epilogue);
+/// The squared norms of its operands' lines, rounded as its products round them: of `rows` of A, then of `cols` of B.
+template <class E>
+void LaunchNorms(Device& device, const ProductLaunch<E, float>& launch, float* norms);
 void LaunchTensorInputGradient(Device& device, const ProductLaunch<float, float>& launch,
                                const SlopeEpilogue<float>& epilogue);
 void LaunchTensorWeightGradient(Device& device, const ProductLaunch<float, float>& launch,
                                 const ParameterEpilogue<float>& epilogue);
+#if defined(LAMINA_HAVE_WGMMA)
+/// Each of them by kWgmma or kWgmmaSmall, but for adding up the parts of a split sum.
+template <Contiguous kA, Contiguous kB, class E, class Epilogue>
+void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>& launch, const Epilogue& epilogue);
+#endif
 /// The epilogue over a finished product of rows x cols, dense in `partial`, of `splits` parts; its row 0 is `first_row`
 /// of the result.
 template <class S, class Epilogue>

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
+#include "lamina/backend/cuda/epilogue.cuh"
 #include "lamina/backend/cuda/language.h"
+#include "lamina/backend/cuda/numbers.cuh"
 #include "lamina/backend/cuda/product.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -46,14 +48,25 @@ struct Slab {
     const int64_t row_end = kRowsAreLines ? line_end : k_end;
     const int64_t first_col = kRowsAreLines ? first_k : first_line;
     const int64_t col_end = kRowsAreLines ? k_end : line_end;
-    const E* corner = from.data + first_row * from.stride + first_col;
     const int64_t rows = row_end - first_row;
     const int64_t cols = col_end - first_col;
+    constexpr int kRowStep = kBlockThreads / kRowLength;
+    static_assert(kBlockThreads % kRowLength == 0);
+    int thread = static_cast<int>(threadIdx.x);
+    Opaque(thread);  // all of this is worked out for each slab: kept, it would take the registers of sums
+    const int col = thread % kRowLength;
+    const int first = thread / kRowLength;
+    const int inside = col >= cols ? 0 : rows < kRowCount ? static_cast<int>(rows) : kRowCount;
+    const E* at = from.data + (first_row + first) * from.stride + first_col + col;
 #pragma unroll 1
-    for (int n = static_cast<int>(threadIdx.x); n < kRowCount * kRowLength; n += kBlockThreads) {
-      const int row = n / kRowLength;
-      const int col = n % kRowLength;
-      shared[row * kStride + col] = row < rows && col < cols ? corner[row * from.stride + col] : E{};
+    for (int row = first; row < kRowCount; row += kRowStep) {
+      E* const to = shared + row * kStride + col;
+      if constexpr (sizeof(E) >= 4) {
+        CopyAsync<sizeof(E)>(to, row < inside ? at : from.data, row < inside ? static_cast<int>(sizeof(E)) : 0);
+      } else {  // less than what can be copied asynchronously
+        *to = row < inside ? *at : E{};
+      }
+      at += kRowStep * from.stride;
     }
   }
 };
@@ -92,8 +105,8 @@ class Loader {
       } else {
         count = row < k_left ? limit_ : 0;
       }
-      CopyAsync16(shared + row * SlabType::kStride + col_, count > 0 ? at_ + i * row_step_ : somewhere_,
-                  count * static_cast<int>(sizeof(E)));
+      CopyAsync<kVector_bytes>(shared + row * SlabType::kStride + col_, count > 0 ? at_ + i * row_step_ : somewhere_,
+                               count * static_cast<int>(sizeof(E)));
     }
     at_ += slab_step_;
   }
@@ -134,11 +147,14 @@ __device__ inline void ForSlabs(const ProductArgs<E, S>& args, int64_t first_row
   const auto stage = [&] {
     if (to_copy > 0) {
       E* a = shared + to;
-      if (args.aligned) {
+      if (args.a.aligned) {
         load_a.Copy(a, to_copy);
-        load_b.Copy(a + SlabA::kSize, to_copy);
       } else {
         SlabA::CopyElements(a, args.a, first_row, args.rows, k_end - to_copy, k_end);
+      }
+      if (args.b.aligned) {
+        load_b.Copy(a + SlabA::kSize, to_copy);
+      } else {
         SlabB::CopyElements(a + SlabA::kSize, args.b, first_col, args.cols, k_end - to_copy, k_end);
       }
       to_copy -= kDepth;
@@ -146,6 +162,7 @@ __device__ inline void ForSlabs(const ProductArgs<E, S>& args, int64_t first_row
     }
     CommitCopies();  // also where nothing is left to copy: WaitForCopies counts groups
   };
+#pragma unroll 1
   for (int i = 0; i < kStages - 1; ++i) {
     stage();
   }
@@ -162,20 +179,26 @@ __device__ inline void ForSlabs(const ProductArgs<E, S>& args, int64_t first_row
   __syncthreads();
 }
 
-/// element(row, col, sum) of the results of `rows` x kCols that stand in shared memory, `row` and `col` those of the
-/// whole product, as far as they are inside it; `first_row` is that of the part. A thread keeps to one column. Not
-/// unrolled: `element` is the code of every activation.
+/// element(row, col, count, sums) of the results of `out_rows` x kCols that stand in shared memory, `row` and `col`
+/// those of the whole product, as far as they are inside it; `first_row` is that of the part. A thread keeps to its
+/// columns. Not unrolled: `element` is the code of every activation.
 template <int kCols, int kStride, class E, class S, class Element>
 __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, int64_t first_row, int64_t first_col,
                                  int out_rows, const Element& element) {
-  constexpr int kRowStep = kBlockThreads / kCols;
-  static_assert(kBlockThreads % kCols == 0);
-  const int col = static_cast<int>(threadIdx.x) % kCols;
+  constexpr int kFew = kTogether<S>;
+  constexpr int kThreadsOfRow = kCols / kFew;
+  constexpr int kRowStep = kBlockThreads / kThreadsOfRow;
+  static_assert(kBlockThreads % kThreadsOfRow == 0 && kStride % kFew == 0);
+  const int col = static_cast<int>(threadIdx.x) % kThreadsOfRow * kFew;
+  const int64_t cols_left = args.cols - first_col - col;
+  const int count = cols_left < kFew ? static_cast<int>(cols_left) : kFew;
   const int64_t left = args.rows - first_row;
-  const int rows = first_col + col >= args.cols ? 0 : left < out_rows ? static_cast<int>(left) : out_rows;
+  const int rows = count <= 0 ? 0 : left < out_rows ? static_cast<int>(left) : out_rows;
 #pragma unroll 1
-  for (int row = static_cast<int>(threadIdx.x) / kCols; row < rows; row += kRowStep) {
-    element(first_row + row, first_col + col, out[row * kStride + col]);
+  for (int row = static_cast<int>(threadIdx.x) / kThreadsOfRow; row < rows; row += kRowStep) {
+    S sums[kFew];
+    LoadShared<kFew>(sums, out + row * kStride + col);
+    element(first_row + row, first_col + col, count, sums);
   }
 }
 
@@ -187,9 +210,10 @@ __device__ inline void StoreStaged(const ProductArgs<E, S>& args, const S* out, 
   if constexpr (requires { epilogue.template Reduce<kCols, kStride>(args, out, first_row, first_col, out_rows); }) {
     epilogue.template Reduce<kCols, kStride>(args, out, first_row, first_col, out_rows);
   } else if (args.partial != nullptr) {
-    ForStaged<kCols, kStride>(args, out, first_row, first_col, out_rows, [&](int64_t row, int64_t col, S sum) {
-      args.partial[(blockIdx.y * args.rows + row) * args.cols + col] = sum;
-    });
+    const Rows<S> parts{args.partial + blockIdx.y * args.rows * args.cols, args.cols, args.cols % kTogether<S> == 0};
+    ForStaged<kCols, kStride>(
+        args, out, first_row, first_col, out_rows,
+        [&](int64_t row, int64_t col, int count, const auto& sums) { parts.Store(row, col, count, sums); });
   } else {
     epilogue.Visit(
         [&](const auto& element) { ForStaged<kCols, kStride>(args, out, first_row, first_col, out_rows, element); });

@@ -17,23 +17,64 @@ void LaunchTensor(Device& device, const char* name, const ProductLaunch<E, float
   if (launch.args.rows == 0 || launch.args.cols == 0) {
     return;
   }
-  const auto of_kind = [&]<class Kind>(Kind) {
+#if defined(LAMINA_HAVE_WGMMA)
+  if (launch.kernel == ProductKernel::kWgmma || launch.kernel == ProductKernel::kWgmmaSmall) {
+    LaunchWgmma<kA, kB>(device, name, launch, epilogue);
+    AddParts(device, launch.args, epilogue);
+    return;
+  }
+#endif
+  VisitKind<E>(launch.precision, [&]<class Kind>(Kind) {
     if (launch.kernel == ProductKernel::kTensor) {
       LaunchTensorTile<Kind, TensorLargeShape, kA, kB>(device, name, launch.args, epilogue);
     } else {
       LaunchTensorTile<Kind, TensorSmallShape, kA, kB>(device, name, launch.args, epilogue);
     }
-  };
-  if constexpr (!std::is_same_v<E, float>) {
-    of_kind(Halves<E>{});
-  } else if (launch.precision == Precision::kBFloat16) {
-    of_kind(Halves<BFloat16>{});
-  } else {
-    of_kind(Tf32{});
+  });
+}
+
+constexpr int kNormThreads = 256;
+
+/// A warp a line.
+template <class Kind, class E>
+__global__ void NormsKernel(Operand<E> from, int64_t lines, int64_t depth, float* norms) {
+  const int64_t line = (static_cast<int64_t>(blockIdx.x) * kNormThreads + threadIdx.x) / kWarp;
+  if (line >= lines) {
+    return;
+  }
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  float sum = 0;
+  for (int64_t k = lane; k < depth; k += kWarp) {
+    float number = ToNumber<float>(from.data[line * from.stride + k]);
+    if constexpr (std::is_same_v<Kind, Tf32>) {
+      number = FloatOf(ToTf32(number));
+    }
+    sum += number * number;
+  }
+  sum = WarpSum(sum);
+  if (lane == 0) {
+    norms[line] = sum;
   }
 }
 
 }  // namespace
+
+template <class E>
+void LaunchNorms(Device& device, const ProductLaunch<E, float>& launch, float* norms) {
+  const ProductArgs<E, float>& args = launch.args;
+  VisitKind<E>(launch.precision, [&]<class Kind>(Kind) {
+    const auto of = [&](const Operand<E>& from, int64_t lines, float* to) {
+      device.Launch("norms", &NormsKernel<Kind, E>,
+                    dim3{static_cast<unsigned>(CeilOf(lines * kWarp, kNormThreads)), 1, 1}, kNormThreads, 0, from,
+                    lines, args.depth, to);
+    };
+    of(args.a, args.rows, norms);
+    of(args.b, args.cols, norms + args.rows);
+  });
+}
+template void LaunchNorms(Device&, const ProductLaunch<float, float>&, float*);
+template void LaunchNorms(Device&, const ProductLaunch<Float16, float>&, float*);
+template void LaunchNorms(Device&, const ProductLaunch<BFloat16, float>&, float*);
 
 template <class E>
 void LaunchTensorForward(Device& device, const ProductLaunch<E, float>& launch,

@@ -16,6 +16,18 @@ inline constexpr int kTensorStages = 4;
 inline constexpr int kWarpRows = 2;  // warps of a block
 inline constexpr int kWarpCols = 4;
 
+/// body(kind) with what numbers of E are as operands of a product.
+template <class E, class Body>
+void VisitKind(Precision precision, const Body& body) {
+  if constexpr (!std::is_same_v<E, float>) {
+    body(Halves<E>{});
+  } else if (precision == Precision::kBFloat16) {
+    body(Halves<BFloat16>{});
+  } else {
+    body(Tf32{});
+  }
+}
+
 /// Products of a warp, mma by mma: its part of the tile.
 template <int kMmasDown_, int kMmasAcross_>
 struct TensorShape {
@@ -63,11 +75,6 @@ struct TensorOperand {
   }
 
  private:
-  __device__ static float FloatOf(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-  }
   template <class SlabType>
   __device__ static uint32_t Register(const E* shared, int line, int k, int column) {
     static_assert(kRounds);

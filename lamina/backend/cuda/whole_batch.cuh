@@ -56,7 +56,7 @@ __global__ void ColumnSumsKernel(Rows<const T> from, int64_t rows, int64_t cols,
       }
       sum = WarpSum(sum);
       if (lane == 0) {
-        element(0, col, sum);
+        ForOne(element, 0, col, sum);
       }
     }
   });
@@ -316,9 +316,9 @@ template <class T>
 __global__ void UpdateKernel(ParameterEpilogue<T> arrays, int64_t count, T smallest) {
   arrays.Visit([&](const auto& element) {
     for (int64_t n = GlobalThread(); n < count; n += GlobalThreads()) {
-      element(0, n, arrays.gradient[n]);
-      if (arrays.value[n] < smallest) {  // a NaN stays
-        arrays.value[n] = smallest;
+      ForOne(element, 0, n, arrays.gradient.data[n]);
+      if (arrays.value.data[n] < smallest) {  // a NaN stays
+        arrays.value.data[n] = smallest;
       }
     }
   });
@@ -349,7 +349,7 @@ __global__ void RadiusBackwardKernel(Rows<const T> u, Rows<T> delta, int64_t row
   const int64_t warps = GlobalThreads() / kWarp;
   radii.Visit([&](const auto& element) {
     for (int64_t col = GlobalThread() / kWarp; col < cols; col += warps) {
-      const T radius = radii.value[col];
+      const T radius = radii.value.data[col];
       T sum = T(0);
       for (int64_t row = lane; row < rows; row += kWarp) {
         const T scaled = delta.At(row, col) / radius;
@@ -358,9 +358,9 @@ __global__ void RadiusBackwardKernel(Rows<const T> u, Rows<T> delta, int64_t row
       }
       sum = WarpSum(sum);  // no lane updates the radius before all have read it
       if (lane == 0) {
-        element(0, col, sum);
-        if (radii.update && radii.value[col] < smallest_radius) {  // a NaN stays
-          radii.value[col] = smallest_radius;
+        ForOne(element, 0, col, sum);
+        if (radii.update && radii.value.data[col] < smallest_radius) {  // a NaN stays
+          radii.value.data[col] = smallest_radius;
         }
       }
     }

@@ -9,21 +9,25 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 
 template <class T>
 Rows<T> RowsOf(const MatrixView& view) {
-  return {view.empty() ? nullptr : static_cast<T*>(view.data), view.stride};
+  T* const data = view.empty() ? nullptr : static_cast<T*>(view.data);
+  return {data, view.stride, IsWide(data, view.stride)};
 }
 template <class T>
 Rows<const T> RowsOf(const ConstMatrixView& view) {
-  return {view.empty() ? nullptr : static_cast<const T*>(view.data), view.stride};
+  const T* const data = view.empty() ? nullptr : static_cast<const T*>(view.data);
+  return {data, view.stride, IsWide(data, view.stride)};
 }
 
 template <class T>
 ParameterEpilogue<T> ToDevice(const Device& device, const ParameterArrays& arrays, int64_t cols, const UpdateRule* rule,
                               bool decay) {
-  ParameterEpilogue<T> epilogue{static_cast<T*>(arrays.value), static_cast<T*>(arrays.gradient)};
+  const auto rows_of = [cols](void* data) {
+    return Rows<T>{static_cast<T*>(data), cols, IsWide(static_cast<T*>(data), cols)};
+  };
+  ParameterEpilogue<T> epilogue{rows_of(arrays.value), rows_of(arrays.gradient)};
   for (int i = 0; i < kMostStates; ++i) {
-    epilogue.state[i] = static_cast<T*>(arrays.state[i]);
+    epilogue.state[i] = rows_of(arrays.state[i]);
   }
-  epilogue.cols = cols;
   epilogue.update = rule != nullptr;
   epilogue.decay = decay;
   epilogue.rule = rule == nullptr ? UpdateRule{} : *rule;
