@@ -189,13 +189,15 @@ __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, in
   constexpr int kThreadsOfRow = kCols / kFew;
   constexpr int kRowStep = kBlockThreads / kThreadsOfRow;
   static_assert(kBlockThreads % kThreadsOfRow == 0 && kStride % kFew == 0);
-  const int col = static_cast<int>(threadIdx.x) % kThreadsOfRow * kFew;
+  int thread = static_cast<int>(threadIdx.x);
+  Opaque(thread);  // as in CopyElements
+  const int col = thread % kThreadsOfRow * kFew;
   const int64_t cols_left = args.cols - first_col - col;
   const int count = cols_left < kFew ? static_cast<int>(cols_left) : kFew;
   const int64_t left = args.rows - first_row;
   const int rows = count <= 0 ? 0 : left < out_rows ? static_cast<int>(left) : out_rows;
 #pragma unroll 1
-  for (int row = static_cast<int>(threadIdx.x) / kThreadsOfRow; row < rows; row += kRowStep) {
+  for (int row = thread / kThreadsOfRow; row < rows; row += kRowStep) {
     S sums[kFew];
     LoadShared<kFew>(sums, out + row * kStride + col);
     element(first_row + row, first_col + col, count, sums);
