@@ -27,15 +27,6 @@ ConstMatrixView PanelOf(Pass pass, const ConstMatrixView& a, int64_t first, int6
   return columns;
 }
 
-bool Aligned(const ConstMatrixView& view) {
-  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.stride * DTypeSize_bytes(view.dtype) % 16 == 0;
-}
-
-template <class E>
-Operand<E> OperandOf(const ConstMatrixView& view) {
-  return {static_cast<const E*>(view.data), view.stride, Aligned(view)};
-}
-
 // Launches the product on the tensor cores if it is to be there; the pass is that of the epilogue.
 template <class E, class S, class Epilogue>
 bool LaunchTensorIfChosen(Device& device, const ProductLaunch<E, S>& launch, const Epilogue& epilogue) {

@@ -15,9 +15,8 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 namespace {
 
 constexpr int64_t kLeastListed = 1024;
-constexpr int64_t kKeptRows = 4096;    // outputs of one piece of memory
-constexpr int64_t kMostAnswers = 64;   // outputs for which a warp adds up activations
-constexpr int64_t kRowAlignment = 16;  // bytes
+constexpr int64_t kKeptRows = 4096;   // outputs of one piece of memory
+constexpr int64_t kMostAnswers = 64;  // outputs for which a warp adds up activations
 
 // Memory of a device for as long as this lives.
 template <class N>
@@ -62,7 +61,7 @@ class PaddedRows {
     }
     data_.UploadAt(begin * stride_, dense_.data(), host.rows * stride_);
   }
-  Operand<T> From(int64_t row) const { return {data_.get() + row * stride_, stride_}; }
+  Operand<T> From(int64_t row) const { return {data_.get() + row * stride_, stride_, /*aligned=*/true}; }
   int64_t cols() const { return cols_; }
 
  private:
@@ -74,15 +73,13 @@ class PaddedRows {
 };
 
 template <class T>
-ProductArgs<T, T> ProductOf(const Operand<T>& a, int64_t rows, const Operand<T>& b, int64_t cols, int64_t depth,
-                            bool aligned) {
+ProductArgs<T, T> ProductOf(const Operand<T>& a, int64_t rows, const Operand<T>& b, int64_t cols, int64_t depth) {
   ProductArgs<T, T> args;
   args.a = a;
   args.b = b;
   args.rows = rows;
   args.cols = cols;
   args.depth = depth;
-  args.aligned = aligned;
   args.depth_per_split = std::max<int64_t>(1, depth);
   return args;
 }
@@ -127,8 +124,7 @@ class CudaNearestLists final : public NearestLists {
     const int64_t step = (lists_.capacity - k_) / kReducedColumns * kReducedColumns;
     for (int64_t begin = 0; begin < y.rows; begin += step) {
       const int64_t count = std::min(step, y.rows - begin);
-      LaunchNear(*device_, synapse_,
-                 ProductOf<T>(x_.From(0), rows_, y_.From(begin), count, x_.cols(), /*aligned=*/true), lists_,
+      LaunchNear(*device_, synapse_, ProductOf<T>(x_.From(0), rows_, y_.From(begin), count, x_.cols()), lists_,
                  first_index + begin);
       LaunchCut(*device_, lists_, rows_, k_);
     }
@@ -187,8 +183,7 @@ class CudaActivationSums final : public ActivationSums {
       const int64_t at = begin % kKeptRows;
       const int64_t some = std::min(end - begin, kKeptRows - at);
       const Operand<T> kept = kept_[static_cast<size_t>(begin / kKeptRows)]->From(at);
-      LaunchActivationSums(*device_, synapse_,
-                           ProductOf<T>(x_.From(0), x.rows, kept, some, x_.cols(), /*aligned=*/true), activation_,
+      LaunchActivationSums(*device_, synapse_, ProductOf<T>(x_.From(0), x.rows, kept, some, x_.cols()), activation_,
                            parts_.get(), sums_.get());
       sums_.Download(sums_here_.data(), x.rows);
       for (int64_t i = 0; i < x.rows; ++i) {
@@ -220,8 +215,8 @@ class CudaTwoLayers final : public TwoLayers {
         parts_(device, CeilDivide(hidden.layer.outputs, kReducedColumns) * hidden.max_batch * output.outputs) {}
 
   void Forward(const TwoLayerArgs& args) noexcept override {
-    const Operand<T> x{static_cast<const T*>(args.x.data), args.x.stride};
-    const Operand<T> weights{static_cast<const T*>(args.hidden_weights.data), args.hidden_weights.stride};
+    const Operand<T> x = OperandOf<T>(args.x);
+    const Operand<T> weights = OperandOf<T>(args.hidden_weights);
     TwoLayerEpilogues<T> epilogues;
     epilogues.hidden_bias = static_cast<const T*>(args.hidden_bias);
     epilogues.hidden_activation = ToDevice(hidden_.activation);
@@ -229,10 +224,10 @@ class CudaTwoLayers final : public TwoLayers {
     epilogues.outputs = output_.outputs;
     epilogues.parts = parts_.get();
     epilogues.output.a = RowsOf<T>(args.a);
-    epilogues.output.bias = static_cast<const T*>(args.output_bias);
+    const auto* output_bias = static_cast<const T*>(args.output_bias);
+    epilogues.output.bias = {output_bias, 0, IsWide(output_bias, 0)};
     epilogues.output.activation = ToDevice(output_.activation);
-    LaunchTwoLayers(*device_, hidden_.synapse,
-                    ProductOf<T>(x, args.x.rows, weights, hidden_.outputs, hidden_.inputs, IsAligned(x, weights)),
+    LaunchTwoLayers(*device_, hidden_.synapse, ProductOf<T>(x, args.x.rows, weights, hidden_.outputs, hidden_.inputs),
                     epilogues);
     if (output_.activation.is_softmax()) {
       LaunchSoftmax(*device_, args.a);
@@ -245,14 +240,6 @@ class CudaTwoLayers final : public TwoLayers {
   }
 
  private:
-  static bool IsAligned(const Operand<T>& a, const Operand<T>& b) {
-    const auto aligned = [](const Operand<T>& operand) {
-      return reinterpret_cast<uintptr_t>(operand.data) % kRowAlignment == 0 &&
-             operand.stride * static_cast<int64_t>(sizeof(T)) % kRowAlignment == 0;
-    };
-    return aligned(a) && aligned(b);
-  }
-
   std::shared_ptr<Device> device_;
   LayerSpec hidden_;
   LayerSpec output_;

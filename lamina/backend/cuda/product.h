@@ -19,6 +19,14 @@ struct Operand {
   int64_t stride = 0;    // elements from one row to the next
   bool aligned = false;  // it starts at a multiple of 16 bytes, and so do its rows
 };
+inline constexpr int64_t kRowAlignment = 16;  // bytes
+
+template <class E>
+Operand<E> OperandOf(const ConstMatrixView& view) {
+  return {static_cast<const E*>(view.data), view.stride,
+          reinterpret_cast<uintptr_t>(view.data) % kRowAlignment == 0 &&
+              view.stride * static_cast<int64_t>(sizeof(E)) % kRowAlignment == 0};
+}
 
 template <class E, class S>
 struct ProductArgs {

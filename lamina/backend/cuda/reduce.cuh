@@ -14,7 +14,7 @@ template <class T>
 using ReducingShape = std::conditional_t<(sizeof(T) > 4), SmallShape, MediumShape>;
 static_assert(ReducingShape<float>::kCols == kReducedColumns && ReducingShape<double>::kCols == kReducedColumns);
 
-/// element(row, col, sum): into the list of its row if it is nearer than the limit.
+/// Into the list of its row what is nearer than the limit.
 template <class T>
 struct NearEpilogue {
   DeviceLists<T> lists;
@@ -22,12 +22,15 @@ struct NearEpilogue {
 
   template <class Body>
   __device__ void Visit(const Body& body) const {
-    body([&](int64_t row, int64_t col, T sum) {
+    body([&]<int kCount>(int64_t row, int64_t col, int count, const T(&sums)[kCount]) {
       const T limit = lists.limits[row];
-      if (lists.largest ? sum > limit : sum < limit) {
-        const int64_t at = row * lists.capacity + CountUp(lists.counts + row);
-        lists.sums[at] = sum;
-        lists.indices[at] = first_index + col;
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        if (i < count && (lists.largest ? sums[i] > limit : sums[i] < limit)) {
+          const int64_t at = row * lists.capacity + CountUp(lists.counts + row);
+          lists.sums[at] = sums[i];
+          lists.indices[at] = first_index + col + i;
+        }
       }
     });
   }
@@ -122,7 +125,7 @@ struct StoreSum {
 
   template <class Body>
   __device__ void Visit(const Body& body) const {
-    body([&](int64_t row, int64_t, double sum) { out[row] = sum; });
+    body([&](int64_t row, int64_t, int, const double(&sums)[1]) { out[row] = sums[0]; });
   }
 };
 
