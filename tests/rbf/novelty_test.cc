@@ -2,6 +2,7 @@
 #include "lamina/rbf/novelty.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "gtest/gtest.h"
 #include "lamina/backend/staged_layer.h"
@@ -123,18 +124,23 @@ TEST_P(NoveltyOn, IsTheLoopOverSingleRowsOfRealNumbers) {
   }
 }
 
-// Published by the authors of the method.
+// Numbers published by the authors of the method; which rows, by their sum, of a NumPy loop in f64.
 TEST_P(NoveltyOn, FindsTheAuthorsCentresOfTheOpticalDigits) {
   LAMINA_DATA_OR_SKIP(path, "small/optdigits_train.csv");
   const Chosen backend(GetParam());
   const Dataset digits = OpticalDigits(path);
+  const auto expect = [&](const NoveltyOptions& options, size_t count, int64_t sum) {
+    const std::vector<int64_t> centres = FindCentres(digits.features.view(), options, backend.get()).centres;
+    EXPECT_EQ(centres.size(), count);
+    EXPECT_EQ(std::accumulate(centres.begin(), centres.end(), int64_t{0}), sum);
+  };
   NoveltyOptions options;
   options.activation = Activation("triangle(radius=7.6)");
-  EXPECT_EQ(FindCentres(digits.features.view(), options, backend.get()).centres.size(), 595U);
+  expect(options, 595, 653496);
   options.synapse = Synapse::kL2;
   options.activation = Activation("gaussian(radius=1)");
   options.overlap = 0.25;
-  EXPECT_EQ(FindCentres(digits.features.view(), options, backend.get()).centres.size(), 1720U);
+  expect(options, 1720, 2583682);
 }
 
 TEST(NoveltyPass, LooksAtFewerPairsThanTheLoopAndEndsWhereItIsTold) {
