@@ -73,11 +73,11 @@ bool GivesRadius(std::string_view neuron);
 std::string NeuronText(const LayerSpec& layer);
 
 /// How sums may be computed. kFast allows an l1 synapse of floating-point numbers as 2 sum of max(x, w) - sum of x -
-/// sum of w, at the speed of a matrix product; the error grows with sum of |x| + |w| instead of |x - w| (bound:
-/// docs/library.md), and an infinite x or w gives NaN; a dot layer in f32 on a GPU with operands rounded to TF32 (10
-/// bits of mantissa), and on AMX tiles with operands as two bf16 each (16 bits). Everything else is computed exactly
-/// either way. kBFloat16, of dot layers in f32: the operands of every product are rounded to bf16 (8 bits of mantissa),
-/// sums, results and parameters stay f32.
+/// sum of w, and on a GPU an l2 synapse as |x|^2 + |w|^2 - 2 x w, at the speed of a matrix product: errors grow with x
+/// and w instead of x - w (bounds: docs/library.md), and an infinite one gives NaN; a dot layer in f32 on a GPU with
+/// operands rounded to TF32 (10 bits of mantissa), and on AMX tiles as two bf16 each (16 bits). All else is computed
+/// exactly either way. kBFloat16, of dot layers in f32: the operands of every product are rounded to bf16 (8 bits of
+/// mantissa), sums, results and parameters stay f32.
 enum class Precision { kExact, kFast, kBFloat16 };
 
 inline constexpr Named<Precision> kPrecisions[] = {
