@@ -36,7 +36,11 @@ class Predictor:
         """The outputs for ``row``, a dense array of ``inputs`` numbers of the network's type."""
         if out is None:
             out = np.empty(self.outputs, self.dtype)
-        self._call(row, out)
+        try:
+            self._call(row, out)
+        except TypeError:
+            needed = f"an array of {self.dtype} with {self.inputs} numbers is needed"
+            raise TypeError(f"{needed}, not {type(row).__name__}") from None
         return out
 
 
