@@ -39,6 +39,8 @@ class Predictor:
         try:
             self._call(row, out)
         except TypeError:
+            if isinstance(row, np.ndarray):  # then it is out
+                raise
             needed = f"an array of {self.dtype} with {self.inputs} numbers is needed"
             raise TypeError(f"{needed}, not {type(row).__name__}") from None
         return out
