@@ -48,6 +48,10 @@ class HostBackend : public Backend {
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 
+/// What samples [begin, end) of the batch add to its loss, and their deltas; args.sums is left alone. Any thread may
+/// take any samples.
+LossSums ComputeLossOfSamples(const LossArgs& args, int64_t begin, int64_t end) noexcept;
+
 /// RadiusForward of host matrices on the calling thread.
 void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept;
 

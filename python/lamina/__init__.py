@@ -33,7 +33,8 @@ from ._errors import (
 )
 from ._functions import cdist, laplacian_kernel, layer, nearest
 from ._models import Model, RowModel
-from ._network import BatchPredictor, Network, Predictor
+from ._network import Network
+from ._predictors import BatchPredictor, Predictor
 from ._progress import ProgressBar
 from ._training import History, TrainResult, settings, train
 

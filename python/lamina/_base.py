@@ -16,7 +16,8 @@ from ._arrays import Array, as_matrix
 from ._encoding import TableEncoder, needs_encoding
 from ._fitting import Rows, Scaling, input_scaling
 from ._models import Model
-from ._network import BatchPredictor, Network
+from ._network import Network
+from ._predictors import BatchPredictor
 
 _SPARSE_LIMIT_BYTES = 4 << 30
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils._param_validation import StrOptions
 
-from ._gradient import _LOSSES, _Classifier, _Regressor
 from ._layers import _Perceptron
+from ._tasks import _LOSSES, _Classifier, _Regressor
 
 _CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 _LOSS = [StrOptions(set(_LOSSES))]

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._arrays import Array, as_array, dtype_of, threads_of
-
-# Activations of PyTorch by the library's names, with what makes them the same curve.
-_TORCH = {
-    "ReLU": "relu",
-    "Tanh": "tanh",
-    "Sigmoid": "sigmoid",
-    "SiLU": "silu",
-    "Mish": "mish",
-    "SELU": "selu",
-    "Softplus": "softplus",
-    "Identity": "identity",
-}
+from ._predictors import BatchPredictor, Predictor
 
 
 class Network:
@@ -206,26 +195,12 @@ class Network:
         Known are ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU(alpha=1), Softplus, Identity, and
         Softmax at the end; Dropout and Flatten are passed over. Raises ValueError naming any other.
         """
-        layers: list[tuple[Any, str]] = []
-        for child in module:
-            kind = type(child).__name__
-            if kind == "Linear":
-                layers.append((child, "identity"))
-            elif kind in ("Dropout", "Flatten"):
-                continue
-            elif not layers:
-                raise ValueError(f"{kind} stands before the first Linear")
-            else:
-                layers[-1] = (layers[-1][0], _from_torch_activation(child))
-        if not layers:
-            raise ValueError("there is no Linear in it")
-        dtype = "f64" if str(layers[0][0].weight.dtype) == "torch.float64" else "f32"
-        text = ",".join(
-            f"dot-{activation}{'' if linear.bias is not None else '-nobias'}:{linear.out_features}"
-            for linear, activation in layers
-        )
-        network = cls(text, layers[0][0].in_features, dtype=dtype)
-        for place, (linear, _) in enumerate(layers):
+        from ._torch import text_of
+
+        linears, text = text_of(module)
+        dtype = "f64" if str(linears[0].weight.dtype) == "torch.float64" else "f32"
+        network = cls(text, linears[0].in_features, dtype=dtype)
+        for place, linear in enumerate(linears):
             network.weights(place)[...] = linear.weight.detach().cpu().numpy()
             bias = network.bias(place)
             if bias is not None:
@@ -234,26 +209,9 @@ class Network:
 
     def to_torch(self) -> Any:
         """A ``torch.nn.Sequential`` that computes the same; ValueError for distances and activations it has not."""
-        import torch
+        from ._torch import module_of
 
-        modules: list[Any] = []
-        for place, (neuron, inputs, outputs) in enumerate(self.layers):
-            synapse, _, activation = neuron.partition("-")
-            activation = activation.removesuffix("-nobias")
-            if synapse != "dot":
-                raise ValueError(f"layer {place} is {neuron}: PyTorch has no layer of distances")
-            bias = self.bias(place)
-            linear = torch.nn.Linear(inputs, outputs, bias=bias is not None)
-            linear.to(torch.float64 if self.dtype == "f64" else torch.float32)
-            with torch.no_grad():
-                linear.weight.copy_(torch.from_numpy(self.weights(place)))
-                if bias is not None:
-                    linear.bias.copy_(torch.from_numpy(bias))
-            modules.append(linear)
-            made = _to_torch_activation(activation)
-            if made is not None:
-                modules.append(made)
-        return torch.nn.Sequential(*modules)
+        return module_of(self)
 
     def copy(self) -> Network:
         """Another network with the same layers and parameters."""
@@ -282,128 +240,3 @@ class Network:
 
     def __repr__(self) -> str:
         return f"Network({self.text!r}, inputs={self.inputs}, dtype={self.dtype!r})"
-
-
-def _from_torch_activation(module: Any) -> str:
-    kind = type(module).__name__
-    if kind in _TORCH:
-        return _TORCH[kind]
-    if kind == "LeakyReLU":
-        return f"leaky_relu(slope={module.negative_slope!r})"
-    if kind == "ELU" and module.alpha == 1:
-        return "elu"
-    if kind == "GELU" and module.approximate == "tanh":
-        return "gelu"
-    if kind == "Softmax" and module.dim in (1, -1):
-        return "softmax"
-    raise ValueError(f"{module!r} has no counterpart in lamina")
-
-
-def _to_torch_activation(activation: str) -> Any:
-    import torch
-
-    name, _, parameters = activation.partition("(")
-    for kind, known in _TORCH.items():
-        if activation == known:
-            return None if kind == "Identity" else getattr(torch.nn, kind)()
-    if name == "leaky_relu":
-        return torch.nn.LeakyReLU(float(parameters.rstrip(")").partition("=")[2] or 0.01))
-    if activation == "elu":
-        return torch.nn.ELU()
-    if activation == "gelu":
-        return torch.nn.GELU(approximate="tanh")
-    if activation == "softmax":
-        return torch.nn.Softmax(dim=-1)
-    raise ValueError(f"PyTorch has no activation {activation}")
-
-
-class Predictor:
-    """Answers for one row at a time, with less than two microseconds around the library's own call.
-
-    Thread-safe; holds a copy of the parameters.
-
-    Parameters
-    ----------
-    network : Network
-    weights : {"exact", "bf16", "i8"}
-        In how many bits the weights of products are read.
-    """
-
-    def __init__(self, network: Network, weights: str = "exact") -> None:
-        core = _core.RowPredictor(network._core, weights)
-        self._call = core.__call__
-        self.inputs = core.inputs
-        self.outputs = core.outputs
-        self.dtype = dtype_of(network.dtype)
-
-    def __call__(self, row: Array, out: Array | None = None) -> Array:
-        """The outputs for ``row``, a dense array of ``inputs`` numbers of the network's type."""
-        if out is None:
-            out = np.empty(self.outputs, self.dtype)
-        self._call(row, out)
-        return out
-
-
-class BatchPredictor:
-    """Answers for batches of raw numbers, the same bits for a row in every batch and on any number of threads.
-
-    Thread-safe (callers wait for one another); holds a copy of the parameters; can be pickled.
-
-    Parameters
-    ----------
-    network : Network
-    input_scaling, output_scaling : (offsets, scales), optional
-        A number x becomes (x - offset) / scale before the network, an output y becomes y * scale + offset.
-    backend : str
-    threads : int, optional
-    """
-
-    def __init__(
-        self,
-        network: Network,
-        *,
-        input_scaling: tuple[Array, Array] | None = None,
-        output_scaling: tuple[Array, Array] | None = None,
-        backend: str = "cpu",
-        threads: int | None = None,
-    ) -> None:
-        self.__setstate__((network, input_scaling, output_scaling, backend, threads))
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self._made_of
-
-    def __setstate__(self, made_of: tuple[Any, ...]) -> None:
-        self._made_of = made_of
-        network, input_scaling, output_scaling, backend, threads = made_of
-        self.inputs: int = network.inputs
-        self.outputs: int = network.outputs
-        self._out_dtype: str = "f64" if output_scaling is not None else network.dtype
-        self._out_type = dtype_of(self._out_dtype)
-        self._call = _core.BatchPredictor(
-            network._core,
-            *(input_scaling or (None, None)),
-            *(output_scaling or (None, None)),
-            backend,
-            threads_of(threads),
-        ).__call__
-
-    def __call__(self, x: Any) -> Array:
-        """The outputs for the rows of x: (rows, outputs).
-
-        Raises
-        ------
-        ValueError
-            Where x has another number of columns, or a number that is not finite.
-        """
-        from ._arrays import as_matrix
-
-        array, dtype = as_matrix(x, "x")
-        return self.of_matrix(array, dtype)
-
-    def of_matrix(self, array: Array, dtype: str) -> Array:
-        """The same for an array as `as_matrix` gives it."""
-        out = np.empty((array.shape[0], self.outputs), self._out_type)
-        row = self._call(array, dtype, out, self._out_dtype)
-        if row >= 0:
-            raise ValueError(f"Input X contains NaN, infinity or a value too large for {self._out_type}: row {row}")
-        return out

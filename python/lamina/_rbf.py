@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._gradient import _Classifier, _Regressor
 from ._layers import _Distances
 from ._mlp import _CLASS_WEIGHT, _LOSS
+from ._tasks import _Classifier, _Regressor
 
 
 class RBFClassifier(_Distances, _Classifier):

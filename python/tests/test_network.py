@@ -90,6 +90,13 @@ def test_copies(duplicate):
     assert net.weights(0).any()
 
 
+@pytest.mark.parametrize("row", [None, [1.0, 2.0], "text", object()])
+def test_predictor_says_what_a_row_is(row):
+    predictor = lamina.Network("dot-relu:3", inputs=2).predictor()
+    with pytest.raises(TypeError, match=f"an array of float32 with 2 numbers is needed, not {type(row).__name__}"):
+        predictor(row)
+
+
 def test_batch_predictor_scales_and_gives_the_same_bits():
     net = make("f32")
     x = np.random.default_rng(0).normal(5, 3, size=(3000, 4))

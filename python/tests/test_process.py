@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -123,4 +124,33 @@ def test_what_it_says_of_itself():
     assert "adam" in lamina.optimizers() and "relu" in lamina.activations() and "mse" in lamina.losses()
     with pytest.raises(AttributeError, match="nothing"):
         lamina.nothing
-    assert set(lamina.__all__) <= set(dir(lamina)) and all(hasattr(lamina, name) for name in lamina.__all__)
+    assert set(lamina.__all__) <= set(dir(lamina))
+    pytest.importorskip("sklearn")
+    assert all(hasattr(lamina, name) for name in lamina.__all__)
+
+
+def test_import_leaves_the_lock_of_the_interpreter_as_it_was():
+    code = "import sys; locked = getattr(sys, '_is_gil_enabled', lambda: True); before = locked(); import lamina; print(before == locked())"
+    assert python(code) == "True"
+
+
+def test_many_threads_answer_with_one_model():
+    x = np.random.default_rng(0).random((500, 6))
+    net = lamina.Network("dot-relu:32,dot-softmax:3", inputs=6, initialization="glorot_uniform")
+    batches, rows = lamina.BatchPredictor(net), net.predictor()
+    expected = batches(x)
+    wrong = []
+
+    def work(seed):
+        for i in np.random.default_rng(seed).integers(0, 480, 100):
+            if not np.array_equal(batches(x[i : i + 20]), expected[i : i + 20]):
+                wrong.append(i)
+            if not np.allclose(rows(x[i].astype("f4")), expected[i], atol=1e-6):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

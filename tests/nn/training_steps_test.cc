@@ -106,6 +106,27 @@ TEST(SmallNetwork, EverySynapse) {
   }
 }
 
+TEST(SmallNetwork, TheSameBitsOnAnyNumberOfThreads) {
+  const auto run = [](const Work& work, int threads) {
+    return steps_work::Run(work, *MakeBackend("cpu", {.threads = threads}), DType::kF32);
+  };
+  for (const std::string& name : SynapseNames()) {
+    SCOPED_TRACE(name);
+    const Work work{Layers({70, 200, 60, 3}, ParseSynapse(name), "gaussian(radius=3)", "softmax"), Loss::kCrossEntropy,
+                    Sgd(), 20, true};
+    Check(work, name);
+    const Outcome alone = run(work, 1);
+    EXPECT_NE(alone.described.find("1 thread"), std::string::npos) << alone.described;
+    for (const int threads : {2, 3}) {
+      const Outcome together = run(work, threads);
+      EXPECT_NE(together.described.find("small network, "), std::string::npos) << together.described;
+      EXPECT_NE(together.described.find(fmt::format("{} threads", threads)), std::string::npos) << together.described;
+      EXPECT_EQ(together.values, alone.values);
+      EXPECT_EQ(together.sums.loss, alone.sums.loss);
+    }
+  }
+}
+
 TEST(SmallNetwork, SaysWhyNot) {
   const auto verdict = [](const Work& work, const BackendOptions& options = {}) {
     const std::unique_ptr<Backend> cpu = MakeBackend("cpu", options);

@@ -67,7 +67,7 @@ class CpuBackend final : public HostBackend, public Reduces {
   std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const override {
     *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request)
                              : Verdict::No(fmt::format("kernel {} computes layer by layer", kernel_));
-    return *why ? cpu::MakeSmallNetwork(request) : nullptr;
+    return *why ? cpu::MakeSmallNetwork(request, threads()) : nullptr;
   }
 
   std::unique_ptr<NearSearch> PrepareNear(const LayerPlanRequest& request) const override {

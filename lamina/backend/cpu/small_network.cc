@@ -6,46 +6,34 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <exception>
+#include <numeric>
 
+#include "lamina/backend/cpu/small_batch.h"
 #include "lamina/backend/cpu/small_kernels.h"
+#include "lamina/backend/cpu/small_plan.h"
+#include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
+#include "lamina/base/team_choice.h"
 
 namespace lamina::cpu {
 namespace {
 
 constexpr int64_t kMostParameters_bytes = 256 << 10;  // with optimiser state: beside the batch in 1 MiB
-// Multiply-adds of a forward pass. On one thread this way stays 1.3 to 2 times as fast up to 600 K, and nothing larger
-// was tried; from here on the others have a second thread (ThreadsFor in team.h).
-constexpr int64_t kMostWork = 2 * kWorkPerThread;
-constexpr int64_t kMostBatch = 1024;   // activations and deltas of wider layers leave the cache
-constexpr int64_t kPrefetchRows = 12;  // rows of a large data set come from memory
-
-// Vector operations of a sample's three passes for weights that lie as rows × columns.
-int64_t Operations(int64_t rows, int64_t columns, int64_t lanes) {
-  constexpr int64_t kSumOfLanes = 5;  // adding up a vector, in operations
-  const int64_t vectors = CeilDivide(columns, lanes);
-  return rows * (3 * vectors + kSumOfLanes);
-}
-
-// Turned weights: forward over whole vectors of outputs, input gradient by sums of lanes. Distances need the other
-// order for their input gradient.
-bool Turns(const LayerSpec& layer, bool first, int64_t lanes) {
-  if (!first && IsDistance(layer.synapse)) {
-    return false;
-  }
-  const int64_t spared = first ? 5 * layer.inputs : 0;  // no input gradient
-  return Operations(layer.inputs, layer.outputs, lanes) - spared <= Operations(layer.outputs, layer.inputs, lanes);
-}
+constexpr int64_t kMostBatch = 1024;                  // activations and deltas of wider layers leave the cache
+constexpr int64_t kStepsTogether = 16;                // without a word to TeamChoice: a millisecond
 
 template <class T>
 class SmallNetwork final : public PreparedNetwork {
  public:
-  explicit SmallNetwork(const NetworkPlanRequest& request)
+  SmallNetwork(const NetworkPlanRequest& request, bool halves, int threads)
       : specs_(request.layers.begin(), request.layers.end()),
         arrays_(request.arrays),
         state_count_(request.state_count),
         max_batch_(request.max_batch),
+        halves_(halves),
+        threads_(threads),
         kernels_(SmallKernels<T>()),
         layers_(specs_.size()) {
     loss_.loss = request.loss;
@@ -54,6 +42,14 @@ class SmallNetwork final : public PreparedNetwork {
     Place(nullptr);
     buffer_ = AlignedBuffer(used_ * static_cast<int64_t>(sizeof(T)));
     Place(buffer_.template As<T>().data());
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      sample_rows_ = std::lcm(sample_rows_, PassesOf(l).sample_rows);
+      const SmallLayer<T>& layer = layers_[l];
+      tiles_.Add(layer.turned ? layer.inputs : layer.outputs, layer.turned ? layer.outputs : layer.inputs,
+                 specs_[l].bias ? layer.outputs : 0,
+                 {PassesOf(l).gradient_rows, kernels_.tile_vectors, kernels_.lanes});
+    }
+    sums_.resize(static_cast<size_t>(CeilDivide(max_batch_, sample_rows_)));
   }
 
   int64_t Run(const TrainingSteps& work) override {
@@ -61,24 +57,47 @@ class SmallNetwork final : public PreparedNetwork {
       return 0;
     }
     CopyParameters(&SmallNetwork::CopyIn);
+    for (const SmallLayer<T>& layer : layers_) {
+      if (layer.turned_copy != nullptr) {
+        kernels_.turn(static_cast<const T*>(layer.weights.value), layer.stride, layer.outputs, layer.inputs,
+                      layer.turned_copy, layer.copy_stride);
+      }
+    }
     const int64_t steps = work.count();
+    ended_ = false;
+    failure_ = nullptr;
     int64_t done = 0;
-    while (done < steps) {
-      const int64_t begin = work.begin + done * work.batch;
-      Step(work, work.RuleAt(done), begin, std::min(work.batch, work.end - begin));
-      ++done;
-      if (!std::isfinite(work.sums->loss) ||
-          (done < steps && work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)())) {
-        break;
+    while (done < steps && !ended_) {
+      const int64_t first = done;
+      const int64_t last = std::min(steps, first + kStepsTogether);
+      const int64_t start = SteadyNow_ns();
+      {
+        const AloneScope scope(team_choice_.alone());
+        RunTeam(threads_, [&](Team team) {
+          int64_t step = first;
+          while (step < last && !ended_) {
+            Step(work, step++, team);
+          }
+          if (team.thread == 0) {
+            done = step;
+          }
+        });
+      }
+      const int64_t step_ns = (SteadyNow_ns() - start) / (done - first);
+      for (int64_t i = first; threads_ > 1 && i < done; ++i) {
+        team_choice_.Took(step_ns);
       }
     }
     CopyParameters(&SmallNetwork::CopyOut);
+    if (failure_ != nullptr) {
+      std::rethrow_exception(failure_);
+    }
     return done;
   }
 
   std::string Describe() const override {
-    return fmt::format("cpu: small network, {} KiB in one block, {}, 1 thread", buffer_.size_bytes() / 1024,
-                       kernels_.target);
+    return fmt::format("cpu: small network, {} KiB in one block, {}, {} thread{}", buffer_.size_bytes() / 1024,
+                       kernels_.target, threads_, threads_ == 1 ? "" : "s");
   }
 
  private:
@@ -101,19 +120,21 @@ class SmallNetwork final : public PreparedNetwork {
       }
       return arrays;
     };
-    x_stride_ = Padded(specs_.front().inputs);
-    x_ = take(max_batch_ * x_stride_);
-    targets_ = take(max_batch_ * specs_.back().outputs);
-    sample_weights_ = take(max_batch_);
+    room_.x_stride = Padded(specs_.front().inputs);
+    room_.outputs = specs_.back().outputs;
+    room_.x = take(max_batch_ * room_.x_stride);
+    room_.targets = take(max_batch_ * room_.outputs);
+    room_.sample_weights = take(max_batch_);
     for (size_t l = 0; l < specs_.size(); ++l) {
       const LayerSpec& spec = specs_[l];
       SmallLayer<T>& layer = layers_[l];
       layer.inputs = spec.inputs;
       layer.outputs = spec.outputs;
       layer.activation = &spec.activation;
-      layer.turned = Turns(spec, l == 0, kernels_.lanes);
+      const Keeping keeping = KeepingOf(spec, l == 0, max_batch_, kernels_.lanes);
+      layer.turned = keeping == Keeping::kTurned;
       layer.stride = Padded(layer.turned ? spec.outputs : spec.inputs);
-      layer.x_stride = l == 0 ? x_stride_ : layers_[l - 1].batch_stride;
+      layer.x_stride = l == 0 ? room_.x_stride : layers_[l - 1].batch_stride;
       layer.batch_stride = Padded(spec.outputs);
       const int64_t batch = max_batch_ * layer.batch_stride;
       layer.a = take(batch);
@@ -121,24 +142,36 @@ class SmallNetwork final : public PreparedNetwork {
       layer.z = spec.activation.slope_needs_input() ? take(batch) : nullptr;
       layer.distance = SynapseNeedsDistance(spec.synapse) ? take(batch) : nullptr;
       layer.scaled = SynapseScalesDelta(spec.synapse) ? take(batch) : nullptr;
-      layer.weights = take_arrays((layer.turned ? spec.inputs : spec.outputs) * layer.stride, false);
+      const int64_t weights = (layer.turned ? spec.inputs : spec.outputs) * layer.stride;
+      layer.weights = take_arrays(weights, halves_);
+      if (keeping == Keeping::kBoth) {
+        layer.copy_stride = Padded(spec.outputs);
+        layer.turned_copy = take(spec.inputs * layer.copy_stride);
+      }
       layer.bias = spec.bias ? take_arrays(spec.outputs, true) : ParameterArrays{};
+      layer.more = halves_ ? take(weights) : nullptr;
+      layer.bias_more = halves_ && spec.bias ? take(spec.outputs) : nullptr;
     }
   }
 
   // A matrix of outputs × inputs to its padded place, or back.
   void CopyIn(const SmallLayer<T>& layer, const T* outside, T* inside) {
-    for (int64_t j = 0; j < layer.outputs; ++j) {
-      for (int64_t k = 0; k < layer.inputs; ++k) {
-        inside[layer.turned ? k * layer.stride + j : j * layer.stride + k] = outside[j * layer.inputs + k];
-      }
+    if (layer.turned) {
+      kernels_.turn(outside, layer.inputs, layer.outputs, layer.inputs, inside, layer.stride);
+    } else {
+      CopyRows(outside, layer.inputs, inside, layer.stride, layer.outputs, layer.inputs);
     }
   }
   void CopyOut(const SmallLayer<T>& layer, T* outside, const T* inside) {
-    for (int64_t j = 0; j < layer.outputs; ++j) {
-      for (int64_t k = 0; k < layer.inputs; ++k) {
-        outside[j * layer.inputs + k] = inside[layer.turned ? k * layer.stride + j : j * layer.stride + k];
-      }
+    if (layer.turned) {
+      kernels_.turn(inside, layer.stride, layer.inputs, layer.outputs, outside, layer.inputs);
+    } else {
+      CopyRows(inside, layer.stride, outside, layer.inputs, layer.outputs, layer.inputs);
+    }
+  }
+  static void CopyRows(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows, int64_t columns) {
+    for (int64_t i = 0; i < rows; ++i) {
+      std::copy_n(from + i * from_stride, columns, to + i * to_stride);
     }
   }
 
@@ -157,68 +190,127 @@ class SmallNetwork final : public PreparedNetwork {
       if (specs_[l].bias) {
         SmallLayer<T> vector;  // a matrix of one column
         vector.outputs = specs_[l].outputs;
-        vector.inputs = vector.stride = 1;
+        vector.inputs = vector.stride = 1;  // its numbers side by side
         each(arrays_[l].bias, layers_[l].bias, [&](T* outside, T* inside) { (this->*copy)(vector, outside, inside); });
       }
     }
   }
 
-  // Where the layers read the batch: one row of the data set as it is, or copies.
-  struct Batch {
-    const T* x;
-    ConstMatrixView targets;
-    const T* sample_weights;
-  };
-
-  Batch GatherBatch(const TrainingSteps& work, int64_t begin, int64_t rows) {
-    const auto row_at = [&](int64_t i) { return work.order == nullptr ? i : work.order[i]; };
-    for (int64_t i = begin + kPrefetchRows; i < std::min(work.end, begin + kPrefetchRows + rows); ++i) {
-      __builtin_prefetch(work.x.Row<T>(row_at(i)));
-      __builtin_prefetch(work.targets.Row<T>(row_at(i)));
-    }
-    const auto* weights = static_cast<const T*>(work.sample_weights);
-    const int64_t outputs = specs_.back().outputs;
-    if (rows == 1 && layers_.front().turned) {
-      const int64_t row = row_at(begin);
-      return {work.x.Row<T>(row), work.targets.Rows(row, 1), weights == nullptr ? nullptr : weights + row};
-    }
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t row = row_at(begin + i);
-      std::memcpy(x_ + i * x_stride_, work.x.Row<T>(row), static_cast<size_t>(work.x.cols) * sizeof(T));
-      std::memcpy(targets_ + i * outputs, work.targets.Row<T>(row), static_cast<size_t>(outputs) * sizeof(T));
-      if (weights != nullptr) {
-        sample_weights_[i] = weights[row];
-      }
-    }
-    return {x_, ViewOf<const T>(targets_, rows, outputs), weights == nullptr ? nullptr : sample_weights_};
-  }
-
   const SmallPasses<T>& PassesOf(size_t l) const { return kernels_.synapses[static_cast<size_t>(specs_[l].synapse)]; }
 
-  void Step(const TrainingSteps& work, const UpdateRule& rule, int64_t begin, int64_t rows) noexcept {
-    const Batch batch = GatherBatch(work, begin, rows);
-    const auto input_of = [&](size_t l) { return l == 0 ? batch.x : static_cast<const T*>(layers_[l - 1].a); };
-    for (size_t l = 0; l < layers_.size(); ++l) {
-      PassesOf(l).forward(layers_[l], input_of(l), rows);
+  // A step of all threads: answers and deltas of some samples each; when all deltas are there, some tiles of the
+  // gradients each; and the updates. What is computed does not depend on who does.
+  void Step(const TrainingSteps& work, int64_t index, Team team) noexcept {
+    const int64_t begin = work.begin + index * work.batch;
+    const SmallBatch<T> batch = room_.At(work, begin, std::min(work.batch, work.end - begin), layers_.front().turned);
+    const int64_t parts = CeilDivide(batch.rows, sample_rows_);
+    const int64_t first = team.Begin(parts) * sample_rows_;
+    const int64_t last = std::min(batch.rows, team.End(parts) * sample_rows_);
+    if (first < last) {
+      room_.Gather(work, begin, first, last, batch.copied);
+      FindDeltas(batch, first, last);
     }
-    const SmallLayer<T>& last = layers_.back();
-    const auto view = [&](T* data) { return MatrixView{data, rows, last.outputs, last.batch_stride, DTypeOf<T>()}; };
-    loss_.activation = last.activation;
-    loss_.a = view(last.a);
-    loss_.z = view(last.z);
-    loss_.targets = batch.targets;
-    loss_.sample_weights = batch.sample_weights;
-    loss_.delta = view(last.delta);
-    loss_.sums = work.sums;
-    ComputeLossOnHost(loss_);
-    SmallStep<T> step{rows, &rule, NumbersOf<T>(&rule, true), {}};
+    team.Barrier();
+    if (team.thread == 0) {
+      ended_ = AddSums(work, parts) || (index + 1 < work.count() && IsToldToStop(work));
+    }
+    const UpdateRule rule = work.RuleAt(index);
+    SmallStep<T> step{batch.rows, &rule, NumbersOf<T>(&rule, true), {}};
     step.bias_update = step.weight_update;
     step.bias_update.lambda = 0;
-    for (size_t l = layers_.size(); l-- > 0;) {
-      if (l > 0) {
-        PassesOf(l).input_gradient(layers_[l], layers_[l - 1], rows);
+    if (halves_) {
+      UpdateByHalves(batch, parts / 2 * sample_rows_, step, team);
+    } else {
+      const double size = team.size;
+      tiles_.ForShare(team.thread / size, (team.thread + 1) / size, [&](size_t l, int64_t tile, int64_t end) {
+        PassesOf(l).weight_gradient(layers_[l], InputOf(batch, l), step, tile, end);
+      });
+    }
+    team.Barrier();
+  }
+
+  const T* InputOf(const SmallBatch<T>& batch, size_t l) const { return l == 0 ? batch.x : layers_[l - 1].a; }
+
+  // Gradients of the samples before and after `half`, then their sums. Two threads find the gradients of the samples
+  // that they have in their caches: most of what a step moves between cores is read then.
+  void UpdateByHalves(const SmallBatch<T>& batch, int64_t half, const SmallStep<T>& step, Team team) noexcept {
+    for (const bool second : {false, true}) {
+      const int64_t from = second ? half : 0;
+      SmallStep<T> gradient = step;
+      gradient.rule = nullptr;
+      gradient.batch = second ? batch.rows - half : half;
+      const auto store = [&](size_t l, int64_t tile, int64_t end) {
+        SmallLayer<T> layer = layers_[l].From(from);
+        if (second) {
+          layer.weights.gradient = layer.more;
+          layer.bias.gradient = layer.bias_more;
+        }
+        PassesOf(l).weight_gradient(layer, InputOf(batch, l) + from * layer.x_stride, gradient, tile, end);
+      };
+      const double size = team.size;  // the second half comes after the whole work of the first
+      const double before = second ? 1 : 0;
+      tiles_.ForShare(2 * team.thread / size - before, 2 * (team.thread + 1) / size - before, store);
+    }
+    team.Barrier();
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      const SmallLayer<T>& layer = layers_[l];
+      const int64_t rows = layer.turned ? layer.inputs : layer.outputs;
+      if (team.Begin(rows) < team.End(rows)) {
+        kernels_.update_by_halves(layer, step, team.Begin(rows), team.End(rows));
       }
-      PassesOf(l).weight_gradient(layers_[l], input_of(l), step);
+    }
+  }
+
+  // Samples [first, last).
+  void FindDeltas(const SmallBatch<T>& batch, int64_t first, int64_t last) noexcept {
+    const int64_t rows = last - first;
+    const T* x = batch.x + first * room_.x_stride;
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      const SmallLayer<T> layer = layers_[l].From(first);
+      PassesOf(l).forward(layer, x, rows);
+      x = layer.a;
+    }
+    const SmallLayer<T>& output = layers_.back();
+    const auto view = [&](T* data) {
+      return MatrixView{data, batch.rows, output.outputs, output.batch_stride, DTypeOf<T>()};
+    };
+    LossArgs loss = loss_;
+    loss.activation = output.activation;
+    loss.a = view(output.a);
+    loss.z = output.z == nullptr ? MatrixView{} : view(output.z);
+    loss.targets = batch.targets;
+    loss.sample_weights = batch.sample_weights;
+    loss.delta = view(output.delta);
+    for (int64_t i = first; i < last; i += sample_rows_) {
+      sums_[static_cast<size_t>(i / sample_rows_)] = ComputeLossOfSamples(loss, i, std::min(last, i + sample_rows_));
+    }
+    for (size_t l = layers_.size(); l-- > 0;) {
+      const SmallLayer<T> layer = layers_[l].From(first);
+      PassesOf(l).scale(layer, rows);
+      if (l > 0) {
+        PassesOf(l).input_gradient(layer, layers_[l - 1].From(first), rows);
+      }
+    }
+  }
+
+  // Adds the parts of the loss, always in their order; whether it is no longer finite.
+  bool AddSums(const TrainingSteps& work, int64_t parts) const {
+    for (int64_t i = 0; i < parts; ++i) {
+      const LossSums& part = sums_[static_cast<size_t>(i)];
+      work.sums->loss += part.loss;
+      work.sums->weight += part.weight;
+      work.sums->correct += part.correct;
+      work.sums->samples += part.samples;
+    }
+    return !std::isfinite(work.sums->loss);
+  }
+
+  bool IsToldToStop(const TrainingSteps& work) noexcept {
+    try {
+      return work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)();
+    } catch (...) {
+      failure_ = std::current_exception();  // for the caller of Run(), when all threads are back
+      return true;
     }
   }
 
@@ -226,43 +318,51 @@ class SmallNetwork final : public PreparedNetwork {
   std::vector<LayerArrays> arrays_;
   int state_count_;
   int64_t max_batch_;
+  bool halves_;  // of a batch have gradients of their own
+  int threads_;
   const SmallTable<T>& kernels_;
   std::vector<SmallLayer<T>> layers_;
   LossArgs loss_;
+  int64_t sample_rows_ = 1;     // of a part of a batch
+  std::vector<LossSums> sums_;  // of the parts
+  GradientTiles tiles_;
+  TeamChoice team_choice_;
+  bool ended_ = false;  // told by the first thread between two barriers
+  std::exception_ptr failure_;
   AlignedBuffer buffer_;
   int64_t used_ = 0;
-  int64_t x_stride_ = 0;
-  T* x_ = nullptr;
-  T* targets_ = nullptr;
-  T* sample_weights_ = nullptr;
+  SmallBatchRoom<T> room_;
 };
 
 }  // namespace
 
 Verdict SuitsSmallNetwork(const NetworkPlanRequest& request) {
   int64_t parameters = 0;
-  int64_t work = 0;
   for (const LayerSpec& spec : request.layers) {
     if (spec.trained_radius) {
       return Verdict::No("trained radii are computed layer by layer");
     }
     parameters += spec.parameter_count();
-    work += spec.weight_count() * request.max_batch;
   }
   const int64_t bytes = parameters * (1 + request.state_count) * DTypeSize_bytes(request.dtype);
   if (bytes > kMostParameters_bytes) {
     return Verdict::No(fmt::format("{} KiB of parameters and state are more than the {} KiB of a small network",
                                    bytes / 1024, kMostParameters_bytes / 1024));
   }
-  if (request.max_batch > kMostBatch || work > kMostWork) {
+  if (request.max_batch > kMostBatch) {
     return Verdict::No(fmt::format("{} samples a step are enough work for blocks and threads", request.max_batch));
   }
   return Verdict::Yes();
 }
 
-std::unique_ptr<PreparedNetwork> MakeSmallNetwork(const NetworkPlanRequest& request) {
+std::unique_ptr<PreparedNetwork> MakeSmallNetwork(const NetworkPlanRequest& request, int threads) {
+  int64_t work = 0;
+  for (const LayerSpec& spec : request.layers) {
+    work += spec.weight_count() * request.max_batch;
+  }
+  const int64_t worth = std::max<int64_t>(1, work / kWorkPerThread);  // threads; results must not depend on how many
   return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedNetwork> {
-    return std::make_unique<SmallNetwork<T>>(request);
+    return std::make_unique<SmallNetwork<T>>(request, worth > 1, static_cast<int>(std::min<int64_t>(worth, threads)));
   });
 }
 

@@ -1,4 +1,5 @@
-// Training steps of networks that fit into the second-level cache: one thread, one block of memory, nothing packed.
+// Training steps of networks that fit into the second-level cache: one block of memory, nothing packed, threads that
+// wait for each other twice a step.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,6 @@ namespace lamina::cpu {
 Verdict SuitsSmallNetwork(const NetworkPlanRequest& request);
 
 /// For any request of f32 or f64 without trained radii, whether it is the faster way or not.
-std::unique_ptr<PreparedNetwork> MakeSmallNetwork(const NetworkPlanRequest& request);
+std::unique_ptr<PreparedNetwork> MakeSmallNetwork(const NetworkPlanRequest& request, int threads);
 
 }  // namespace lamina::cpu
