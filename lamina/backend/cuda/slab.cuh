@@ -179,10 +179,17 @@ __device__ inline void ForSlabs(const ProductArgs<E, S>& args, int64_t first_row
   __syncthreads();
 }
 
+/// Whether a thread's place among staged results is worked out where they are stored: known from the start on it takes
+/// the registers of sums, as CopyElements(). Updates of parameters need too many there themselves.
+template <class Epilogue>
+inline constexpr bool kPlaceIsLate = true;
+template <class T>
+inline constexpr bool kPlaceIsLate<ParameterEpilogue<T>> = false;
+
 /// element(row, col, count, sums) of the results of `out_rows` x kCols that stand in shared memory, `row` and `col`
 /// those of the whole product, as far as they are inside it; `first_row` is that of the part. A thread keeps to its
 /// columns. Not unrolled: `element` is the code of every activation.
-template <int kCols, int kStride, class E, class S, class Element>
+template <int kCols, int kStride, bool kLate, class E, class S, class Element>
 __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, int64_t first_row, int64_t first_col,
                                  int out_rows, const Element& element) {
   constexpr int kFew = kTogether<S>;
@@ -190,7 +197,9 @@ __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, in
   constexpr int kRowStep = kBlockThreads / kThreadsOfRow;
   static_assert(kBlockThreads % kThreadsOfRow == 0 && kStride % kFew == 0);
   int thread = static_cast<int>(threadIdx.x);
-  Opaque(thread);  // as in CopyElements
+  if constexpr (kLate) {
+    Opaque(thread);
+  }
   const int col = thread % kThreadsOfRow * kFew;
   const int64_t cols_left = args.cols - first_col - col;
   const int count = cols_left < kFew ? static_cast<int>(cols_left) : kFew;
@@ -209,16 +218,18 @@ __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, in
 template <int kCols, int kStride, class E, class S, class Epilogue>
 __device__ inline void StoreStaged(const ProductArgs<E, S>& args, const S* out, int64_t first_row, int64_t first_col,
                                    int out_rows, const Epilogue& epilogue) {
+  constexpr bool kLate = kPlaceIsLate<Epilogue>;
   if constexpr (requires { epilogue.template Reduce<kCols, kStride>(args, out, first_row, first_col, out_rows); }) {
     epilogue.template Reduce<kCols, kStride>(args, out, first_row, first_col, out_rows);
   } else if (args.partial != nullptr) {
     const Rows<S> parts{args.partial + blockIdx.y * args.rows * args.cols, args.cols, args.cols % kTogether<S> == 0};
-    ForStaged<kCols, kStride>(
+    ForStaged<kCols, kStride, kLate>(
         args, out, first_row, first_col, out_rows,
         [&](int64_t row, int64_t col, int count, const auto& sums) { parts.Store(row, col, count, sums); });
   } else {
-    epilogue.Visit(
-        [&](const auto& element) { ForStaged<kCols, kStride>(args, out, first_row, first_col, out_rows, element); });
+    epilogue.Visit([&](const auto& element) {
+      ForStaged<kCols, kStride, kLate>(args, out, first_row, first_col, out_rows, element);
+    });
   }
 }
 
