@@ -70,7 +70,7 @@ struct TrainSettings {
   std::string cost_matrix;
   // network
   std::string recipe = "auto";  // what the settings that are left open are: recipe.h
-  std::vector<int64_t> hidden;   // empty: open
+  std::vector<int64_t> hidden;  // empty: open
   std::string activation = "auto";
   std::string output_activation = "auto";
   std::string layers;

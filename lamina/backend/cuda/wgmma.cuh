@@ -144,10 +144,10 @@ void MultiplyAddGroup(float (&sums)[kCols / 2], uint64_t a, uint64_t b) {
 #define LAMINA_32_SUMS(sums, n)                                                                    \
   LAMINA_EIGHT_SUMS(sums, n), LAMINA_EIGHT_SUMS(sums, (n) + 8), LAMINA_EIGHT_SUMS(sums, (n) + 16), \
       LAMINA_EIGHT_SUMS(sums, (n) + 24)
-#define LAMINA_64_NAMES                                                           \
-  LAMINA_TEN_NAMES()                                                              \
-  LAMINA_TEN_NAMES(1) LAMINA_TEN_NAMES(2) LAMINA_TEN_NAMES(3) LAMINA_TEN_NAMES(4) \
-      LAMINA_TEN_NAMES(5) "%60, %61, %62, %63"
+#define LAMINA_64_NAMES \
+  LAMINA_TEN_NAMES()    \
+  LAMINA_TEN_NAMES(1)   \
+  LAMINA_TEN_NAMES(2) LAMINA_TEN_NAMES(3) LAMINA_TEN_NAMES(4) LAMINA_TEN_NAMES(5) "%60, %61, %62, %63"
 #define LAMINA_128_NAMES                                                                                         \
   LAMINA_64_NAMES ", %64, %65, %66, %67, %68, %69, " LAMINA_TEN_NAMES(7) LAMINA_TEN_NAMES(8) LAMINA_TEN_NAMES(9) \
       LAMINA_TEN_NAMES(10) LAMINA_TEN_NAMES(11) "%120, %121, %122, %123, %124, %125, %126, %127"
