@@ -1,9 +1,10 @@
 """Builds the Python package against a built library in a virtual environment and runs its tests.
 
-Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [-- PYTEST_ARGUMENT...]
+Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [--sanitize] [-- PYTEST_ARGUMENT...]
 
-The environment is kept in FOLDER for the next time, until requirements.txt changes. Exit status 77, which ctest takes for
-skipped, where pip reaches no index. Standard library only.
+--sanitize: BUILD has address and undefined-behaviour sanitizers (preset asan), and the interpreter runs under their preloaded runtime;
+scikit-learn's own checks of estimators then take very long: name the other test files. The environment is kept in FOLDER for the next
+time, until requirements.txt changes. Exit status 77, which ctest takes for skipped, where pip reaches no index. Standard library only.
 """
 
 import argparse
@@ -43,6 +44,23 @@ def make_environment(python: str, folder: pathlib.Path, extra: list[str]) -> pat
     return interpreter
 
 
+SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+# Stubs are written by an interpreter without the runtime. nanobind's own code is compiled as ours is.
+SANITIZED_BUILD = [f"-Ccmake.define.CMAKE_CXX_FLAGS={SANITIZERS}", "-Ccmake.define.CMAKE_BUILD_TYPE=Debug",
+                   "-Ccmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0 -g1", "-Ccmake.define.LAMINA_PYTHON_STUBS=OFF"]
+
+
+def sanitized() -> dict[str, str]:
+    """What an interpreter needs that loads sanitized code: the runtime before all else. Interpreters leak by themselves, and their own
+    allocator hides what is done to its blocks."""
+    def runtime(name: str) -> str:
+        found = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+        return str(pathlib.Path(found.stdout.strip()).resolve())
+
+    return {"LD_PRELOAD": f"{runtime('libasan.so')} {runtime('libstdc++.so')}", "ASAN_OPTIONS": "detect_leaks=0",
+            "PYTHONMALLOC": "malloc"}
+
+
 def main() -> int:
     own, _, for_pytest = " ".join(sys.argv[1:]).partition(" -- ")
     parser = argparse.ArgumentParser(description=__doc__)
@@ -50,6 +68,7 @@ def main() -> int:
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--requirement", action="append", default=[])
+    parser.add_argument("--sanitize", action="store_true")
     given = parser.parse_args(own.split())
     work = given.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -60,10 +79,13 @@ def main() -> int:
         environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
                     "--force-reinstall", f"-Ccmake.define.lamina_DIR={given.library.resolve()}", f"-Cbuild-dir={work / 'build'}",
-                    str(ROOT)], check=True, env=environment)
+                    *(SANITIZED_BUILD if given.sanitize else []), str(ROOT)], check=True, env=environment)
+    arguments = for_pytest.split() or [str(ROOT / "python/tests")]
+    if given.sanitize:
+        environment.update(sanitized())
     # From a folder of its own: what is imported is the package that was installed.
     return subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"),
-                           "--rootdir", str(ROOT), *(for_pytest.split() or [str(ROOT / "python/tests")])],
+                           "--rootdir", str(ROOT), *arguments],
                           cwd=work, env=environment).returncode
 
 
