@@ -333,10 +333,13 @@ int RunTrain(const TrainCommand& command) {
     }
     return RunFolds(command);
   }
-  const auto session =
-      command.resume.empty()
-          ? std::make_unique<TrainSession>(command.settings, std::vector<Activation>(), ranks)
-          : std::make_unique<TrainSession>(command.settings, command.resume, std::vector<Activation>(), ranks);
+  TrainSettings trained = settings;
+  if (command.plan.plan && command.resume.empty() && trained.shards == 0) {  // what ranks would train, by their recipe
+    trained.shards = kShardsOfRanks;
+  }
+  const auto session = command.resume.empty()
+                           ? std::make_unique<TrainSession>(trained, std::vector<Activation>(), ranks)
+                           : std::make_unique<TrainSession>(trained, command.resume, std::vector<Activation>(), ranks);
   if (command.plan.plan) {
     const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
     json node = PlanRanks(*session, command.plan, text);

@@ -69,7 +69,8 @@ std::string RecipeFor(const TrainSettings& settings, bool images) {
     return of_recipes && std::find(std::begin(kOthers), std::end(kOthers), row.name) == std::end(kOthers) &&
            SettingText(settings, row.name) != SettingText(defaults, row.name);
   });
-  return images || given ? "plain" : "tabular";
+  const bool scales_inputs = settings.backend != "cuda";  // the front scale of tabular
+  return images || given || !scales_inputs ? "plain" : "tabular";
 }
 
 TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {

@@ -13,7 +13,7 @@ namespace lamina {
 std::vector<std::string> RecipeNames();
 
 /// What "auto" is: tabular for tables where no setting of network, method and training is given (number types and the
-/// seed may be), else plain. Other names as they are.
+/// seed may be), else plain, as on backend cuda. Other names as they are.
 std::string RecipeFor(const TrainSettings& settings, bool images);
 
 /// The settings with what they leave open ("auto") as their recipe has it for classes or numbers; whatever is given

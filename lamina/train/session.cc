@@ -39,7 +39,6 @@ namespace lamina {
 namespace {
 
 constexpr const char* kSettingsKey = "settings";
-constexpr int64_t kShardsOfRanks = 8;  // where --shards does not say
 
 // The same table may be named from another folder.
 std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }

@@ -18,6 +18,9 @@
 
 namespace lamina {
 
+/// Shards of a batch on ranks, where --shards does not say.
+inline constexpr int64_t kShardsOfRanks = 8;
+
 class Communicator;  // cluster/communicator.h
 struct Checkpoint;
 struct RawData;

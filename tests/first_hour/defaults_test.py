@@ -67,6 +67,7 @@ class DefaultsTest(CliTest):
         self.assertIn(", recipe tabular; ", self.succeed("train", "blobs.csv", "--seed", "3", "--scale", "minmax").out)
         for said in (("--hidden", "5"), ("--epochs", "3"), ("--method", "elm"), ("--recipe", "plain")):
             self.assertNotIn("tabular", self.succeed("train", "blobs.csv", *said).out, said)
+        self.assertIn("0.00 MB of gradients", self.succeed("train", "blobs.csv", "--plan").out)  # ranks train one layer
 
     def test_stops_early_and_keeps_the_best_epoch(self):
         """H5"""

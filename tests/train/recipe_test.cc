@@ -101,6 +101,9 @@ TEST(Recipe, AutoIsTabularForTablesWhereNothingIsSaid) {
   settings.recipe = "auto";
   EXPECT_EQ(RecipeFor(settings, false), "tabular");
   EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
+  settings.backend = "cuda";
+  EXPECT_EQ(RecipeFor(settings, false), "plain") << "which has no front scale";
+  settings.backend = "threads";
   settings.seed = 5;
   settings.dtype = "f64";
   settings.scale = "minmax";
