@@ -10,6 +10,8 @@ option(LAMINA_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
 option(LAMINA_UNITY "Compile several sources of a folder at a time (cmake/unity.cmake)" ON)
 set(LAMINA_UNITY_FILES 24 CACHE STRING "How many at most")
 option(LAMINA_ONE_TARGET "Kernels for AVX2 alone (elsewhere: for what the compiler may assume), for builds that are tested and not used" OFF)
+set(LAMINA_KERNELS all CACHE STRING "Instruction sets that kernels are compiled for: all, or the best of this machine's processor (native)")
+set_property(CACHE LAMINA_KERNELS PROPERTY STRINGS all native)
 set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
 if(LAMINA_RELEASE)

@@ -87,6 +87,9 @@ void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   fmt::print("kernels    {} (of {}), byte products {}, bf16 products {}\n", CpuTargets().front(),
              fmt::join(CpuTargets(), ", "), UseText(use.used.byte_products, "AVX-512 VNNI"),
              UseText(use.used.bf16_products, "AVX-512 BF16"));
+  if (!use.not_built.empty()) {
+    fmt::print("not built  kernels for {}, which would be faster: scripts/build\n", fmt::join(use.not_built, ", "));
+  }
   fmt::print("tiles      {}\n", TilesText(use));
   if (use.level != nullptr) {
     const std::vector<std::string> left_out = use.LeftOut();
@@ -130,6 +133,7 @@ nlohmann::json ToJson(const HardwareInfo& info, const std::vector<GpuInfo>& gpus
           {"l3_bytes", info.l3_bytes},
           {"vector_instructions", info.vector_instructions},
           {"kernel_targets", CpuTargets()},
+          {"kernel_targets_not_built", use.not_built},
           {"byte_products", use.used.byte_products},
           {"bf16_products", use.used.bf16_products},
           {"bf16_tiles", use.used.bf16_tiles},

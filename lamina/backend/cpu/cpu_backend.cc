@@ -2,6 +2,7 @@
 #include "lamina/backend/cpu/cpu_backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -27,10 +28,12 @@ class CpuBackend final : public HostBackend, public Reduces {
   std::string_view name() const override { return "cpu"; }
 
   std::string Describe() const override {
-    const std::string restriction = cpu::ApplyInstructionSets().Restriction();
-    return fmt::format("cpu: {}{}, {} thread{}{}", cpu::Kernels<float>().target,
-                       restriction.empty() ? "" : fmt::format(" (LAMINA_ISA={})", restriction), threads(),
-                       threads() == 1 ? "" : "s", kernel_ == "onednn" ? ", " + OnednnDescription() : "");
+    const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();
+    const std::string restriction = use.Restriction();
+    return fmt::format("cpu: {}{}{}, {} thread{}{}", cpu::Kernels<float>().target,
+                       restriction.empty() ? "" : fmt::format(" (LAMINA_ISA={})", restriction),
+                       use.not_built.empty() ? "" : fmt::format(" (not built: {})", fmt::join(use.not_built, ", ")),
+                       threads(), threads() == 1 ? "" : "s", kernel_ == "onednn" ? ", " + OnednnDescription() : "");
   }
 
   Verdict Supports(const Problem& problem) const override {

@@ -72,6 +72,9 @@ InstructionSetUse Apply() {
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     OnednnMatmul::KeepTo(use.level->name);
   }
+  const int64_t allowed = use.level == nullptr ? kAvx512 : use.level->allowed.targets;
+  const int64_t better = (use.used.targets & -use.used.targets) - 1;  // better ones have lower bits
+  use.not_built = TargetNames(hwy::SupportedTargets() & LAMINA_LEFT_OUT_TARGETS & allowed & better);
   if (use.used.bf16_tiles || use.used.byte_tiles) {
     use.why_no_tiles = AskForTiles();
     for (InstructionSets* sets : {&use.machine, &use.used}) {

@@ -39,7 +39,8 @@ struct InstructionSetUse {
   const InstructionLevel* level = nullptr;  // of LAMINA_ISA; null: it is not set
   InstructionSets machine;                  // compiled in, and of this processor
   InstructionSets used;
-  std::string why_no_tiles;  // where the machine has neither
+  std::string why_no_tiles;            // where the machine has neither
+  std::vector<std::string> not_built;  // vectors better than the used ones that other builds have kernels for
 
   /// What the level leaves out of what the machine has: "AVX3", "byte products".
   std::vector<std::string> LeftOut() const;
