@@ -196,6 +196,9 @@ class Backend {
   virtual void Download(void* host, const void* from, int64_t size_bytes) const = 0;
   /// Waits for all work asked for. Throws Error where some of it failed.
   virtual void Synchronize() const {}
+  /// Waits for what other libraries of this process asked the same device to do, before memory of theirs is read or
+  /// written.
+  virtual void AwaitOthers() const {}
   /// Copies beside the work (copy_streams.h); null for backends in host memory. The backend must outlive it.
   virtual std::unique_ptr<CopyStreams> MakeCopyStreams() const;
 

@@ -5,6 +5,21 @@
 
 namespace lamina {
 
+bool Staging::IsInPlace(Space space) {
+  if (space == Space::kHost) {
+    return !is_needed();
+  }
+  if (!is_needed()) {
+    throw Error(ErrorCode::kInvalidArgument, "backend computes in host memory, and an operand is in a device's",
+                {.value = std::string(backend_->name()), .remedy = "Use backend cuda, or copy the operand."});
+  }
+  if (!in_place_) {
+    backend_->AwaitOthers();
+    in_place_ = true;
+  }
+  return true;
+}
+
 Staging::Slot& Staging::Take(int64_t size_bytes) {
   if (next_ == slots_.size()) {
     slots_.emplace_back();
@@ -26,7 +41,7 @@ std::byte* Staging::Rows(int64_t size_bytes) {
 }
 
 ConstMatrixView Staging::In(const ConstMatrixView& host) {
-  if (!is_needed() || host.empty()) {
+  if (host.empty() || IsInPlace(host.space)) {
     return host;
   }
   ConstMatrixView device = host;
@@ -51,7 +66,7 @@ const void* Staging::In(const void* host, int64_t size_bytes) {
 }
 
 MatrixView Staging::Out(const MatrixView& host) {
-  if (!is_needed() || host.empty()) {
+  if (host.empty() || IsInPlace(host.space)) {
     return host;
   }
   MatrixView device = host;
@@ -74,6 +89,9 @@ void* Staging::InOut(void* host, int64_t size_bytes) {
 }
 
 void Staging::Finish() {
+  if (in_place_) {
+    backend_->Synchronize();
+  }
   for (size_t i = 0; i < next_; ++i) {
     const MatrixView& host = slots_[i].out;
     if (host.empty()) {

@@ -1,4 +1,5 @@
-// Host operands for a backend whatever memory it computes in: a device gets copies and gives the results back.
+// Operands in whatever memory for a backend: a device gets copies of the host's and gives results back, and computes in
+// place what is in its own memory.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,16 @@
 
 namespace lamina {
 
-/// Copies of one call after the other in the same device memory, which grows where a call needs more. On a backend in
-/// host memory everything is handed through. `backend` must outlive it.
+/// Copies of one call after the other in the same device memory, which grows where a call needs more. What is in the
+/// backend's own memory (Space of the view) is handed through; other libraries' work on it is waited for. `backend`
+/// must outlive it. Views of a device's memory for a backend in host memory: Error(kInvalidArgument).
 class Staging {
  public:
   explicit Staging(const Backend& backend) : backend_(&backend) {}
 
   bool is_needed() const { return backend_->space() != Space::kHost; }
   /// Starts a call: what the last one had is overwritten.
-  void Begin() { next_ = 0; }
+  void Begin() { next_ = 0, in_place_ = false; }
   /// Where the backend finds an input.
   ConstMatrixView In(const ConstMatrixView& host);
   const void* In(const void* host, int64_t size_bytes);
@@ -28,7 +30,7 @@ class Staging {
   MatrixView Out(const MatrixView& host);
   /// Where it finds and changes an array.
   void* InOut(void* host, int64_t size_bytes);
-  /// Waits and copies the outputs back.
+  /// Waits and copies back the outputs that are the host's.
   void Finish();
 
  private:
@@ -37,16 +39,19 @@ class Staging {
     MatrixView out;      // of the host, empty for inputs
     int64_t stride = 0;  // of its copy
   };
+  bool IsInPlace(Space space);
   Slot& Take(int64_t size_bytes);
   std::byte* Rows(int64_t size_bytes);
 
   const Backend* backend_;
   std::vector<Slot> slots_;
   size_t next_ = 0;
+  bool in_place_ = false;  // an operand of this call is in the device's memory
   AlignedBuffer rows_;
 };
 
-/// A prepared layer with host operands. On a device, calls may throw Error(kResource | kUnsupported).
+/// A prepared layer with operands in host memory or the backend's. On a device, calls may throw Error(kResource |
+/// kUnsupported).
 class StagedLayer {
  public:
   /// `backend` must outlive it where it computes on a device.

@@ -35,6 +35,9 @@ double LargestMagnitude(ConstMatrixView matrix) {
   if (matrix.empty()) {
     return 0;
   }
+  if (matrix.space != Space::kHost) {
+    return -1;
+  }
   return DispatchDType(matrix.dtype, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
       T least = 0;

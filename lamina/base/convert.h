@@ -37,7 +37,7 @@ auto AsNumber(T value) {
 void ConvertMatrix(ConstMatrixView from, MatrixView to);
 
 /// The largest |element|: an upper bound of it for i64 beyond 2^53. 0 of an empty matrix, NaN if there
-/// is a NaN.
+/// is a NaN, -1 of a matrix in a device's memory: not looked at.
 double LargestMagnitude(ConstMatrixView matrix);
 
 }  // namespace lamina

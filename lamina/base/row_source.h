@@ -7,7 +7,8 @@
 
 namespace lamina {
 
-/// Gives consecutive rows of a matrix as row-major host views. One caller at a time.
+/// Gives consecutive rows of a matrix as row-major views, of host memory unless the source says otherwise. One caller
+/// at a time.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -22,7 +23,7 @@ class RowSource {
   virtual void Prefetch(int64_t begin, int64_t count) = 0;
 };
 
-/// A matrix in memory, which must outlive it.
+/// A matrix in memory (that of its view), which must outlive it.
 class MatrixRows final : public RowSource {
  public:
   explicit MatrixRows(ConstMatrixView view) : view_(view) {}

@@ -26,7 +26,8 @@ class Layer {
   Layer& operator=(Layer&&) noexcept;
   ~Layer();
 
-  /// out = activation(synapse(x, weights) + bias). Host matrices: x rows × inputs and weights outputs × inputs of the
+  /// out = activation(synapse(x, weights) + bias). Matrices in host memory or the backend's own (Space; `bias` in host
+  /// memory): x rows × inputs and weights outputs × inputs of the
   /// layer's type, out rows × outputs of its OutputType(), any strides, rows up to max_batch; bias outputs elements of
   /// OutputType(), or null for a layer without. `out` must not overlap the others. Throws Error(kInvalidArgument)
   /// naming both shapes where they do not fit.

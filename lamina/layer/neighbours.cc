@@ -39,7 +39,11 @@ double LargestOfRows(RowSource& rows) {
   double largest = 0;
   for (int64_t begin = 0; begin < rows.rows(); begin += kBlockRows) {
     const int64_t count = std::min(kBlockRows, rows.rows() - begin);
-    largest = std::max(largest, LargestMagnitude(rows.Rows(begin, count)));
+    const double of_block = LargestMagnitude(rows.Rows(begin, count));
+    if (of_block < 0) {
+      return of_block;  // nobody knows
+    }
+    largest = std::max(largest, of_block);
     rows.Release(begin, count);
   }
   return largest;

@@ -48,7 +48,7 @@ def as_array(a: Any, name: str) -> Array:
         return a
     if hasattr(a, "toarray") and hasattr(a, "nnz"):
         raise TypeError(f"{name} is sparse: give {name}.toarray()")
-    _require_host_memory(a, name)
+    require_host_memory(a, name)
     if type(a).__module__.partition(".")[0] == "torch":
         return _from_torch(a)
     if hasattr(a, "__dlpack__") and not hasattr(a, "__array__"):
@@ -62,7 +62,8 @@ _HOST_DEVICES = (1, 3, 11)
 _DEVICES = {2: "a CUDA GPU", 10: "a ROCm GPU", 13: "managed CUDA memory"}
 
 
-def _require_host_memory(a: Any, name: str) -> None:
+def require_host_memory(a: Any, name: str) -> None:
+    """Refuses arrays of a device, with the way into host memory."""
     if not hasattr(a, "__dlpack_device__"):
         return
     device, number = a.__dlpack_device__()
@@ -72,7 +73,7 @@ def _require_host_memory(a: Any, name: str) -> None:
     remedy = {"torch": f"{name}.cpu()", "cupy": f"{name}.get()"}.get(owner, "it in host memory")
     raise ValueError(
         f"{name} is in {_DEVICES.get(device, f'memory of device type {device}')} (number {number}): give {remedy}; "
-        'backend="cuda" computes on the GPU and copies there itself'
+        'backend="cuda" computes on the GPU (`cdist`, `layer` and `nearest` where it is, others by copying it there)'
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, as_array, dtype_of, output, require_finite, same_type, threads_of
+from ._arrays import Array, dtype_of, require_finite, same_type, threads_of
+from ._device import is_on_gpu, operands, result, vector
 
 _METRICS = {
     "cityblock": "l1",
@@ -42,14 +43,17 @@ def cdist(
     ----------
     x : array, (n, d)
         Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8, in NumPy or whatever
-        gives its memory by the buffer protocol or DLPack (PyTorch on the CPU; arrays of a GPU are refused). Arrays
-        with dense rows are not copied, also read-only ones and mapped files; others (Fortran order) are, once.
+        gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not copied,
+        also read-only ones and mapped files; others (Fortran order) are, once. Arrays of PyTorch or CuPy in the memory
+        of the first CUDA GPU are computed where they are with ``backend="cuda"``, and refused otherwise; the other
+        operand may be in host memory.
     y : array, (m, d), optional
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
     metric : {"cityblock", "euclidean", "sqeuclidean"}
         "manhattan" and "l1", "l2", "l2sq" are other names of these.
     out : array, (n, m), optional
-        Where the distances go: of NumPy or, by DLPack, of PyTorch on the CPU. It is what is returned.
+        Where the distances go: of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU. It is
+        what is returned.
     backend : str
         "cpu", "cuda", "auto" or another of ``lamina.backends()``.
     threads : int, optional
@@ -58,7 +62,8 @@ def cdist(
     Returns
     -------
     array, (n, m)
-        float64 for float64, float32 for the smaller floating-point types; of integers exact sums in int64 (int32 for 8
+        Of NumPy, or where x is on a GPU of x's library, there. float64 for float64, float32 for the smaller
+        floating-point types; of integers exact sums in int64 (int32 for 8
         bits), but roots ("euclidean") as floating-point numbers.
 
     Raises
@@ -75,11 +80,11 @@ def cdist(
            [1.]])
     """
     synapse = metric_name(metric)
-    x, y, dtype = same_type(x, y)
-    result = output(out, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse))
-    if result.size:
-        _core.distances(x, y, dtype, synapse, result, backend, threads_of(threads))
-    return result if out is None else out
+    x, y, dtype = operands(x, y, backend)
+    distances = result(out, x, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse), backend)
+    if x.shape[0] and y.shape[0]:
+        _core.distances(x, y, dtype, synapse, distances, backend, threads_of(threads))
+    return distances if out is None else out
 
 
 def layer(
@@ -101,7 +106,7 @@ def layer(
     w : array, (m, d)
         A row is a neuron's weights. Types and memory as for `cdist`; mapped files are read slice by slice.
     b : array, (m,), optional
-        In the type of the result.
+        In the type of the result; one on a GPU is copied.
     neuron : str
         As the program writes them: "rbf" or "rbf(radius=12)" (the L1 triangle of the 2017 paper), "mul" (dot and
         tanh), "dot-relu", "l2-gaussian(radius=2)", ...
@@ -115,14 +120,14 @@ def layer(
     array, (n, m)
         float64 for float64, int64 and int32, else float32. The same bits for every number of rows and threads.
     """
-    x, w, dtype = same_type(x, w, "x", "w")
-    result_dtype = _core.output_type(dtype)
-    result = output(out, (x.shape[0], w.shape[0]), result_dtype)
+    x, w, dtype = operands(x, w, backend, "x", "w")
+    outputs = result(out, x, (x.shape[0], w.shape[0]), _core.output_type(dtype), backend)
     if b is not None:
-        b = np.ascontiguousarray(as_array(b, "b"), dtype=dtype_of(result_dtype))
-    if result.size and not _core.layer(x, w, b, dtype, neuron, precision, result, backend, threads_of(threads)):
-        raise KeyboardInterrupt
-    return result if out is None else out
+        b = vector(b, "b", _core.output_type(dtype))
+    if x.shape[0] and w.shape[0]:
+        if not _core.layer(x, w, b, dtype, neuron, precision, outputs, backend, threads_of(threads)):
+            raise KeyboardInterrupt
+    return outputs if out is None else out
 
 
 def nearest(
@@ -136,7 +141,7 @@ def nearest(
     ----------
     x : array, (n, d)
     y : array, (m, d)
-        Types and memory as for `cdist`.
+        Types and memory as for `cdist`. Arrays on a GPU are not searched for NaN.
     k : int
         From 1 to m, at most 1024.
     metric, backend, threads
@@ -145,7 +150,7 @@ def nearest(
     Returns
     -------
     distances : array, (n, k)
-        Ascending, in the type that `cdist` gives.
+        Of NumPy, ascending, in the type that `cdist` gives.
     indices : array of int64, (n, k)
         Rows of y. Of rows at the same distance the one with the lower index comes first, as in a stable sort.
 
@@ -155,9 +160,10 @@ def nearest(
         Where shapes or types do not fit, k is out of range, or a number is not finite.
     """
     synapse = metric_name(metric)
-    x, y, dtype = same_type(x, y)
-    require_finite(x, dtype, "x")
-    require_finite(y, dtype, "y")
+    x, y, dtype = operands(x, y, backend)
+    for name, array in (("x", x), ("y", y)):
+        if not is_on_gpu(array):
+            require_finite(array, dtype, name)
     k = int(k)
     if not 1 <= k <= y.shape[0]:
         raise ValueError(f"k is {k}, but must be from 1 to the {y.shape[0]} rows of y")

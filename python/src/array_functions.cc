@@ -26,20 +26,32 @@ struct Operands {
   DType dtype;
 };
 
-Operands OperandsOf(const InArray& x, const InArray& y, const std::string& dtype) {
+Operands OperandsOf(const AnyArray& x, const AnyArray& y, const std::string& dtype) {
   const DType type = ParseDType(dtype);
-  return {ViewOfArray(x, type, "x"), ViewOfArray(y, type, "y"), type};
+  return {ViewOfAny(x, type, "x"), ViewOfAny(y, type, "y"), type};
+}
+
+// Integer operands are looked at where they are in host memory.
+LayerPlanRequest RequestFor(const LayerSpec& layer, const Operands& operands) {
+  LayerPlanRequest request{layer, operands.dtype, operands.x.rows};
+  request.any_slicing = true;
+  if (IsInteger(operands.dtype)) {
+    request.largest_x = LargestMagnitude(operands.x);
+    request.largest_w = LargestMagnitude(operands.y);
+  }
+  return request;
 }
 
 std::string DistanceType(const std::string& dtype, const std::string& metric) {
   return std::string(DTypeName(NeighbourType(ParseDType(dtype), ParseSynapse(metric))));
 }
 
-void Distances(const InArray& x_array, const InArray& y_array, const std::string& dtype, const std::string& metric,
-               const OutArray& out_array, const std::string& backend_name, int threads) {
-  const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);
+void Distances(const AnyArray& x_array, const AnyArray& y_array, const std::string& dtype, const std::string& metric,
+               const AnyOutArray& out_array, const std::string& backend_name, int threads) {
+  const Operands operands = OperandsOf(x_array, y_array, dtype);
+  const auto& [x, y, type] = operands;
   const Synapse synapse = ParseSynapse(metric);
-  const MatrixView out = ViewOfArray(out_array, ParseDType(DistanceType(dtype, metric)), "out");
+  const MatrixView out = ViewOfAny(out_array, ParseDType(DistanceType(dtype, metric)), "out");
   if (x.cols != y.cols || out.rows != x.rows || out.cols != y.rows) {
     throw Error(ErrorCode::kInvalidArgument, "x, y and out do not fit: " + std::to_string(x.rows) + " x " +
                                                  std::to_string(x.cols) + ", " + std::to_string(y.rows) + " x " +
@@ -48,30 +60,26 @@ void Distances(const InArray& x_array, const InArray& y_array, const std::string
   }
   const Backend& backend = BackendOf(backend_name, threads);
   const nb::gil_scoped_release unlocked;
-  LayerPlanRequest request{{x.cols, y.rows, synapse, Activation(), /*bias=*/false}, type, x.rows};
-  request.any_slicing = true;
-  if (IsInteger(type)) {
-    request.largest_x = LargestMagnitude(x);
-    request.largest_w = LargestMagnitude(y);
-  }
   ForwardArgs args;
   args.x = x;
   args.weights = y;
   (IsInteger(out.dtype) ? args.sums : args.a) = out;
-  StagedLayer(backend, request).Forward(args);
+  StagedLayer(backend, RequestFor({x.cols, y.rows, synapse, Activation(), /*bias=*/false}, operands)).Forward(args);
 }
 
-// Slices of a size that the caches like; rows of mapped files are read as they are reached.
-bool OneLayer(const InArray& x_array, const InArray& w_array, const nb::object& bias, const std::string& dtype,
-              const std::string& neuron, const std::string& precision, const OutArray& out_array,
+// Slices of a size that the caches like; rows of mapped files are read as they are reached. What is in a GPU's memory
+// is computed there, as a whole.
+bool OneLayer(const AnyArray& x_array, const AnyArray& w_array, const nb::object& bias, const std::string& dtype,
+              const std::string& neuron, const std::string& precision, const AnyOutArray& out_array,
               const std::string& backend_name, int threads) {
-  const auto [x, w, type] = OperandsOf(x_array, w_array, dtype);
+  const Operands operands = OperandsOf(x_array, w_array, dtype);
+  const auto& [x, w, type] = operands;
   LayerSpec spec = ParseNeuron(neuron);
   spec.inputs = x.cols;
   spec.outputs = w.rows;
   spec.bias = !bias.is_none();
   const DType result = OutputType(type);
-  const MatrixView out = ViewOfArray(out_array, result, "out");
+  const MatrixView out = ViewOfAny(out_array, result, "out");
   const void* biases = nullptr;
   InArray bias_array;
   if (spec.bias) {
@@ -83,12 +91,16 @@ bool OneLayer(const InArray& x_array, const InArray& w_array, const nb::object& 
   bool done = true;
   {
     const nb::gil_scoped_release unlocked;
-    SlicedLayerOptions options;
-    options.precision = ParseName(precision, kPrecisions, "unknown precision");
-    if (IsInteger(type)) {
-      options.largest_x = LargestMagnitude(x);
-      options.largest_w = LargestMagnitude(w);
+    LayerPlanRequest request = RequestFor(spec, operands);
+    request.precision = ParseName(precision, kPrecisions, "unknown precision");
+    if (x.space != Space::kHost || w.space != Space::kHost || out.space != Space::kHost) {
+      Layer(request, backend).Forward(x, w, biases, out);
+      return true;
     }
+    SlicedLayerOptions options;
+    options.precision = request.precision;
+    options.largest_x = request.largest_x;
+    options.largest_w = request.largest_w;
     MatrixRows x_rows(x);
     MatrixRows w_rows(w);
     const SlicePlan plan = PlanSlices(spec, x.rows, type, {.budget_bytes = DefaultBudget_bytes()});
@@ -98,7 +110,7 @@ bool OneLayer(const InArray& x_array, const InArray& w_array, const nb::object& 
   return !interrupts.Finish() && done;
 }
 
-bool Nearest(const InArray& x_array, const InArray& y_array, int64_t k, const std::string& dtype,
+bool Nearest(const AnyArray& x_array, const AnyArray& y_array, int64_t k, const std::string& dtype,
              const std::string& metric, const OutArray& distances_array, const OutArray& indices_array,
              const std::string& backend_name, int threads) {
   const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);

@@ -30,6 +30,21 @@ auto ViewOf2d(const Array& array, DType dtype, const char* name) {
   return std::tuple{rows, cols, stride};
 }
 
+template <class Array>
+Space SpaceOf(const Array& array, const char* name) {
+  const int type = array.device_type();
+  // Pinned memory is the host's: of CUDA 3, of ROCm 11 in DLPack.
+  if (type == nb::device::cpu::value || type == 3 || type == 11) {
+    return Space::kHost;
+  }
+  if (type != nb::device::cuda::value || array.device_id() != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} is in memory of device type {}, number {}", name, type, array.device_id()),
+                {.remedy = "Give it in host memory or in that of the first CUDA GPU (0)."});
+  }
+  return Space::kDevice;
+}
+
 nb::dlpack::dtype DlpackOf(DType dtype) {
   const auto bits = static_cast<uint8_t>(DTypeSize_bytes(dtype) * 8);
   const auto code = dtype == DType::kU8 || dtype == DType::kBF16 ? nb::dlpack::dtype_code::UInt
@@ -48,6 +63,16 @@ ConstMatrixView ViewOfArray(const InArray& array, DType dtype, const char* name)
 MatrixView ViewOfArray(const OutArray& array, DType dtype, const char* name) {
   const auto [rows, cols, stride] = ViewOf2d(array, dtype, name);
   return {array.data(), rows, cols, stride, dtype, Space::kHost};
+}
+
+ConstMatrixView ViewOfAny(const AnyArray& array, DType dtype, const char* name) {
+  const auto [rows, cols, stride] = ViewOf2d(array, dtype, name);
+  return {array.data(), rows, cols, stride, dtype, SpaceOf(array, name)};
+}
+
+MatrixView ViewOfAny(const AnyOutArray& array, DType dtype, const char* name) {
+  const auto [rows, cols, stride] = ViewOf2d(array, dtype, name);
+  return {array.data(), rows, cols, stride, dtype, SpaceOf(array, name)};
 }
 
 const void* VectorOf(const InArray& array, DType dtype, int64_t size, const char* name) {

@@ -176,6 +176,81 @@ def test_arrays_of_other_devices_are_refused(device, says):
             call(OnDevice(device))
 
 
+class InCudaMemory:
+    """Memory of the host that DLPack says is a GPU's: for what must not be read."""
+
+    def __init__(self, array, number=0):
+        self.array, self.number, self.shape, self.dtype = array, number, array.shape, array.dtype
+
+    def __dlpack_device__(self):
+        return 2, self.number
+
+    def __dlpack__(self, **_):
+        import ctypes
+        capsule = self.array.__dlpack__()
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        device = ctypes.cast(pointer(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int32))
+        device[0], device[1] = 2, self.number
+        return capsule
+
+
+@pytest.mark.parametrize("function, more", [(lamina.cdist, {"out": np.empty((4, 4), np.float32)}),
+                                            (lamina.layer, {"out": np.empty((4, 4), np.float32)}), (lamina.nearest, {"k": 1})])
+def test_memory_of_a_gpu_is_for_backend_cuda(function, more):
+    x = np.ones((4, 2), np.float32)
+
+    def call(a, b, **options):
+        function(a, b, **more, **options)
+
+    for operands in ((InCudaMemory(x), x), (x, InCudaMemory(x)), (InCudaMemory(x), InCudaMemory(x))):
+        with pytest.raises(ValueError, match='is in a CUDA GPU.*backend="cuda"'):
+            call(*operands)
+    with pytest.raises(ValueError, match="memory of device type 2, number 1"):
+        call(InCudaMemory(x, number=1), x, backend="cuda")
+    with pytest.raises(ValueError, match="3 columns"):
+        call(InCudaMemory(x), np.ones((4, 3), np.float32), backend="cuda")
+    with pytest.raises(ValueError, match="types f32 and f64"):
+        call(InCudaMemory(x), np.ones((4, 2)), backend="cuda")
+    if "cuda" not in lamina.backends():
+        with pytest.raises(lamina.Error, match="cuda"):
+            call(InCudaMemory(x), x, backend="cuda")
+
+
+def test_who_computes_in_host_memory_reads_nothing_of_a_gpu():
+    x = np.ones((4, 2), np.float32)
+    out = np.empty((4, 4), np.float32)
+    with pytest.raises(ValueError, match="backend computes in host memory"):
+        lamina._core.distances(InCudaMemory(x), x, "f32", "l1", out, "cpu", 1)
+    with pytest.raises(ValueError, match="give out="):
+        lamina.cdist(InCudaMemory(x), x, backend="cuda")
+
+
+def test_tensors_on_a_gpu_are_computed_there():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available() or "cuda" not in lamina.backends():
+        pytest.skip("no GPU, or a package without its kernels")
+    x, y, b = torch.rand(300, 70), torch.rand(200, 70), torch.rand(200)
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        here = [a.to(dtype) for a in (x, y)]
+        there = [a.cuda() for a in here]
+        for metric in ("cityblock", "euclidean"):
+            found = lamina.cdist(*there, metric, backend="cuda")
+            assert found.is_cuda
+            np.testing.assert_array_equal(found.cpu().numpy(), lamina.cdist(*here, metric, backend="cuda"))
+        out = torch.empty(300, 200, dtype=torch.float64 if dtype == torch.float64 else torch.float32, device="cuda")
+        assert lamina.layer(*there, b.cuda(), out=out, backend="cuda") is out
+        np.testing.assert_array_equal(out.cpu().numpy(), lamina.layer(*here, b.numpy(), backend="cuda"))
+    for found, expected in zip(lamina.nearest(x.cuda(), y.cuda(), 5, backend="cuda"), lamina.nearest(x, y, 5, backend="cuda")):
+        np.testing.assert_array_equal(found, expected)
+    # What is still being computed on the tensor is waited for.
+    big = torch.rand(4096, 4096, device="cuda")
+    for _ in range(20):
+        big = big @ big / 2048
+    np.testing.assert_array_equal(lamina.cdist(big[:10], big[:10], backend="cuda").cpu().numpy(),
+                                  lamina.cdist(big[:10].cpu(), big[:10].cpu(), backend="cuda"))
+
+
 def test_torch_tensors_are_not_copied():
     torch = pytest.importorskip("torch")
     x, y = torch.rand(30, 8), torch.rand(20, 8)

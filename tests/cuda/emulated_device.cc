@@ -77,6 +77,8 @@ void Device::Synchronize() {
   ThrowKept();
 }
 
+void Device::AwaitOthers() { Synchronize(); }
+
 void Device::Enqueue(std::function<void()> work) noexcept {
   if (state_->recording != nullptr) {
     state_->recording->push_back(std::move(work));

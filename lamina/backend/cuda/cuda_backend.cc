@@ -98,6 +98,7 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
   }
 
   void Synchronize() const override { device_->Synchronize(); }
+  void AwaitOthers() const override { device_->AwaitOthers(); }
   std::unique_ptr<CopyStreams> MakeCopyStreams() const override { return device_->MakeCopyStreams(); }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {

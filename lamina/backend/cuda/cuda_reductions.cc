@@ -30,6 +30,7 @@ class OnDevice {
   OnDevice& operator=(const OnDevice&) = delete;
 
   N* get() const { return data_; }
+  Device& device() const { return *device_; }
   void Upload(const N* host, int64_t count) { UploadAt(0, host, count); }
   void UploadAt(int64_t begin, const N* host, int64_t count) {
     device_->Upload(data_ + begin, host, count * static_cast<int64_t>(sizeof(N)));
@@ -61,7 +62,17 @@ class PaddedRows {
     }
     data_.UploadAt(begin * stride_, dense_.data(), host.rows * stride_);
   }
-  Operand<T> From(int64_t row) const { return {data_.get() + row * stride_, stride_, /*aligned=*/true}; }
+  // These rows from now on: copied, or in place where they are the device's.
+  void Set(const ConstMatrixView& rows) {
+    if (rows.space == Space::kHost) {
+      Upload(0, rows);
+      rows_ = {data_.get(), stride_, /*aligned=*/true};
+      return;
+    }
+    data_.device().AwaitOthers();
+    rows_ = OperandOf<T>(rows);
+  }
+  Operand<T> From(int64_t row) const { return {rows_.data + row * rows_.stride, rows_.stride, rows_.aligned}; }
   int64_t cols() const { return cols_; }
 
  private:
@@ -69,6 +80,7 @@ class PaddedRows {
 
   int64_t cols_, stride_;
   OnDevice<T> data_;
+  Operand<T> rows_{data_.get(), stride_, /*aligned=*/true};
   std::vector<T> dense_;  // rows on their way
 };
 
@@ -112,7 +124,7 @@ class CudaNearestLists final : public NearestLists {
 
   void Start(ConstMatrixView x) override {
     rows_ = x.rows;
-    x_.Upload(0, x);
+    x_.Set(x);
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
     limits_.Upload(std::vector<T>(static_cast<size_t>(rows_), lists_.largest ? -kInfinity : kInfinity).data(), rows_);
     counts_.Upload(std::vector<unsigned>(static_cast<size_t>(rows_), 0U).data(), rows_);
@@ -120,7 +132,7 @@ class CudaNearestLists final : public NearestLists {
 
   // So many rows at once that no list runs over whatever their distances are.
   void Add(ConstMatrixView y, int64_t first_index) override {
-    y_.Upload(0, y);
+    y_.Set(y);
     const int64_t step = (lists_.capacity - k_) / kReducedColumns * kReducedColumns;
     for (int64_t begin = 0; begin < y.rows; begin += step) {
       const int64_t count = std::min(step, y.rows - begin);

@@ -145,6 +145,11 @@ void Device::Synchronize() {
   Require(cudaStreamSynchronize(state_->stream), "work on the GPU (LAMINA_CUDA_SYNC=1 names the operation)");
 }
 
+void Device::AwaitOthers() {
+  ThrowKept();
+  Require(cudaDeviceSynchronize(), "work that others asked the GPU to do");
+}
+
 void Device::LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
                           void** parameters, bool together) noexcept {
   cudaError_t error = cudaSuccess;

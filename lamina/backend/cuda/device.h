@@ -50,6 +50,8 @@ class Device {
   void Upload(void* to, const void* host, int64_t size_bytes);
   void Download(void* host, const void* from, int64_t size_bytes);
   void Synchronize();
+  /// Waits for the work of other streams, too.
+  void AwaitOthers();
   /// Copies beside the work of this device, which must outlive it.
   std::unique_ptr<CopyStreams> MakeCopyStreams();
 
