@@ -5,13 +5,17 @@
 
 namespace lamina {
 
-bool Staging::IsInPlace(Space space) {
-  if (space == Space::kHost) {
-    return !is_needed();
-  }
-  if (!is_needed()) {
+void Staging::RequireReach(Space space) const {
+  if (space != Space::kHost && !is_needed()) {
     throw Error(ErrorCode::kInvalidArgument, "backend computes in host memory, and an operand is in a device's",
                 {.value = std::string(backend_->name()), .remedy = "Use backend cuda, or copy the operand."});
+  }
+}
+
+bool Staging::IsInPlace(Space space) {
+  RequireReach(space);
+  if (space == Space::kHost) {
+    return !is_needed();
   }
   if (!in_place_) {
     backend_->AwaitOthers();
@@ -117,6 +121,9 @@ StagedLayer::StagedLayer(const Backend& backend, const LayerPlanRequest& request
 
 void StagedLayer::Forward(const ForwardArgs& args) {
   if (!staged_) {
+    for (const Space space : {args.x.space, args.weights.space, args.a.space, args.sums.space}) {
+      staging_.RequireReach(space);
+    }
     prepared_->Forward(args);
     return;
   }

@@ -15,12 +15,14 @@ namespace lamina {
 
 /// Copies of one call after the other in the same device memory, which grows where a call needs more. What is in the
 /// backend's own memory (Space of the view) is handed through; other libraries' work on it is waited for. `backend`
-/// must outlive it. Views of a device's memory for a backend in host memory: Error(kInvalidArgument).
+/// must outlive it.
 class Staging {
  public:
   explicit Staging(const Backend& backend) : backend_(&backend) {}
 
   bool is_needed() const { return backend_->space() != Space::kHost; }
+  /// Throws Error(kInvalidArgument) for a device's memory where the backend computes in the host's, as all below do.
+  void RequireReach(Space space) const;
   /// Starts a call: what the last one had is overwritten.
   void Begin() { next_ = 0, in_place_ = false; }
   /// Where the backend finds an input.
