@@ -208,7 +208,7 @@ def test_memory_of_a_gpu_is_for_backend_cuda(function, more):
             call(*operands)
     with pytest.raises(ValueError, match="memory of device type 2, number 1"):
         call(InCudaMemory(x, number=1), x, backend="cuda")
-    with pytest.raises(ValueError, match="3 columns"):
+    with pytest.raises(ValueError, match="2 columns and . 3: they must have the same"):
         call(InCudaMemory(x), np.ones((4, 3), np.float32), backend="cuda")
     with pytest.raises(ValueError, match="types f32 and f64"):
         call(InCudaMemory(x), np.ones((4, 2)), backend="cuda")
