@@ -68,6 +68,8 @@ struct TrainOptions {
   double label_smoothing = 0;     // share of the training targets that is spread over the classes
   double dropout = 0;             // share of the hidden layers' outputs that a step leaves out
   double mixup = 0;               // ExecutorOptions::mixup
+  Normalization normalization = Normalization::kNone;  // of hidden layers in training steps
+  bool starts_trained = false;    // ExecutorOptions::starts_trained
   std::vector<bool> frozen;       // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.

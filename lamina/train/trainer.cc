@@ -85,6 +85,8 @@ struct Trainer::Run_ {
     plan.front_scale = options.front_scale;
     plan.dropout = options.dropout;
     plan.mixup = options.mixup;
+    plan.normalization = options.normalization;
+    plan.starts_trained = options.starts_trained;
     plan.seed = options.seed;
     plan.step_batch = step_rows;
     plan.precision = options.precision;
