@@ -369,6 +369,9 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
 TrainState Trainer::Run_::Snapshot() const {
   TrainState copy = state;
   copy.parameters = executor.TrainedParameters();
+  if (copy.parameters.size_bytes() > owner.network_.parameter_bytes()) {
+    copy.answering_parameters = executor.FoldedParameters();
+  }
   copy.optimiser.clear();
   if (lbfgs != nullptr) {
     copy.optimiser = lbfgs->state();
