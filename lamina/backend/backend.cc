@@ -1,4 +1,5 @@
-// What a backend answers that has no trained radii, no normalised layers, no steps of whole networks and no memory of its own.
+// What a backend answers that has no trained radii, no normalised layers, no steps of whole networks and no memory of
+// its own.
 #include "lamina/backend/backend.h"
 
 #include <fmt/format.h>

@@ -147,8 +147,8 @@ struct NormalizationArrays {
   void* variance = nullptr;
 };
 
-/// A normalised layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of the
-/// batch in each column, y = γ z + β, a = activation(y). Of a batch of one row the statistics are the running ones.
+/// A normalised layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of
+/// the batch in each column, y = γ z + β, a = activation(y). Of a batch of one row the statistics are the running ones.
 struct NormalizeForwardArgs {
   MatrixView z;  // batch × outputs
   NormalizationArrays arrays;

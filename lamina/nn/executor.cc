@@ -168,9 +168,7 @@ ConstMatrixView Executor::InputOf(size_t l, ConstMatrixView x) const {
 // `flat` begins like the network's parameters.
 void Executor::ForwardLayer(size_t l, ConstMatrixView x, const Buffer& flat) noexcept {
   const LayerSpec& spec = specs_[l];
-  const auto at = [&](int64_t offset) {
-    return static_cast<char*>(flat.data()) + offset * DTypeSize_bytes(dtype_);
-  };
+  const auto at = [&](int64_t offset) { return static_cast<char*>(flat.data()) + offset * DTypeSize_bytes(dtype_); };
   const int64_t rows = x.rows / Blocks(l);
   for (int64_t block = 0; block < Blocks(l); ++block) {
     const int64_t first = block * rows;
@@ -304,8 +302,7 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
   args.x = input;
   args.delta = delta;
   args.weights = weights;
-  args.bias =
-      spec.bias && !IsNormalized(l) ? ArraysAt(offsets_[l].bias + block * spec.outputs) : ParameterArrays{};
+  args.bias = spec.bias && !IsNormalized(l) ? ArraysAt(offsets_[l].bias + block * spec.outputs) : ParameterArrays{};
   args.rule = rule;
   args.distance = distance;
   prepared.WeightGradient(args);

@@ -50,8 +50,8 @@ struct ExecutorOptions {
   /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
   /// the running statistics folded into the weights. For backends that SupportsNormalization().
   Normalization normalization = Normalization::kNone;
-  /// The weights at the start are those of a trained network: in the first step γ and β are made such that it answers as
-  /// it did before.
+  /// The weights at the start are those of a trained network: in the first step γ and β are made such that it answers
+  /// as it did before.
   bool starts_trained = false;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
@@ -134,12 +134,12 @@ class Executor {
   struct LayerState {
     Activation activation;  // that of the spec; of radius 1 where radii are trained
     std::unique_ptr<PreparedLayer> prepared;
-    std::unique_ptr<Buffer> a;         // max_batch (of each member) × outputs
-    std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
-    std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
-    std::unique_ptr<Buffer> delta;     // same, training only
-    std::unique_ptr<Buffer> mask;      // same, where outputs are dropped: 0 or 1 / (1 - dropout)
-    std::unique_ptr<Buffer> dropped;   // same, a times the mask
+    std::unique_ptr<Buffer> a;                    // max_batch (of each member) × outputs
+    std::unique_ptr<Buffer> z;                    // same, training only: where the slope reads it; u of trained radii
+    std::unique_ptr<Buffer> distance;             // same, only where SynapseNeedsDistance
+    std::unique_ptr<Buffer> delta;                // same, training only
+    std::unique_ptr<Buffer> mask;                 // same, where outputs are dropped: 0 or 1 / (1 - dropout)
+    std::unique_ptr<Buffer> dropped;              // same, a times the mask
     std::unique_ptr<NormalizedState> normalized;  // null: not normalised
   };
 

@@ -9,10 +9,10 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kAlignment_elements = 16;
+constexpr int64_t kCacheLine_elements = 16;
 
-int64_t Aligned(int64_t elements) {
-  return (elements + kAlignment_elements - 1) / kAlignment_elements * kAlignment_elements;
+int64_t WholeLines(int64_t elements) {
+  return (elements + kCacheLine_elements - 1) / kCacheLine_elements * kCacheLine_elements;
 }
 
 }  // namespace
@@ -20,9 +20,9 @@ int64_t Aligned(int64_t elements) {
 int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers,
                        const std::vector<bool>& normalized) {
   const int64_t inputs = network.layers()[static_cast<size_t>(embedding_layers)].inputs;
-  int64_t elements = front_scale && network.members() == 1 ? Aligned(inputs) : 0;
+  int64_t elements = front_scale && network.members() == 1 ? WholeLines(inputs) : 0;
   for (size_t l = 0; l < normalized.size(); ++l) {
-    elements += normalized[l] ? 3 * Aligned(network.layers()[l].outputs) : 0;
+    elements += normalized[l] ? 3 * WholeLines(network.layers()[l].outputs) : 0;
   }
   return network.parameter_bytes() + elements * DTypeSize_bytes(network.dtype());
 }
@@ -40,7 +40,8 @@ void Executor::RequireNormalization() const {
                 {.remedy = "Use one member, or no normalisation."});
   }
   if (std::find(normalized_.begin(), normalized_.end(), true) == normalized_.end()) {
-    throw Error(ErrorCode::kInvalidArgument, "there is no layer to normalise: that needs a hidden layer of dot products",
+    throw Error(ErrorCode::kInvalidArgument,
+                "there is no layer to normalise: that needs a hidden layer of dot products",
                 {.remedy = "Add one, or use no normalisation."});
   }
   for (size_t l = 0; l < normalized_.size(); ++l) {
@@ -74,7 +75,7 @@ void Executor::PrepareNormalization(int64_t offset) {
     state->inverse = backend_.Allocate(spec.outputs * element);
     for (int64_t* at : {&state->gamma, &state->mean, &state->variance}) {
       *at = offset;
-      offset += Aligned(spec.outputs);
+      offset += WholeLines(spec.outputs);
     }
     layers_[l].normalized = std::move(state);
   }

@@ -130,8 +130,8 @@ void Executor::Fold() noexcept {
 void Executor::FoldInto(void* network) const {
   backend_.Download(network, parameters_->data(), network_bytes_);
   if (HasFrontScale()) {
-    std::memcpy(static_cast<char*>(network) + offsets_[FrontLayer()].weights * DTypeSize_bytes(dtype_),
-                folded_->data(), static_cast<size_t>(folded_->size_bytes()));
+    std::memcpy(static_cast<char*>(network) + offsets_[FrontLayer()].weights * DTypeSize_bytes(dtype_), folded_->data(),
+                static_cast<size_t>(folded_->size_bytes()));
   }
   FoldNormalizationInto(network);
 }

@@ -59,7 +59,9 @@ void TrainOptions::Validate() const {
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
   if (normalization == Normalization::kBatch && batch < 2) {
     throw Error(ErrorCode::kInvalidArgument, "batch must be at least 2 where layers are normalised by it",
-                {.value = fmt::format("{}", batch), .remedy = "Give a larger batch, or use no normalisation.", .setting = "batch"});
+                {.value = fmt::format("{}", batch),
+                 .remedy = "Give a larger batch, or use no normalisation.",
+                 .setting = "batch"});
   }
 }
 

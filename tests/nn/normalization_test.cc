@@ -16,7 +16,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kSmallRows = 7;
-constexpr int64_t kColumns = 3;
+constexpr int64_t kFeatureCount = 3;
 constexpr double kEpsilon = 1e-5;
 
 using Values = std::vector<std::vector<double>>;  // rows × columns
@@ -48,7 +48,7 @@ struct Plain {
     network.Initialize(Initialization::kGlorotUniform, 3);
     int64_t at = network.parameter_bytes() / 8;
     front_at = at;
-    at += front ? Padded(kColumns) : 0;
+    at += front ? Padded(kFeatureCount) : 0;
     for (size_t l = 0; l + 1 < network.layers().size(); ++l) {
       behind.push_back(at);
       at += 3 * Padded(network.layers()[l].outputs);
@@ -70,7 +70,7 @@ struct Plain {
         flat[static_cast<size_t>(n)] = random.Uniform(low, high);
       }
     };
-    fill(front_at, front_scale ? kColumns : 0, 0.5, 2);
+    fill(front_at, front_scale ? kFeatureCount : 0, 0.5, 2);
     for (size_t l = 0; l < behind.size(); ++l) {
       const int64_t outputs = network.layers()[l].outputs;
       fill(network.offsets()[l].bias, outputs, -0.5, 0.5);
@@ -122,8 +122,8 @@ struct Plain {
         variance->push_back(v);
       }
       for (auto& row : out) {
-        row[column] = Activate(spec.activation.name(),
-                               at(Gamma(l) + j) * (row[column] - m) / std::sqrt(v + kEpsilon) + beta);
+        row[column] =
+            Activate(spec.activation.name(), at(Gamma(l) + j) * (row[column] - m) / std::sqrt(v + kEpsilon) + beta);
       }
     }
     return out;
@@ -132,7 +132,7 @@ struct Plain {
   Values Answers(const std::vector<double>& flat, int64_t rows, bool by_batch) const {
     Values value;
     for (int64_t i = 0; i < rows; ++i) {
-      value.emplace_back(x.Row<double>(i), x.Row<double>(i) + kColumns);
+      value.emplace_back(x.Row<double>(i), x.Row<double>(i) + kFeatureCount);
     }
     for (size_t l = 0; l < network.layers().size(); ++l) {
       value = Layer(l, value, flat, by_batch, nullptr, nullptr);
@@ -165,7 +165,7 @@ struct Plain {
     return found;
   }
 
-  Network network{{{kColumns, 5, Synapse::kDot, "mish", true},
+  Network network{{{kFeatureCount, 5, Synapse::kDot, "mish", true},
                    {5, 4, Synapse::kDot, "tanh", true},
                    {4, 2, Synapse::kDot, "identity", true}},
                   DType::kF64};
@@ -173,7 +173,7 @@ struct Plain {
   int64_t front_at = 0;
   std::vector<int64_t> behind;  // of each hidden layer
   int64_t size = 0;
-  Matrix x = RandomMatrix(kSmallRows, kColumns, DType::kF64, 1);
+  Matrix x = RandomMatrix(kSmallRows, kFeatureCount, DType::kF64, 1);
   Matrix y = RandomMatrix(kSmallRows, 2, DType::kF64, 2);
   std::vector<double> weights{0.5, 1, 1.5, 2, 0.25, 1, 0.75};
   std::vector<Matrix> masks;  // of dropout, a hidden layer each; empty: none
@@ -205,7 +205,8 @@ void ExpectStepFollowsGradient(const Plain& plain, const Backend& backend, const
     const double above = plain.Loss(moved, rows, by_batch);
     moved[n] = start[n] - kStep;
     const double slope = (above - plain.Loss(moved, rows, by_batch)) / (2 * kStep) / static_cast<double>(rows);
-    const bool of_front = plain.front_scale && place >= plain.front_at && place < plain.front_at + Padded(kColumns);
+    const bool of_front =
+        plain.front_scale && place >= plain.front_at && place < plain.front_at + Padded(kFeatureCount);
     ASSERT_NEAR(start[n] - after[n], kRate * (of_front ? options.front_scale : 1) * slope, 1e-9) << n;
   }
 }
@@ -268,7 +269,7 @@ TEST(Normalization, AnswersAreByTheRunningStatisticsFoldedIntoTheWeights) {
         const std::vector<double> before = NumbersIn(executor.TrainedParameters());
         Values value;
         for (int64_t i = 0; i < kSmallRows; ++i) {
-          value.emplace_back(plain.x.Row<double>(i), plain.x.Row<double>(i) + kColumns);
+          value.emplace_back(plain.x.Row<double>(i), plain.x.Row<double>(i) + kFeatureCount);
         }
         for (size_t l = 0; l < 2; ++l) {
           std::vector<double> mean;
@@ -347,10 +348,8 @@ TEST(Normalization, GivesTheSameBitsOnAnyNumberOfThreads) {
 TEST(Normalization, ATrainedNetworkBeginsWithWhatItAnswers) {
   const Plain plain;
   for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
-    const ExecutorOptions options{.max_batch = kSmallRows,
-                                  .training = true,
-                                  .normalization = Normalization::kBatch,
-                                  .starts_trained = true};
+    const ExecutorOptions options{
+        .max_batch = kSmallRows, .training = true, .normalization = Normalization::kBatch, .starts_trained = true};
     Executor executor(plain.network, *backend, options);
     Executor without(plain.network, *backend, {.max_batch = kSmallRows, .training = true});
     UpdateRule rule;
@@ -394,8 +393,7 @@ TEST(Normalization, IsRefusedWhereItCannotBe) {
   const std::unique_ptr<Backend> device = conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
   if (device != nullptr && device->space() != Space::kHost) {
     const Plain plain;
-    EXPECT_TRUE(
-        Mentions(CaughtError([&] { Executor(plain.network, *device, options); }).what(), "does not normalise"));
+    EXPECT_TRUE(Mentions(CaughtError([&] { Executor(plain.network, *device, options); }).what(), "does not normalise"));
   }
 }
 

@@ -27,9 +27,8 @@ std::vector<Recipe> Recipes() {
   base.batch = 6;
   base.seed = 5;
   base.rule.learning_rate = 0.1;
-  std::vector<Recipe> recipes{{"momentum", base},       {"nesterov", base}, {"adam", base}, {"plateau", base},
-                              {"early_stopping", base}, {"recipe", base},   {"lbfgs", base},
-                              {"normalized", base}};
+  std::vector<Recipe> recipes{{"momentum", base},       {"nesterov", base}, {"adam", base},  {"plateau", base},
+                              {"early_stopping", base}, {"recipe", base},   {"lbfgs", base}, {"normalized", base}};
   recipes[0].options.rule.momentum = 0.9;
   recipes[1].options.rule.kind = UpdateKind::kNesterov;
   recipes[1].options.rule.momentum = 0.8;
