@@ -134,13 +134,14 @@ class Executor {
   struct LayerState {
     Activation activation;  // that of the spec; of radius 1 where radii are trained
     std::unique_ptr<PreparedLayer> prepared;
-    std::unique_ptr<Buffer> a;                    // max_batch (of each member) × outputs
-    std::unique_ptr<Buffer> z;                    // same, training only: where the slope reads it; u of trained radii
-    std::unique_ptr<Buffer> distance;             // same, only where SynapseNeedsDistance
-    std::unique_ptr<Buffer> delta;                // same, training only
-    std::unique_ptr<Buffer> mask;                 // same, where outputs are dropped: 0 or 1 / (1 - dropout)
-    std::unique_ptr<Buffer> dropped;              // same, a times the mask
-    std::unique_ptr<NormalizedState> normalized;  // null: not normalised
+    std::unique_ptr<Buffer> a;         // max_batch (of each member) × outputs
+    std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
+    std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
+    std::unique_ptr<Buffer> delta;     // same, training only
+    std::unique_ptr<Buffer> mask;      // same, where outputs are dropped: 0 or 1 / (1 - dropout)
+    std::unique_ptr<Buffer> dropped;   // same, a times the mask
+    // Null: not normalised.
+    std::unique_ptr<NormalizedState> normalized;
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;

@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kSmallRows = 7;
 constexpr int64_t kFeatureCount = 3;
 constexpr double kEpsilon = 1e-5;
-
 using Values = std::vector<std::vector<double>>;  // rows × columns
 
 int64_t Padded(int64_t n) { return (n + 15) / 16 * 16; }
