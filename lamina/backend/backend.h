@@ -155,7 +155,7 @@ struct NormalizeForwardArgs {
   /// That the batch has in the running statistics, which keep the rest; their variance is the unbiased one. 0: left
   /// alone.
   double share = 0;
-  bool keeps_answers = false;  // γ and β become those with which y is z + β
+  bool keeps_answers = false;  // γ and β follow the running statistics: answers stay
   const Activation* activation = nullptr;
   void* inverse = nullptr;  // outputs: 1 / √(variance + ε)
   MatrixView y;             // batch × outputs, written where not empty

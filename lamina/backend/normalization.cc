@@ -61,15 +61,18 @@ void ForwardColumns(const NormalizeForwardArgs& args, int64_t begin, int64_t cou
       mean[column] = static_cast<double>(running_mean[j]);
       variance[column] = static_cast<double>(running_variance[j]);
     } else if (args.share > 0) {
+      const auto mean_before = static_cast<double>(running_mean[j]);
+      const double before = std::sqrt(static_cast<double>(running_variance[j]) + kVarianceEpsilon);
       running_mean[j] += static_cast<T>(args.share * (mean[column] - static_cast<double>(running_mean[j])));
       running_variance[j] +=
           static_cast<T>(args.share * (unbiased * variance[column] - static_cast<double>(running_variance[j])));
+      if (args.keeps_answers) {
+        const double factor = static_cast<double>(gamma[j]) / before;
+        beta[j] += static_cast<T>(factor * (static_cast<double>(running_mean[j]) - mean_before));
+        gamma[j] = static_cast<T>(factor * std::sqrt(static_cast<double>(running_variance[j]) + kVarianceEpsilon));
+      }
     }
     const double deviation = std::sqrt(variance[column] + kVarianceEpsilon);
-    if (args.keeps_answers) {
-      gamma[j] = static_cast<T>(deviation);
-      beta[j] += static_cast<T>(mean[column]);
-    }
     centre[column] = static_cast<T>(mean[column]);
     inverse[j] = static_cast<T>(1 / deviation);
   }

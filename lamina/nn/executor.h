@@ -50,8 +50,8 @@ struct ExecutorOptions {
   /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
   /// the running statistics folded into the weights. For backends that SupportsNormalization().
   Normalization normalization = Normalization::kNone;
-  /// The weights at the start are those of a trained network: in the first step γ and β are made such that it answers
-  /// as it did before.
+  /// The weights at the start are those of a trained network: in the first ten steps γ and β follow the running
+  /// statistics, so that answers change by the gradients alone.
   bool starts_trained = false;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).

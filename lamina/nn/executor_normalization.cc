@@ -117,7 +117,7 @@ void Executor::NormalizeInStep(size_t l, ConstMatrixView x, int64_t step) noexce
   args.z = product.a;
   args.arrays = NormalizationOf(l);
   args.share = step == 0 ? 0 : std::max(kShare, 1 / static_cast<double>(step));
-  args.keeps_answers = step == 1 && options_.starts_trained;
+  args.keeps_answers = options_.starts_trained && static_cast<double>(step) * kShare <= 1;
   args.activation = &layers_[l].activation;
   args.inverse = state.inverse->data();
   args.y = View(layers_[l].z, x.rows, spec.outputs);
