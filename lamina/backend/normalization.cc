@@ -53,7 +53,6 @@ void ForwardColumns(const NormalizeForwardArgs& args, int64_t begin, int64_t cou
   if (rows > 1) {
     StatisticsOf<T>(args.z, begin, count, mean, variance);
   }
-  const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   std::array<T, kNormalizedColumns> centre;
   for (int64_t j = 0; j < count; ++j) {
     const auto column = static_cast<size_t>(j);
@@ -61,11 +60,11 @@ void ForwardColumns(const NormalizeForwardArgs& args, int64_t begin, int64_t cou
       mean[column] = static_cast<double>(running_mean[j]);
       variance[column] = static_cast<double>(running_variance[j]);
     } else if (args.share > 0) {
+      const double unbiased = variance[column] * static_cast<double>(rows) / static_cast<double>(rows - 1);
       const auto mean_before = static_cast<double>(running_mean[j]);
       const double before = std::sqrt(static_cast<double>(running_variance[j]) + kVarianceEpsilon);
       running_mean[j] += static_cast<T>(args.share * (mean[column] - static_cast<double>(running_mean[j])));
-      running_variance[j] +=
-          static_cast<T>(args.share * (unbiased * variance[column] - static_cast<double>(running_variance[j])));
+      running_variance[j] += static_cast<T>(args.share * (unbiased - static_cast<double>(running_variance[j])));
       if (args.keeps_answers) {
         const double factor = static_cast<double>(gamma[j]) / before;
         beta[j] += static_cast<T>(factor * (static_cast<double>(running_mean[j]) - mean_before));
