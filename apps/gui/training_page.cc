@@ -98,7 +98,7 @@ QWidget* TrainingPage::MakeSettings() {
   const std::pair<QString, std::vector<std::string>> groups[] = {
       {tr("Learning"),
        {"learning-rate", "bias-rate", "embedding-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles",
-        "label-smoothing", "dropout", "mixup", "clip-norm", "batch", "epochs"}},
+        "label-smoothing", "dropout", "mixup", "normalization", "clip-norm", "batch", "epochs"}},
       {tr("When to stop, what to keep"), {"patience", "min-improvement", "monitor", "keep", "calibrate", "intervals"}},
       {tr("Learning rate over time"),
        {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience", "warmup"}},

@@ -1,4 +1,5 @@
-// What a backend answers that has no trained radii, no steps of whole networks and no memory of its own.
+// What a backend answers that has no trained radii, no normalised layers, no steps of whole networks and no memory of
+// its own.
 #include "lamina/backend/backend.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,18 @@ void Backend::RadiusForward(const RadiusForwardArgs&) const noexcept {
 
 void Backend::RadiusBackward(const RadiusBackwardArgs&) const noexcept {
   Check(false, "SupportsTrainedRadius() says no");
+}
+
+Verdict Backend::SupportsNormalization() const {
+  return Verdict::No(fmt::format("backend {} does not normalise layers", name()));
+}
+
+void Backend::NormalizeForward(const NormalizeForwardArgs&) const noexcept {
+  Check(false, "SupportsNormalization() says no");
+}
+
+void Backend::NormalizeBackward(const NormalizeBackwardArgs&) const noexcept {
+  Check(false, "SupportsNormalization() says no");
 }
 
 }  // namespace lamina

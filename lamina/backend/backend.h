@@ -139,6 +139,39 @@ struct RadiusBackwardArgs {
   double smallest_radius = 0;
 };
 
+/// What a normalised layer has beside its weights, each array of its outputs.
+struct NormalizationArrays {
+  void* gamma = nullptr;
+  void* beta = nullptr;
+  void* mean = nullptr;  // running statistics
+  void* variance = nullptr;
+};
+
+/// A normalised layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of
+/// the batch in each column, y = γ z + β, a = activation(y). Of a batch of one row the statistics are the running ones.
+struct NormalizeForwardArgs {
+  MatrixView z;  // batch × outputs
+  NormalizationArrays arrays;
+  /// That the batch has in the running statistics, which keep the rest; their variance is the unbiased one. 0: left
+  /// alone.
+  double share = 0;
+  bool keeps_answers = false;  // γ and β follow the running statistics: answers stay
+  const Activation* activation = nullptr;
+  void* inverse = nullptr;  // outputs: 1 / √(variance + ε)
+  MatrixView y;             // batch × outputs, written where not empty
+  MatrixView a;             // batch × outputs
+};
+
+/// Back through it.
+struct NormalizeBackwardArgs {
+  ConstMatrixView z;  // batch × outputs, as the forward call leaves it
+  const void* gamma = nullptr;
+  const void* inverse = nullptr;
+  MatrixView delta;                // batch × outputs: ∂E/∂y, replaced by ∂E/∂(V x)
+  void* gamma_gradient = nullptr;  // outputs
+  void* beta_gradient = nullptr;
+};
+
 /// The gradient of a network, all parameters in one array.
 struct ClipArgs {
   static constexpr int kParts = 256;
@@ -225,6 +258,11 @@ class Backend {
   virtual Verdict SupportsTrainedRadius() const;
   virtual void RadiusForward(const RadiusForwardArgs& args) const noexcept;
   virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept;
+
+  /// The same of normalised layers.
+  virtual Verdict SupportsNormalization() const;
+  virtual void NormalizeForward(const NormalizeForwardArgs& args) const noexcept;
+  virtual void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept;
 };
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// Memory, gathering, the loss, clipped updates and trained radii for every CPU backend.
+// Memory, gathering, the loss, clipped updates, trained radii and normalisation for every CPU backend.
 #include "lamina/backend/host_backend.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "lamina/backend/normalization.h"
 #include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/team.h"
@@ -110,7 +111,7 @@ LossSums LossLoop(const L& formula, const LossArgs& args, int64_t begin, int64_t
 constexpr int64_t kParallelElements = 16384;  // below, waking a second thread costs more than it brings
 constexpr int64_t kGatherAhead = 2;           // shuffled rows come from memory: 128 of 3 KB in 57 us instead of 70
 constexpr int64_t kUpdateElements = 8192;     // of one piece of work
-constexpr int64_t kRadiusColumns = 64;        // of one piece of work: whole cache lines
+constexpr int64_t kRadiusColumns = kNormalizedColumns;  // of one piece of work: whole cache lines
 
 // 1 / radius of the columns of a piece: multiplying takes a third of the time of dividing.
 template <class T>
@@ -301,6 +302,16 @@ void HostBackend::RadiusBackward(const RadiusBackwardArgs& args) const noexcept 
     ForColumns(args.delta.rows, args.delta.cols,
                [&](int64_t begin, int64_t count) { RadiusBackwardColumns<T>(args, begin, count); });
   });
+}
+
+void HostBackend::NormalizeForward(const NormalizeForwardArgs& args) const noexcept {
+  ForColumns(args.z.rows, args.z.cols,
+             [&](int64_t begin, int64_t count) { NormalizeForwardColumns(args, begin, count); });
+}
+
+void HostBackend::NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept {
+  ForColumns(args.delta.rows, args.delta.cols,
+             [&](int64_t begin, int64_t count) { NormalizeBackwardColumns(args, begin, count); });
 }
 
 void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept {

@@ -1,4 +1,4 @@
-// What the CPU backends share: host memory, gathering rows, the loss, trained radii.
+// What the CPU backends share: host memory, gathering rows, the loss, trained radii, normalisation.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,9 @@ class HostBackend : public Backend {
   Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
   void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
+  Verdict SupportsNormalization() const override { return Verdict::Yes(); }
+  void NormalizeForward(const NormalizeForwardArgs& args) const noexcept override;
+  void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept override;
 
  private:
   // fn(begin, end) for parts of [0, count), on all threads where so many elements are worth it.

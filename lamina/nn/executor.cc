@@ -49,6 +49,10 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
       member_offset_(network.member_offset()),
       backend_(backend),
       options_(options) {
+  if (options_.training) {
+    normalized_ = NormalizedLayers(specs_, options_.normalization, options_.embedding_layers, options_.frozen);
+    RequireNormalization();
+  }
   if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
@@ -73,8 +77,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l), options_.training,
-                                      options_.precision, options_.any_slicing});
+    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l),
+                                      options_.training && !IsNormalized(l), options_.precision, options_.any_slicing});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -96,7 +100,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   if (scales) {
     PrepareFrontScale();
   }
-  const int64_t flat_bytes = FlatSize_bytes(network, scales, options_.embedding_layers);
+  PrepareNormalization(FlatSize_bytes(network, scales, options_.embedding_layers) / element);
+  const int64_t flat_bytes = FlatSize_bytes(network, scales, options_.embedding_layers, normalized_);
   parameters_ = backend.Allocate(flat_bytes);
   if (options_.training) {
     target_ = rows_of(options_.max_batch, network.outputs());
@@ -139,8 +144,13 @@ ConstMatrixView Executor::Forward(ConstMatrixView x) noexcept { return ForwardIn
 ConstMatrixView Executor::ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept {
   const int64_t rows = x.rows;
   x = HasMembers() ? ExpandInputs(x) : x;
+  const Buffer& flat = step == nullptr ? AnsweringParameters() : *parameters_;
   for (size_t l = 0; l < layers_.size(); ++l) {
-    ForwardLayer(l, x);
+    if (step != nullptr && IsNormalized(l)) {
+      NormalizeInStep(l, x, *step);
+    } else {
+      ForwardLayer(l, x, flat);
+    }
     const bool drops = step != nullptr && Drops(l);
     if (drops) {
       Drop(l, x.rows, *step);
@@ -155,11 +165,10 @@ ConstMatrixView Executor::InputOf(size_t l, ConstMatrixView x) const {
   return l == 0 ? x : View(Drops(l - 1) ? layers_[l - 1].dropped : layers_[l - 1].a, x.rows, specs_[l].inputs);
 }
 
-void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
+// `flat` begins like the network's parameters.
+void Executor::ForwardLayer(size_t l, ConstMatrixView x, const Buffer& flat) noexcept {
   const LayerSpec& spec = specs_[l];
-  const auto at = [&](int64_t offset) {
-    return static_cast<char*>(parameters_->data()) + offset * DTypeSize_bytes(dtype_);
-  };
+  const auto at = [&](int64_t offset) { return static_cast<char*>(flat.data()) + offset * DTypeSize_bytes(dtype_); };
   const int64_t rows = x.rows / Blocks(l);
   for (int64_t block = 0; block < Blocks(l); ++block) {
     const int64_t first = block * rows;
@@ -167,7 +176,8 @@ void Executor::ForwardLayer(size_t l, ConstMatrixView x) noexcept {
     const MatrixView z = PartOf(layers_[l].z, first, rows, spec.outputs);
     ForwardArgs args;
     args.x = x.Rows(first, rows);
-    args.weights = {IsFolded(l) ? folded_->data() : at(offsets_[l].weights + block * spec.weight_count()),
+    args.weights = {IsFolded(l) && &flat == parameters_.get() ? folded_->data()
+                                                              : at(offsets_[l].weights + block * spec.weight_count()),
                     spec.outputs,
                     spec.inputs,
                     spec.inputs,
@@ -246,6 +256,10 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
   const MatrixView delta = PartOf(layers_[l].delta, first, rows, spec.outputs);
   const ConstMatrixView distance = PartOf(layers_[l].distance, first, rows, spec.outputs);
   const ConstMatrixView input = InputOf(l, x).Rows(first, rows);
+  PreparedLayer& prepared = IsNormalized(l) ? *layers_[l].normalized->product : *layers_[l].prepared;
+  if (IsNormalized(l)) {
+    NormalizeBack(l, delta);
+  }
   if (spec.trained_radius) {
     ParameterArrays radii = ArraysAt(offsets_[l].radius);
     if (IsFrozen(l)) {
@@ -276,7 +290,7 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
       args.out = PartOf(layers_[l - 1].delta, first, rows, spec.inputs);
     }
     args.distance = distance;
-    layers_[l].prepared->InputGradient(args);
+    prepared.InputGradient(args);
     if (l > 0 && Drops(l - 1)) {
       MultiplyInPlace(args.out, PartOf(layers_[l - 1].mask, first, rows, spec.inputs));
     }
@@ -288,10 +302,10 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
   args.x = input;
   args.delta = delta;
   args.weights = weights;
-  args.bias = spec.bias ? ArraysAt(offsets_[l].bias + block * spec.outputs) : ParameterArrays{};
+  args.bias = spec.bias && !IsNormalized(l) ? ArraysAt(offsets_[l].bias + block * spec.outputs) : ParameterArrays{};
   args.rule = rule;
   args.distance = distance;
-  layers_[l].prepared->WeightGradient(args);
+  prepared.WeightGradient(args);
 }
 
 void Executor::Predict(ConstMatrixView x, MatrixView out) {
@@ -317,7 +331,8 @@ Executor::~Executor() = default;
 std::vector<std::string> Executor::Describe() const {
   std::vector<std::string> lines;
   for (const LayerState& layer : layers_) {
-    lines.push_back(layer.prepared->Describe());
+    lines.push_back(layer.normalized == nullptr ? layer.prepared->Describe()
+                                                : layer.normalized->product->Describe() + ", normalised by the batch");
   }
   if (network_ != nullptr) {
     lines.push_back("training steps: " + network_->Describe());

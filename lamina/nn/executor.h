@@ -8,6 +8,7 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/nn/network.h"
+#include "lamina/nn/normalization.h"
 
 namespace lamina {
 
@@ -46,14 +47,21 @@ struct ExecutorOptions {
   /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
   /// is 1. For backends in host memory.
   double front_scale = 0;
+  /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
+  /// the running statistics folded into the weights. For backends that SupportsNormalization().
+  Normalization normalization = Normalization::kNone;
+  /// The weights at the start are those of a trained network: in the first ten steps γ and β follow the running
+  /// statistics, so that answers change by the gradients alone.
+  bool starts_trained = false;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
   bool any_slicing = false;
 };
 
-/// The bytes of the flat arrays of an executor: those of the network, and of its front scale where `front_scale` and
-/// there are no members.
-int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers = 0);
+/// The bytes of the flat arrays of an executor: those of the network, of its front scale where `front_scale` and there
+/// are no members, and of what the layers that are `normalized` have beside weights and bias.
+int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers = 0,
+                       const std::vector<bool>& normalized = {});
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
 /// One caller at a time. `backend` must outlive it.
@@ -94,14 +102,15 @@ class Executor {
   /// Runs host rows through the network in batches; `out` is rows × outputs on the host.
   void Predict(ConstMatrixView x, MatrixView out);
 
-  /// What a network that answers like this one holds: network.parameter_bytes(), the front scale folded in.
+  /// What a network that answers like this one holds: network.parameter_bytes(), front scale and normalisation folded
+  /// in.
   AlignedBuffer FoldedParameters() const;
   /// Everything that is trained, and takes it back, as it is: FlatSize_bytes().
   AlignedBuffer TrainedParameters() const;
   void SetTrainedParameters(const AlignedBuffer& trained);
 
   /// Flat arrays in backend memory, laid out like Network::parameters(), and behind that the front scale where there is
-  /// one.
+  /// one, then γ, running mean and variance of each normalised layer.
   Buffer& parameters() { return *parameters_; }
   const Buffer& parameters() const { return *parameters_; }
   Buffer& gradients() { return *gradients_; }
@@ -114,6 +123,14 @@ class Executor {
   std::vector<std::string> Describe() const;
 
  private:
+  struct NormalizedState {
+    std::unique_ptr<PreparedLayer> product;  // V x
+    std::unique_ptr<Buffer> z;               // max_batch × outputs: normalised
+    std::unique_ptr<Buffer> inverse;         // outputs: 1 / √(variance + ε)
+    int64_t gamma = 0;                       // offsets in the flat arrays, in elements
+    int64_t mean = 0;
+    int64_t variance = 0;
+  };
   struct LayerState {
     Activation activation;  // that of the spec; of radius 1 where radii are trained
     std::unique_ptr<PreparedLayer> prepared;
@@ -123,12 +140,24 @@ class Executor {
     std::unique_ptr<Buffer> delta;     // same, training only
     std::unique_ptr<Buffer> mask;      // same, where outputs are dropped: 0 or 1 / (1 - dropout)
     std::unique_ptr<Buffer> dropped;   // same, a times the mask
+    // Null: not normalised.
+    std::unique_ptr<NormalizedState> normalized;
   };
 
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
   MatrixView PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
-  void ForwardLayer(size_t l, ConstMatrixView x) noexcept;
+  void ForwardLayer(size_t l, ConstMatrixView x, const Buffer& flat) noexcept;
+  bool IsNormalized(size_t l) const { return !normalized_.empty() && normalized_[l]; }
+  void RequireNormalization() const;
+  void PrepareNormalization(int64_t offset);
+  void StartNormalization() noexcept;
+  NormalizationArrays NormalizationOf(size_t l) const;
+  void NormalizeInStep(size_t l, ConstMatrixView x, int64_t step) noexcept;
+  void NormalizeBack(size_t l, MatrixView delta) noexcept;
+  void UpdateNormalization(const UpdateRule& rule) noexcept;
+  void FoldNormalizationInto(void* network) const noexcept;
+  const Buffer& AnsweringParameters() noexcept;
   void PrepareDropout();
   bool Drops(size_t l) const { return layers_[l].mask != nullptr; }
   void Drop(size_t l, int64_t rows, int64_t step) noexcept;
@@ -141,7 +170,7 @@ class Executor {
   /// Whether gradients are computed first and parameters updated after, one array after the other.
   bool UpdatesApart() const {
     return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale() || HasMembers() ||
-           options_.embedding_layers > 0;
+           options_.embedding_layers > 0 || !normalized_.empty();
   }
   bool HasFrontScale() const { return folded_ != nullptr; }
   bool HasMembers() const { return members_ > 1; }
@@ -158,6 +187,8 @@ class Executor {
   bool IsFolded(size_t layer) const { return layer == FrontLayer() && HasFrontScale(); }
   MatrixView WeightsIn(const Buffer& buffer, size_t layer) const;
   MatrixView FoldedWeights() const;
+  ConstMatrixView TrainedWeights(size_t layer) const;
+  void FoldInto(void* network) const;
   void PrepareFrontScale();
   void Fold() noexcept;
   static double SmallestRadius(const LayerSpec& spec);
@@ -179,6 +210,9 @@ class Executor {
   std::vector<std::unique_ptr<Buffer>> states_;
   std::unique_ptr<Buffer> folded_;      // the front layer's W diag(s), where there is a front scale
   int64_t front_offset_ = 0;            // of s in the flat arrays, in elements
+  std::vector<bool> normalized_;        // of every layer; empty: none
+  std::unique_ptr<Buffer> answers_;     // a network's parameters, normalisation folded in; null: none is
+  bool answers_follow_ = false;         // they are those of the parameters as they are
   std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
   // Where there are members: factors times inputs, their gradient, the mean answer, targets and sample weights of all.
   std::unique_ptr<Buffer> member_input_;

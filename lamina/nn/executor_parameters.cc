@@ -28,14 +28,6 @@ void RequireFrontScale(std::span<const LayerSpec> layers, const Backend& backend
 
 }  // namespace
 
-int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers) {
-  constexpr int64_t kAlignment_elements = 16;
-  const int64_t inputs = network.layers()[static_cast<size_t>(embedding_layers)].inputs;
-  const int64_t scales =
-      front_scale && network.members() == 1 ? (inputs + kAlignment_elements - 1) / kAlignment_elements : 0;
-  return network.parameter_bytes() + scales * kAlignment_elements * DTypeSize_bytes(network.dtype());
-}
-
 void Executor::PrepareDropout() {
   if (options_.dropout == 0) {
     return;
@@ -105,6 +97,7 @@ void Executor::LoadParameters(const Network& network) {
     });
     Fold();
   }
+  StartNormalization();
 }
 
 void Executor::StoreParameters(Network& network) const {
@@ -119,6 +112,11 @@ MatrixView Executor::WeightsIn(const Buffer& buffer, size_t layer) const {
   return {at, spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
 }
 
+// What a layer's products are computed with in a training step; of a layer with one block.
+ConstMatrixView Executor::TrainedWeights(size_t layer) const {
+  return IsFolded(layer) ? FoldedWeights() : WeightsIn(*parameters_, layer);
+}
+
 MatrixView Executor::FoldedWeights() const {
   const LayerSpec& spec = specs_[FrontLayer()];
   return {folded_->data(), spec.outputs, spec.inputs, spec.inputs, dtype_, backend_.space()};
@@ -128,13 +126,19 @@ void Executor::Fold() noexcept {
   FoldFrontScale(WeightsIn(*parameters_, FrontLayer()), ArraysAt(front_offset_).value, FoldedWeights());
 }
 
+// `network` on the host, laid out like Network::parameters().
+void Executor::FoldInto(void* network) const {
+  backend_.Download(network, parameters_->data(), network_bytes_);
+  if (HasFrontScale()) {
+    std::memcpy(static_cast<char*>(network) + offsets_[FrontLayer()].weights * DTypeSize_bytes(dtype_), folded_->data(),
+                static_cast<size_t>(folded_->size_bytes()));
+  }
+  FoldNormalizationInto(network);
+}
+
 AlignedBuffer Executor::FoldedParameters() const {
   AlignedBuffer folded(network_bytes_);
-  backend_.Download(folded.data(), parameters_->data(), network_bytes_);
-  if (HasFrontScale()) {
-    std::memcpy(static_cast<char*>(folded.data()) + offsets_[FrontLayer()].weights * DTypeSize_bytes(dtype_),
-                folded_->data(), static_cast<size_t>(folded_->size_bytes()));
-  }
+  FoldInto(folded.data());
   return folded;
 }
 
@@ -146,6 +150,7 @@ AlignedBuffer Executor::TrainedParameters() const {
 
 void Executor::SetTrainedParameters(const AlignedBuffer& trained) {
   backend_.Upload(parameters_->data(), trained.data(), trained.size_bytes());
+  answers_follow_ = false;
   if (HasFrontScale()) {
     Fold();
   }
@@ -205,6 +210,7 @@ void Executor::Update(const UpdateRule& rule) noexcept {
     args.rule = &front_rule;
     backend_.Update(args);
   }
+  UpdateNormalization(rule);
   if (HasFrontScale()) {
     Fold();
   }

@@ -50,6 +50,10 @@ void Executor::PrepareSteps() {
     whole_steps_ = Verdict::No("outputs are dropped layer by layer");
     return;
   }
+  if (!normalized_.empty()) {
+    whole_steps_ = Verdict::No("layers are normalised one by one");
+    return;
+  }
   if (UpdatesApart()) {
     whole_steps_ = Verdict::No("parameters with learning rates of their own are updated layer by layer");
     return;

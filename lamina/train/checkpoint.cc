@@ -18,7 +18,8 @@ using nlohmann::json;
 
 constexpr const char* kMetadataKey = "lamina_checkpoint";
 constexpr const char* kBestTensor = "checkpoint.best";
-constexpr const char* kFrontTensor = "checkpoint.front_scale";
+constexpr const char* kTrainedTensor = "checkpoint.trained";
+constexpr const char* kFrontTensor = "checkpoint.front_scale";  // of earlier programs, which kept the unfolded weights
 
 std::string StateTensor(size_t i) { return fmt::format("checkpoint.optimiser.{}", i); }
 
@@ -62,14 +63,35 @@ TensorView FlatView(const AlignedBuffer& buffer, DType dtype) {
   return {dtype, {count}, {static_cast<const char*>(buffer.data()), static_cast<size_t>(buffer.size_bytes())}};
 }
 
-// A flat array of the network, with `front_bytes` more of its front scale.
-AlignedBuffer FlatFrom(const SafetensorsFile& file, const std::string& name, const Network& network,
-                       int64_t front_bytes) {
-  const int64_t size_bytes = network.parameter_bytes() + front_bytes;
-  const TensorView& tensor = file.Require(name, network.dtype(), {size_bytes / DTypeSize_bytes(network.dtype())});
+// A flat array of `size_bytes`.
+AlignedBuffer FlatFrom(const SafetensorsFile& file, const std::string& name, DType dtype, int64_t size_bytes) {
+  const TensorView& tensor = file.Require(name, dtype, {size_bytes / DTypeSize_bytes(dtype)});
   AlignedBuffer buffer(size_bytes);
   std::memcpy(buffer.data(), tensor.bytes.data(), tensor.bytes.size());
   return buffer;
+}
+
+// What was trained, which is more than the network's parameters where some of it is folded into them.
+void TakeTrained(const SafetensorsFile& file, const Network& network, TrainState& state) {
+  AlignedBuffer own(network.parameter_bytes());
+  std::memcpy(own.data(), network.parameters(), static_cast<size_t>(own.size_bytes()));
+  const auto bytes_of = [&](const char* name) {
+    const int64_t count = file.tensors().at(name).element_count();
+    return std::ssize(file.Require(name, network.dtype(), {count}).bytes);
+  };
+  if (file.tensors().contains(kTrainedTensor)) {
+    state.parameters = FlatFrom(file, kTrainedTensor, network.dtype(), bytes_of(kTrainedTensor));
+    state.answering_parameters = std::move(own);
+  } else if (file.tensors().contains(kFrontTensor)) {
+    const int64_t front_bytes = bytes_of(kFrontTensor);
+    state.parameters = AlignedBuffer(own.size_bytes() + front_bytes);
+    std::memcpy(state.parameters.data(), own.data(), static_cast<size_t>(own.size_bytes()));
+    std::memcpy(static_cast<char*>(state.parameters.data()) + own.size_bytes(),
+                file.tensors().at(kFrontTensor).bytes.data(), static_cast<size_t>(front_bytes));
+    state.answering_parameters = std::move(own);
+  } else {
+    state.parameters = std::move(own);
+  }
 }
 
 }  // namespace
@@ -92,17 +114,17 @@ void SaveCheckpoint(const std::string& path, const Model& model, const TrainStat
   Model running;
   running.network = Network(model.network.layers(), model.network.dtype(), model.network.members());
   const int64_t network_bytes = running.network.parameter_bytes();
-  std::memcpy(running.network.parameters(), state.parameters.data(), static_cast<size_t>(network_bytes));
+  const bool folds = state.answering_parameters.size_bytes() > 0;
+  const AlignedBuffer& answering = folds ? state.answering_parameters : state.parameters;
+  std::memcpy(running.network.parameters(), answering.data(), static_cast<size_t>(network_bytes));
   running.preprocessor = model.preprocessor;
   running.loss = model.loss;
   running.training = model.training;
   ModelExtras extras;
   extras.metadata[kMetadataKey] = ToJson(state, data_fingerprint).dump();
   const DType dtype = model.network.dtype();
-  if (const int64_t front_bytes = state.parameters.size_bytes() - network_bytes; front_bytes > 0) {
-    const char* front = static_cast<const char*>(state.parameters.data()) + network_bytes;
-    extras.tensors[kFrontTensor] = {
-        dtype, {front_bytes / DTypeSize_bytes(dtype)}, {front, static_cast<size_t>(front_bytes)}};
+  if (folds) {
+    extras.tensors[kTrainedTensor] = FlatView(state.parameters, dtype);
   }
   if (state.best_parameters.size_bytes() > 0) {
     extras.tensors[kBestTensor] = FlatView(state.best_parameters, dtype);
@@ -130,24 +152,14 @@ Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source
     FromJson(node, checkpoint.state);
     checkpoint.data_fingerprint = node.at("data_fingerprint").get<uint64_t>();
     const Network& network = checkpoint.model.network;
-    const auto front = file.tensors().find(kFrontTensor);
-    int64_t front_bytes = 0;
-    if (front != file.tensors().end()) {
-      front_bytes = std::ssize(file.Require(kFrontTensor, network.dtype(), {front->second.element_count()}).bytes);
-    }
-    checkpoint.state.parameters = AlignedBuffer(network.parameter_bytes() + front_bytes);
-    std::memcpy(checkpoint.state.parameters.data(), network.parameters(),
-                static_cast<size_t>(network.parameter_bytes()));
-    if (front_bytes > 0) {
-      std::memcpy(static_cast<char*>(checkpoint.state.parameters.data()) + network.parameter_bytes(),
-                  front->second.bytes.data(), static_cast<size_t>(front_bytes));
-    }
+    TakeTrained(file, network, checkpoint.state);
     if (file.tensors().contains(kBestTensor)) {
-      checkpoint.state.best_parameters = FlatFrom(file, kBestTensor, network, 0);
+      checkpoint.state.best_parameters = FlatFrom(file, kBestTensor, network.dtype(), network.parameter_bytes());
     }
     const auto arrays = node.at("optimiser_arrays").get<size_t>();
     for (size_t i = 0; i < arrays; ++i) {
-      checkpoint.state.optimiser.push_back(FlatFrom(file, StateTensor(i), network, front_bytes));
+      checkpoint.state.optimiser.push_back(
+          FlatFrom(file, StateTensor(i), network.dtype(), checkpoint.state.parameters.size_bytes()));
     }
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kBadModel, fmt::format("the training state is wrong: {}", WithoutTag(error.what())),

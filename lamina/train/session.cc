@@ -172,11 +172,13 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   }
   SetMonitor(settings_, model_, validation(), options_);
   RequireQuality();
-  if (options_.shards > 0 &&
-      (options_.front_scale > 0 || options_.dropout > 0 || options_.mixup > 0 || settings_.members > 1)) {
-    RefuseSetting("shards",
-                  "a front scale, dropout, mixup and members are of steps in one piece, and --shards cuts them", "",
-                  "Leave one of them out (--recipe plain has none).");
+  if (options_.shards > 0 && (options_.front_scale > 0 || options_.dropout > 0 || options_.mixup > 0 ||
+                              settings_.members > 1 || options_.normalization != Normalization::kNone)) {
+    RefuseSetting(
+        "shards",
+        "a front scale, dropout, mixup, members and normalisation are of steps in one piece, and --shards cuts "
+        "them",
+        "", "Leave one of them out (--recipe plain has none).");
   }
   const std::string_view backend =
       LearnsByGradient(settings_)

@@ -195,6 +195,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.bias_rate = *settings.bias_rate;
   options.dropout = settings.dropout;
   options.mixup = settings.mixup;
+  options.normalization = ParseNormalization(settings.normalization);
+  options.starts_trained = !settings.start_from.empty();
   options.embedding_rate = *settings.embedding_rate;
   options.front_scale = *settings.front_scale;
   options.lbfgs = settings.optimizer == kLbfgs;

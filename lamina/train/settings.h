@@ -110,6 +110,7 @@ struct TrainSettings {
   std::optional<double> label_smoothing;
   double dropout = TrainOptions{}.dropout;
   double mixup = TrainOptions{}.mixup;
+  std::string normalization = "none";
   double momentum = UpdateRule{}.momentum;
   std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;

@@ -72,6 +72,7 @@ void ValidateLbfgs(const TrainSettings& settings) {
   const std::pair<const char*, bool> others[] = {
       {"dropout", whole.dropout > 0},
       {"mixup", whole.mixup > 0},
+      {"normalization", whole.normalization != "none"},
       {"shards", whole.shards > 0},
       {"members", whole.members > 1},
       {"clip-norm", whole.clip_norm > 0},
@@ -87,6 +88,13 @@ void ValidateLbfgs(const TrainSettings& settings) {
                     settings.recipe == "plain" ? "Leave it out, or use --optimizer adam."
                                                : "Use --recipe plain, or --optimizer adam.");
     }
+  }
+}
+
+void ValidateNormalization(const TrainSettings& settings) {
+  if (settings.normalization != "none" && settings.members > 1) {
+    RefuseSetting("normalization", "members share their hidden layers, which have no batch of one kind to normalise by",
+                  settings.normalization, "Leave --normalization or --members out.");
   }
 }
 
@@ -159,6 +167,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateFolds(settings);
   ValidateGain(settings);
   ValidateLbfgs(settings);
+  ValidateNormalization(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
   const Activation hidden = WithSetting(

@@ -57,13 +57,20 @@ void TrainOptions::Validate() const {
   Ranges::patience.Require("patience", static_cast<double>(patience));
   Ranges::min_improvement.Require("min_improvement", min_improvement);
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
+  if (normalization == Normalization::kBatch && batch < 2) {
+    throw Error(ErrorCode::kInvalidArgument, "batch must be at least 2 where layers are normalised by it",
+                {.value = fmt::format("{}", batch),
+                 .remedy = "Give a larger batch, or use no normalisation.",
+                 .setting = "batch"});
+  }
 }
 
 int TrainOptions::StateCount() const { return lbfgs ? Lbfgs::kStates : rule.StateCount(); }
 
 std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
-  return name == "auto" && (front_scale > 0 || dropout > 0 || mixup > 0 || members > 1 || embedding_layers > 0) ? "cpu"
-                                                                                                                : name;
+  const bool in_host_memory = front_scale > 0 || dropout > 0 || mixup > 0 || members > 1 || embedding_layers > 0 ||
+                              normalization != Normalization::kNone;
+  return name == "auto" && in_host_memory ? "cpu" : name;
 }
 
 std::vector<LayerRates> TrainOptions::RatesOf(std::span<const LayerSpec> layers) const {

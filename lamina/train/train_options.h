@@ -61,14 +61,16 @@ struct TrainOptions {
   /// What tells the best epoch instead of the validation loss, from the network's outputs for the validation rows.
   /// Empty: the loss.
   std::function<double(const Matrix& outputs)> monitor;
-  bool monitor_higher = false;    // more of it is better
-  int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
-  double class_threshold = 0.5;   // of a single output
-  double clip_norm = 0;           // largest L2 norm of a step's gradient; 0: any
-  double label_smoothing = 0;     // share of the training targets that is spread over the classes
-  double dropout = 0;             // share of the hidden layers' outputs that a step leaves out
-  double mixup = 0;               // ExecutorOptions::mixup
-  std::vector<bool> frozen;       // layers that stay as they are; empty: none
+  bool monitor_higher = false;                         // more of it is better
+  int64_t checkpoint_epochs = 0;                       // calls back every so many epochs; 0: only when stopped
+  double class_threshold = 0.5;                        // of a single output
+  double clip_norm = 0;                                // largest L2 norm of a step's gradient; 0: any
+  double label_smoothing = 0;                          // share of the training targets that is spread over the classes
+  double dropout = 0;                                  // share of the hidden layers' outputs that a step leaves out
+  double mixup = 0;                                    // ExecutorOptions::mixup
+  Normalization normalization = Normalization::kNone;  // of hidden layers in training steps
+  bool starts_trained = false;                         // ExecutorOptions::starts_trained
+  std::vector<bool> frozen;                            // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.
   bool KeepsBest(bool watched) const {

@@ -26,6 +26,7 @@ struct TrainState {
   double best_loss = 0;  // meaningful once history.best_epoch > 0
   History history;
   AlignedBuffer parameters;              // of the running network: Executor::TrainedParameters()
+  AlignedBuffer answering_parameters;    // Executor::FoldedParameters(); empty: those are `parameters`
   AlignedBuffer best_parameters;         // empty before the first epoch ends, or when not kept
   std::vector<AlignedBuffer> optimiser;  // of the size of `parameters`
 };

@@ -85,6 +85,8 @@ struct Trainer::Run_ {
     plan.front_scale = options.front_scale;
     plan.dropout = options.dropout;
     plan.mixup = options.mixup;
+    plan.normalization = options.normalization;
+    plan.starts_trained = options.starts_trained;
     plan.seed = options.seed;
     plan.step_batch = step_rows;
     plan.precision = options.precision;
@@ -367,6 +369,9 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
 TrainState Trainer::Run_::Snapshot() const {
   TrainState copy = state;
   copy.parameters = executor.TrainedParameters();
+  if (copy.parameters.size_bytes() > owner.network_.parameter_bytes()) {
+    copy.answering_parameters = executor.FoldedParameters();
+  }
   copy.optimiser.clear();
   if (lbfgs != nullptr) {
     copy.optimiser = lbfgs->state();

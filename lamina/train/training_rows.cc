@@ -125,6 +125,11 @@ std::vector<Row> TrainingRows() {
           "a; "
           "0: not; not on backend cuda",
           {.range = TrainRanges::mixup}),
+      Row("normalization", &S::normalization,
+          "Of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum less its mean over the "
+          "batch, over its standard deviation there, times a trained factor. The model keeps them folded into the "
+          "weights; not on backend cuda",
+          {.choices = &NormalizationNames}),
       Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &OptimizerNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),
           {.range = TrainRanges::learning_rate,

@@ -193,18 +193,19 @@ class Network:
         """The network of a ``torch.nn.Sequential`` of Linear and known activations, its weights copied.
 
         Known are ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU(alpha=1), Softplus, Identity, and
-        Softmax at the end; Dropout and Flatten are passed over. Raises ValueError naming any other.
+        Softmax at the end; BatchNorm1d behind a Linear is folded into it, Dropout and Flatten are passed over. Raises
+        ValueError naming any other.
         """
-        from ._torch import text_of
+        from ._torch import layers_of
 
-        linears, text = text_of(module)
-        dtype = "f64" if str(linears[0].weight.dtype) == "torch.float64" else "f32"
-        network = cls(text, linears[0].in_features, dtype=dtype)
-        for place, linear in enumerate(linears):
-            network.weights(place)[...] = linear.weight.detach().cpu().numpy()
-            bias = network.bias(place)
-            if bias is not None:
-                bias[...] = linear.bias.detach().cpu().numpy()
+        parameters, text = layers_of(module)
+        first = parameters[0][0]
+        network = cls(text, first.shape[1], dtype="f64" if first.dtype == np.float64 else "f32")
+        for place, (weights, bias) in enumerate(parameters):
+            network.weights(place)[...] = weights
+            own = network.bias(place)
+            if own is not None and bias is not None:
+                own[...] = bias
         return network
 
     def to_torch(self) -> Any:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ._arrays import Array
+
 if TYPE_CHECKING:
     from ._network import Network
 
@@ -20,26 +24,51 @@ _TORCH = {
 }
 
 
-def text_of(module: Any) -> tuple[list[Any], str]:
-    """The Linears of a Sequential, and the layers as `Network` takes them."""
-    layers: list[tuple[Any, str]] = []
+def layers_of(module: Any) -> tuple[list[tuple[Array, Array | None]], str]:
+    """Weights and biases of the Linears of a Sequential, and the layers as `Network` takes them."""
+    parameters: list[tuple[Array, Array | None]] = []
+    activations: list[str] = []
     for child in module:
         kind = type(child).__name__
         if kind == "Linear":
-            layers.append((child, "identity"))
+            parameters.append((_numbers(child.weight), None if child.bias is None else _numbers(child.bias)))
+            activations.append("identity")
         elif kind in ("Dropout", "Flatten"):
             continue
-        elif not layers:
+        elif not parameters:
             raise ValueError(f"{kind} stands before the first Linear")
+        elif kind == "BatchNorm1d":
+            if activations[-1] != "identity":
+                raise ValueError("BatchNorm1d can be folded into a Linear before it, not into one behind it")
+            parameters[-1] = _folded(child, *parameters[-1])
         else:
-            layers[-1] = (layers[-1][0], _from_torch_activation(child))
-    if not layers:
+            activations[-1] = _from_torch_activation(child)
+    if not parameters:
         raise ValueError("there is no Linear in it")
     text = ",".join(
-        f"dot-{activation}{'' if linear.bias is not None else '-nobias'}:{linear.out_features}"
-        for linear, activation in layers
+        f"dot-{activation}{'' if bias is not None else '-nobias'}:{len(weights)}"
+        for (weights, bias), activation in zip(parameters, activations)
     )
-    return [linear for linear, _ in layers], text
+    return parameters, text
+
+
+def _numbers(tensor: Any) -> Array:
+    numbers: Array = tensor.detach().cpu().numpy()
+    return numbers
+
+
+def _folded(normalization: Any, weights: Array, bias: Array | None) -> tuple[Array, Array]:
+    """The Linear that answers as one with a BatchNorm1d behind it does by its running statistics."""
+    if normalization.running_mean is None:
+        raise ValueError("BatchNorm1d without running statistics answers by the other rows of a batch")
+    factor = 1 / np.sqrt(_numbers(normalization.running_var).astype(np.float64) + normalization.eps)
+    shift = np.zeros_like(factor) - _numbers(normalization.running_mean) + (0 if bias is None else bias)
+    if normalization.affine:
+        factor *= _numbers(normalization.weight)
+    shift *= factor
+    if normalization.affine:
+        shift += _numbers(normalization.bias)
+    return (factor[:, None] * weights).astype(weights.dtype), shift.astype(weights.dtype)
 
 
 def module_of(network: Network) -> Any:

@@ -162,6 +162,8 @@ class StartFromTest(CliTest):
         start = self.train_json("--data", DIGITS, "--start-from", "m", "--epochs", "1", "--learning-rate", "1e-12")
         self.assertEqual(start["network"], "64-24-16-10")
         self.assertEqual(start["accuracy"], trained["accuracy"], "it starts as good as it was")
+        start = self.train_json("--data", DIGITS, "--start-from", "m", "--epochs", "1", "--learning-rate", "1e-12", "--normalization", "batch")
+        self.assertAlmostEqual(start["accuracy"], trained["accuracy"], delta=0.05, msg="by running statistics, and so nearly")
         for frozen, clip in (("layer.1", "0"), ("layer.2", "0.5"), ("layer.1,layer.3", "0"), ("layer.2,layer.3", "1")):
             self.train("--data", DIGITS, "--start-from", "m", "--freeze", frozen, "--clip-norm", clip, "--weight-decay", "0.01",
                        "--epochs", "1", "--model", "f")

@@ -76,6 +76,8 @@ TECHNIQUES = {
     "waves mixed, of the recipe": ("train", "--recipe", "tabular", "--number-embedding", "pbld", "--waves", "5", "--wave-scale", "0.1", "--hidden", "6,4"),
     "waves of members": ("train", "--number-embedding", "pbld", "--waves", "3", "--wave-scale", "0.1", "--members", "3", "--hidden", "5"),
     "mixup": ("train", "--mixup", "0.4", "--hidden", "5"),
+    "batch normalisation": ("train", "--normalization", "batch", "--hidden", "5,4", "--batch", "4"),
+    "batch normalisation of the recipe": ("train", "--recipe", "tabular", "--normalization", "batch", "--hidden", "6,4"),
     "networks of folds": ("train", "--folds", "3", "--bag", "--hidden", "4"),
     "ensemble": ("search", "--vary", "hidden=4|5,3|0|3", "--vary", "activation=tanh,relu", "--halving", "0", "--ensemble", "5"),
 }

@@ -67,6 +67,22 @@ TEST(TrainSession, EveryBackendLearnsTheDigits) {
   }
 }
 
+TEST(TrainSession, NormalizedNetworksLearnTheDigitsAndTheFileHasOrdinaryOnes) {
+  const TemporaryFolder folder;
+  TrainSettings settings = DigitSettings();
+  settings.hidden = {48, 48, 48};
+  settings.epochs = 12;
+  settings.normalization = "batch";
+  settings.model = folder.Path("m");
+  TrainSession session(settings);
+  const TrainResult result = session.Run({});
+  EXPECT_GT(result.test->classification->accuracy, 0.93);
+  const Model model = LoadModel(settings.model);
+  EXPECT_EQ(model.network.parameter_count(), 64 * 48 + 48 + 2 * (48 * 48 + 48) + 48 * 10 + 10);
+  EXPECT_EQ(Evaluate(model, *MakeBackend("serial"), session.test()).classification->confusion,
+            result.test->classification->confusion);
+}
+
 TEST(TrainSession, PrecisionAutoIsOneThatIsFasterHere) {
   TrainSettings settings = DigitSettings();
   settings.backend = "cpu";
