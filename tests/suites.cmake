@@ -1,9 +1,9 @@
-# What a build tests. "all" is the suite of results. The other two are for builds in which everything takes ten times as
+# What a build tests. "all" is the suite of results. The others are for builds in which everything takes ten times as
 # long: they test what only such a build can find, and leave the rest to the builds with "all", which run the same code
 # (docs/decisions/0011-build-time.md). Nothing is left out in another place than this. What is compiled and left out carries
 # the label "slow", as suites called *Slow* do: scripts/test --fast runs neither.
-set(LAMINA_TEST_SUITE all CACHE STRING "Which tests: all, memory (with sanitizers) or processor (under an emulator)")
-set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all memory processor)
+set(LAMINA_TEST_SUITE all CACHE STRING "Which tests: all, memory (with sanitizers), threads (with ThreadSanitizer) or processor (under an emulator)")
+set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all memory threads processor)
 
 set(suite_sources ".*")                # of the test program
 set(suite_left_out "")                 # its tests: a filter of GoogleTest's
@@ -27,13 +27,23 @@ if(LAMINA_TEST_SUITE STREQUAL "memory")
     RealDataTest.* KddCup99.RealFiles TrainSession.EveryBackend* TrainSession.DigitsEndToEnd)  # the same readers and steps for minutes
   # Of the program: what it does with files, flags and bytes that are wrong, and with ends in the middle.
   set(suite_cli "^(bad_data|config|gaps|golden|limits|two_runs)$")
+elseif(LAMINA_TEST_SUITE STREQUAL "threads")
+  # Teams and what they compute, sessions and searches that are watched and stopped from other threads, models that many threads use;
+  # the window's workers are tests/gui.
+  string(CONCAT suite_sources "^base/(team|team_choice|unfinished_files|file_claim)_|^cluster/(communicator|sharded_steps)_|^layer/neighbours_|"
+    "^conformance/(layer|distance|reductions|update)_|^nn/(executor|training_steps)_|^model/(answer|c_interface|many_threads|predictor)_|"
+    "^search/(search|shared_folder)_|^train/(data_feed|run_control|session|trainer)_|^library_example_")
+  set(suite_cuda_emulated FALSE)
+  set(suite_fuzz_corpus FALSE)
+  set(suite_left_out *SameBitsForEverySlicing* LibraryExample.TunedPlans)  # equal bits, of the code that other tests run
+  set(suite_cli "^two_runs$")
 elseif(LAMINA_TEST_SUITE STREQUAL "processor")
   # What depends on the processor: kernels, conversions, signs of char, orders of memory, and how it is trained and answered with.
   set(suite_sources "^base/(convert|team)_|^conformance/|^data/encode/|^nn/training_steps_|^model/predictor_|^train/resume_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
 elseif(NOT LAMINA_TEST_SUITE STREQUAL "all")
-  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, memory, processor.")
+  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, memory, threads, processor.")
 elseif(LAMINA_SANITIZE)  # all tests with sanitizers, preset tsan for one: without what takes minutes each; MPI libraries leak
   set(suite_left_out Paper2016.* Matrix.* Candidates.* DataFeed.Training* RecordedSteps.ClippedAndSmoothed RecordedSteps.EveryRule
     *SameBitsForEverySlicing* Fsvc/* LibraryExample.TunedPlans ZerosConformance*SCALAR* */ZerosConformance*SCALAR*)

@@ -17,10 +17,12 @@ std::string OneLine(const std::string& text, size_t most) {
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
     --end;  // not within a character
   }
-  std::string line;
-  for (size_t i = 0; i < end; ++i) {
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7F; };
+  const auto first = static_cast<size_t>(std::find_if(text.data(), text.data() + end, is_control) - text.data());
+  std::string line(text, 0, first);
+  for (size_t i = first; i < end; ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= ' ' && c != 0x7F) {
+    if (!is_control(c)) {
       line += text[i];
     } else if (c == '\n' || c == '\t' || c == '\r') {
       line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";

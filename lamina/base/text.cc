@@ -117,15 +117,21 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates) {
   const bool flag = name.starts_with("--");
   for (const auto& [said, meant] : kMeanings) {
+    if (name.substr(flag ? 2 : 0) != said) {
+      continue;
+    }
     const std::string wanted = (flag ? "--" : "") + std::string(meant);
-    if (name.substr(flag ? 2 : 0) == said &&
-        std::find(candidates.begin(), candidates.end(), wanted) != candidates.end()) {
+    if (std::find(candidates.begin(), candidates.end(), wanted) != candidates.end()) {
       return "Did you mean '" + wanted + "'? ";
     }
   }
   const std::string* nearest = nullptr;
   size_t best = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
+    const size_t longer = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (longer >= best) {
+      continue;  // no distance is below that
+    }
     const size_t distance = EditDistance(name, candidate);
     if (distance < best) {
       best = distance;

@@ -49,7 +49,11 @@ TEST(TeamChoice, NearlyEqualWaysStayAsTheyAre) {
 TEST(TeamChoice, AScopeHoldsTeamsToTheCallingThread) {
   const auto size = [] {
     int found = 0;
-    RunTeam(2, [&](Team team) { found = team.thread == 0 ? team.size : found; });
+    RunTeam(2, [&](Team team) {
+      if (team.thread == 0) {
+        found = team.size;
+      }
+    });
     return found;
   };
   {

@@ -91,8 +91,6 @@ void DemandSame(const Table& a, const Table& b) {
   }
 }
 
-}  // namespace
-
 void FuzzCsv(std::string_view input) {
   Bytes bytes(input);
   ReadOptions options;
@@ -162,8 +160,6 @@ void FuzzIdx(std::string_view input) {
   }
 }
 
-namespace {
-
 std::string GzipOf(std::string_view payload, int level) {
   z_stream stream{};
   constexpr int kWindow_bits = 12;  // little memory: most of the time would go into clearing it
@@ -179,8 +175,6 @@ std::string GzipOf(std::string_view payload, int level) {
   Demand(done == Z_STREAM_END, "deflate");
   return packed;
 }
-
-}  // namespace
 
 // The first byte says how: as it is, or a whole file made of the rest, in one or two members, then a byte of it
 // changed.
@@ -211,4 +205,7 @@ void FuzzGzip(std::string_view input) {
   }
 }
 
+const RegisteredTargets data_targets{{"csv", &FuzzCsv}, {"npy", &FuzzNpy}, {"idx", &FuzzIdx}, {"gzip", &FuzzGzip}};
+
+}  // namespace
 }  // namespace lamina::fuzz

@@ -13,7 +13,8 @@ const lamina::fuzz::FuzzTarget& Chosen() {
     for (const lamina::fuzz::FuzzTarget& each : lamina::fuzz::FuzzTargets()) {
       std::printf("%.*s\n", static_cast<int>(each.name.size()), each.name.data());
     }
-    std::exit(name == nullptr ? 0 : 2);
+    std::fflush(stdout);
+    std::_Exit(name == nullptr ? 0 : 2);  // not exit(): libFuzzer takes that for a finding
   }
   return *target;
 }

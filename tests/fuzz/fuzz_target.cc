@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
 #include "lamina/base/error.h"
@@ -14,28 +13,39 @@
 namespace lamina::fuzz {
 namespace {
 
-constexpr std::array<FuzzTarget, 14> kTargets{{{"csv", &FuzzCsv},
-                                               {"npy", &FuzzNpy},
-                                               {"idx", &FuzzIdx},
-                                               {"gzip", &FuzzGzip},
-                                               {"safetensors", &FuzzSafetensors},
-                                               {"model", &FuzzModel},
-                                               {"checkpoint", &FuzzCheckpoint},
-                                               {"c_api", &FuzzCApi},
-                                               {"settings", &FuzzSettings},
-                                               {"profile", &FuzzProfile},
-                                               {"search", &FuzzSearch},
-                                               {"derive", &FuzzDerive},
-                                               {"layers", &FuzzLayers},
-                                               {"kernels", &FuzzKernels}}};
+std::vector<FuzzTarget>& Registered() {
+  static std::vector<FuzzTarget> targets;
+  return targets;
+}
+
+// Descriptors of memory files that are not in use.
+std::vector<int>& FreeFiles() {
+  static std::vector<int> files;
+  return files;
+}
+
+int EmptyFile() {
+  if (FreeFiles().empty()) {
+    return memfd_create("fuzz", MFD_CLOEXEC);
+  }
+  const int descriptor = FreeFiles().back();
+  FreeFiles().pop_back();
+  return ftruncate(descriptor, 0) == 0 ? descriptor : -1;
+}
 
 }  // namespace
 
-std::span<const FuzzTarget> FuzzTargets() { return kTargets; }
+std::span<const FuzzTarget> FuzzTargets() { return Registered(); }
 
 const FuzzTarget* FindFuzzTarget(std::string_view name) {
-  const auto it = std::find_if(kTargets.begin(), kTargets.end(), [&](const auto& row) { return row.name == name; });
-  return it == kTargets.end() ? nullptr : &*it;
+  const auto it =
+      std::find_if(Registered().begin(), Registered().end(), [&](const auto& row) { return row.name == name; });
+  return it == Registered().end() ? nullptr : &*it;
+}
+
+RegisteredTargets::RegisteredTargets(std::initializer_list<FuzzTarget> targets) {
+  Registered().insert(Registered().end(), targets);
+  std::sort(Registered().begin(), Registered().end(), [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
 void Demand(bool holds, const std::string& what) {
@@ -81,9 +91,18 @@ std::string_view Bytes::Until(char mark) {
   return taken;
 }
 
-MemoryFile::MemoryFile(std::string_view content) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+std::vector<std::string> Lines(std::string_view text) {
+  std::vector<std::string> lines;
+  Bytes bytes(text);
+  while (!bytes.Rest().empty()) {
+    lines.emplace_back(bytes.Until('\n'));
+  }
+  return lines;
+}
+
+MemoryFile::MemoryFile(std::string_view content) : descriptor_(EmptyFile()) {
   for (size_t done = 0; descriptor_ >= 0 && done < content.size();) {
-    const ssize_t n = write(descriptor_, content.data() + done, content.size() - done);
+    const ssize_t n = pwrite(descriptor_, content.data() + done, content.size() - done, static_cast<off_t>(done));
     if (n <= 0) {
       close(descriptor_);
       descriptor_ = -1;
@@ -91,11 +110,11 @@ MemoryFile::MemoryFile(std::string_view content) : descriptor_(memfd_create("fuz
     done += static_cast<size_t>(std::max<ssize_t>(0, n));
   }
   if (descriptor_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "memfd_create");
+    throw std::system_error(errno, std::generic_category(), "a file in memory");
   }
   path_ = fmt::format("/proc/self/fd/{}", descriptor_);
 }
 
-MemoryFile::~MemoryFile() { close(descriptor_); }
+MemoryFile::~MemoryFile() { FreeFiles().push_back(descriptor_); }
 
 }  // namespace lamina::fuzz

@@ -1,13 +1,15 @@
-// Fuzz targets: what reads files and texts from outside, on any bytes. The table is folded over by libFuzzer's program
+// Fuzz targets: what reads files and texts from outside, on any bytes. The table is folded over by libFuzzer's programs
 // (fuzz_main.cc, scripts/fuzz) and by the test that replays corpus/ and crashes/ (replay_test.cc).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lamina::fuzz {
 
@@ -17,9 +19,14 @@ struct FuzzTarget {
   std::string_view name;  // its folder in corpus/ and crashes/, its file in dictionaries/
   void (*run)(std::string_view input);
 };
+/// Those that are linked, by name.
 std::span<const FuzzTarget> FuzzTargets();
 /// Null for an unknown name.
 const FuzzTarget* FindFuzzTarget(std::string_view name);
+/// A variable of each *_target.cc puts its targets into the table.
+struct RegisteredTargets {
+  RegisteredTargets(std::initializer_list<FuzzTarget> targets);
+};
 
 /// An invariant that an input broke.
 class Broken : public std::logic_error {
@@ -48,7 +55,11 @@ class Bytes {
   std::string_view rest_;
 };
 
-/// A file that is nowhere but in memory, for readers that take a path.
+/// The lines of a text, without their ends.
+std::vector<std::string> Lines(std::string_view text);
+
+/// A file that is nowhere but in memory, for readers that take a path. The next one is the same file with another
+/// content: making one takes longer than most inputs.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view content);
@@ -61,21 +72,5 @@ class MemoryFile {
   int descriptor_;
   std::string path_;
 };
-
-// The targets.
-void FuzzCsv(std::string_view input);
-void FuzzNpy(std::string_view input);
-void FuzzIdx(std::string_view input);
-void FuzzGzip(std::string_view input);
-void FuzzSafetensors(std::string_view input);
-void FuzzModel(std::string_view input);
-void FuzzCheckpoint(std::string_view input);
-void FuzzCApi(std::string_view input);
-void FuzzSettings(std::string_view input);
-void FuzzProfile(std::string_view input);
-void FuzzSearch(std::string_view input);
-void FuzzDerive(std::string_view input);
-void FuzzLayers(std::string_view input);
-void FuzzKernels(std::string_view input);
 
 }  // namespace lamina::fuzz

@@ -45,8 +45,6 @@ int64_t Size(Bytes& bytes) {
   return size < 128 ? 1 + size % 40 : size < 200 ? size : 240 + 7 * (size - 200);
 }
 
-}  // namespace
-
 void FuzzKernels(std::string_view input) {
   static const std::vector<int64_t> targets = Targets();
   Bytes bytes(input);
@@ -83,4 +81,7 @@ void FuzzKernels(std::string_view input) {
                                        verdict.largest_error, verdict.error_bound));
 }
 
+const RegisteredTargets kernel_targets{{"kernels", &FuzzKernels}};
+
+}  // namespace
 }  // namespace lamina::fuzz

@@ -149,13 +149,18 @@ void Ask(const Model& model) {
   predictor.Predict(x.data(), y.data(), scratch);
 }
 
+// One folder for all: what is written replaces what the last input left.
+const ScratchFolder& Scratch() {
+  static const ScratchFolder folder("fuzz");
+  return folder;
+}
+
 // What was accepted is written and read back the same.
 void WriteAndRead(const Model& model) {
-  const ScratchFolder folder("fuzz");
-  SaveModel(folder.Path("a"), model);
-  const Model again = LoadModel(folder.Path("a"));
-  SaveModel(folder.Path("b"), again);
-  Demand(ReadFile(folder.Path("a")) == ReadFile(folder.Path("b")), "another model when read again");
+  SaveModel(Scratch().Path("a"), model);
+  const Model again = LoadModel(Scratch().Path("a"));
+  SaveModel(Scratch().Path("b"), again);
+  Demand(ReadFile(Scratch().Path("a")) == ReadFile(Scratch().Path("b")), "another model when read again");
 }
 
 void ReadAndAsk(const std::string& content) {
@@ -166,8 +171,6 @@ void ReadAndAsk(const std::string& content) {
   Accepts("", [&] { Ask(model); });
   WriteAndRead(model);
 }
-
-}  // namespace
 
 // First byte even: a file. Odd: its header, the mark, its tensors.
 void FuzzSafetensors(std::string_view input) {
@@ -220,11 +223,10 @@ void FuzzCheckpoint(std::string_view input) {
                [&] { checkpoint = CheckpointFrom(SafetensorsFile::Parse(content, kModelSource), kModelSource); })) {
     return;
   }
-  const ScratchFolder folder("fuzz");
-  SaveCheckpoint(folder.Path("a"), checkpoint.model, checkpoint.state, checkpoint.data_fingerprint);
-  const Checkpoint again = LoadCheckpoint(folder.Path("a"));
-  SaveCheckpoint(folder.Path("b"), again.model, again.state, again.data_fingerprint);
-  Demand(ReadFile(folder.Path("a")) == ReadFile(folder.Path("b")), "another checkpoint when read again");
+  SaveCheckpoint(Scratch().Path("a"), checkpoint.model, checkpoint.state, checkpoint.data_fingerprint);
+  const Checkpoint again = LoadCheckpoint(Scratch().Path("a"));
+  SaveCheckpoint(Scratch().Path("b"), again.model, again.state, again.data_fingerprint);
+  Demand(ReadFile(Scratch().Path("a")) == ReadFile(Scratch().Path("b")), "another checkpoint when read again");
 }
 
 // First byte: bit 0 a whole file, else a recipe, the mark and numbers; then how weights are kept.
@@ -276,4 +278,8 @@ void FuzzCApi(std::string_view input) {
   lamina_free(model);
 }
 
+const RegisteredTargets model_targets{
+    {"safetensors", &FuzzSafetensors}, {"model", &FuzzModel}, {"checkpoint", &FuzzCheckpoint}, {"c_api", &FuzzCApi}};
+
+}  // namespace
 }  // namespace lamina::fuzz

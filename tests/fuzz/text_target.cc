@@ -1,4 +1,4 @@
-// Readers of texts that people write: settings, tuning profiles, searches, derived columns, layers.
+// Readers of texts in files: settings, tuning profiles, searches.
 #include <fmt/format.h>
 
 #include <string>
@@ -7,10 +7,6 @@
 #include "apps/cli/config.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
-#include "lamina/data/encode/derive.h"
-#include "lamina/data/files/csv.h"
-#include "lamina/neuron/problem.h"
-#include "lamina/nn/network.h"
 #include "lamina/search/search_space.h"
 #include "lamina/search/search_state.h"
 #include "lamina/tune/profile.h"
@@ -32,17 +28,6 @@ void ReadSettings(std::string_view content) {
   cli::ReadConfigFile(copy.path(), again);
   Demand(cli::WriteConfig(again) == written, "other settings when read again");
 }
-
-std::vector<std::string> Lines(std::string_view text) {
-  std::vector<std::string> lines;
-  Bytes bytes(text);
-  while (!bytes.Rest().empty()) {
-    lines.emplace_back(bytes.Until('\n'));
-  }
-  return lines;
-}
-
-}  // namespace
 
 void FuzzSettings(std::string_view input) {
   Bytes bytes(input);
@@ -103,51 +88,7 @@ void FuzzSearch(std::string_view input) {
   });
 }
 
-// A column to derive on each line; of the last two series and order.
-void FuzzDerive(std::string_view input) {
-  static const std::string table_text =
-      "day,price,shop,n\n2024-01-03,1.5,a,3\n2024-01-01,2.5,b,-4\n2024-01-02,,a,5\n2024-02-29,0,b,\n2023-12-31,7,a,9\n";
-  Bytes bytes(input);
-  DeriveOptions options;
-  const uint8_t how = bytes.Byte();
-  options.series_by = (how & 1) != 0 ? "shop" : "";
-  options.order_by = (how & 2) != 0 ? "day" : "";
-  options.columns = Lines(bytes.Rest());
-  if (!Accepts("", [&] { ValidateDerive(options); })) {
-    return;
-  }
-  Accepts("", [&] {
-    Table table = ReadCsv(table_text, "table.csv", {});
-    const size_t columns = table.columns.size();
-    DeriveColumns(table, options);
-    Demand(table.columns.size() == columns + options.columns.size(), "another number of columns than was asked for");
-    for (const Column& column : table.columns) {
-      for (int64_t row = 0; row < table.rows; ++row) {
-        Demand(column.kind == ColumnKind::kText || column.IsMissing(row) || column.Number(row) == column.Number(row),
-               "a derived value that is neither missing nor a number");
-      }
-    }
-  });
-}
+const RegisteredTargets text_targets{{"settings", &FuzzSettings}, {"profile", &FuzzProfile}, {"search", &FuzzSearch}};
 
-// First byte: a neuron, a network's layers or a problem.
-void FuzzLayers(std::string_view input) {
-  Bytes bytes(input);
-  const uint8_t how = bytes.Byte();
-  const std::string_view text = bytes.Rest();
-  Accepts("", [&] {
-    if (how % 3 == 0) {
-      const LayerSpec layer = ParseNeuron(text);
-      Demand(ParseNeuron(NeuronText(layer)) == layer, "another neuron when read again");
-    } else if (how % 3 == 1) {
-      for (const LayerSpec& layer : ParseLayers(text, 5, (how & 4) != 0)) {
-        Demand(layer.inputs > 0 && layer.outputs > 0, "an empty layer");
-      }
-    } else {
-      const Problem problem = Problem::Parse(text);
-      Demand(Problem::Parse(problem.Text()).Text() == problem.Text(), "another problem when read again");
-    }
-  });
-}
-
+}  // namespace
 }  // namespace lamina::fuzz

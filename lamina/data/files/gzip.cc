@@ -121,13 +121,19 @@ void InflateMembers(std::string_view content, std::string& out, const std::strin
 bool IsGzip(std::string_view content) { return content.size() >= 2 && content[0] == '\x1f' && content[1] == '\x8b'; }
 
 std::string Gunzip(std::string_view content, const std::string& source) try {
-  const int64_t available_bytes = QueryHardware().UsableMemory_bytes();
-  const auto limit_bytes =
-      available_bytes > 0 ? static_cast<size_t>(available_bytes) : std::numeric_limits<size_t>::max();
+  size_t limit_bytes = 0;
+  const auto limit = [&] {  // asked once, and not for what is small: looking takes longer than inflating that
+    if (limit_bytes == 0) {
+      const int64_t available_bytes = QueryHardware().UsableMemory_bytes();
+      limit_bytes = available_bytes > 0 ? static_cast<size_t>(available_bytes) : std::numeric_limits<size_t>::max();
+    }
+    return limit_bytes;
+  };
+  const size_t guess_bytes = FirstGuess_bytes(content);
   std::string out;
-  out.resize(std::min(limit_bytes, FirstGuess_bytes(content)));
+  out.resize(guess_bytes > kFirst_bytes ? std::min(limit(), guess_bytes) : guess_bytes);
   InflateMembers(content, out, source, [&] {
-    Grow(out, limit_bytes, source);
+    Grow(out, limit(), source);
     return true;
   });
   return out;
