@@ -12,6 +12,7 @@ import unittest
 from lamina_cli import DIGITS, PROGRAM, SOURCE, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
 from mpi_jobs import LAUNCHERS, OPEN_MPI, pid_of_rank
 
+WIDE = ("--hidden", "1024")  # a gradient of 300 KB
 TRAIN = ("train", "--data", DIGITS, "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
 
 
@@ -81,6 +82,20 @@ class ClusterTest(RankTest):
         self.assertEqual(self.read("m.safetensors", "rb"), alone)
 
     @on_each_mpi
+    def test_gradients_travel_in_parts(self, mpi):
+        alone = self.model_of(*WIDE, "--shards", 8)
+        for ranks in (2, 3):
+            result = self.run_ranks(mpi, (ranks, (*TRAIN, *WIDE, "--overwrite", "--model", "m.safetensors", "--json", "r.json")))
+            self.assertEqual(result.code, 0, str(result))
+            self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
+            told = self.read_json("r.json")["ranks"]
+            self.assertEqual(told["overlap"], "")
+            self.assertGreater(told["exchange_seconds"], told["waited_seconds"])
+            self.assertGreater(told["waited_seconds"], 0)
+        self.run_ranks(mpi, (2, (*TRAIN, "--overwrite", "--model", "m.safetensors", "--json", "r.json")))
+        self.assertIn("too small", self.read_json("r.json")["ranks"]["overlap"])
+
+    @on_each_mpi
     def test_a_rank_that_is_killed_ends_the_job_and_others_go_on(self, mpi):
         arguments = (*TRAIN, "--epochs", 100, "--shards", 8, "--overwrite", "--model", "m.safetensors")
         self.train(*arguments[1:])
@@ -101,17 +116,18 @@ class ClusterTest(RankTest):
 
     @on_each_mpi
     def test_a_rank_that_hangs_is_named(self, mpi):
-        process = self.start_ranks(mpi, (2, (*TRAIN, "--epochs", 100000, "--checkpoint", "c", "--checkpoint-epochs", 1,
-                                             "--rank-timeout", 2)))
-        self.wait_for(lambda: os.path.exists(self.path("c")), "a checkpoint")
-        stopped = self.pid_of_rank(1)
-        os.kill(stopped, signal.SIGSTOP)
-        result = self.finish(process)
-        if os.path.exists(f"/proc/{stopped}"):
-            os.kill(stopped, signal.SIGKILL)
-        self.assertNotEqual(result.code, 0, str(result))
-        self.assertRegex(result.err, r"rank 0 of 2 on host \S+ waited 2 s for rank 1 of 2 on host \S+ in epoch \d+, step \d+")
-        os.remove(self.path("c"))
+        for network in ((), WIDE):
+            process = self.start_ranks(mpi, (2, (*TRAIN, *network, "--epochs", 100000, "--checkpoint", "c", "--checkpoint-epochs", 1,
+                                                 "--rank-timeout", 2)))
+            self.wait_for(lambda: os.path.exists(self.path("c")), "a checkpoint")
+            stopped = self.pid_of_rank(1)
+            os.kill(stopped, signal.SIGSTOP)
+            result = self.finish(process)
+            if os.path.exists(f"/proc/{stopped}"):
+                os.kill(stopped, signal.SIGKILL)
+            self.assertNotEqual(result.code, 0, str(result))
+            self.assertRegex(result.err, r"rank 0 of 2 on host \S+ waited 2 s for rank 1 of 2 on host \S+ in epoch \d+, step \d+")
+            os.remove(self.path("c"))
 
     @on_each_mpi
     def test_what_all_ranks_find_wrong_is_said_once(self, mpi):

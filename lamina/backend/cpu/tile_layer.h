@@ -19,6 +19,7 @@ class TileLayer final : public PreparedLayer {
   void Forward(const ForwardArgs& args) noexcept override;
   void InputGradient(const InputGradientArgs& args) noexcept override;
   void WeightGradient(const WeightGradientArgs& args) noexcept override;
+  bool NeuronsApart() const override { return true; }
   std::string Describe() const override;
 
   // For layers that compute some passes in another way, and the rest by this one.
