@@ -120,6 +120,9 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
   }
   if (SpeaksForAll()) {
     PrintToStderr("lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
+    EndRanks(kExitUsage);
+  } else {
+    LetFirstSpeak();
   }
   return kExitUsage;
 }

@@ -70,7 +70,7 @@ class Communicator {
   void AddHidden(double seconds) { hidden_seconds_ += seconds; }
 
   /// Whether collective calls may come from another thread than the one that joined, one at a time.
-  virtual bool AnyThread() const = 0;
+  virtual bool AnyThread() const { return false; }
   /// From now on the thread in a collective call leaves the processor to others between looks: nobody waits for it.
   /// From any thread.
   void SetAside(bool aside) { aside_ = aside; }
