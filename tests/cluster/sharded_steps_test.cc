@@ -113,12 +113,12 @@ std::vector<Recipe> Recipes() {
   recipes.back().options.schedule.kind = ScheduleKind::kOneCycle;
   recipes[4].options.shards = 13;
   recipes[4].options.batch = 20;  // the last one has 10
-  // Gradients of 270 KB, which travel in parts; on four ranks in other ones than on two, on more than 8 not.
+  // Gradients of 520 KB, which travel in parts; on seven ranks in fewer than on two.
   for (const Recipe& small : std::vector<Recipe>(recipes)) {
     if (small.options.rule.kind == UpdateKind::kAdam) {
       recipes.push_back(small);
       recipes.back().inputs = 60;
-      recipes.back().hidden = 1024;
+      recipes.back().hidden = 2048;
       recipes.back().options.epochs = 2;
     }
   }

@@ -59,9 +59,12 @@ TEST(GradientParts, ALargeLayerIsCut) {
   const std::vector<LayerSpec> layers{{784, 1024}, {1024, 10}};
   const Network network(layers, DType::kF32);
   const std::vector<GradientPart> parts = GradientPartsOf(layers, network.offsets(), {});
-  ASSERT_EQ(parts.size(), 9U);
+  ASSERT_EQ(parts.size(), 7U);
   EXPECT_EQ(parts[0].layer, 1U);
-  EXPECT_EQ(parts[1].end - parts[1].begin, 128);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    EXPECT_EQ(parts[i].begin % 16, 0);
+    EXPECT_NEAR(static_cast<double>(parts[i].end - parts[i].begin), 1024 / 6.0, 16);
+  }
 }
 
 class PartsOfGradients : public testing::TestWithParam<DType> {};
@@ -84,7 +87,11 @@ TEST_P(PartsOfGradients, HaveTheBitsOfThoseInOnePiece) {
         for (int64_t i = 0; sparse && i < kRows; ++i) {
           std::memset(x.view().Rows(i, 1).data, 0, static_cast<size_t>(30 * DTypeSize_bytes(GetParam())));
         }
-        Network network(Layers(static_cast<Synapse>(s)), GetParam());
+        const Synapse synapse = static_cast<Synapse>(s);
+        if (!backend->Supports({Layers(synapse).front(), Pass::kWeightGradient, 40, GetParam()})) {
+          continue;
+        }
+        Network network(Layers(synapse), GetParam());
         network.Initialize(Initialization::kGlorotUniform, 1);
         const ExecutorOptions options{.max_batch = 40, .training = true, .loss = Loss::kMse};
         Executor whole(network, *backend, options);
