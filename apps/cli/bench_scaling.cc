@@ -49,9 +49,9 @@ std::vector<LayerSpec> LayersOf(const std::string& net) {
 }
 
 int RunBenchScaling(const BenchScalingCommand& command) {
-  constexpr double kFlopsOfWeight = 6;     // it is multiplied three times for a sample,
+  constexpr double kFlopsOfWeight = 6;       // it is multiplied three times for a sample,
   constexpr double kShareOfParts = 1 / 3.0;  // the last time for its gradient
-  constexpr double kUpdateBytes = 20;  // a parameter, its gradient and two states, read and written, by Adam
+  constexpr double kUpdateBytes = 20;        // a parameter, its gradient and two states, read and written, by Adam
   constexpr double kMemoryBytesPerSecond = 1e11;
   constexpr int kSteps = 20;
   command.json_output.Check();

@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-/// While it exists, threads that the calling one starts have all signals blocked: they are for the threads that the host
-/// knows. But for those of a thread's own faults, which end a process, past any handler, where they are blocked.
+/// While it exists, threads that the calling one starts have all signals blocked: they are for the threads that the
+/// host knows. But for those of a thread's own faults, which end a process, past any handler, where they are blocked.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -15,9 +15,9 @@
 
 namespace lamina {
 
-/// Computes forward passes and deltas of all shards of this rank, then the gradient part by part (GradientPart), the last
-/// layer first: each over all shards, as Exchanges() puts them together. While the next ones are computed, a thread sums
-/// those over all ranks (RankSum). The bits are those of whole gradients: every element is the same sum.
+/// Computes forward passes and deltas of all shards of this rank, then the gradient part by part (GradientPart), the
+/// last layer first: each over all shards, as Exchanges() puts them together. While the next ones are computed, a
+/// thread sums those over all ranks (RankSum). The bits are those of whole gradients: every element is the same sum.
 class OverlappedGradient {
  public:
   /// Whether an executor, which must say yes to ComputesByParts(), has more than one exchange on so many ranks.

@@ -68,7 +68,7 @@ StepTime PredictStep(const StepCost& step, const NetworkCost& network, int64_t s
   }
   const double all_bytes = std::accumulate(step.part_bytes.begin(), step.part_bytes.end(), 0.0);
   const double computing = static_cast<double>(most) * step.parts_seconds;
-  double computed = 0;              // when the parts so far are, from the first one's begin on
+  double computed = 0;               // when the parts so far are, from the first one's begin on
   double arrived = message_seconds;  // and when they have been exchanged, the loss before them
   time.exchange_seconds = kSmallExchanges * message_seconds;
   for (const IndexRange& range : Exchanges(step.part_bytes, ranks)) {

@@ -155,9 +155,7 @@ void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const U
   const int64_t own_rows =
       PartOf(rows.count(), shards, own.end - 1).end - PartOf(rows.count(), shards, own.begin).begin;
   std::vector<LossSums> sums(static_cast<size_t>(shards));
-  DispatchFloat(dtype_, [&]<class T>(T) {
-    SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows, sums));
-  });
+  DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows, sums)); });
   for (const LossSums& part : sums) {
     Add(unshared_, part);
   }

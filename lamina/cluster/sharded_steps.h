@@ -87,10 +87,10 @@ class ShardedSteps {
   Communicator* ranks_;
   int64_t count_;  // of the elements of a gradient
   RankSum sum_;
-  PlacePool places_;     // memory of terms of the sum
-  AlignedBuffer host_;   // a gradient, where the backend's memory is not the host's
-  int64_t alone_ = 0;    // steps since ranks had the same weights
-  LossSums unshared_;    // of those
+  PlacePool places_;    // memory of terms of the sum
+  AlignedBuffer host_;  // a gradient, where the backend's memory is not the host's
+  int64_t alone_ = 0;   // steps since ranks had the same weights
+  LossSums unshared_;   // of those
   Verdict overlaps_;
   std::unique_ptr<OverlappedGradient> overlapped_;  // null: a gradient is exchanged once all of it is there
 };

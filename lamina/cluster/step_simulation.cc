@@ -53,8 +53,7 @@ double SimulateSteps(const StepCost& step, const NetworkCost& network, int64_t s
   Random random(stragglers.seed);
   std::vector<double> bytes;  // of every exchange of parts, or of the whole gradient
   for (const IndexRange& range : Exchanges(step.part_bytes, ranks)) {
-    bytes.push_back(
-        std::accumulate(step.part_bytes.begin() + range.begin, step.part_bytes.begin() + range.end, 0.0));
+    bytes.push_back(std::accumulate(step.part_bytes.begin() + range.begin, step.part_bytes.begin() + range.end, 0.0));
   }
   const bool overlaps = !bytes.empty();
   if (!overlaps) {

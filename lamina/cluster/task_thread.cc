@@ -15,7 +15,8 @@ namespace lamina {
 namespace {
 
 // Who sleeps most of the time and works for some microseconds must not wait for the slice of a thread that computes to
-// end, which is 3 ms: a kernel from 6.12 on lets threads with shorter slices go first. Others do it without being asked.
+// end, which is 3 ms: a kernel from 6.12 on lets threads with shorter slices go first. Others do it without being
+// asked.
 void AskForShortSlices() {
   struct {  // sched_attr of the kernel, as far as it had it at first
     uint32_t size;

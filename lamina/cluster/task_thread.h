@@ -23,8 +23,8 @@ class TaskThread {
   TaskThread& operator=(const TaskThread&) = delete;
 
   void Do(std::function<void()> task);
-  /// Returns when all tasks are done, and tells the communicator what of their time was hidden. Throws on what the first
-  /// task that failed threw; those after it were not begun.
+  /// Returns when all tasks are done, and tells the communicator what of their time was hidden. Throws on what the
+  /// first task that failed threw; those after it were not begun.
   void Finish();
   /// Ends the thread. Of tasks that Finish() has not waited for, the one under way is cancelled, and with it the
   /// communicator, and the others are not begun.

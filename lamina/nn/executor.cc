@@ -111,8 +111,7 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 }
 
 MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const {
-  const MatrixView all{
-      buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
+  const MatrixView all{buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
   return buffer == nullptr ? all : all.Rows(kept_, rows);
 }
 

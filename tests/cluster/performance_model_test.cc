@@ -27,8 +27,8 @@ TEST(PerformanceModel, LatencyCountsForEveryMessage) {
   EXPECT_DOUBLE_EQ(PredictStep(step, network, 8, 4).exchange_seconds, 3 * 4 * 1e-4);
 }
 
-// Four parts of 10 ms each, of which one takes 4 ms to exchange: only the last one is seen. Where it takes 16 ms, all but
-// the 30 ms computed after the first part are.
+// Four parts of 10 ms each, of which one takes 4 ms to exchange: only the last one is seen. Where it takes 16 ms, all
+// but the 30 ms computed after the first part are.
 TEST(PerformanceModel, PartsTravelWhileOthersAreComputed) {
   StepCost step{.shard_seconds = 60e-3, .fixed_seconds = 0, .gradient_bytes = 4'000'000};
   step.part_bytes.assign(4, 1'000'000);

@@ -167,10 +167,9 @@ class ShardedTraining : public testing::TestWithParam<Recipe> {
   Dataset validation_;
   Network start_;
 };
-INSTANTIATE_TEST_SUITE_P(, ShardedTraining, testing::ValuesIn(Recipes()),
-                         [](const auto& info) {
-                           return info.param.name + std::string(info.param.hidden > 1000 ? "_in_parts" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(, ShardedTraining, testing::ValuesIn(Recipes()), [](const auto& info) {
+  return info.param.name + std::string(info.param.hidden > 1000 ? "_in_parts" : "");
+});
 
 TEST_P(ShardedTraining, AnyNumberOfRanksGivesTheSameBits) {
   const auto backend = MakeBackend("cpu", {.threads = 1});

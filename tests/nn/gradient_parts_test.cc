@@ -101,10 +101,12 @@ TEST_P(PartsOfGradients, HaveTheBitsOfThoseInOnePiece) {
         }
         ++computed;
         parts.KeepRows(kRows);
-        for (const int64_t* sequence : {static_cast<const int64_t*>(nullptr), static_cast<const int64_t*>(order.data())}) {
+        for (const int64_t* sequence :
+             {static_cast<const int64_t*>(nullptr), static_cast<const int64_t*>(order.data())}) {
           LossSums of_whole;
           LossSums of_parts;
-          TrainingSteps work{.x = x.view(), .targets = targets.view(), .sample_weights = weights.data(), .order = sequence};
+          TrainingSteps work{
+              .x = x.view(), .targets = targets.view(), .sample_weights = weights.data(), .order = sequence};
           struct Range {
             int64_t begin, rows;
             ConstMatrixView x;
@@ -124,9 +126,11 @@ TEST_P(PartsOfGradients, HaveTheBitsOfThoseInOnePiece) {
               parts.PartGradient(part, range.x, range.begin, gradient.data());
               const auto* got = static_cast<const char*>(gradient.data());
               const auto same = [&](int64_t at, int64_t count, int64_t from) {
-                return std::memcmp(got + from * element, expected + at * element, static_cast<size_t>(count * element)) == 0;
+                return std::memcmp(got + from * element, expected + at * element,
+                                   static_cast<size_t>(count * element)) == 0;
               };
-              EXPECT_TRUE(same(part.weights, part.weight_count, 0) && same(part.bias, part.bias_count, part.weight_count))
+              EXPECT_TRUE(same(part.weights, part.weight_count, 0) &&
+                          same(part.bias, part.bias_count, part.weight_count))
                   << backend->name() << " " << SynapseNames()[s] << " layer " << part.layer << " from " << part.begin
                   << (sparse ? " sparse" : "");
             }
