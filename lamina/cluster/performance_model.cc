@@ -62,7 +62,8 @@ StepTime PredictStep(const StepCost& step, const NetworkCost& network, int64_t s
   const auto exchange_seconds = [&](int64_t bytes) {
     return rounds * (message_seconds + others / ranks * static_cast<double>(bytes) / network.bytes_per_second);
   };
-  if (step.part_bytes.empty()) {
+  const std::vector<IndexRange> exchanges = Exchanges(step.part_bytes, ranks);
+  if (exchanges.size() <= 1) {
     time.exchange_seconds = kSmallExchanges * message_seconds + exchange_seconds(step.gradient_bytes);
     return time;
   }
@@ -71,7 +72,7 @@ StepTime PredictStep(const StepCost& step, const NetworkCost& network, int64_t s
   double computed = 0;               // when the parts so far are, from the first one's begin on
   double arrived = message_seconds;  // and when they have been exchanged, the loss before them
   time.exchange_seconds = kSmallExchanges * message_seconds;
-  for (const IndexRange& range : Exchanges(step.part_bytes, ranks)) {
+  for (const IndexRange& range : exchanges) {
     const int64_t bytes =
         std::accumulate(step.part_bytes.begin() + range.begin, step.part_bytes.begin() + range.end, int64_t{0});
     computed += computing * static_cast<double>(bytes) / all_bytes;

@@ -55,9 +55,9 @@ double SimulateSteps(const StepCost& step, const NetworkCost& network, int64_t s
   for (const IndexRange& range : Exchanges(step.part_bytes, ranks)) {
     bytes.push_back(std::accumulate(step.part_bytes.begin() + range.begin, step.part_bytes.begin() + range.end, 0.0));
   }
-  const bool overlaps = !bytes.empty();
+  const bool overlaps = bytes.size() > 1;
   if (!overlaps) {
-    bytes.push_back(static_cast<double>(step.gradient_bytes));
+    bytes.assign(1, static_cast<double>(step.gradient_bytes));
   }
   const double all_bytes = std::accumulate(bytes.begin(), bytes.end(), 0.0);
   const double parts_seconds = overlaps ? step.parts_seconds : 0;
@@ -83,7 +83,7 @@ double SimulateSteps(const StepCost& step, const NetworkCost& network, int64_t s
       job.Exchange(kFlag_bytes, arrived);
     }
     for (const double part : bytes) {
-      compute(0, parts_seconds * part / all_bytes);
+      compute(0, overlaps ? parts_seconds * part / all_bytes : 0);
       for (size_t r = 0; r < arrived.size(); ++r) {
         arrived[r] = std::max(arrived[r], job.clocks()[r]);
       }

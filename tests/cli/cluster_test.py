@@ -12,7 +12,7 @@ import unittest
 from lamina_cli import DIGITS, PROGRAM, SOURCE, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
 from mpi_jobs import LAUNCHERS, OPEN_MPI, pid_of_rank
 
-WIDE = ("--hidden", "1024")  # a gradient of 300 KB
+WIDE = ("--hidden", "4096")  # a gradient of 1.2 MB
 TRAIN = ("train", "--data", DIGITS, "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
 
 

@@ -113,12 +113,12 @@ std::vector<Recipe> Recipes() {
   recipes.back().options.schedule.kind = ScheduleKind::kOneCycle;
   recipes[4].options.shards = 13;
   recipes[4].options.batch = 20;  // the last one has 10
-  // Gradients of 520 KB, which travel in parts; on seven ranks in fewer than on two.
+  // Gradients of 2 MB, which travel in parts; on seven ranks in fewer than on two.
   for (const Recipe& small : std::vector<Recipe>(recipes)) {
     if (small.options.rule.kind == UpdateKind::kAdam) {
       recipes.push_back(small);
       recipes.back().inputs = 60;
-      recipes.back().hidden = 2048;
+      recipes.back().hidden = 8192;
       recipes.back().options.epochs = 2;
     }
   }
@@ -252,7 +252,7 @@ class RanksThatRound : public testing::Test {
   Dataset train_ = RandomDataset(330, 9, 0, DType::kF32, 4);
   Dataset validation_ = RandomDataset(600, 9, 0, DType::kF32, 5);
   Network start_ = NetworkFor(train_, 20, "identity");
-  Network wide_ = NetworkFor(train_, 8000, "identity");  // its gradient travels in parts
+  Network wide_ = NetworkFor(train_, 16000, "identity");  // its gradient travels in parts
 };
 
 TEST_F(RanksThatRound, GradientsOfHalfTheBytesLearnNearlyTheSame) {
