@@ -71,6 +71,9 @@ class Communicator {
 
   /// Whether collective calls may come from another thread than the one that joined, one at a time.
   virtual bool AnyThread() const { return false; }
+  /// Whether all ranks are processes of one host, which exchange through its memory: so fast that hiding it gains
+  /// little.
+  virtual bool OnOneHost() const { return false; }
   /// From now on the thread in a collective call leaves the processor to others between looks: nobody waits for it.
   /// From any thread.
   void SetAside(bool aside) { aside_ = aside; }

@@ -46,6 +46,14 @@ class MpiRank : public Communicator {
 
   std::string Describe() const override { return mpi_.library(); }
   bool AnyThread() const override { return mpi_.any_thread() != 0; }
+  bool OnOneHost() const override {
+    for (int r = 1; r < size(); ++r) {
+      if (host(r) != host(0)) {
+        return false;
+      }
+    }
+    return true;
+  }
   bool AllFailed(double seconds) noexcept override { return mpi_.meet(seconds) == 1; }
   void Abort(int exit_code) noexcept override { mpi_.abort(exit_code); }
 

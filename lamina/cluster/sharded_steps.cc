@@ -60,6 +60,9 @@ Verdict ShardedSteps::Overlaps() const {
   if (ranks_ != nullptr && !ranks_->AnyThread()) {
     return Verdict::No("this MPI talks from one thread alone");
   }
+  if (size() > 1 && ranks_->OnOneHost()) {
+    return Verdict::No("all ranks are on one host, where an exchange costs less than a gradient in parts");
+  }
   const Verdict verdict = executor_.ComputesByParts();
   return verdict ? OverlappedGradient::Pays(executor_, dtype_, size()) : verdict;
 }
