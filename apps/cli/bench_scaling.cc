@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/cluster/step_simulation.h"
+#include "lamina/nn/gradient_parts.h"
 
 namespace lamina::cli {
 namespace {
@@ -28,9 +30,9 @@ struct BenchScalingCommand {
   JsonOutput json_output;
 };
 
-// Of fully connected layers with biases; a training step multiplies each weight three times for a sample.
-int64_t ParametersOf(const std::string& net) {
-  int64_t parameters = 0;
+// Fully connected, with biases.
+std::vector<LayerSpec> LayersOf(const std::string& net) {
+  std::vector<LayerSpec> layers;
   int64_t before = 0;
   for (const std::string_view text : SplitText(net, '-')) {
     const int64_t width = ParseInteger(text).value_or(0);
@@ -38,15 +40,18 @@ int64_t ParametersOf(const std::string& net) {
       throw Error(ErrorCode::kInvalidArgument, "a network is its widths",
                   {.value = net, .remedy = "Such as 784-1024-10."});
     }
-    parameters += before == 0 ? 0 : (before + 1) * width;
+    if (before > 0) {
+      layers.push_back({before, width});
+    }
     before = width;
   }
-  return parameters;
+  return layers;
 }
 
 int RunBenchScaling(const BenchScalingCommand& command) {
-  constexpr double kFlopsOfWeight = 6;
-  constexpr double kUpdateBytes = 20;  // a parameter, its gradient and two states, read and written, by Adam
+  constexpr double kFlopsOfWeight = 6;       // it is multiplied three times for a sample,
+  constexpr double kShareOfParts = 1 / 3.0;  // the last time for its gradient
+  constexpr double kUpdateBytes = 20;        // a parameter, its gradient and two states, read and written, by Adam
   constexpr double kMemoryBytesPerSecond = 1e11;
   constexpr int kSteps = 20;
   command.json_output.Check();
@@ -71,7 +76,11 @@ int RunBenchScaling(const BenchScalingCommand& command) {
     fmt::print("{}\n", line);
   }
   for (const std::string& net : command.nets) {
-    const int64_t parameters = ParametersOf(net);
+    const std::vector<LayerSpec> layers = LayersOf(net);
+    const int64_t parameters =
+        std::accumulate(layers.begin(), layers.end(), int64_t{0},
+                        [](int64_t sum, const LayerSpec& layer) { return sum + layer.parameter_count(); });
+    const std::vector<GradientPart> parts = GradientPartsOf(layers, std::vector<LayerOffsets>(layers.size()), {});
     const double samples_seconds =
         kFlopsOfWeight * static_cast<double>(parameters) / (command.gflops * 1e9);  // of one sample
     for (const double gbits : command.gbits) {
@@ -82,6 +91,8 @@ int RunBenchScaling(const BenchScalingCommand& command) {
         step.shard_seconds = samples_seconds * static_cast<double>(command.batch) / nodes;
         step.fixed_seconds = kUpdateBytes * static_cast<double>(parameters) / kMemoryBytesPerSecond;
         step.gradient_bytes = 4 * parameters;
+        step.part_bytes = SizesOf_bytes(parts, DType::kF32);
+        step.parts_seconds = kShareOfParts * step.shard_seconds;
         const double one = step.fixed_seconds + samples_seconds * static_cast<double>(command.batch);
         const double model = PredictStep(step, network, nodes, nodes).seconds();
         const double simulated = SimulateSteps(step, network, nodes, nodes, kSteps, {.mean = command.stragglers});

@@ -47,7 +47,7 @@ std::string VersionText() {
 int PrintError(std::string message, int code) {
   message = ErrorOfRanks(message);
   if (message.empty()) {
-    return 0;  // the first rank's code is the job's; Open MPI ends a job at the first other one, before it has read all
+    return code;
   }
   for (char& c : message) {  // may quote a damaged file, which must not steer the terminal
     c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
@@ -120,6 +120,9 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
   }
   if (SpeaksForAll()) {
     PrintToStderr("lamina: error: {}\nTry '{} --help'.\n", Trim(message), path);
+    EndRanks(kExitUsage);
+  } else {
+    LetFirstSpeak();
   }
   return kExitUsage;
 }

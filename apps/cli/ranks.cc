@@ -19,7 +19,7 @@ namespace {
 constexpr double kWaitForErrors_seconds = 2;   // of other ranks, which have mostly come to the same one
 constexpr double kWaitForLower_seconds = 0.5;  // a rank: where several see that one is silent, the lowest says it
 constexpr int kStaggered = 20;
-constexpr std::chrono::milliseconds kToBeRead{500};  // what was said: an abort takes away whom launchers read it from
+constexpr std::chrono::milliseconds kToBeRead{500};  // what was said: launchers end without reading on
 constexpr std::chrono::seconds kWaitForLauncher{3};  // which ends this process where the first rank has the same error
 
 std::unique_ptr<Communicator>& Joined() {
@@ -27,6 +27,15 @@ std::unique_ptr<Communicator>& Joined() {
   return ranks;
 }
 bool ends_alone = false;  // an error that others do not have: they are waiting
+
+// Whether there are other ranks, joined or about to.
+bool IsOneOfSeveral() {
+  if (Joined() != nullptr) {
+    return Joined()->size() > 1;
+  }
+  const Launcher launcher = SeenLauncher();
+  return !launcher.mpi.empty() && launcher.size != 1;
+}
 
 }  // namespace
 
@@ -60,10 +69,12 @@ void LeaveRanks() { Joined().reset(); }
 
 bool SpeaksForAll() { return Joined() != nullptr ? Joined()->is_first() : SeenLauncher().rank == 0; }
 
+void LetFirstSpeak() { std::this_thread::sleep_for(kWaitForLauncher); }
+
 std::string ErrorOfRanks(const std::string& message) {
   Communicator* ranks = Joined().get();
   if (const int rank = SeenLauncher().rank; ranks == nullptr && rank > 0) {
-    std::this_thread::sleep_for(kWaitForLauncher);
+    LetFirstSpeak();
     return fmt::format("rank {}: {}", rank, message);
   }
   if (ranks == nullptr || ranks->size() == 1) {
@@ -82,8 +93,10 @@ std::string ErrorOfRanks(const std::string& message) {
 }
 
 void EndRanks(int exit_code) {
-  if (ends_alone) {
+  if (IsOneOfSeveral()) {
     std::this_thread::sleep_for(kToBeRead);
+  }
+  if (ends_alone) {
     Joined()->Abort(exit_code);
   }
 }

@@ -25,10 +25,14 @@ void LeaveRanks();
 
 /// Whether this process speaks for all: alone, or the first rank. Before JoinRanks() by the launcher's environment.
 bool SpeaksForAll();
-/// What this rank is to say of an error, which all ranks or only some have come to; "": another one says it. Ends the
-/// job, and with it mostly this process, where others would wait for this rank.
+/// What this rank is to say of an error, which all ranks or only some have come to; "": another one says it.
 std::string ErrorOfRanks(const std::string& message);
+/// After that was said: gives the launcher time to read it, and ends the job, and with it mostly this process, where
+/// others would wait for this rank.
 void EndRanks(int exit_code);
+/// For a rank with an error that the first one has, too, before they have joined: a launcher ends the job, and does not
+/// wait for what is to be said, when one of them ends.
+void LetFirstSpeak();
 
 /// {"ranks", "by", "hosts"}; null for a process that is alone.
 nlohmann::json RanksJson();

@@ -44,18 +44,21 @@ nlohmann::json PlanRanks(const TrainSession& session, const PlanFlags& flags, bo
                batch, std::min(shards, batch), 1e-6 * static_cast<double>(cost.gradient_bytes),
                measured ? "measured" : "as given (--latency-us, --bandwidth-gbits)", 1e6 * network.latency_seconds,
                8e-9 * network.bytes_per_second);
-    fmt::print("{:>6} {:>12} {:>12} {:>14} {:>9}\n", "ranks", "computing", "exchanging", "samples/s", "speed-up");
+    fmt::print("{:>6} {:>12} {:>12} {:>12} {:>14} {:>9}\n", "ranks", "computing", "exchanging", "of it hidden",
+               "samples/s", "speed-up");
   }
   for (const StepTime& time : times) {
     const double gain = times.front().seconds() / time.seconds();
     rows.push_back({{"ranks", time.ranks},
                     {"compute_seconds", time.compute_seconds},
                     {"exchange_seconds", time.exchange_seconds},
+                    {"hidden_seconds", time.hidden_seconds},
                     {"samples_per_second", static_cast<double>(batch) / time.seconds()},
                     {"speedup", gain}});
     if (text) {
-      fmt::print("{:>6} {:>9.3f} ms {:>9.3f} ms {:>14.0f} {:>9.2f}\n", time.ranks, 1e3 * time.compute_seconds,
-                 1e3 * time.exchange_seconds, static_cast<double>(batch) / time.seconds(), gain);
+      fmt::print("{:>6} {:>9.3f} ms {:>9.3f} ms {:>9.3f} ms {:>14.0f} {:>9.2f}\n", time.ranks,
+                 1e3 * time.compute_seconds, 1e3 * time.exchange_seconds, 1e3 * time.hidden_seconds,
+                 static_cast<double>(batch) / time.seconds(), gain);
     }
   }
   const std::string advice = AdviceOn(times);
@@ -67,6 +70,7 @@ nlohmann::json PlanRanks(const TrainSession& session, const PlanFlags& flags, bo
           {"gradient_bytes", cost.gradient_bytes},
           {"shard_seconds", cost.shard_seconds},
           {"fixed_seconds", cost.fixed_seconds},
+          {"parts_seconds", cost.parts_seconds},
           {"latency_seconds", network.latency_seconds},
           {"bytes_per_second", network.bytes_per_second},
           {"network_measured", measured},

@@ -124,6 +124,8 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   AddSpeed(node, samples, result.train_seconds);
   if (json ranks = RanksJson(); !ranks.is_null()) {
     ranks["waited_seconds"] = result.waited_seconds;
+    ranks["exchange_seconds"] = result.exchange_seconds;
+    ranks["overlap"] = result.overlaps ? "" : result.overlaps.reason;
     node["ranks"] = std::move(ranks);
   }
   if (result.test) {
@@ -160,6 +162,9 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
   }
   if (const json ranks = RanksJson(); !ranks.is_null() && result.train_seconds > 0) {
     line += fmt::format("; {:.0f} % of it waiting for other ranks", 100 * result.waited_seconds / result.train_seconds);
+    if (const double hidden = result.exchange_seconds - result.waited_seconds; hidden > 0) {
+      line += fmt::format(", {:.0f} % exchanging while computing", 100 * hidden / result.train_seconds);
+    }
   }
   fmt::print("{}\n", line);
 }

@@ -74,11 +74,15 @@ struct WeightGradientArgs {
 /// inputs.
 class PreparedLayer {
  public:
+  static constexpr int64_t kNeuronsApart = 64;
   virtual ~PreparedLayer() = default;
   /// Batch and outputs may be smaller than what was prepared.
   virtual void Forward(const ForwardArgs& args) noexcept = 0;
   virtual void InputGradient(const InputGradientArgs& args) noexcept = 0;
   virtual void WeightGradient(const WeightGradientArgs& args) noexcept = 0;
+  /// Whether WeightGradient() of kNeuronsApart or more neurons of the layer, a range with the columns of delta that are
+  /// theirs, gives them the same bits as one of all neurons. For finite numbers.
+  virtual bool NeuronsApart() const { return false; }
   /// What was chosen, for reports: "cpu: dot 8x48 tile, 2 threads".
   virtual std::string Describe() const = 0;
 };

@@ -11,12 +11,12 @@
 #include <array>
 #include <atomic>
 #include <climits>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <vector>
 
+#include "lamina/base/signal_mask.h"
 #include "lamina/base/team_choice.h"
 
 namespace lamina {
@@ -171,13 +171,7 @@ class ThreadPool {
     if (threads <= size_) {
       return threads;
     }
-    sigset_t blocked;
-    sigset_t before;
-    sigfillset(&blocked);  // signals are for the threads that the host knows,
-    for (const int own_fault : {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV}) {
-      sigdelset(&blocked, own_fault);  // but for those that end a process, past any handler, where they are blocked
-    }
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    const BlockedSignals blocked;
     for (; size_ < threads; ++size_) {
       Member& member = members_[static_cast<size_t>(size_)];
       member.pool = this;
@@ -192,7 +186,6 @@ class ThreadPool {
       }
       member.has_clock = pthread_getcpuclockid(member.handle, &member.clock) == 0;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return size_;
   }
 

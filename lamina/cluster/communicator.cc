@@ -35,11 +35,17 @@ void Communicator::ThrowSilent(int rank) const {
               {.remedy = "Look there what it does; --rank-timeout sets how long the others wait."});
 }
 
+void Communicator::ThrowIfCancelled() const {
+  if (cancelled_) {
+    throw Error(ErrorCode::kIo, fmt::format("{} ends what it was exchanging", NameOf(rank_)));
+  }
+}
+
 void Communicator::AllToAll(std::span<const SentPart> to, std::span<const ReceivedPart> from) {
   Check(std::ssize(to) == size() && std::ssize(from) == size(), "a part for every rank");
   const Stopwatch watch;
   Exchange(to, from);
-  waited_seconds_ += watch.Elapsed_seconds();
+  exchange_seconds_ += watch.Elapsed_seconds();
 }
 
 void Communicator::AllGather(const void* mine, int64_t size_bytes, void* all) {

@@ -1,6 +1,7 @@
 // Communicator: what the ranks of a job say to each other. Ranks are processes of an MPI job or threads of a process.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -62,20 +63,40 @@ class Communicator {
   void SetPlace(int64_t epoch, int64_t step) { epoch_ = epoch, step_ = step; }
   /// "in epoch 2, step 17", or "".
   std::string Place() const;
-  /// Spent in collective calls so far: communication that nothing hid, and waiting for slower ranks.
-  double waited_seconds() const { return waited_seconds_; }
+  /// Spent in collective calls so far: communication, and waiting for slower ranks.
+  double exchange_seconds() const { return exchange_seconds_; }
+  /// Of these, what was not hidden by computing meanwhile.
+  double waited_seconds() const { return exchange_seconds_ - hidden_seconds_; }
+  void AddHidden(double seconds) { hidden_seconds_ += seconds; }
+
+  /// Whether collective calls may come from another thread than the one that joined, one at a time.
+  virtual bool AnyThread() const { return false; }
+  /// Whether all ranks are processes of one host, which exchange through its memory: so fast that hiding it gains
+  /// little.
+  virtual bool OnOneHost() const { return false; }
+  /// From now on the thread in a collective call leaves the processor to others between looks: nobody waits for it.
+  /// From any thread.
+  void SetAside(bool aside) { aside_ = aside; }
+  /// Ends the collective call that is under way in another thread, and all later ones, with an Error: the job can only
+  /// be aborted.
+  void Cancel() { cancelled_ = true; }
 
  protected:
   /// Called once all ranks can exchange: tells everybody's host.
   void Introduce(int rank, int size, const std::string& host);
   virtual void Exchange(std::span<const SentPart> to, std::span<const ReceivedPart> from) = 0;
   [[noreturn]] void ThrowSilent(int rank) const;
+  bool is_aside() const { return aside_; }
+  void ThrowIfCancelled() const;
 
  private:
   int rank_ = 0;
   std::vector<std::string> hosts_;
   double patience_seconds_ = 600;
-  double waited_seconds_ = 0;
+  double exchange_seconds_ = 0;
+  double hidden_seconds_ = 0;
+  std::atomic<bool> aside_{false};
+  std::atomic<bool> cancelled_{false};
   int64_t epoch_ = 0;
   int64_t step_ = 0;
 };

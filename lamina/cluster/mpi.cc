@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "lamina/base/error.h"
@@ -43,6 +45,15 @@ class MpiRank : public Communicator {
   ~MpiRank() override { mpi_.leave(); }
 
   std::string Describe() const override { return mpi_.library(); }
+  bool AnyThread() const override { return mpi_.any_thread() != 0; }
+  bool OnOneHost() const override {
+    for (int r = 1; r < size(); ++r) {
+      if (host(r) != host(0)) {
+        return false;
+      }
+    }
+    return true;
+  }
   bool AllFailed(double seconds) noexcept override { return mpi_.meet(seconds) == 1; }
   void Abort(int exit_code) noexcept override { mpi_.abort(exit_code); }
 
@@ -60,6 +71,7 @@ class MpiRank : public Communicator {
     }
     const Stopwatch watch;
     constexpr int kTestsBetweenYields = 100;  // a rank that waits must not keep one that computes from its core
+    constexpr std::chrono::microseconds kAside{50};
     for (int tests = 1;; ++tests) {
       const int done = mpi_.test(exchange, nullptr);
       if (done == 1) {
@@ -68,8 +80,13 @@ class MpiRank : public Communicator {
       if (done < 0) {
         ThrowLost();
       }
-      if (tests % kTestsBetweenYields == 0) {
+      const bool aside = is_aside();
+      if (aside) {
+        std::this_thread::sleep_for(kAside);
+      }
+      if (aside || tests % kTestsBetweenYields == 0) {
         sched_yield();
+        ThrowIfCancelled();
         if (watch.Elapsed_seconds() > patience_seconds()) {
           ThrowMissing(exchange);
         }

@@ -11,6 +11,7 @@ static MPI_Comm ranks = MPI_COMM_NULL;
 static MPI_Comm failures = MPI_COMM_NULL; /* for meet(), whatever else is under way */
 static int own_rank = 0;
 static int rank_count = 0;
+static int thread_level = MPI_THREAD_SINGLE;
 static char error_text[MPI_MAX_ERROR_STRING + 64];
 static char library_text[MPI_MAX_LIBRARY_VERSION_STRING];
 
@@ -46,13 +47,12 @@ static const char* Library(void) {
 }
 
 static int Join(int* rank, int* size) {
-  int level = 0;
-  if (Failed(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread") ||
+  if (Failed(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &thread_level), "MPI_Init_thread") ||
       Failed(MPI_Comm_dup(MPI_COMM_WORLD, &ranks), "MPI_Comm_dup") ||
       Failed(MPI_Comm_dup(MPI_COMM_WORLD, &failures), "MPI_Comm_dup")) {
     return 1;
   }
-  if (level < MPI_THREAD_FUNNELED) {
+  if (thread_level < MPI_THREAD_FUNNELED) {
     strcpy(error_text, "this MPI library allows no threads beside it");
     return 1;
   }
@@ -64,6 +64,8 @@ static int Join(int* rank, int* size) {
   *size = rank_count;
   return 0;
 }
+
+static int AnyThread(void) { return thread_level >= MPI_THREAD_SERIALIZED; }
 
 static const int64_t kPiece_bytes = (int64_t)1 << 30; /* counts are of type int */
 
@@ -164,7 +166,7 @@ static void Leave(void) { MPI_Finalize(); }
 static void Abort(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
 const LaminaMpi* LaminaMpiFunctions(void) {
-  static const LaminaMpi functions = {kLaminaMpiInterface, Library, Join,      Start, Test,
+  static const LaminaMpi functions = {kLaminaMpiInterface, Library, Join, AnyThread, Start, Test,
                                       Release,             Meet,    ErrorText, Leave, Abort};
   return &functions;
 }

@@ -8,20 +8,22 @@
 extern "C" {
 #endif
 
-enum { kLaminaMpiInterface = 1 };
+enum { kLaminaMpiInterface = 2 };
 
 typedef struct LaminaMpiPart {
   void* data;
   int64_t size_bytes;
 } LaminaMpiPart;
 
-/* All calls are of one thread. */
+/* One call at a time; of one thread where any_thread() says no. */
 typedef struct LaminaMpi {
   int interface_version; /* kLaminaMpiInterface */
   /* "Open MPI v4.1.4": of the library that answers. */
   const char* (*library)(void);
   /* Begins; 0, or the process cannot take part and error() says why. */
   int (*join)(int* rank, int* size);
+  /* Whether calls may come from another thread than join() did; of the library that joined. */
+  int (*any_thread)(void);
   /* Begins to send to[r] to every rank r and to receive from[r]; null: error(). */
   void* (*start)(const LaminaMpiPart* to, const LaminaMpiPart* from);
   /* 1: all done, 0: not yet, -1: error(). Sets missing[r] to whether something to or from rank r is still under way. */

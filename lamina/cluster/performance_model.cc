@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "lamina/base/timing.h"
 #include "lamina/cluster/shards.h"
@@ -48,16 +49,38 @@ StepTime PredictStep(const StepCost& step, const NetworkCost& network, int64_t s
   time.ranks = ranks;
   const int64_t most = (shards + ranks - 1) / ranks;
   time.compute_seconds = step.fixed_seconds + static_cast<double>(most) * step.shard_seconds;
-  if (ranks > 1) {
-    size_t nodes = 0;  // that a rank sends of every slice
-    for (int r = 0; r < ranks; ++r) {
-      nodes = std::max(nodes, NodesOf(PartOf(shards, ranks, r)).size());
-    }
-    const double others = ranks - 1;
-    const double slices = others / ranks * static_cast<double>(step.gradient_bytes);
-    time.exchange_seconds = others * network.latency_seconds * static_cast<double>(nodes + 1 + kSmallExchanges) +
-                            slices * static_cast<double>(nodes + 1) / network.bytes_per_second;
+  if (ranks == 1) {
+    return time;
   }
+  size_t nodes = 0;  // that a rank sends of every slice
+  for (int r = 0; r < ranks; ++r) {
+    nodes = std::max(nodes, NodesOf(PartOf(shards, ranks, r)).size());
+  }
+  const double others = ranks - 1;
+  const auto rounds = static_cast<double>(nodes + 1);
+  const double message_seconds = others * network.latency_seconds;
+  const auto exchange_seconds = [&](int64_t bytes) {
+    return rounds * (message_seconds + others / ranks * static_cast<double>(bytes) / network.bytes_per_second);
+  };
+  const std::vector<IndexRange> exchanges = Exchanges(step.part_bytes, ranks);
+  if (exchanges.size() <= 1) {
+    time.exchange_seconds = kSmallExchanges * message_seconds + exchange_seconds(step.gradient_bytes);
+    return time;
+  }
+  const double all_bytes = std::accumulate(step.part_bytes.begin(), step.part_bytes.end(), 0.0);
+  const double computing = static_cast<double>(most) * step.parts_seconds;
+  double computed = 0;               // when the parts so far are, from the first one's begin on
+  double arrived = message_seconds;  // and when they have been exchanged, the loss before them
+  time.exchange_seconds = kSmallExchanges * message_seconds;
+  for (const IndexRange& range : exchanges) {
+    const int64_t bytes =
+        std::accumulate(step.part_bytes.begin() + range.begin, step.part_bytes.begin() + range.end, int64_t{0});
+    computed += computing * static_cast<double>(bytes) / all_bytes;
+    arrived = std::max(arrived, computed) + exchange_seconds(bytes);
+    time.exchange_seconds += exchange_seconds(bytes);
+  }
+  const double exposed = std::max(0.0, arrived - computed) + message_seconds;  // the wish to stop comes last
+  time.hidden_seconds = std::max(0.0, time.exchange_seconds - exposed);
   return time;
 }
 

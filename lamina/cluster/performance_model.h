@@ -14,6 +14,10 @@ struct StepCost {
   double shard_seconds = 0;  // gradient of a shard and adding it up
   double fixed_seconds = 0;  // of every step, whatever it has of the batch: the update, above all
   int64_t gradient_bytes = 0;
+  /// Of the parts of the gradient that travel by themselves, in the order that they are computed in (Exchanges()).
+  /// Empty: nothing travels before all of it is there.
+  std::vector<int64_t> part_bytes;
+  double parts_seconds = 0;  // of shard_seconds, that of these parts; the rest comes before them
 };
 
 /// A message of n bytes takes latency + n / bandwidth; a rank sends and receives at the same time, to one after the
@@ -27,12 +31,14 @@ struct StepTime {
   int ranks = 1;
   double compute_seconds = 0;
   double exchange_seconds = 0;
-  double seconds() const { return compute_seconds + exchange_seconds; }
+  double hidden_seconds = 0;  // of these, while something is computed
+  double seconds() const { return compute_seconds + exchange_seconds - hidden_seconds; }
 };
 
-/// A step of ShardedSteps: the rank with the most of `shards` computes longest; then slices of the gradient are
-/// exchanged twice, with 2 (p - 1) / p times its bytes in all (more by the nodes that a rank cannot join, where the
-/// ranks are no power of two), and the loss and the wish to stop, which are small.
+/// A step of ShardedSteps: the rank with the most of `shards` computes longest; slices of the gradient are exchanged
+/// twice, with 2 (p - 1) / p times its bytes in all (more by the nodes that a rank cannot join, where the ranks are no
+/// power of two), and the loss and the wish to stop, which are small. Parts of a gradient travel one after the other
+/// while the next ones are computed.
 StepTime PredictStep(const StepCost& step, const NetworkCost& network, int64_t shards, int ranks);
 
 /// 1, 2, 4, ... up to `most` ranks, and `most`.

@@ -125,7 +125,9 @@ template <class T>
 void RankSum::ShareSlices(const T* own, T* whole) {
   const int64_t own_count = BeginOf(rank() + 1) - BeginOf(rank());
   if (size() == 1) {
-    RunParts(threads_, count_, [&](int64_t begin, int64_t end) { std::copy(own + begin, own + end, whole + begin); });
+    if (own != whole) {
+      RunParts(threads_, count_, [&](int64_t begin, int64_t end) { std::copy(own + begin, own + end, whole + begin); });
+    }
     return;
   }
   const bool halves = sent_as_ == SentAs::kBFloat16;

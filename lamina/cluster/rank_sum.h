@@ -29,7 +29,7 @@ class RankSum {
   int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
 
   /// whole = the sum over `shards` shards. `terms`: this rank's nodes, NodesOf(PartOf(shards, size(), rank())), each of
-  /// count elements, which are overwritten. T: float or double. Collective.
+  /// count elements, which are overwritten; `whole` may be the first of them. T: float or double. Collective.
   template <class T>
   void Sum(int64_t shards, std::span<T* const> terms, T* whole);
 

@@ -1,24 +1,16 @@
-// Gradients of shards, their sum by slices, and the step. What a rank sums alone are the nodes of the tree that lie in
-// its shards (one, where the ranks are a power of two); of these every rank sends each other rank its slice.
+// Gradients of shards, their sum by slices, and the step.
 #include "lamina/cluster/sharded_steps.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "lamina/base/error.h"
-#include "lamina/base/team.h"
 
 namespace lamina {
 namespace {
-
-constexpr int64_t kFresh = -1;    // the place of a gradient that is still where the executor put it
-constexpr int64_t kBlock = 1024;  // elements that are scaled before they are added
 
 void Add(LossSums& to, const LossSums& more) {
   to.loss += more.loss;
@@ -27,37 +19,10 @@ void Add(LossSums& to, const LossSums& more) {
   to.samples += more.samples;
 }
 
-// Scaled in memory first: fused with the sum it would be rounded once instead of twice, and the bits would depend on
-// who adds.
-template <class T>
-void AddScaled(T* to, const T* more, T scale, int64_t count, int threads) {
-  RunParts(threads, count, [&](int64_t begin, int64_t end) {
-    std::array<T, kBlock> scaled;
-    for (int64_t block = begin; block < end; block += kBlock) {
-      const int64_t size = std::min(kBlock, end - block);
-      for (int64_t i = 0; i < size; ++i) {
-        scaled[static_cast<size_t>(i)] = scale * more[block + i];
-      }
-      for (int64_t i = 0; i < size; ++i) {
-        to[block + i] += scaled[static_cast<size_t>(i)];
-      }
-    }
-  });
-}
-
-template <class T>
-void Scale(T* to, const T* from, T scale, int64_t count, int threads) {
-  RunParts(threads, count, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      to[i] = scale * from[i];
-    }
-  });
-}
-
 }  // namespace
 
 ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dtype, const ShardOptions& options,
-                           Communicator* ranks)
+                           int64_t batch, Communicator* ranks)
     : executor_(executor),
       backend_(backend),
       dtype_(dtype),
@@ -65,7 +30,8 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       sync_steps_(ranks == nullptr || ranks->size() == 1 ? 0 : options.sync_steps),
       ranks_(ranks),
       count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
-      sum_(count_, ranks, backend.threads(), options.gradients) {
+      sum_(count_, ranks, backend.threads(), options.gradients),
+      places_(executor.gradients().size_bytes()) {
   if (size() > shards_) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -76,28 +42,38 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
   if (backend.space() != Space::kHost) {
     host_ = AlignedBuffer(executor.gradients().size_bytes());
   }
+  overlaps_ = Overlaps();
+  if (size() > 1 && Any(!overlaps_) && overlaps_) {  // they must exchange the same
+    overlaps_ = Verdict::No("another rank computes its gradients in one piece");
+  }
+  if (size() > 1 && overlaps_) {
+    const int64_t own_shards = (shards_ + size() - 1) / size();
+    overlapped_ = std::make_unique<OverlappedGradient>(executor, dtype, backend.threads(), options.gradients,
+                                                       own_shards * SamplesOfShard(batch, shards_), *ranks);
+  }
 }
 
-// The sum of this rank's shards of `shards`, by node: terms_ in order, of which each shard is its share of `whole`
-// rows. Loss sums of the shards go to `sums`.
+Verdict ShardedSteps::Overlaps() const {
+  if (sync_steps_ > 0) {
+    return Verdict::No("ranks exchange weights after so many steps, not gradients");
+  }
+  if (ranks_ != nullptr && !ranks_->AnyThread()) {
+    return Verdict::No("this MPI talks from one thread alone");
+  }
+  if (size() > 1 && ranks_->OnOneHost()) {
+    return Verdict::No("all ranks are on one host, where an exchange costs less than a gradient in parts");
+  }
+  const Verdict verdict = executor_.ComputesByParts();
+  return verdict ? OverlappedGradient::Pays(executor_, dtype_, size()) : verdict;
+}
+
+// The sum of this rank's shards of `shards`, by node; each shard is its share of `whole` rows. Loss sums of the shards
+// go to `sums`.
 template <class T>
-void ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole,
-                          std::vector<LossSums>& sums) {
-  const int threads = backend_.threads();
-  const auto* gradient = static_cast<const T*>(GradientOnHost());
-  T scale = 0;
-  std::vector<int64_t> unused;
-  TreeSum tree([&](int64_t left, int64_t right) {
-    if (right == kFresh) {
-      AddScaled(PlaceAt<T>(left), gradient, scale, count_, threads);
-    } else {
-      AddArrays(PlaceAt<T>(left), PlaceAt<T>(right), count_, threads);
-      unused.push_back(right);
-    }
-  });
-  int64_t places = 0;
-  const IndexRange own = PartOf(shards, size(), rank());
-  for (int64_t shard = own.begin; shard < own.end; ++shard) {
+std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole,
+                                     std::vector<LossSums>& sums) {
+  places_.GiveAll();
+  return SumShards<T>(PartOf(shards, size(), rank()), count_, backend_.threads(), places_, [&](int64_t shard) {
     const IndexRange part = PartOf(rows.count(), shards, shard);
     LossSums& loss = sums[static_cast<size_t>(shard)];
     backend_.Upload(work.sums, &loss, sizeof(loss));
@@ -107,48 +83,22 @@ void ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t sh
       backend_.Download(host_.data(), executor_.gradients().data(), host_.size_bytes());
     }
     // The gradient is a mean over the shard's samples.
-    scale = static_cast<T>(part.count()) / static_cast<T>(whole);
-    if (shard % 2 == 1 && shard > own.begin) {  // the shard before it waits to be added to
-      tree.Push({0, shard}, kFresh);
-      continue;
-    }
-    if (unused.empty()) {
-      if (places == std::ssize(places_)) {
-        places_.emplace_back(count_ * static_cast<int64_t>(sizeof(T)));
-      }
-      unused.push_back(places++);
-    }
-    Scale(PlaceAt<T>(unused.back()), gradient, scale, count_, threads);
-    const int64_t place = unused.back();
-    unused.pop_back();
-    tree.Push({0, shard}, place);
-  }
-  terms_.clear();
-  for (const auto& term : tree.terms()) {
-    terms_.push_back(term.place);
-  }
+    return ScaledArray<T>{static_cast<const T*>(GradientOnHost()),
+                          static_cast<T>(part.count()) / static_cast<T>(whole)};
+  });
 }
 
-// From terms_ of all ranks to the whole gradient in the executor.
+// The sum of the terms of this rank alone, to the executor.
 template <class T>
-void ShardedSteps::SumAll(int64_t shards) {
-  std::vector<T*> terms;
-  std::transform(terms_.begin(), terms_.end(), std::back_inserter(terms),
-                 [&](int64_t place) { return PlaceAt<T>(place); });
-  sum_.Sum<T>(shards, terms, static_cast<T*>(GradientOnHost()));
-  StoreGradient();
-}
-
-// The same from those of this rank alone.
-template <class T>
-void ShardedSteps::SumAlone(int64_t shards) {
-  TreeSum tree(
-      [&](int64_t left, int64_t right) { AddArrays(PlaceAt<T>(left), PlaceAt<T>(right), count_, backend_.threads()); });
+void ShardedSteps::SumAlone(int64_t shards, const std::vector<T*>& terms) {
+  TreeSum tree([&](int64_t left, int64_t right) {
+    AddArrays(terms[static_cast<size_t>(left)], terms[static_cast<size_t>(right)], count_, backend_.threads());
+  });
   const std::vector<ShardNode> nodes = NodesOf(PartOf(shards, size(), rank()));
   for (size_t n = 0; n < nodes.size(); ++n) {
-    tree.Push(nodes[n], terms_[n]);
+    tree.Push(nodes[n], static_cast<int64_t>(n));
   }
-  const T* sum = PlaceAt<T>(tree.Finish());
+  const T* sum = terms[static_cast<size_t>(tree.Finish())];
   std::copy(sum, sum + count_, static_cast<T*>(GradientOnHost()));
   StoreGradient();
 }
@@ -180,11 +130,16 @@ void ShardedSteps::Share(std::vector<LossSums>& sums) {
 LossSums ShardedSteps::Gradient(const TrainingSteps& work, IndexRange rows) {
   const int64_t shards = std::min(shards_, rows.count());  // each has samples
   std::vector<LossSums> sums(static_cast<size_t>(shards));
-  DispatchFloat(dtype_, [&]<class T>(T) {
-    SumOwn<T>(work, rows, shards, rows.count(), sums);
-    SumAll<T>(shards);
-  });
-  Share(sums);
+  if (overlapped_ != nullptr) {
+    overlapped_->Compute(work, rows, shards, sums, [&] { Share(sums); });
+  } else {
+    DispatchFloat(dtype_, [&]<class T>(T) {
+      const std::vector<T*> terms = SumOwn<T>(work, rows, shards, rows.count(), sums);
+      sum_.Sum<T>(shards, terms, static_cast<T*>(GradientOnHost()));
+    });
+    StoreGradient();
+    Share(sums);
+  }
   TreeSum tree(
       [&](int64_t left, int64_t right) { Add(sums[static_cast<size_t>(left)], sums[static_cast<size_t>(right)]); });
   for (int64_t shard = 0; shard < shards; ++shard) {
@@ -203,10 +158,7 @@ void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const U
   const int64_t own_rows =
       PartOf(rows.count(), shards, own.end - 1).end - PartOf(rows.count(), shards, own.begin).begin;
   std::vector<LossSums> sums(static_cast<size_t>(shards));
-  DispatchFloat(dtype_, [&]<class T>(T) {
-    SumOwn<T>(work, rows, shards, own_rows, sums);
-    SumAlone<T>(shards);
-  });
+  DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows, sums)); });
   for (const LossSums& part : sums) {
     Add(unshared_, part);
   }
@@ -218,7 +170,7 @@ void ShardedSteps::Average(Buffer& array) {
   AlignedBuffer mine(array.size_bytes());
   backend_.Download(mine.data(), array.data(), array.size_bytes());
   auto* const numbers = static_cast<T*>(mine.data());
-  Scale(numbers, numbers, T(1) / static_cast<T>(size()), count_, backend_.threads());
+  ScaleArray(numbers, numbers, T(1) / static_cast<T>(size()), count_, backend_.threads());
   AlignedBuffer mean(array.size_bytes());
   T* const terms[] = {numbers};
   RankSum(count_, ranks_, backend_.threads()).Sum<T>(size(), terms, static_cast<T*>(mean.data()));

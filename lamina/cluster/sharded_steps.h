@@ -9,7 +9,9 @@
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/buffer.h"
 #include "lamina/cluster/communicator.h"
+#include "lamina/cluster/overlapped_gradient.h"
 #include "lamina/cluster/rank_sum.h"
+#include "lamina/cluster/shard_sum.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/nn/executor.h"
 
@@ -25,16 +27,24 @@ struct ShardOptions {
 /// summed by a tree over the shards (RankSum), and every rank takes the step: parameters are the same bits on all
 /// ranks, for any number of ranks, one included. With `sync_steps` each rank takes steps by its own rows of the batches
 /// instead, and after so many of them weights and states of the update rule become their mean over the ranks: other
-/// bits for another number of ranks. One caller at a time.
+/// bits for another number of ranks. What ranks exchange of a step travels while the rest of the gradient is computed
+/// where that can be (OverlappedGradient). One caller at a time.
 class ShardedSteps {
  public:
   /// `executor` has room for SamplesOfShard(); it and `backend` outlive this. `ranks` null: this process alone. Throws
-  /// Error(kInvalidArgument) where a rank would have nothing to do.
-  ShardedSteps(Executor& executor, const Backend& backend, DType dtype, const ShardOptions& options,
+  /// Error(kInvalidArgument) where a rank would have nothing to do. Collective. `batch`: the most samples of a step.
+  ShardedSteps(Executor& executor, const Backend& backend, DType dtype, const ShardOptions& options, int64_t batch,
                Communicator* ranks);
 
   /// The most samples of a shard of a batch.
   static int64_t SamplesOfShard(int64_t batch, int64_t shards) { return (batch + shards - 1) / shards; }
+
+  /// Whether what ranks exchange is overlapped with computing; of one process, whether it would be.
+  const Verdict& overlaps() const { return overlaps_; }
+  /// Of the parts that then travel; empty where it is not.
+  std::vector<int64_t> PartSizes_bytes() const {
+    return overlaps_ ? SizesOf_bytes(executor_.Parts(), dtype_) : std::vector<int64_t>();
+  }
 
   /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop.
   int64_t Steps(const TrainingSteps& work);
@@ -55,12 +65,12 @@ class ShardedSteps {
   int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
   int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
   LossSums Gradient(const TrainingSteps& work, IndexRange rows);
+  Verdict Overlaps() const;
   template <class T>
-  void SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole, std::vector<LossSums>& sums);
+  std::vector<T*> SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole,
+                         std::vector<LossSums>& sums);
   template <class T>
-  void SumAll(int64_t shards);
-  template <class T>
-  void SumAlone(int64_t shards);
+  void SumAlone(int64_t shards, const std::vector<T*>& terms);
   void StoreGradient();
   void* GradientOnHost() { return host_.size_bytes() > 0 ? host_.data() : executor_.gradients().data(); }
   int64_t StepsAlone(const TrainingSteps& work);
@@ -68,10 +78,6 @@ class ShardedSteps {
   template <class T>
   void Average(Buffer& array);
   void Share(std::vector<LossSums>& sums);
-  template <class T>
-  T* PlaceAt(int64_t place) {
-    return static_cast<T*>(places_[static_cast<size_t>(place)].data());
-  }
 
   Executor& executor_;
   const Backend& backend_;
@@ -81,11 +87,12 @@ class ShardedSteps {
   Communicator* ranks_;
   int64_t count_;  // of the elements of a gradient
   RankSum sum_;
-  std::vector<AlignedBuffer> places_;  // memory of terms of the sum
-  std::vector<int64_t> terms_;         // places of the nodes that this rank sums
-  AlignedBuffer host_;                 // a gradient, where the backend's memory is not the host's
-  int64_t alone_ = 0;                  // steps since ranks had the same weights
-  LossSums unshared_;                  // of those
+  PlacePool places_;    // memory of terms of the sum
+  AlignedBuffer host_;  // a gradient, where the backend's memory is not the host's
+  int64_t alone_ = 0;   // steps since ranks had the same weights
+  LossSums unshared_;   // of those
+  Verdict overlaps_;
+  std::unique_ptr<OverlappedGradient> overlapped_;  // null: a gradient is exchanged once all of it is there
 };
 
 }  // namespace lamina

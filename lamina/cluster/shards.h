@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct IndexRange {
 
 /// Part `i` of `parts` of [0, count): parts differ by one at most.
 IndexRange PartOf(int64_t count, int64_t parts, int64_t i);
+
+/// Ranges of parts that `ranks` ranks exchange at once, of the parts' bytes in order: enough in each for what goes from
+/// one rank to another to be worth a message, and a twelfth of all bytes at least but for the last one. With very many
+/// ranks all of them.
+std::vector<IndexRange> Exchanges(std::span<const int64_t> part_bytes, int64_t ranks);
 
 /// A node of the binary tree that sums shards: the sum of shards [index << level, (index + 1) << level).
 struct ShardNode {

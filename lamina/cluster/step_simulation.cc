@@ -21,11 +21,13 @@ class Job {
 
   // All with all, in the order of the MPI plug-in: rank r sends to r + 1, r + 2, ... Every rank goes on when it has
   // sent and received everything.
-  void Exchange(double bytes) {
-    const size_t count = clocks_.size();
+  void Exchange(double bytes) { Exchange(bytes, clocks_); }
+
+  void Exchange(double bytes, std::vector<double>& clocks) const {
+    const size_t count = clocks.size();
     const double message = network_.latency_seconds + bytes / network_.bytes_per_second;
-    std::vector<double> sends = clocks_;  // when the link out of a rank is free, from when it comes here on
-    std::vector<double> receives = clocks_;
+    std::vector<double> sends = clocks;  // when the link out of a rank is free, from when it comes here on
+    std::vector<double> receives = clocks;
     for (size_t i = 1; i < count; ++i) {
       for (size_t r = 0; r < count; ++r) {
         const size_t peer = (r + i) % count;
@@ -34,7 +36,7 @@ class Job {
       }
     }
     for (size_t r = 0; r < count; ++r) {
-      clocks_[r] = std::max(sends[r], receives[r]);
+      clocks[r] = std::max(sends[r], receives[r]);
     }
   }
 
@@ -49,24 +51,50 @@ double SimulateSteps(const StepCost& step, const NetworkCost& network, int64_t s
                      const Stragglers& stragglers) {
   Job job(network, ranks);
   Random random(stragglers.seed);
-  const double slice = static_cast<double>(step.gradient_bytes) / ranks;
+  std::vector<double> bytes;  // of every exchange of parts, or of the whole gradient
+  for (const IndexRange& range : Exchanges(step.part_bytes, ranks)) {
+    bytes.push_back(std::accumulate(step.part_bytes.begin() + range.begin, step.part_bytes.begin() + range.end, 0.0));
+  }
+  const bool overlaps = bytes.size() > 1;
+  if (!overlaps) {
+    bytes.assign(1, static_cast<double>(step.gradient_bytes));
+  }
+  const double all_bytes = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+  const double parts_seconds = overlaps ? step.parts_seconds : 0;
   size_t nodes = 0;
   for (int r = 0; r < ranks; ++r) {
     nodes = std::max(nodes, NodesOf(PartOf(shards, ranks, r)).size());
   }
+  std::vector<double> slowness(static_cast<size_t>(ranks));  // of each rank in a step
   for (int s = 0; s < steps; ++s) {
+    const auto compute = [&](double fixed, double of_shard) {
+      for (int r = 0; r < ranks; ++r) {
+        const auto own = static_cast<double>(PartOf(shards, ranks, r).count());
+        job.clocks()[static_cast<size_t>(r)] += (fixed + own * of_shard) * slowness[static_cast<size_t>(r)];
+      }
+    };
     for (int r = 0; r < ranks; ++r) {
-      const auto own = static_cast<double>(PartOf(shards, ranks, r).count());
       const double late = stragglers.mean > 0 ? -stragglers.mean * std::log(1 - random.Uniform()) : 0;
-      const double slow = r < stragglers.slow_ranks ? stragglers.slowdown : 1;
-      job.clocks()[static_cast<size_t>(r)] += (step.fixed_seconds + own * step.shard_seconds) * (1 + late) * slow;
+      slowness[static_cast<size_t>(r)] = (1 + late) * (r < stragglers.slow_ranks ? stragglers.slowdown : 1);
+    }
+    compute(step.fixed_seconds, step.shard_seconds - parts_seconds);
+    std::vector<double> arrived = job.clocks();  // what was exchanged beside the computing
+    if (ranks > 1) {
+      job.Exchange(kFlag_bytes, arrived);
+    }
+    for (const double part : bytes) {
+      compute(0, overlaps ? parts_seconds * part / all_bytes : 0);
+      for (size_t r = 0; r < arrived.size(); ++r) {
+        arrived[r] = std::max(arrived[r], job.clocks()[r]);
+      }
+      for (size_t n = 0; n < nodes + 1 && ranks > 1; ++n) {
+        job.Exchange(part / ranks, arrived);
+      }
+    }
+    for (size_t r = 0; r < arrived.size(); ++r) {
+      job.clocks()[r] = std::max(arrived[r], job.clocks()[r]);
     }
     if (ranks > 1) {
-      for (size_t n = 0; n < nodes; ++n) {
-        job.Exchange(slice);
-      }
-      job.Exchange(slice);
-      job.Exchange(kFlag_bytes);
       job.Exchange(kFlag_bytes);
     }
   }

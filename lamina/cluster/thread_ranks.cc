@@ -10,11 +10,13 @@
 
 #include "lamina/base/check.h"
 #include "lamina/base/error.h"
+#include "lamina/base/timing.h"
 
 namespace lamina {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
+constexpr Seconds kLook{0.02};  // how often a rank that waits looks whether it should
 
 struct Meeting {
   explicit Meeting(int count) : size(count), shown(static_cast<size_t>(count)), arrived(static_cast<size_t>(count)) {}
@@ -36,6 +38,7 @@ class ThreadRank : public Communicator {
   }
 
   std::string Describe() const override { return "threads"; }
+  bool AnyThread() const override { return true; }
 
   bool AllFailed(double seconds) noexcept override {
     std::unique_lock lock(meeting_.mutex);
@@ -77,13 +80,15 @@ class ThreadRank : public Communicator {
       }
       return -1;
     };
-    const bool met =
-        meeting_.changed.wait_for(lock, Seconds(patience_seconds()), [&] { return meeting_.aborted || absent() < 0; });
+    const Stopwatch watch;
+    while (!meeting_.changed.wait_for(lock, kLook, [&] { return meeting_.aborted || absent() < 0; })) {
+      ThrowIfCancelled();
+      if (watch.Elapsed_seconds() > patience_seconds()) {
+        ThrowSilent(absent());
+      }
+    }
     if (meeting_.aborted) {
       throw Error(ErrorCode::kIo, "another rank ended the job");
-    }
-    if (!met) {
-      ThrowSilent(absent());
     }
   }
 

@@ -116,7 +116,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
 }
 
 MatrixView Executor::View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const {
-  return {buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
+  const MatrixView all{buffer == nullptr ? nullptr : buffer->data(), rows, cols, cols, dtype_, backend_.space()};
+  return buffer == nullptr ? all : all.Rows(kept_, rows);
 }
 
 MatrixView Executor::PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const {
@@ -295,7 +296,7 @@ void Executor::BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t
       MultiplyInPlace(args.out, PartOf(layers_[l - 1].mask, first, rows, spec.inputs));
     }
   }
-  if (IsFrozen(l)) {
+  if (IsFrozen(l) || deltas_only_) {
     return;
   }
   WeightGradientArgs args;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/nn/gradient_parts.h"
 #include "lamina/nn/network.h"
 #include "lamina/nn/normalization.h"
 
@@ -90,6 +91,19 @@ class Executor {
   void Gradient(const TrainingSteps& work, int64_t begin, int64_t rows) noexcept {
     StepRows(work, nullptr, begin, rows);
   }
+  /// Whether gradients can be computed part by part to the bits of Gradient(): by Deltas() and PartGradient(). No where
+  /// a gradient is not of one layer's neurons alone, and where the backend does not promise the bits.
+  Verdict ComputesByParts() const;
+  /// The parts of what is trained, in the order that they are computed in: the last layer first.
+  std::vector<GradientPart> Parts() const;
+  /// Room for Deltas() of so many samples.
+  void KeepRows(int64_t rows);
+  /// The first half of Gradient(): what the second half reads is kept as rows [kept, kept + rows), until other samples
+  /// come there. Returns the inputs.
+  ConstMatrixView Deltas(const TrainingSteps& work, int64_t begin, int64_t rows, int64_t kept) noexcept;
+  /// The second half, of one part: its weights' gradient, then its biases', to `gradient` (backend memory). `x`: the
+  /// inputs that Deltas() returned for `kept`.
+  void PartGradient(const GradientPart& part, ConstMatrixView x, int64_t kept, void* gradient) noexcept;
   /// Takes a step by what is in Gradients(), clipped where the options say so.
   void Update(const UpdateRule& rule) noexcept;
   /// Consecutive steps: as a whole where the backend has a way for this network, else gathered and computed one by one.
@@ -144,6 +158,7 @@ class Executor {
     std::unique_ptr<NormalizedState> normalized;
   };
 
+  /// Rows from kept_ on.
   MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
   MatrixView PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const;
   ParameterArrays ArraysAt(int64_t offset) const;
@@ -223,6 +238,8 @@ class Executor {
   LossSums member_sums_;
   std::unique_ptr<Buffer> unused_radii_;  // gradients of frozen radii, which nobody reads
   size_t first_trained_ = 0;              // layers below it are frozen
+  int64_t kept_ = 0;                      // the row of all buffers of rows where those of a batch begin
+  bool deltas_only_ = false;              // a step ends without gradients of parameters
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
   std::unique_ptr<Buffer> sample_weights_;

@@ -107,7 +107,7 @@ void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64
       MixRows(share, View(sample_weights_, rows, 1));
     }
   }
-  Step(x, y, weights.empty() ? nullptr : sample_weights_->data(), rule, work.sums);
+  Step(x, y, weights.empty() ? nullptr : View(sample_weights_, rows, 1).data, rule, work.sums);
 }
 
 int64_t Executor::Steps(const TrainingSteps& work) {

@@ -285,15 +285,19 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   TrainResult result;
   const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
+  const double exchanged_before = ranks_ == nullptr ? 0 : ranks_->exchange_seconds();
   if (found_ && !found_->networks.empty()) {
     AnswerTogether(found_->networks, model_);
     result.history.stop_reason = "folds";
   } else {
     result.history = LearnsByGradient(settings_)
-                         ? RunTrainer(std::move(callbacks))
+                         ? RunTrainer(std::move(callbacks), result.overlaps)
                          : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
   }
-  result.waited_seconds = ranks_ == nullptr ? 0 : ranks_->waited_seconds() - waited_before;
+  if (ranks_ != nullptr) {
+    result.waited_seconds = ranks_->waited_seconds() - waited_before;
+    result.exchange_seconds = ranks_->exchange_seconds() - exchanged_before;
+  }
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
@@ -320,7 +324,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   return result;
 }
 
-History TrainSession::RunTrainer(TrainCallbacks callbacks) {
+History TrainSession::RunTrainer(TrainCallbacks callbacks, Verdict& overlaps) {
   Trainer trainer(model_.network, *backend_, options_, ranks_);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
@@ -338,7 +342,9 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks) {
       resume_state_ = std::move(state);
     }
   };
-  return trainer.Run(train(), &validation(), callbacks);
+  const History& history = trainer.Run(train(), &validation(), callbacks);
+  overlaps = trainer.overlaps();
+  return history;
 }
 
 void TrainSession::WriteFiles(const TrainResult& result) {

@@ -32,6 +32,8 @@ struct TrainResult {
   std::optional<Evaluation> test;          // on the test rows, if there are any, by the weights kept
   double train_seconds = 0;                // steps only
   double waited_seconds = 0;               // for other ranks: communication that nothing hid
+  double exchange_seconds = 0;             // in all of it, hidden or not
+  Verdict overlaps;                        // whether ranks exchange gradients while they compute; the reason if not
   std::optional<Calibration> calibration;  // where the settings ask for it and validation rows fitted it
   std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
 };
@@ -101,7 +103,7 @@ class TrainSession {
 
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
-  History RunTrainer(TrainCallbacks callbacks);
+  History RunTrainer(TrainCallbacks callbacks, Verdict& overlaps);
   void RequireQuality() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
   void MeasureTest(TrainResult& result);

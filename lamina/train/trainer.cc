@@ -51,7 +51,7 @@ struct Trainer::Run_ {
         sharded(options.shards == 0
                     ? nullptr
                     : std::make_unique<ShardedSteps>(executor, trainer.backend_, trainer.network_.dtype(),
-                                                     ShardingOf(options), trainer.ranks_)),
+                                                     ShardingOf(options), batch, trainer.ranks_)),
         lbfgs(options.lbfgs
                   ? std::make_unique<Lbfgs>(executor, trainer.backend_, trainer.network_, options.rule.weight_decay)
                   : nullptr),
@@ -416,6 +416,10 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
                 {.remedy = "Give a validation share, or patience 0."});
   }
   Run_ run(*this, train, validation, callbacks);
+  if (run.sharded != nullptr) {
+    overlaps_ = run.sharded->overlaps();
+    part_bytes_ = run.sharded->PartSizes_bytes();
+  }
   run.Start();
   state_.history.stop_reason = "epochs";
   while (state_.epoch < options_.epochs) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "lamina/backend/backend.h"
 #include "lamina/data/encode/dataset.h"
@@ -43,6 +44,10 @@ class Trainer {
   /// which. Throws Error(kDiverged) at the first step whose loss is not finite, naming epoch and step.
   const History& Run(const Dataset& train, const Dataset* validation, const TrainCallbacks& callbacks);
 
+  /// Of the last Run() by shards: ShardedSteps::overlaps() and PartSizes_bytes().
+  const Verdict& overlaps() const { return overlaps_; }
+  const std::vector<int64_t>& part_bytes() const { return part_bytes_; }
+
  private:
   struct Run_;  // one Run(): resident data, counters
   Network& network_;
@@ -51,6 +56,8 @@ class Trainer {
   Communicator* ranks_;
   TrainState state_;
   bool resumed_ = false;
+  Verdict overlaps_;
+  std::vector<int64_t> part_bytes_;
 };
 
 }  // namespace lamina

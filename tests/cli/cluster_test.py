@@ -12,6 +12,7 @@ import unittest
 from lamina_cli import DIGITS, PROGRAM, SOURCE, TIME_LIMIT_SECONDS, CliTest, blob_rows, main
 from mpi_jobs import LAUNCHERS, OPEN_MPI, pid_of_rank
 
+WIDE = ("--hidden", "4096")  # a gradient of 1.2 MB
 TRAIN = ("train", "--data", DIGITS, "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
 
 
@@ -224,17 +225,26 @@ class ClusterTest(RankTest):
 
 class NamespacesTest(RankTest):
     def test_hosts_with_a_slow_link_give_the_same_bits(self):
-        alone = self.model_of("--shards", 8)
-        for mpi in installed():
-            os.remove(self.path("m.safetensors"))
-            run = subprocess.run([os.path.join(SOURCE, "scripts", "namespaces"), "-n", "2", "-r", "0.5", "-m", mpi, PROGRAM,
-                                  *map(str, TRAIN), "--shards", "8", "--overwrite", "--model", "m.safetensors", "--json", "r.json"], cwd=self.folder, text=True,
-                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_SECONDS, env={**os.environ, "LAMINA_TUNE": "off"})
-            if run.returncode == 77:
-                self.skipTest(run.stderr.strip())
-            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertEqual(self.read_json("r.json")["ranks"]["hosts"], ["node0", "node1"])
-            self.assertEqual(self.read("m.safetensors", "rb"), alone)
+        for network in ((), WIDE):
+            alone = self.model_of(*network, "--shards", 8)
+            for mpi in installed():
+                os.remove(self.path("m.safetensors"))
+                run = subprocess.run([os.path.join(SOURCE, "scripts", "namespaces"), "-n", "2", "-r", "0.5", "-m", mpi, PROGRAM,
+                                      *map(str, TRAIN), *network, "--shards", "8", "--overwrite", "--model", "m.safetensors", "--json", "r.json"],
+                                     cwd=self.folder, text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_SECONDS,
+                                     env={**os.environ, "LAMINA_TUNE": "off"})
+                if run.returncode == 77:
+                    self.skipTest(run.stderr.strip())
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                told = self.read_json("r.json")["ranks"]
+                self.assertEqual(told["hosts"], ["node0", "node1"])
+                self.assertEqual(self.read("m.safetensors", "rb"), alone)
+                self.assertGreater(told["waited_seconds"], 0)
+                if network:  # its gradient travels in parts
+                    self.assertEqual(told["overlap"], "")
+                    self.assertGreater(told["exchange_seconds"], told["waited_seconds"])
+                else:
+                    self.assertIn("too small", told["overlap"])
 
 
 class WithoutMpiTest(CliTest):

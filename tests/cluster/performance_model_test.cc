@@ -27,6 +27,24 @@ TEST(PerformanceModel, LatencyCountsForEveryMessage) {
   EXPECT_DOUBLE_EQ(PredictStep(step, network, 8, 4).exchange_seconds, 3 * 4 * 1e-4);
 }
 
+// Four parts of 10 ms each, of which one takes 4 ms to exchange: only the last one is seen. Where it takes 16 ms, all
+// but the 30 ms computed after the first part are.
+TEST(PerformanceModel, PartsTravelWhileOthersAreComputed) {
+  StepCost step{.shard_seconds = 60e-3, .fixed_seconds = 0, .gradient_bytes = 4'000'000};
+  step.part_bytes.assign(4, 1'000'000);
+  step.parts_seconds = 40e-3;
+  const NetworkCost fast{.latency_seconds = 0, .bytes_per_second = 250e6};
+  const StepTime quick = PredictStep(step, fast, 2, 2);
+  EXPECT_NEAR(quick.exchange_seconds, 16e-3, 1e-9);
+  EXPECT_NEAR(quick.hidden_seconds, 12e-3, 1e-9);
+  EXPECT_NEAR(quick.seconds(), 64e-3, 1e-9);
+  const NetworkCost slow{.latency_seconds = 0, .bytes_per_second = 62.5e6};
+  EXPECT_NEAR(PredictStep(step, slow, 2, 2).seconds(), 60e-3 + 64e-3 - 30e-3, 1e-9);
+  step.part_bytes.clear();
+  EXPECT_NEAR(PredictStep(step, fast, 2, 2).seconds(), 76e-3, 1e-9);
+  EXPECT_EQ(PredictStep(step, fast, 2, 1).hidden_seconds, 0);
+}
+
 TEST(PerformanceModel, AdviceSaysWhetherItPays) {
   const StepCost step{.shard_seconds = 1e-2, .fixed_seconds = 1e-3, .gradient_bytes = 4 * 814090};
   const auto fast = PredictSteps(step, {1e-6, 1e11}, 8, 8);

@@ -6,15 +6,27 @@
 namespace lamina {
 namespace {
 
-constexpr StepCost kStep{.shard_seconds = 4e-3, .fixed_seconds = 1e-3, .gradient_bytes = 4 * 814090};
+const StepCost kStep{.shard_seconds = 4e-3, .fixed_seconds = 1e-3, .gradient_bytes = 4 * 814090};
+
+// The same, of which the gradient travels in nine parts.
+StepCost StepInParts() {
+  StepCost step = kStep;
+  step.part_bytes.assign(9, 401'000);
+  step.part_bytes[0] = 41'000;
+  step.parts_seconds = 2e-3;
+  return step;
+}
 
 TEST(StepSimulation, WithoutStragglersItIsTheModel) {
-  for (const double gbits : {1.0, 10.0, 100.0}) {
-    const NetworkCost network{.latency_seconds = 2e-5, .bytes_per_second = gbits * 1e9 / 8};
-    for (const int ranks : {1, 2, 3, 8, 64, 200}) {
-      const int64_t shards = ranks == 3 ? 8 : ranks;
-      const double model = PredictStep(kStep, network, shards, ranks).seconds();
-      EXPECT_NEAR(SimulateSteps(kStep, network, shards, ranks, 5), model, 0.1 * model) << gbits << " " << ranks;
+  for (const StepCost& step : {kStep, StepInParts()}) {
+    for (const double gbits : {1.0, 10.0, 100.0}) {
+      const NetworkCost network{.latency_seconds = 2e-5, .bytes_per_second = gbits * 1e9 / 8};
+      for (const int ranks : {1, 2, 3, 8, 64, 200}) {
+        const int64_t shards = ranks == 3 ? 8 : ranks;
+        const double model = PredictStep(step, network, shards, ranks).seconds();
+        EXPECT_NEAR(SimulateSteps(step, network, shards, ranks, 5), model, 0.1 * model)
+            << gbits << " " << ranks << " " << step.part_bytes.size();
+      }
     }
   }
 }
@@ -33,6 +45,15 @@ TEST(StepSimulation, AllWaitForTheSlowest) {
   }
   const double one_slow = SimulateSteps(kStep, network, 8, 8, 10, {.slow_ranks = 1, .slowdown = 1.5});
   EXPECT_NEAR(one_slow / compute, 1.5, 1e-5);
+}
+
+TEST(StepSimulation, PartsTravelWhileOthersAreComputed) {
+  const NetworkCost network{.latency_seconds = 2e-5, .bytes_per_second = 1e9};
+  const double whole = SimulateSteps(kStep, network, 8, 2, 5);
+  const double parts = SimulateSteps(StepInParts(), network, 8, 2, 5);
+  const double exchanged = PredictStep(kStep, network, 8, 2).exchange_seconds;
+  EXPECT_LT(parts, whole - 0.7 * exchanged);
+  EXPECT_GT(parts, whole - exchanged);
 }
 
 TEST(StepSimulation, IsBySeed) {

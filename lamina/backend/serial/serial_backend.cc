@@ -36,6 +36,7 @@ class SerialLayer final : public PreparedLayer {
     });
   }
 
+  bool NeuronsApart() const override { return true; }
   std::string Describe() const override { return "serial: plain loops"; }
 
  private:
