@@ -38,4 +38,7 @@ class MatrixRows final : public RowSource {
   ConstMatrixView view_;
 };
 
+/// The largest |element| of all rows, as LargestMagnitude() of a view says it.
+double LargestMagnitude(RowSource& rows);
+
 }  // namespace lamina

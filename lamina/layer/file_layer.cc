@@ -91,20 +91,12 @@ void ReadSlice(const std::string& text, SliceOptions& options) {
 // The largest magnitude of integers whose sums might not fit otherwise, or fit into less (one reading of the file),
 // else -1.
 double LargestOf(RowSource& rows) {
-  constexpr int64_t kBlock_bytes = 16 << 20;
   const int64_t element_bytes = DTypeSize_bytes(rows.dtype());
   constexpr int64_t kSafeInputs = 30'000;  // of 8 bits: products of 2^16 in sums of 2^31
   if (!IsInteger(rows.dtype()) || (element_bytes == 1 && rows.cols() <= kSafeInputs)) {
     return -1;
   }
-  const int64_t block = std::max<int64_t>(1, kBlock_bytes / (rows.cols() * element_bytes));
-  double largest = 0;
-  for (int64_t begin = 0; begin < rows.rows(); begin += block) {
-    const int64_t count = std::min(block, rows.rows() - begin);
-    largest = std::max(largest, LargestMagnitude(rows.Rows(begin, count)));
-    rows.Release(begin, count);
-  }
-  return largest;
+  return LargestMagnitude(rows);
 }
 
 // What tells a file from another one: its shape, and the bytes of rows that are spread over it.

@@ -35,20 +35,6 @@ Synapse Compared(Synapse metric) { return metric == Synapse::kL2 ? Synapse::kL2S
 
 DType ComparedType(DType dtype) { return ReadsSums(dtype) ? SumType(dtype) : OutputType(dtype); }
 
-double LargestOfRows(RowSource& rows) {
-  double largest = 0;
-  for (int64_t begin = 0; begin < rows.rows(); begin += kBlockRows) {
-    const int64_t count = std::min(kBlockRows, rows.rows() - begin);
-    const double of_block = LargestMagnitude(rows.Rows(begin, count));
-    if (of_block < 0) {
-      return of_block;  // nobody knows
-    }
-    largest = std::max(largest, of_block);
-    rows.Release(begin, count);
-  }
-  return largest;
-}
-
 struct NeighbourWork {
   RowSource& x;
   RowSource& y;
@@ -120,8 +106,8 @@ class LayerComparison final : public Comparison<T, kLargest> {
     LayerPlanRequest request = SizesOf(work, kBlockRows, kBlockRows);
     request.any_slicing = true;
     if (IsInteger(request.dtype)) {
-      request.largest_x = LargestOfRows(work.x);
-      request.largest_w = LargestOfRows(work.y);
+      request.largest_x = LargestMagnitude(work.x);
+      request.largest_w = LargestMagnitude(work.y);
     }
     return request;
   }
