@@ -63,18 +63,19 @@ InstructionSets OfMachine(std::string* why_no_tiles) {
 
 InstructionSetUse Apply() {
   InstructionSetUse use;
+  const int64_t supported = hwy::SupportedTargets();
   use.machine = use.used = OfMachine(&use.why_no_tiles);
   if (const char* name = std::getenv("LAMINA_ISA"); name != nullptr && *name != '\0') {
     use.level = &InstructionLevelOf(name);
     use.used = use.machine & use.level->allowed;
     hwy::DisableTargets(~use.level->allowed.targets);
-    // Asking Highway 1.0.3 what is supported chooses without the mask.
+    // Asking Highway 1.0.3 what is supported chooses without the mask: not to be asked again.
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     OnednnMatmul::KeepTo(use.level->name);
   }
   const int64_t allowed = use.level == nullptr ? kAvx512 : use.level->allowed.targets;
   const int64_t better = (use.used.targets & -use.used.targets) - 1;  // better ones have lower bits
-  use.not_built = TargetNames(hwy::SupportedTargets() & LAMINA_LEFT_OUT_TARGETS & allowed & better);
+  use.not_built = TargetNames(supported & LAMINA_LEFT_OUT_TARGETS & allowed & better);
   if (use.used.bf16_tiles || use.used.byte_tiles) {
     use.why_no_tiles = AskForTiles();
     for (InstructionSets* sets : {&use.machine, &use.used}) {
