@@ -13,7 +13,7 @@ namespace lamina {
 namespace {
 
 // Of more neurons than a part has at least, with a few over, and with a softmax, which reads a whole row.
-std::vector<LayerSpec> Layers(Synapse synapse) {
+std::vector<LayerSpec> LayersInParts(Synapse synapse) {
   return {{37, 339, synapse, IsDistance(synapse) ? "triangle(radius=30)" : "tanh", true},
           {339, 18, Synapse::kDot, "sigmoid", true},
           {18, 3, Synapse::kDot, "softmax", false}};
@@ -21,7 +21,7 @@ std::vector<LayerSpec> Layers(Synapse synapse) {
 
 TEST(GradientParts, HoldEveryTrainedParameterOnce) {
   for (const std::vector<LayerSpec>& layers :
-       {Layers(Synapse::kDot), std::vector<LayerSpec>{{784, 1024}, {1024, 10}}, std::vector<LayerSpec>{{3, 1}},
+       {LayersInParts(Synapse::kDot), std::vector<LayerSpec>{{784, 1024}, {1024, 10}}, std::vector<LayerSpec>{{3, 1}},
         std::vector<LayerSpec>(20, {100, 100})}) {
     const Network network(layers, DType::kF32);
     for (size_t frozen = 0; frozen < layers.size(); ++frozen) {  // so many layers from the first
@@ -88,10 +88,10 @@ TEST_P(PartsOfGradients, HaveTheBitsOfThoseInOnePiece) {
           std::memset(x.view().Rows(i, 1).data, 0, static_cast<size_t>(30 * DTypeSize_bytes(GetParam())));
         }
         const Synapse synapse = static_cast<Synapse>(s);
-        if (!backend->Supports({Layers(synapse).front(), Pass::kWeightGradient, 40, GetParam()})) {
+        if (!backend->Supports({LayersInParts(synapse).front(), Pass::kWeightGradient, 40, GetParam()})) {
           continue;
         }
-        Network network(Layers(synapse), GetParam());
+        Network network(LayersInParts(synapse), GetParam());
         network.Initialize(Initialization::kGlorotUniform, 1);
         const ExecutorOptions options{.max_batch = 40, .training = true, .loss = Loss::kMse};
         Executor whole(network, *backend, options);
