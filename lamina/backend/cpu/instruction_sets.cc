@@ -69,7 +69,7 @@ InstructionSetUse Apply() {
     use.level = &InstructionLevelOf(name);
     use.used = use.machine & use.level->allowed;
     hwy::DisableTargets(~use.level->allowed.targets);
-    // Asking Highway 1.0.3 what is supported chooses without the mask: not to be asked again.
+    // Asking Highway 1.0.3 what is supported chooses without the mask, so this is the last time.
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     OnednnMatmul::KeepTo(use.level->name);
   }
