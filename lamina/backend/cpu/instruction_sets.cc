@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kLeast = HWY_STATIC_TARGET;  // scalar where the compiler may assume no vectors that Highway has
 constexpr int64_t kAvx2 = kLeast | HWY_SSSE3 | HWY_SSE4 | HWY_AVX2;
+// NOLINTNEXTLINE(misc-redundant-expression): a Highway that does not know the last two has 0 for both
 constexpr int64_t kAvx512 = kAvx2 | HWY_AVX3 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR;
 
 constexpr std::array kLevels{
