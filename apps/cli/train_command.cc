@@ -125,6 +125,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
   if (json ranks = RanksJson(); !ranks.is_null()) {
     ranks["waited_seconds"] = result.waited_seconds;
     ranks["exchange_seconds"] = result.exchange_seconds;
+    ranks["exchanged_by"] = result.exchanged_by;
     ranks["overlap"] = result.overlaps ? "" : result.overlaps.reason;
     node["ranks"] = std::move(ranks);
   }

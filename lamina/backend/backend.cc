@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "lamina/backend/array_math.h"
 #include "lamina/backend/copy_streams.h"
+#include "lamina/backend/device_exchange.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/check.h"
 
@@ -18,6 +20,13 @@ std::unique_ptr<PreparedNetwork> Backend::PrepareNetwork(const NetworkPlanReques
 std::unique_ptr<RecordedSteps> Backend::MakeRecordedSteps() const { return nullptr; }
 
 std::unique_ptr<CopyStreams> Backend::MakeCopyStreams() const { return nullptr; }
+
+std::unique_ptr<ArrayMath> Backend::MakeArrayMath() const { return std::make_unique<HostArrayMath>(threads()); }
+
+std::unique_ptr<DeviceExchange> Backend::JoinRanks(const RankMeeting&, Verdict* why) const {
+  *why = Verdict::No(fmt::format("backend {} computes in host memory", name()));
+  return nullptr;
+}
 
 Verdict Backend::SupportsTrainedRadius() const {
   return Verdict::No(fmt::format("backend {} does not train radii", name()));

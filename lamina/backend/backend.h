@@ -200,6 +200,8 @@ struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
   /// Of backend cpu: "auto" (the faster one for each problem), "own" or "onednn".
   std::string kernel = "auto";
+  /// Of backends with several devices: the one of this number, beyond the last one the first again.
+  int device = 0;
   /// Asked for every pass of a layer that is prepared; null: the backend's estimates.
   std::shared_ptr<const PlanSource> plans;
 };
@@ -208,6 +210,9 @@ struct NetworkPlanRequest;
 class PreparedNetwork;
 class RecordedSteps;
 class CopyStreams;
+class ArrayMath;
+class DeviceExchange;
+struct RankMeeting;
 
 /// One device with one way of computing. Thread-compatible: no hidden global state.
 class Backend {
@@ -238,6 +243,11 @@ class Backend {
   virtual void AwaitOthers() const {}
   /// Copies beside the work (copy_streams.h); null for backends in host memory. The backend must outlive it.
   virtual std::unique_ptr<CopyStreams> MakeCopyStreams() const;
+  /// Sums of arrays in this backend's memory (array_math.h).
+  virtual std::unique_ptr<ArrayMath> MakeArrayMath() const;
+  /// Exchanges between the devices of ranks (device_exchange.h), which all call this; null where there is none, `why`
+  /// then holds the reason, the same on all ranks. The backend must outlive it.
+  virtual std::unique_ptr<DeviceExchange> JoinRanks(const RankMeeting& meeting, Verdict* why) const;
 
   /// Throws Error(kUnsupported) with the Verdict's reason where Supports() says no.
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;

@@ -115,6 +115,14 @@ void RequireSame(Communicator& ranks, const std::string& what, const std::string
   }
 }
 
+int NumberOnHost(const Communicator& ranks) {
+  int before = 0;
+  for (int r = 0; r < ranks.rank(); ++r) {
+    before += ranks.host(r) == ranks.host(ranks.rank()) ? 1 : 0;
+  }
+  return before;
+}
+
 int CoresOfRank(Communicator& ranks) {
   cpu_set_t mine;
   CPU_ZERO(&mine);

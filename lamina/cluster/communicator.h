@@ -7,16 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace lamina {
+#include "lamina/base/exchanged_parts.h"
 
-struct SentPart {
-  const void* data = nullptr;
-  int64_t size_bytes = 0;
-};
-struct ReceivedPart {
-  void* data = nullptr;
-  int64_t size_bytes = 0;
-};
+namespace lamina {
 
 /// One rank of a job. Collective calls are made by all ranks in the same order; they throw Error(kIo), naming a rank
 /// and its host, where one does not answer within patience_seconds(), and then the job can only be aborted. One caller
@@ -104,6 +97,9 @@ class Communicator {
 /// Throws Error(kInvalidArgument), on all ranks, where `value` is not the same everywhere: "WHAT must be the same on
 /// all ranks", with the first rank whose value is not that of rank 0. Collective.
 void RequireSame(Communicator& ranks, const std::string& what, const std::string& value, const std::string& remedy);
+
+/// How many ranks before this one are on its host: which of the host's devices is its own.
+int NumberOnHost(const Communicator& ranks);
 
 /// Cores for every rank of this host, by the affinity masks of all of its ranks; at least 1. Collective.
 int CoresOfRank(Communicator& ranks);

@@ -12,15 +12,14 @@ Verdict OverlappedGradient::Pays(const Executor& executor, DType dtype, int64_t 
              : Verdict::No("the gradient is too small to travel in parts");
 }
 
-std::vector<OverlappedGradient::Exchange> OverlappedGradient::ExchangesOf(const Executor& executor, DType dtype,
-                                                                          SentAs sent_as, Communicator& ranks) {
-  const std::vector<GradientPart> parts = executor.Parts();
+std::vector<OverlappedGradient::Exchange> OverlappedGradient::ExchangesOf(SentAs sent_as) {
+  const std::vector<GradientPart> parts = executor_.Parts();
   std::vector<Exchange> exchanges;
-  for (const IndexRange& range : Exchanges(SizesOf_bytes(parts, dtype), ranks.size())) {
+  for (const IndexRange& range : Exchanges(SizesOf_bytes(parts, dtype_), ranks_.size())) {
     std::vector<GradientPart> own(parts.begin() + range.begin, parts.begin() + range.end);
     const int64_t count = std::accumulate(own.begin(), own.end(), int64_t{0},
                                           [](int64_t sum, const GradientPart& part) { return sum + part.count(); });
-    exchanges.push_back({std::move(own), count, RankSum(count, &ranks, /*threads=*/1, sent_as)});
+    exchanges.push_back({std::move(own), count, RankSum(count, memory_, sent_as)});
   }
   return exchanges;
 }
@@ -29,11 +28,12 @@ OverlappedGradient::OverlappedGradient(Executor& executor, DType dtype, int thre
                                        Communicator& ranks)
     : executor_(executor),
       dtype_(dtype),
-      threads_(threads),
       ranks_(ranks),
-      exchanges_(ExchangesOf(executor, dtype, sent_as, ranks)),
+      own_memory_(&ranks, threads),
+      memory_(&ranks, 1),
+      exchanges_(ExchangesOf(sent_as)),
       gradient_(std::ranges::max_element(exchanges_, {}, &Exchange::count)->count * DTypeSize_bytes(dtype)),
-      places_(gradient_.size_bytes()),
+      places_(gradient_.size_bytes(), own_memory_),
       thread_(ranks) {
   executor.KeepRows(rows);
 }
@@ -69,7 +69,7 @@ void OverlappedGradient::ComputeIn(const TrainingSteps& work, IndexRange rows, i
   places_.GiveAll();
   T* const gradient = gradient_.As<T>().data();
   for (Exchange& exchange : exchanges_) {
-    std::vector<T*> terms = SumShards<T>(own, exchange.count, threads_, places_, [&](int64_t shard) {
+    std::vector<T*> terms = SumShards<T>(own, exchange.count, places_, [&](int64_t shard) {
       const KeptShard& at = kept[static_cast<size_t>(shard - own.begin)];
       T* to = gradient;
       for (const GradientPart& part : exchange.parts) {

@@ -38,7 +38,7 @@ class OverlappedGradient {
     RankSum sum;
   };
 
-  static std::vector<Exchange> ExchangesOf(const Executor& executor, DType dtype, SentAs sent_as, Communicator& ranks);
+  std::vector<Exchange> ExchangesOf(SentAs sent_as);
   template <class T>
   void ComputeIn(const TrainingSteps& work, IndexRange rows, int64_t shards, std::vector<LossSums>& sums,
                  const std::function<void()>& share);
@@ -47,8 +47,9 @@ class OverlappedGradient {
 
   Executor& executor_;
   DType dtype_;
-  int threads_;
   Communicator& ranks_;
+  RankMemory own_memory_;  // where this rank's shards are summed
+  RankMemory memory_;      // where those of all are, by one thread
   std::vector<Exchange> exchanges_;
   AlignedBuffer gradient_;  // of a shard, those parts of one exchange
   PlacePool places_;

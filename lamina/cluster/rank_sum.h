@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
-#include "lamina/base/buffer.h"
-#include "lamina/cluster/communicator.h"
+#include "lamina/cluster/rank_memory.h"
 #include "lamina/cluster/shards.h"
 
 namespace lamina {
@@ -21,12 +20,12 @@ enum class SentAs { kItself, kBFloat16 };
 /// the array, as in a ring. Memory is kept from one call to the next. One caller at a time.
 class RankSum {
  public:
-  /// `ranks` null: this process alone.
-  RankSum(int64_t count, Communicator* ranks, int threads, SentAs sent_as = SentAs::kItself)
-      : count_(count), ranks_(ranks), threads_(threads), sent_as_(sent_as) {}
+  /// Of arrays in `memory`, which outlives this.
+  RankSum(int64_t count, RankMemory& memory, SentAs sent_as = SentAs::kItself)
+      : count_(count), memory_(&memory), sent_as_(sent_as) {}
 
-  int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
-  int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
+  int64_t size() const { return memory_->size(); }
+  int64_t rank() const { return memory_->rank(); }
 
   /// whole = the sum over `shards` shards. `terms`: this rank's nodes, NodesOf(PartOf(shards, size(), rank())), each of
   /// count elements, which are overwritten; `whole` may be the first of them. T: float or double. Collective.
@@ -35,22 +34,17 @@ class RankSum {
 
  private:
   int64_t BeginOf(int64_t rank) const;
+  bool SendsHalves() const { return sent_as_ == SentAs::kBFloat16 && size() > 1; }
+  void* Room(std::unique_ptr<Buffer>& buffer, int64_t size_bytes) const;
   template <class T>
   void ShareSlices(const T* own, T* whole);
-  template <class T>
-  void SendAsBFloat16(std::span<T* const> terms);
 
   int64_t count_;
-  Communicator* ranks_;
-  int threads_;
+  RankMemory* memory_;
   SentAs sent_as_;
-  AlignedBuffer slices_;  // of this rank, of all nodes of the others
-  AlignedBuffer halves_;  // what is sent, where that is bf16
-  AlignedBuffer received_halves_;
+  std::unique_ptr<Buffer> slices_;  // of this rank, of all nodes of the others
+  std::unique_ptr<Buffer> halves_;  // what is sent, where that is bf16
+  std::unique_ptr<Buffer> received_halves_;
 };
-
-/// to += more, by `threads` threads.
-template <class T>
-void AddArrays(T* to, const T* more, int64_t count, int threads);
 
 }  // namespace lamina

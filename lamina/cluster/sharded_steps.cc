@@ -30,8 +30,10 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       sync_steps_(ranks == nullptr || ranks->size() == 1 ? 0 : options.sync_steps),
       ranks_(ranks),
       count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
-      sum_(count_, ranks, backend.threads(), options.gradients),
-      places_(executor.gradients().size_bytes()) {
+      memory_(ranks, backend),
+      sum_(count_, memory_, options.gradients),
+      places_(executor.gradients().size_bytes(), memory_),
+      sums_(backend.Allocate(options.shards * static_cast<int64_t>(sizeof(LossSums)))) {
   if (size() > shards_) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -39,8 +41,8 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
                     size() - shards_),
         {.remedy = fmt::format("Start {} ranks, or give --shards {} (which are other bits).", shards_, size())});
   }
-  if (backend.space() != Space::kHost) {
-    host_ = AlignedBuffer(executor.gradients().size_bytes());
+  if (memory_.stays_on_device()) {
+    recorded_ = backend.MakeRecordedSteps();
   }
   overlaps_ = Overlaps();
   if (size() > 1 && Any(!overlaps_) && overlaps_) {  // they must exchange the same
@@ -68,22 +70,17 @@ Verdict ShardedSteps::Overlaps() const {
 }
 
 // The sum of this rank's shards of `shards`, by node; each shard is its share of `whole` rows. Loss sums of the shards
-// go to `sums`.
+// are added to sums_.
 template <class T>
-std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole,
-                                     std::vector<LossSums>& sums) {
+std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole) {
   places_.GiveAll();
-  return SumShards<T>(PartOf(shards, size(), rank()), count_, backend_.threads(), places_, [&](int64_t shard) {
+  return SumShards<T>(PartOf(shards, size(), rank()), count_, places_, [&](int64_t shard) {
     const IndexRange part = PartOf(rows.count(), shards, shard);
-    LossSums& loss = sums[static_cast<size_t>(shard)];
-    backend_.Upload(work.sums, &loss, sizeof(loss));
-    executor_.Gradient(work, rows.begin + part.begin, part.count());
-    backend_.Download(&loss, work.sums, sizeof(loss));
-    if (host_.size_bytes() > 0) {
-      backend_.Download(host_.data(), executor_.gradients().data(), host_.size_bytes());
-    }
+    TrainingSteps alone = work;
+    alone.sums = static_cast<LossSums*>(sums_->data()) + shard;
+    executor_.Gradient(alone, rows.begin + part.begin, part.count());
     // The gradient is a mean over the shard's samples.
-    return ScaledArray<T>{static_cast<const T*>(GradientOnHost()),
+    return ScaledArray<T>{static_cast<const T*>(executor_.gradients().data()),
                           static_cast<T>(part.count()) / static_cast<T>(whole)};
   });
 }
@@ -92,21 +89,23 @@ std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows,
 template <class T>
 void ShardedSteps::SumAlone(int64_t shards, const std::vector<T*>& terms) {
   TreeSum tree([&](int64_t left, int64_t right) {
-    AddArrays(terms[static_cast<size_t>(left)], terms[static_cast<size_t>(right)], count_, backend_.threads());
+    memory_.math().Add(terms[static_cast<size_t>(left)], terms[static_cast<size_t>(right)], count_);
   });
   const std::vector<ShardNode> nodes = NodesOf(PartOf(shards, size(), rank()));
   for (size_t n = 0; n < nodes.size(); ++n) {
     tree.Push(nodes[n], static_cast<int64_t>(n));
   }
-  const T* sum = terms[static_cast<size_t>(tree.Finish())];
-  std::copy(sum, sum + count_, static_cast<T*>(GradientOnHost()));
-  StoreGradient();
+  memory_.math().Scale(static_cast<T*>(executor_.gradients().data()), terms[static_cast<size_t>(tree.Finish())], T(1),
+                       count_);
 }
 
-void ShardedSteps::StoreGradient() {
-  if (host_.size_bytes() > 0) {
-    backend_.Upload(executor_.gradients().data(), host_.data(), host_.size_bytes());
-  }
+void ShardedSteps::ClearSums() {
+  const std::vector<LossSums> zeros(static_cast<size_t>(shards_));
+  backend_.Upload(sums_->data(), zeros.data(), sums_->size_bytes());
+}
+
+void ShardedSteps::ReadSums(std::vector<LossSums>& sums) const {
+  backend_.Download(sums.data(), sums_->data(), std::ssize(sums) * static_cast<int64_t>(sizeof(LossSums)));
 }
 
 // Those of this rank's part of `sums` for all ranks, and theirs.
@@ -127,17 +126,39 @@ void ShardedSteps::Share(std::vector<LossSums>& sums) {
   ranks_->AllToAll(to, from);
 }
 
-LossSums ShardedSteps::Gradient(const TrainingSteps& work, IndexRange rows) {
+// The gradient of the batch to the executor, without waiting where nothing needs the host.
+void ShardedSteps::SumGradient(const TrainingSteps& work, IndexRange rows) {
   const int64_t shards = std::min(shards_, rows.count());  // each has samples
+  DispatchFloat(dtype_, [&]<class T>(T) {
+    const std::vector<T*> terms = SumOwn<T>(work, rows, shards, rows.count());
+    sum_.Sum<T>(shards, terms, static_cast<T*>(executor_.gradients().data()));
+  });
+}
+
+// Returns the losses of the batch.
+LossSums ShardedSteps::Step(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule) {
+  const int64_t shards = std::min(shards_, rows.count());
   std::vector<LossSums> sums(static_cast<size_t>(shards));
   if (overlapped_ != nullptr) {
     overlapped_->Compute(work, rows, shards, sums, [&] { Share(sums); });
+    executor_.Update(rule);
   } else {
-    DispatchFloat(dtype_, [&]<class T>(T) {
-      const std::vector<T*> terms = SumOwn<T>(work, rows, shards, rows.count(), sums);
-      sum_.Sum<T>(shards, terms, static_cast<T*>(GradientOnHost()));
-    });
-    StoreGradient();
+    ClearSums();
+    if (recorded_ != nullptr && work.order != nullptr) {
+      TrainingSteps one = work;
+      one.begin = rows.begin;
+      one.end = rows.end;
+      one.rule = rule;
+      one.rates = nullptr;
+      recorded_->Run(one, [&](int64_t begin, int64_t count, const UpdateRule& now) {
+        SumGradient(work, {begin, begin + count});
+        executor_.Update(now);
+      });
+    } else {
+      SumGradient(work, rows);
+      executor_.Update(rule);
+    }
+    ReadSums(sums);
     Share(sums);
   }
   TreeSum tree(
@@ -158,7 +179,9 @@ void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const U
   const int64_t own_rows =
       PartOf(rows.count(), shards, own.end - 1).end - PartOf(rows.count(), shards, own.begin).begin;
   std::vector<LossSums> sums(static_cast<size_t>(shards));
-  DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows, sums)); });
+  ClearSums();
+  DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows)); });
+  ReadSums(sums);
   for (const LossSums& part : sums) {
     Add(unshared_, part);
   }
@@ -167,14 +190,10 @@ void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const U
 
 template <class T>
 void ShardedSteps::Average(Buffer& array) {
-  AlignedBuffer mine(array.size_bytes());
-  backend_.Download(mine.data(), array.data(), array.size_bytes());
-  auto* const numbers = static_cast<T*>(mine.data());
-  ScaleArray(numbers, numbers, T(1) / static_cast<T>(size()), count_, backend_.threads());
-  AlignedBuffer mean(array.size_bytes());
-  T* const terms[] = {numbers};
-  RankSum(count_, ranks_, backend_.threads()).Sum<T>(size(), terms, static_cast<T*>(mean.data()));
-  backend_.Upload(array.data(), mean.data(), array.size_bytes());
+  places_.GiveAll();
+  T* const terms[] = {places_.At<T>(places_.Take())};
+  memory_.math().Scale(terms[0], static_cast<const T*>(array.data()), T(1) / static_cast<T>(size()), count_);
+  RankSum(count_, memory_).Sum<T>(size(), terms, static_cast<T*>(array.data()));
 }
 
 void ShardedSteps::Synchronize(LossSums* sums) {
@@ -201,8 +220,6 @@ void ShardedSteps::Synchronize(LossSums* sums) {
 
 // Steps that this rank takes alone, up to the one after which all weights are averaged.
 int64_t ShardedSteps::StepsAlone(const TrainingSteps& work) {
-  LossSums shared;  // work.sums is where losses of shards come
-  backend_.Download(&shared, work.sums, sizeof(shared));
   const int64_t steps = work.count();
   int64_t done = 0;
   while (done < steps && alone_ < sync_steps_) {
@@ -211,7 +228,6 @@ int64_t ShardedSteps::StepsAlone(const TrainingSteps& work) {
     ++done;
     ++alone_;
   }
-  backend_.Upload(work.sums, &shared, sizeof(shared));
   if (alone_ == sync_steps_) {
     Synchronize(work.sums);  // who asks looks at the loss, and whether to stop
   }
@@ -228,8 +244,7 @@ int64_t ShardedSteps::Steps(const TrainingSteps& work) {
   int64_t done = 0;
   while (done < steps) {
     const int64_t begin = work.begin + done * work.batch;
-    Add(total, Gradient(work, {begin, std::min(begin + work.batch, work.end)}));
-    executor_.Update(work.RuleAt(done));
+    Add(total, Step(work, {begin, std::min(begin + work.batch, work.end)}, work.RuleAt(done)));
     ++done;
     if (!std::isfinite(total.loss) ||
         (done < steps && Any(work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)()))) {

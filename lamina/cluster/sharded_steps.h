@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lamina/backend/training_steps.h"
-#include "lamina/base/buffer.h"
 #include "lamina/cluster/communicator.h"
 #include "lamina/cluster/overlapped_gradient.h"
+#include "lamina/cluster/rank_memory.h"
 #include "lamina/cluster/rank_sum.h"
 #include "lamina/cluster/shard_sum.h"
 #include "lamina/cluster/shards.h"
@@ -28,7 +29,8 @@ struct ShardOptions {
 /// ranks, for any number of ranks, one included. With `sync_steps` each rank takes steps by its own rows of the batches
 /// instead, and after so many of them weights and states of the update rule become their mean over the ranks: other
 /// bits for another number of ranks. What ranks exchange of a step travels while the rest of the gradient is computed
-/// where that can be (OverlappedGradient). One caller at a time.
+/// where that can be (OverlappedGradient). On a device nothing of a step but its loss comes to the host where the
+/// ranks' devices exchange by themselves, and the step is recorded. One caller at a time.
 class ShardedSteps {
  public:
   /// `executor` has room for SamplesOfShard(); it and `backend` outlive this. `ranks` null: this process alone. Throws
@@ -41,6 +43,8 @@ class ShardedSteps {
 
   /// Whether what ranks exchange is overlapped with computing; of one process, whether it would be.
   const Verdict& overlaps() const { return overlaps_; }
+  /// What carries gradients from rank to rank: RankMemory::Describe().
+  std::string ExchangedBy() const { return memory_.Describe(); }
   /// Of the parts that then travel; empty where it is not.
   std::vector<int64_t> PartSizes_bytes() const {
     return overlaps_ ? SizesOf_bytes(executor_.Parts(), dtype_) : std::vector<int64_t>();
@@ -64,15 +68,15 @@ class ShardedSteps {
  private:
   int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
   int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
-  LossSums Gradient(const TrainingSteps& work, IndexRange rows);
+  LossSums Step(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule);
+  void SumGradient(const TrainingSteps& work, IndexRange rows);
   Verdict Overlaps() const;
   template <class T>
-  std::vector<T*> SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole,
-                         std::vector<LossSums>& sums);
+  std::vector<T*> SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole);
   template <class T>
   void SumAlone(int64_t shards, const std::vector<T*>& terms);
-  void StoreGradient();
-  void* GradientOnHost() { return host_.size_bytes() > 0 ? host_.data() : executor_.gradients().data(); }
+  void ClearSums();
+  void ReadSums(std::vector<LossSums>& sums) const;
   int64_t StepsAlone(const TrainingSteps& work);
   void StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule);
   template <class T>
@@ -86,11 +90,13 @@ class ShardedSteps {
   int64_t sync_steps_;
   Communicator* ranks_;
   int64_t count_;  // of the elements of a gradient
+  RankMemory memory_;
   RankSum sum_;
-  PlacePool places_;    // memory of terms of the sum
-  AlignedBuffer host_;  // a gradient, where the backend's memory is not the host's
-  int64_t alone_ = 0;   // steps since ranks had the same weights
-  LossSums unshared_;   // of those
+  PlacePool places_;                         // memory of terms of the sum
+  std::unique_ptr<Buffer> sums_;             // losses of the shards of a step
+  std::unique_ptr<RecordedSteps> recorded_;  // null: every step is asked for
+  int64_t alone_ = 0;                        // steps since ranks had the same weights
+  LossSums unshared_;                        // of those
   Verdict overlaps_;
   std::unique_ptr<OverlappedGradient> overlapped_;  // null: a gradient is exchanged once all of it is there
 };

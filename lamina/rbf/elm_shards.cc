@@ -10,6 +10,7 @@
 #include "lamina/base/buffer.h"
 #include "lamina/base/error.h"
 #include "lamina/cluster/communicator.h"
+#include "lamina/cluster/rank_memory.h"
 #include "lamina/cluster/rank_sum.h"
 #include "lamina/cluster/shards.h"
 
@@ -47,12 +48,13 @@ bool AddShards(const Dataset& train, const ElmOptions& options, int threads, Elm
   const MatrixView view = sums.sums();
   const int64_t count = view.rows * view.cols;
   auto* const elements = static_cast<double*>(view.data);
-  RankSum all(count, options.ranks, threads);
+  RankMemory memory(options.ranks, threads);
+  RankSum all(count, memory);
   std::vector<AlignedBuffer> places;
   std::vector<int64_t> unused;
   const auto at = [&](int64_t place) { return static_cast<double*>(places[static_cast<size_t>(place)].data()); };
   TreeSum tree([&](int64_t left, int64_t right) {
-    AddArrays(at(left), at(right), count, threads);
+    memory.math().Add(at(left), at(right), count);
     unused.push_back(right);
   });
   const IndexRange own = PartOf(options.shards, all.size(), all.rank());

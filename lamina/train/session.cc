@@ -185,7 +185,8 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
           ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
                                options_.batch, model_.network.dtype(), options_.StateCount())
           : settings_.backend;
-  backend_ = MakeTunedBackend(backend, {.threads = Threads()}, &tuning_warning_);
+  backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
+                              &tuning_warning_);
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
                                            !model_.preprocessor.targets().class_names().empty());
@@ -291,7 +292,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     result.history.stop_reason = "folds";
   } else {
     result.history = LearnsByGradient(settings_)
-                         ? RunTrainer(std::move(callbacks), result.overlaps)
+                         ? RunTrainer(std::move(callbacks), result)
                          : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
   }
   if (ranks_ != nullptr) {
@@ -324,7 +325,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   return result;
 }
 
-History TrainSession::RunTrainer(TrainCallbacks callbacks, Verdict& overlaps) {
+History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) {
   Trainer trainer(model_.network, *backend_, options_, ranks_);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));
@@ -343,7 +344,8 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks, Verdict& overlaps) {
     }
   };
   const History& history = trainer.Run(train(), &validation(), callbacks);
-  overlaps = trainer.overlaps();
+  result.overlaps = trainer.overlaps();
+  result.exchanged_by = trainer.exchanged_by();
   return history;
 }
 

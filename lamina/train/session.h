@@ -34,6 +34,7 @@ struct TrainResult {
   double waited_seconds = 0;               // for other ranks: communication that nothing hid
   double exchange_seconds = 0;             // in all of it, hidden or not
   Verdict overlaps;                        // whether ranks exchange gradients while they compute; the reason if not
+  std::string exchanged_by;                // what carries gradients from rank to rank: ShardedSteps::ExchangedBy()
   std::optional<Calibration> calibration;  // where the settings ask for it and validation rows fitted it
   std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
 };
@@ -103,7 +104,7 @@ class TrainSession {
 
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
-  History RunTrainer(TrainCallbacks callbacks, Verdict& overlaps);
+  History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
   void RequireQuality() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
   void MeasureTest(TrainResult& result);

@@ -418,6 +418,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
   Run_ run(*this, train, validation, callbacks);
   if (run.sharded != nullptr) {
     overlaps_ = run.sharded->overlaps();
+    exchanged_by_ = run.sharded->ExchangedBy();
     part_bytes_ = run.sharded->PartSizes_bytes();
   }
   run.Start();

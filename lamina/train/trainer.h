@@ -44,8 +44,9 @@ class Trainer {
   /// which. Throws Error(kDiverged) at the first step whose loss is not finite, naming epoch and step.
   const History& Run(const Dataset& train, const Dataset* validation, const TrainCallbacks& callbacks);
 
-  /// Of the last Run() by shards: ShardedSteps::overlaps() and PartSizes_bytes().
+  /// Of the last Run() by shards: ShardedSteps::overlaps(), ExchangedBy() and PartSizes_bytes().
   const Verdict& overlaps() const { return overlaps_; }
+  const std::string& exchanged_by() const { return exchanged_by_; }
   const std::vector<int64_t>& part_bytes() const { return part_bytes_; }
 
  private:
@@ -57,6 +58,7 @@ class Trainer {
   TrainState state_;
   bool resumed_ = false;
   Verdict overlaps_;
+  std::string exchanged_by_;
   std::vector<int64_t> part_bytes_;
 };
 

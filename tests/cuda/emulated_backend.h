@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lamina/backend/backend.h"
@@ -17,12 +18,15 @@ bool Compiled();
 std::unique_ptr<Backend> MakeBackend(const BackendOptions& options);
 
 inline constexpr int kEmulatedCompute = 9;
+inline constexpr int kEmulatedGpus = 4;
 
 /// Of backends made from now on: their memory, their compute capability (major), and which queues do nothing before
 /// somebody waits (bit 0: kernels, 1: uploads, 2: downloads; emulated_queues.h).
 void SetEmulatedMemory(int64_t size_bytes);
 void SetEmulatedCompute(int major);
 void SetLateQueues(unsigned lanes);
+/// Whether there is a stand-in for NCCL, as which version.
+void SetEmulatedNccl(bool available, const std::string& version = "emulated");
 
 /// Every rate of backend/cuda/limits.h, of small work.
 std::vector<double> MeasureLimits();

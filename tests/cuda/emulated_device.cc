@@ -32,10 +32,18 @@ struct Device::State {
 
 Verdict DeviceAvailable() { return Verdict::Yes(); }
 
-Device::Device() : state_(std::make_unique<State>()) {
+Device::Device(int number) : number_(number % kEmulatedGpus), state_(std::make_unique<State>()) {
   // Three multiprocessors, so that small products are split and large ones are not, and that groups of blocks are not
   // all of one size; an L2 cache that the library's products of some tests do not fit into.
-  facts_ = {"emulated GPU", compute_of_new, 0, 3, memory_of_new_bytes, 99 * 1024, 48 * 1024, "0.0"};
+  facts_ = {"emulated GPU",
+            compute_of_new,
+            0,
+            3,
+            memory_of_new_bytes,
+            99 * 1024,
+            48 * 1024,
+            "0.0",
+            fmt::format("number {}", number_)};
   state_->free_bytes = memory_of_new_bytes + kScratch_bytes;
   scratch_ = Allocate(kScratch_bytes);
 }
@@ -72,10 +80,19 @@ void Device::Upload(void* to, const void* host, int64_t size_bytes) {
   }
 }
 void Device::Download(void* host, const void* from, int64_t size_bytes) { Upload(host, from, size_bytes); }
+void Device::Copy(void* to, const void* from, int64_t size_bytes) noexcept {
+  if (size_bytes > 0 && to != from) {
+    Enqueue([=] { std::memcpy(to, from, static_cast<size_t>(size_bytes)); });
+  }
+}
 void Device::Synchronize() {
   state_->queues.RunAll(kWork);
+  if (watch_) {
+    watch_(0);
+  }
   ThrowKept();
 }
+void Device::Use() const noexcept {}
 
 void Device::AwaitOthers() { Synchronize(); }
 

@@ -7,6 +7,7 @@
 #include "lamina/backend/cuda/cuda_layer.h"
 #include "lamina/backend/cuda/cuda_network.h"
 #include "lamina/backend/cuda/cuda_plan.h"
+#include "lamina/backend/cuda/cuda_ranks.h"
 #include "lamina/backend/cuda/cuda_reductions.h"
 #include "lamina/backend/cuda/cuda_steps.h"
 #include "lamina/backend/cuda/product.h"
@@ -32,7 +33,8 @@ class DeviceBuffer final : public Buffer {
 
 class CudaBackend final : public Backend, public ReducesOnDevice {
  public:
-  explicit CudaBackend(const BackendOptions& options) : options_(options), device_(std::make_shared<Device>()) {}
+  explicit CudaBackend(const BackendOptions& options)
+      : options_(options), device_(std::make_shared<Device>(options.device)) {}
 
   std::string_view name() const override { return "cuda"; }
   std::string Describe() const override {
@@ -100,6 +102,11 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
   void Synchronize() const override { device_->Synchronize(); }
   void AwaitOthers() const override { device_->AwaitOthers(); }
   std::unique_ptr<CopyStreams> MakeCopyStreams() const override { return device_->MakeCopyStreams(); }
+
+  std::unique_ptr<ArrayMath> MakeArrayMath() const override { return MakeCudaArrayMath(device_); }
+  std::unique_ptr<DeviceExchange> JoinRanks(const RankMeeting& meeting, Verdict* why) const override {
+    return JoinCudaRanks(meeting, device_, why);
+  }
 
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(*this, request);

@@ -3,17 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <string_view>
+#include <thread>
 
 #include "lamina/backend/cuda/runtime_call.h"
+#include "lamina/base/timing.h"
 
 namespace lamina::cuda {
 namespace {
 
 constexpr int kOldestCompute = 80;  // asynchronous copies
 constexpr int64_t kDefaultShared_bytes = 48 * 1024;
+constexpr double kLooks_seconds = 0.002;  // before a watched wait sleeps
 
 std::string VersionText(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
@@ -57,13 +61,16 @@ struct Device::State {
   std::map<const void*, int64_t> shared_bytes;  // that kernels are allowed, where it is more than the default
 };
 
-Device::Device() : state_(std::make_unique<State>()) {
+Device::Device(int number) : state_(std::make_unique<State>()) {
   if (const Verdict verdict = DeviceAvailable(); !verdict) {
     throw Error(ErrorCode::kUnsupported, "there is no usable GPU: " + verdict.reason);
   }
+  int count = 1;
+  Require(cudaGetDeviceCount(&count), "counting the GPUs");
+  number_ = number % count;
   cudaDeviceProp properties;
-  Require(cudaSetDevice(0), "choosing the GPU");
-  Require(cudaGetDeviceProperties(&properties, 0), "asking for the GPU's properties");
+  Require(cudaSetDevice(number_), "choosing the GPU");
+  Require(cudaGetDeviceProperties(&properties, number_), "asking for the GPU's properties");
   Require(cudaStreamCreateWithFlags(&state_->stream, cudaStreamNonBlocking), "making a stream");
   const char* synchronous = std::getenv("LAMINA_CUDA_SYNC");
   state_->synchronous = synchronous != nullptr && std::string_view(synchronous) == "1";
@@ -76,20 +83,30 @@ Device::Device() : state_(std::make_unique<State>()) {
             static_cast<int64_t>(properties.totalGlobalMem),
             static_cast<int64_t>(properties.sharedMemPerBlockOptin),
             properties.l2CacheSize,
-            VersionText(driver)};
+            VersionText(driver),
+            std::string(properties.uuid.bytes, sizeof(properties.uuid.bytes))};
   scratch_ = Allocate(kScratch_bytes);
 }
 
 Device::~Device() {
   library_.reset();
   Free(scratch_);
+  Use();
   if (state_->stream != nullptr) {
     cudaStreamSynchronize(state_->stream);
     cudaStreamDestroy(state_->stream);
   }
 }
 
+// A stream is of one device, and takes work only from threads whose device that is.
+void Device::Use() const noexcept {
+  if (number_ != 0) {
+    cudaSetDevice(number_);
+  }
+}
+
 int64_t Device::FreeMemory_bytes() const {
+  Use();
   size_t free = 0;
   size_t total = 0;
   return cudaMemGetInfo(&free, &total) == cudaSuccess ? static_cast<int64_t>(free) : 0;
@@ -100,6 +117,7 @@ void* Device::Allocate(int64_t size_bytes) {
   if (size_bytes <= 0) {
     return memory;
   }
+  Use();
   const cudaError_t error = cudaMalloc(&memory, static_cast<size_t>(size_bytes));
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // not sticky
@@ -117,6 +135,7 @@ void* Device::Allocate(int64_t size_bytes) {
 
 void Device::Free(void* memory) noexcept {
   if (memory != nullptr) {
+    Use();
     cudaStreamSynchronize(state_->stream);
     cudaFree(memory);
   }
@@ -125,6 +144,7 @@ void Device::Free(void* memory) noexcept {
 void Device::Upload(void* to, const void* host, int64_t size_bytes) {
   if (size_bytes > 0) {
     ThrowKept();
+    Use();
     Require(cudaMemcpyAsync(to, host, static_cast<size_t>(size_bytes), cudaMemcpyHostToDevice, state_->stream),
             "a copy to the GPU");
     Synchronize();
@@ -134,24 +154,48 @@ void Device::Upload(void* to, const void* host, int64_t size_bytes) {
 void Device::Download(void* host, const void* from, int64_t size_bytes) {
   if (size_bytes > 0) {
     ThrowKept();
+    Use();
     Require(cudaMemcpyAsync(host, from, static_cast<size_t>(size_bytes), cudaMemcpyDeviceToHost, state_->stream),
             "a copy from the GPU");
     Synchronize();
   }
 }
 
+void Device::Copy(void* to, const void* from, int64_t size_bytes) noexcept {
+  if (size_bytes > 0 && to != from) {
+    Use();
+    if (const cudaError_t error =
+            cudaMemcpyAsync(to, from, static_cast<size_t>(size_bytes), cudaMemcpyDeviceToDevice, state_->stream);
+        error != cudaSuccess) {
+      KeepError(fmt::format("a copy inside the GPU failed: {}", cudaGetErrorString(error)));
+    }
+  }
+}
+
 void Device::Synchronize() {
   ThrowKept();
+  Use();
+  if (watch_) {  // looks and sleeps in turn: short waits are short
+    const Stopwatch waited;
+    while (cudaStreamQuery(state_->stream) == cudaErrorNotReady) {
+      watch_(waited.Elapsed_seconds());
+      if (waited.Elapsed_seconds() > kLooks_seconds) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    }
+  }
   Require(cudaStreamSynchronize(state_->stream), "work on the GPU (LAMINA_CUDA_SYNC=1 names the operation)");
 }
 
 void Device::AwaitOthers() {
   ThrowKept();
+  Use();
   Require(cudaDeviceSynchronize(), "work that others asked the GPU to do");
 }
 
 void Device::LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
                           void** parameters, bool together) noexcept {
+  Use();
   cudaError_t error = cudaSuccess;
   if (int64_t& allowed = state_->shared_bytes.try_emplace(kernel, kDefaultShared_bytes).first->second;
       shared_bytes > allowed) {
@@ -181,6 +225,7 @@ class GraphRecording final : public Device::Recording {
   GraphRecording(Device& device, cudaGraphExec_t graph) : device_(device), graph_(graph) {}
   ~GraphRecording() override { cudaGraphExecDestroy(graph_); }
   void Run() noexcept override {
+    device_.Use();
     if (const cudaError_t error = cudaGraphLaunch(graph_, static_cast<cudaStream_t>(device_.stream()));
         error != cudaSuccess) {
       device_.KeepError(fmt::format("recorded work failed: {}", cudaGetErrorString(error)));
@@ -196,6 +241,7 @@ class GraphRecording final : public Device::Recording {
 
 std::unique_ptr<Device::Recording> Device::Record(const std::function<void()>& work) {
   ThrowKept();
+  Use();
   // Ends the recording and gives the graph back whatever happens, or the stream would record for ever.
   struct Capture {
     cudaStream_t stream;

@@ -24,18 +24,20 @@ struct DeviceFacts {
   int64_t shared_bytes = 0;  // that a block can have
   int64_t l2_bytes = 0;
   std::string driver;  // "13.0"
+  std::string id;      // of this GPU among all GPUs
 };
 
 /// Whether there is a GPU that can be used; the reason otherwise. Never throws.
 Verdict DeviceAvailable();
 
-/// The first visible GPU. After construction only Allocate, the transfers and Synchronize throw; launches that fail are
+/// One visible GPU. After construction only Allocate, the transfers and Synchronize throw; launches that fail are
 /// kept and thrown by the next of these, with the name of the kernel. LAMINA_CUDA_SYNC=1 waits after every launch, so
 /// that faults inside a kernel have its name, too.
 class Device {
  public:
-  /// Throws Error(kUnsupported) with the reason of DeviceAvailable().
-  Device();
+  /// The visible GPU of this number, beyond the last one the first again. Throws Error(kUnsupported) with the reason of
+  /// DeviceAvailable().
+  explicit Device(int number = 0);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -49,7 +51,14 @@ class Device {
   /// Done when it returns, after all earlier work.
   void Upload(void* to, const void* host, int64_t size_bytes);
   void Download(void* host, const void* from, int64_t size_bytes);
+  /// A copy inside the device, after all earlier work.
+  void Copy(void* to, const void* from, int64_t size_bytes) noexcept;
   void Synchronize();
+  /// `watch` is asked now and then, with the seconds so far, while somebody waits for the work, and may throw; null:
+  /// nobody.
+  void SetWatch(std::function<void(double waited_seconds)> watch) { watch_ = std::move(watch); }
+  /// Makes this the calling thread's GPU, for libraries: calls of this class do so themselves.
+  void Use() const noexcept;
   /// Waits for the work of other streams, too.
   void AwaitOthers();
   /// Copies beside the work of this device, which must outlive it.
@@ -116,6 +125,10 @@ class Device {
   void SetLive(const LiveStep* live) { live_ = live; }
   const LiveStep* live() const { return live_; }
 
+#if defined(LAMINA_CUDA_EMULATED)
+  /// Work for the stand-ins of libraries.
+  void Enqueue(std::function<void()> work) noexcept;
+#endif
   /// Keeps the first failure of an operation that must not throw; `what` names it.
   void KeepError(const std::string& what) noexcept;
   /// The stream, for libraries: cudaStream_t.
@@ -124,12 +137,13 @@ class Device {
  private:
   void LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
                     void** parameters, bool together = false) noexcept;
-  void Enqueue(std::function<void()> work) noexcept;
   void ThrowKept();
 
   struct State;
+  int number_ = 0;
   DeviceFacts facts_;
   const LiveStep* live_ = nullptr;
+  std::function<void(double)> watch_;
   void* scratch_ = nullptr;
   std::shared_ptr<void> library_;
   std::unique_ptr<State> state_;
