@@ -1,13 +1,9 @@
 // Gradients of shards, their sum by slices, and the step.
 #include "lamina/cluster/sharded_steps.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "lamina/base/error.h"
 
 namespace lamina {
 namespace {
@@ -32,13 +28,7 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
       sum_(count_, ranks, backend.threads(), options.gradients),
       places_(executor.gradients().size_bytes()) {
-  if (size() > shards_) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} ranks share {} shards of a batch: {} would have nothing to do", size(), shards_,
-                    size() - shards_),
-        {.remedy = fmt::format("Start {} ranks, or give --shards {} (which are other bits).", shards_, size())});
-  }
+  RequireShards(size(), shards_, "a batch");
   if (backend.space() != Space::kHost) {
     host_ = AlignedBuffer(executor.gradients().size_bytes());
   }
