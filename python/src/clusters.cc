@@ -71,34 +71,35 @@ nb::object StartAmong(const InArray& sample, int64_t rows, const std::string& dt
   return NumpyOf(std::move(centres));
 }
 
-nb::object Assigned(const Dataset& data, const InArray& centres_array, const std::string& kind,
-                    const std::string& backend_name, int threads) {
+nb::object Assigned(const InArray& rows_array, const InArray& centres_array, const std::string& dtype,
+                    const std::string& kind, const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
-  const ConstMatrixView given = ViewOfArray(centres_array, data.features.dtype(), "centres");
-  Matrix indices(1, data.size(), DType::kI64);
-  Matrix distances(1, data.size(), DType::kF64);
+  const ConstMatrixView view = ViewOfArray(rows_array, ParseDType(dtype), "rows");
+  const ConstMatrixView given = ViewOfArray(centres_array, ParseDType(dtype), "centres");
+  Matrix indices(1, view.rows, DType::kI64);
+  Matrix distances(1, view.rows, DType::kF64);
   {
     const nb::gil_scoped_release unlocked;
-    const Matrix centres = Copy(given);
-    MatrixRows rows(data.features.view());
+    MatrixRows rows(view);
     const Synapse metric = MetricOf(ParseName(kind, kClusterKinds, "unknown centres"));
-    const Assignment assignment = AssignRows(rows, RowShards(data.size(), 1, nullptr), centres, metric, backend);
+    const Assignment assignment = AssignRows(rows, RowShards(view.rows, 1, nullptr), Copy(given), metric, backend);
     std::copy(assignment.centre.begin(), assignment.centre.end(), indices.Row<int64_t>(0));
     std::copy(assignment.distance.begin(), assignment.distance.end(), distances.Row<double>(0));
   }
   return nb::make_tuple(NumpyOf(std::move(indices)), NumpyOf(std::move(distances)));
 }
 
-nb::object SumsOf(const Dataset& data, const InArray& centre_array, int64_t count, int threads) {
-  const auto* const first = static_cast<const int64_t*>(VectorOf(centre_array, DType::kI64, data.size(), "centre"));
-  if (std::any_of(first, first + data.size(), [&](int64_t each) { return each < 0 || each >= count; })) {
+nb::object SumsOf(const InArray& rows_array, const InArray& centre_array, const std::string& dtype, int64_t count) {
+  const ConstMatrixView view = ViewOfArray(rows_array, ParseDType(dtype), "rows");
+  const auto* const centre = static_cast<const int64_t*>(VectorOf(centre_array, DType::kI64, view.rows, "centre"));
+  if (std::any_of(centre, centre + view.rows, [&](int64_t each) { return each < 0 || each >= count; })) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("a row has one of {} centres", count));
   }
-  Matrix sums(count, data.features.cols(), DType::kF64);
+  Matrix sums(count, view.cols, DType::kF64);
   {
     const nb::gil_scoped_release unlocked;
-    MatrixRows rows(data.features.view());
-    AddToCentres(rows, 0, data.size(), first, sums.Row<double>(0), std::max(threads, 1));
+    MatrixRows rows(view);
+    AddToCentres(rows, 0, view.rows, centre, sums.Row<double>(0), 1);
   }
   return NumpyOf(std::move(sums));
 }
@@ -116,10 +117,10 @@ void BindClusters(nb::module_& module) {
   module.def("cluster_start", &StartAmong, nb::arg("sample"), nb::arg("rows"), nb::arg("dtype"), nb::arg("kind"),
              nb::arg("count"), nb::arg("seed"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "Centres among a sample of all rows, by k-means++.");
-  module.def("cluster_rows", &Assigned, nb::arg("data"), nb::arg("centres"), nb::arg("kind"),
+  module.def("cluster_rows", &Assigned, nb::arg("rows"), nb::arg("centres"), nb::arg("dtype"), nb::arg("kind"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "The nearest centre of every row, and the distance to it: (1, rows) each.");
-  module.def("cluster_sums", &SumsOf, nb::arg("data"), nb::arg("centre"), nb::arg("count"), nb::arg("threads") = 0,
+  module.def("cluster_sums", &SumsOf, nb::arg("rows"), nb::arg("centre"), nb::arg("dtype"), nb::arg("count"),
              "Sums of the rows of every centre, (count, features); to be added to others.");
 }
 
