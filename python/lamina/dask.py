@@ -31,7 +31,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     one place, but for rounding (of distances, centres that are rows are those of the first partition).
 
     Centres of clusters (``centres="k-means"`` or ``"k-medians"``) are found by going through all partitions again and again,
-    up to 27 times: give an X that is persisted, or quick to make. They start at the same rows as in one place. Means of
+    up to 52 times: give an X that is persisted, or quick to make. They start at the same rows as in one place. Means of
     clusters are sums over partitions and differ by rounding, medians are exact; where a row is as near to one centre as to
     another but for rounding, clusters may differ from there on.
 
@@ -172,7 +172,7 @@ def _place(estimator: Any, parts: list[Any], network: Network, seed: int) -> Non
         sizes = np.sum([counts for _, counts in told], axis=0)
         for empty in np.flatnonzero(sizes == 0):
             _fill(assigned, sizes, empty)
-        centres[...] = _middles(blocks, assigned, sizes, kind)
+        centres[...] = _middles(blocks, assigned, sizes, None if kind == "k-means" else centres.shape[1])
         before = assigned
 
 
@@ -223,13 +223,12 @@ def _moved(assigned: tuple[Array, Array], row: int, centre: int) -> tuple[Array,
     return labels, distances
 
 
-def _middles(blocks: list[Any], assigned: list[Any], sizes: Array, kind: str) -> Array:
-    """Means, from the partitions' sums; or medians, column by column where all of its values meet."""
-    if kind == "k-means":
+def _middles(blocks: list[Any], assigned: list[Any], sizes: Array, columns: int | None) -> Array:
+    """Means, from the partitions' sums; or the medians of so many columns, each where all of its values meet."""
+    if columns is None:
         sums = _added([dask.delayed(_sums_of)(block, each, len(sizes)) for block, each in zip(blocks, assigned)])
         means: Array = dask.compute(sums)[0] / sizes[:, None]
         return means
-    columns = int(dask.compute(dask.delayed(np.shape)(blocks[0]))[0][1])
     medians = []
     for part in np.array_split(np.arange(columns), min(columns, len(blocks))):
         values = [dask.delayed(_columns)(block, part) for block in blocks]
