@@ -23,7 +23,6 @@ constexpr const char* kCentresFooter =
     "Examples:\n"
     "  lamina centres --x x.npy --method k-medians --count 512 --out centres.npy\n"
     "  lamina centres --x x.npy --count 4096 --batch 8192 --iterations 100 --out centres.npy\n"
-    "  mpirun -n 4 lamina centres --x x.npy --count 4096 --out centres.npy\n"
     "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy";
 
 struct CentresCommand {

@@ -164,7 +164,7 @@ TEST(Clusters, AnyNumberOfRanksGivesTheSameBits) {
       for (const ClusterStart start : {ClusterStart::kPlusPlus, ClusterStart::kRows}) {
         for (const int64_t batch : {0, 90}) {
           const Clusters found = FoundByAnyNumberOfRanks(
-              *rows, {.kind = kind, .count = 20, .start = start, .iterations = 6, .batch = batch, .shards = 8});
+              *rows, {.kind = kind, .count = 20, .start = start, .iterations = 4, .batch = batch, .shards = 8});
           EXPECT_LT(found.mean_distance, 40);
         }
       }
@@ -183,7 +183,7 @@ TEST(Clusters, RanksFillEmptyCentresAlike) {
       }
       for (const ClusterStart start : {ClusterStart::kPlusPlus, ClusterStart::kRows}) {
         const Clusters found =
-            FoundByAnyNumberOfRanks(data, {.kind = kind, .count = count, .start = start, .iterations = 50, .shards = 8});
+            FoundByAnyNumberOfRanks(data, {.kind = kind, .count = count, .start = start, .iterations = 4, .shards = 8});
         if (count >= 7 || count == rows) {  // quadratic residues of 7, and 0: 4 different rows
           EXPECT_EQ(found.mean_distance, 0);
         }
