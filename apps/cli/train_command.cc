@@ -267,8 +267,8 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
     const std::string path = session.CheckpointPath();
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
                   !session.can_go_on() ? "nothing was kept"
-                  : path.empty()                      ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                                                      : fmt::format("go on with: lamina train --resume {}", path));
+                  : path.empty()       ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                                       : fmt::format("go on with: lamina train --resume {}", path));
     return kExitInterrupted;
   }
   if (text) {

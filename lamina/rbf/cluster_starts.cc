@@ -2,10 +2,12 @@
 #include "lamina/rbf/cluster_starts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "lamina/base/team.h"
 #include "lamina/rbf/row_shards.h"
 
 namespace lamina {
@@ -14,6 +16,27 @@ namespace {
 constexpr uint64_t kStartStream = 905;  // of the seed; clusters.cc has the next one
 constexpr int64_t kSampleOfCentre = 32;
 constexpr int64_t kSampleMore = 1024;
+
+// In f64, by sums whose order is the same wherever a row stands: there is one centre, and rows are few.
+template <class T>
+double DistanceBetween(const T* a, const T* b, int64_t count, ClusterKind kind) {
+  constexpr int64_t kSums = 8;
+  std::array<double, kSums> sums{};
+  const auto add = [&](int64_t i, size_t to) {
+    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sums[to] += kind == ClusterKind::kMeans ? difference * difference : std::abs(difference);
+  };
+  const int64_t whole = count / kSums * kSums;
+  for (int64_t i = 0; i < whole; i += kSums) {
+    for (size_t to = 0; to < kSums; ++to) {
+      add(i + static_cast<int64_t>(to), to);
+    }
+  }
+  for (int64_t i = whole; i < count; ++i) {
+    add(i, static_cast<size_t>(i - whole));
+  }
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
 
 }  // namespace
 
@@ -47,17 +70,23 @@ Matrix ClusterStarts::Choose(Matrix sample, const Backend& backend) {
   std::vector<double> nearest(static_cast<size_t>(shards.own_rows().count()), INFINITY);
   std::vector<int64_t> chosen{static_cast<int64_t>(random_.Below(static_cast<uint64_t>(sample.rows())))};
   while (std::ssize(chosen) < options_.count) {
-    const Assignment to_last =
-        AssignRows(rows, shards, TakeRows(rows, {chosen.back()}), MetricOf(options_.kind), backend);
-    std::transform(nearest.begin(), nearest.end(), to_last.distance.begin(), nearest.begin(),
-                   [](double before, double now) { return std::min(before, now); });
+    DispatchFloat(sample.dtype(), [&]<class T>(T) {
+      const T* const last = sample.Row<T>(chosen.back());
+      const int64_t first = shards.own_rows().begin;
+      RunParts(backend.threads(), std::ssize(nearest), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          double& least = nearest[static_cast<size_t>(i)];
+          least = std::min(least, DistanceBetween(sample.Row<T>(first + i), last, sample.cols(), options_.kind));
+        }
+      });
+    });
     chosen.push_back(DrawByDistance(shards, nearest, chosen));
   }
   return TakeRows(rows, chosen);
 }
 
-// The row where the sum of distances passes a random share of it; where all that is left are rows like those chosen, the
-// first that is not one of them. The rank that has the row finds it.
+// The row where the sum of distances passes a random share of it; where all that is left are rows like those chosen,
+// the first that is not one of them. The rank that has the row finds it.
 int64_t ClusterStarts::DrawByDistance(const RowShards& shards, const std::vector<double>& distances,
                                       const std::vector<int64_t>& chosen) {
   const std::vector<double> sums = shards.SumsOf(distances);

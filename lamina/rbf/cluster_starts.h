@@ -18,7 +18,7 @@ class ClusterStarts {
 
   /// Ascending for plusplus, of which a sample is; for rows, the centres themselves.
   const std::vector<int64_t>& sample() const { return sample_; }
-  /// The centres, count × columns, of the rows sample(), which all ranks have. Once. Throws as NearestRows(). Collective.
+  /// The centres, count × columns, of the rows sample(), which all ranks have. Once. Collective.
   Matrix Choose(Matrix sample, const Backend& backend);
 
  private:

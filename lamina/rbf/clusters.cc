@@ -119,8 +119,8 @@ class Clustering {
     for (size_t i = 0; i < assignment.distance.size(); ++i) {
       if (sizes[static_cast<size_t>(assignment.centre[i])] > 1 &&
           (farthest.empty() || assignment.distance[i] > farthest[0].distance)) {
-        farthest = {{assignment.distance[i], all_.shards.own_rows().begin + static_cast<int64_t>(i),
-                     assignment.centre[i]}};
+        farthest = {
+            {assignment.distance[i], all_.shards.own_rows().begin + static_cast<int64_t>(i), assignment.centre[i]}};
       }
     }
     return farthest;

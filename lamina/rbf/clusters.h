@@ -53,8 +53,8 @@ struct Clusters {
 /// Rows in f32 or f64, which need not be in memory; the nearest centres are found by NearestRows(), equally near ones
 /// by lower index. A centre without rows takes the row that is farthest from its own. With a batch, centres move
 /// towards the mean or median of their rows in it by the share of these in all their rows so far (Sculley 2010). The
-/// same bits for every number of threads, and of ranks. Throws Error(kInvalidArgument) for integers, for more centres than
-/// rows and for more ranks than shards, and as NearestRows(). Collective.
+/// same bits for every number of threads, and of ranks. Throws Error(kInvalidArgument) for integers, for more centres
+/// than rows and for more ranks than shards, and as NearestRows(). Collective.
 Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Backend& backend);
 
 // What they are made of.

@@ -39,7 +39,8 @@ inline FileUse FilesOf(const FileCentresSettings& settings) { return FilesOfSett
 class FileCentres {
  public:
   /// Throws Error: kInvalidArgument for settings that do not fit, kBadData and kIo for the file. `ranks`: those that
-  /// share the rows; null: this process alone. All call Run() and see the same file; the first writes. It outlives this.
+  /// share the rows; null: this process alone. All call Run() and see the same file; the first writes. It outlives
+  /// this.
   explicit FileCentres(const FileCentresSettings& settings, Communicator* ranks = nullptr);
   ~FileCentres();
 

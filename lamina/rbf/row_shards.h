@@ -15,8 +15,8 @@
 
 namespace lamina {
 
-/// Rows that are cut into shards, of which every rank has some that follow one another. What is said of every shard does
-/// not depend on how many ranks there are.
+/// Rows that are cut into shards, of which every rank has some that follow one another. What is said of every shard
+/// does not depend on how many ranks there are.
 class RowShards {
  public:
   /// `ranks` null: this process alone.
@@ -38,8 +38,8 @@ class RowShards {
       return own;
     }
     std::vector<T> all;
-    for (const std::string& part : ranks_->AllGather(
-             std::string(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(T)))) {
+    for (const std::string& part :
+         ranks_->AllGather(std::string(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(T)))) {
       all.resize(all.size() + part.size() / sizeof(T));
       std::memcpy(all.data() + all.size() - part.size() / sizeof(T), part.data(), part.size());
     }

@@ -1,5 +1,5 @@
-// Where distance neurons start: at rows of the training data or centres of their clusters, with a radius that fits their
-// distances.
+// Where distance neurons start: at rows of the training data or centres of their clusters, with a radius that fits
+// their distances.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ std::vector<std::string> CentreChoices();
 std::optional<ClusterKind> CentresFrom(const std::string& choice);
 
 /// Sets the weights of the first layer to as many centres of clusters of the training rows, whatever their sample
-/// weights; `options` need no count. Where stopped (not complete) they stay. What was found. Throws as FindClusters(). Collective.
+/// weights; `options` need no count. Where stopped (not complete) they stay. What was found. Throws as FindClusters().
+/// Collective.
 Clusters PlaceClusters(Network& network, const Dataset& train, ClusterOptions options, const Backend& backend);
 
 }  // namespace lamina

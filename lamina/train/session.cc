@@ -210,7 +210,8 @@ void TrainSession::RequireDistances() const {
   }
   if (const LayerSpec& first = model_.network.layers().front(); !IsDistance(first.synapse)) {
     RefuseSetting("centres", fmt::format("centres are of distances, and the first layer is {}", NeuronText(first)),
-                  settings_.centres, "Give it a distance: --neuron l2-gaussian of elm, else --layers l2-gaussian:256,dot-softmax:10");
+                  settings_.centres,
+                  "Give it a distance: --neuron l2-gaussian of elm, else --layers l2-gaussian:256,dot-softmax:10");
   }
   if (!settings_.start_from.empty()) {
     RefuseSetting("centres", "the first layer starts as in the model of --start-from", settings_.centres,

@@ -1,4 +1,5 @@
-// k-means and k-medians of the rows of data sets, whole and in the parts that rows in many places are gone through with.
+// k-means and k-medians of the rows of data sets, whole and in the parts that rows in many places are gone through
+// with.
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,5 @@
-// k-means and k-medians: centres of clouds, fixed points of Lloyd's iteration, and the same bits for all threads and ranks.
+// k-means and k-medians: centres of clouds, fixed points of Lloyd's iteration, and the same bits for all threads and
+// ranks.
 #include "lamina/rbf/clusters.h"
 
 #include <cmath>
@@ -197,9 +198,9 @@ TEST(Clusters, MediansAreThoseOfAllRows) {
   const Matrix data = CloudRows(500, 4);
   const auto found = [&](int64_t shards) {
     MatrixRows rows(data.view());
-    return FindClusters(
-        rows, {.kind = ClusterKind::kMedians, .count = 9, .start = ClusterStart::kRows, .shards = shards},
-        *MakeBackend("serial"));
+    return FindClusters(rows,
+                        {.kind = ClusterKind::kMedians, .count = 9, .start = ClusterStart::kRows, .shards = shards},
+                        *MakeBackend("serial"));
   };
   const Clusters whole = found(0);
   for (const int64_t shards : {1, 5, 600}) {
@@ -218,9 +219,7 @@ TEST(Clusters, RanksThatCannotAndThatAreStopped) {
   };
   EXPECT_TRUE(Mentions(CaughtError([&] { RunRanks(9, [&](Communicator& ranks) { found(&ranks, {}); }); }).what(),
                        "9 ranks share 8 shards of the rows"));
-  RunRanks(3, [&](Communicator& ranks) {
-    EXPECT_FALSE(found(&ranks, [&] { return ranks.rank() == 1; }).complete);
-  });
+  RunRanks(3, [&](Communicator& ranks) { EXPECT_FALSE(found(&ranks, [&] { return ranks.rank() == 1; }).complete); });
   data.Row<float>(70)[1] = std::nanf("");
   for (const int size : {0, 1, 3}) {
     const Error error = CaughtError([&] {
