@@ -13,6 +13,8 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/rbf/file_centres.h"
+#include "ranks.h"
+#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -26,19 +28,27 @@ constexpr const char* kCentresFooter =
 struct CentresCommand {
   FileCentresSettings settings;
   bool quiet = false;
+  RankFlags ranks;
   JsonOutput json_output;
 };
 
 int RunCentres(const CentresCommand& command) {
   const FileCentresSettings& settings = command.settings;
   command.json_output.Check(FilesOf(settings));
-  const bool text = !command.quiet && !command.json_output.to_stdout();
-  FileCentres centres(settings);
-  PrintWarning(centres.tuning_warning());
+  Communicator* ranks = JoinRanks(command.ranks);
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  FileCentres centres(settings, ranks);
+  if (SpeaksForAll()) {
+    PrintWarning(centres.tuning_warning());
+  }
   if (text) {
     fmt::print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
                WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count),
                settings.method, centres.backend().Describe());
+    if (const nlohmann::json of = RanksJson(); !of.is_null()) {
+      fmt::print("{} ranks on {} host{} by {}, {} shards of the rows\n", of["ranks"].get<int>(), of["hosts"].size(),
+                 of["hosts"].size() == 1 ? "" : "s", of["by"].get<std::string>(), centres.shards());
+    }
     std::fflush(stdout);
   }
   const auto told = [&](int64_t iteration, double mean_distance) {
@@ -51,7 +61,9 @@ int RunCentres(const CentresCommand& command) {
   const Stopwatch watch;
   const Clusters clusters = centres.Run(Interrupted, told);
   if (!clusters.complete) {
-    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
+    if (SpeaksForAll()) {
+      PrintToStderr("lamina: interrupted; nothing was written\n");
+    }
     return kExitInterrupted;
   }
   const double seconds = watch.Elapsed_seconds();
@@ -59,7 +71,11 @@ int RunCentres(const CentresCommand& command) {
     fmt::print("{} iterations in {}, mean distance {:.6g}; wrote {}\n", clusters.iterations, DurationText(seconds),
                clusters.mean_distance, settings.out);
   }
-  command.json_output.Write("centres", {{"x", settings.x},
+  if (!SpeaksForAll()) {
+    return kExitOk;
+  }
+  command.json_output.Write("centres", {{"ranks", RanksJson()},
+                                        {"x", settings.x},
                                         {"out", settings.out},
                                         {"method", settings.method},
                                         {"count", settings.count},
@@ -82,6 +98,7 @@ Command AddCentres(CLI::App& app) {
   auto command = std::make_shared<CentresCommand>();
   CLI::App* centres = app.add_subcommand("centres", "Find centres for RBF layers: k-means or k-medians of a .npy file");
   AddSettingFlags(*centres, command->settings);
+  command->ranks.AddTo(*centres);
   centres->add_flag("-q,--quiet", command->quiet, "Print errors only");
   command->json_output.AddTo(*centres);
   centres->footer(kCentresFooter);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lamina/cluster/performance_model.h"
+#include "lamina/cluster/shards.h"
 #include "lamina/measure/step_cost.h"
 #include "lamina/train/method.h"
 #include "ranks.h"

@@ -12,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/cluster/shards.h"
 #include "lamina/train/method.h"
 #include "lamina/train/remarks.h"
 #include "lamina/train/session.h"
@@ -266,9 +267,9 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session.CheckpointPath();
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
-                  !LearnsByGradient(command.settings) ? "nothing was kept"
-                  : path.empty()                      ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                                                      : fmt::format("go on with: lamina train --resume {}", path));
+                  !session.can_go_on() ? "nothing was kept"
+                  : path.empty()       ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                                       : fmt::format("go on with: lamina train --resume {}", path));
     return kExitInterrupted;
   }
   if (text) {

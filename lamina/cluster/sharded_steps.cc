@@ -1,13 +1,9 @@
 // Gradients of shards, their sum by slices, and the step.
 #include "lamina/cluster/sharded_steps.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "lamina/base/error.h"
 
 namespace lamina {
 namespace {
@@ -34,13 +30,7 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       sum_(count_, memory_, options.gradients),
       places_(executor.gradients().size_bytes(), memory_),
       sums_(backend.Allocate(options.shards * static_cast<int64_t>(sizeof(LossSums)))) {
-  if (size() > shards_) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} ranks share {} shards of a batch: {} would have nothing to do", size(), shards_,
-                    size() - shards_),
-        {.remedy = fmt::format("Start {} ranks, or give --shards {} (which are other bits).", shards_, size())});
-  }
+  RequireShards(size(), shards_, "a batch");
   if (memory_.stays_on_device()) {
     recorded_ = backend.MakeRecordedSteps();
   }

@@ -1,12 +1,25 @@
 // Parts of ranges and nodes of the tree.
 #include "lamina/cluster/shards.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
+
+#include "lamina/base/error.h"
 
 namespace lamina {
 
 IndexRange PartOf(int64_t count, int64_t parts, int64_t i) { return {count * i / parts, count * (i + 1) / parts}; }
+
+void RequireShards(int64_t ranks, int64_t shards, std::string_view whole) {
+  if (ranks > shards) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} ranks share {} shards of {}: {} would have nothing to do", ranks, shards, whole,
+                            ranks - shards),
+                {.remedy = fmt::format("Start {} ranks, or give --shards {} (which are other bits).", shards, ranks)});
+  }
+}
 
 std::vector<IndexRange> Exchanges(std::span<const int64_t> part_bytes, int64_t ranks) {
   constexpr int64_t kMessage_bytes = 128 << 10;  // takes as long as some latencies

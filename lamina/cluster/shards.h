@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,12 @@ struct IndexRange {
 
 /// Part `i` of `parts` of [0, count): parts differ by one at most.
 IndexRange PartOf(int64_t count, int64_t parts, int64_t i);
+
+/// Shards where ranks share them and nobody said how many.
+inline constexpr int64_t kShardsOfRanks = 8;
+
+/// Throws Error(kInvalidArgument) for more ranks than shards; `whole`: what is cut into them.
+void RequireShards(int64_t ranks, int64_t shards, std::string_view whole);
 
 /// Ranges of parts that `ranks` ranks exchange at once, of the parts' bytes in order: enough in each for what goes from
 /// one rank to another to be worth a message, and a twelfth of all bytes at least but for the last one. With very many

@@ -9,20 +9,18 @@
 #include <limits>
 
 #include "lamina/backend/backends.h"
-#include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/names.h"
 #include "lamina/base/scratch_folder.h"
-#include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
-#include "lamina/base/version.h"
 #include "lamina/cluster/communicator.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/layer/random_weights.h"
+#include "lamina/layer/same_files.h"
 #include "lamina/layer/shared_output.h"
 #include "lamina/tune/profile.h"
 
@@ -97,20 +95,6 @@ double LargestOf(RowSource& rows) {
     return -1;
   }
   return LargestMagnitude(rows);
-}
-
-// What tells a file from another one: its shape, and the bytes of rows that are spread over it.
-std::string SampleOf(NpyMatrix& file) {
-  constexpr int64_t kRows = 64;
-  Sha256 bytes;
-  const int64_t row_bytes = file.cols() * DTypeSize_bytes(file.dtype());
-  for (int64_t i = 0; i < std::min(kRows, file.rows()); ++i) {
-    const int64_t row = i * file.rows() / std::min(kRows, file.rows());
-    bytes.Update(file.Rows(row, 1).data, static_cast<size_t>(row_bytes));
-    file.Release(row, 1);
-  }
-  return fmt::format("{} x {} {} {}", file.rows(), file.cols(), DTypeName(file.dtype()),
-                     bytes.HexDigest().substr(0, 16));
 }
 
 // They share its memory.
@@ -204,20 +188,11 @@ void FileLayer::ShareSamples() {
   if (ranks_ == nullptr) {
     return;
   }
-  std::string text;
-  VisitSettings(settings_, [&](const auto& row, const auto& field) {
-    text += row.name == "threads" ? "" : fmt::format("--{} {}\n", row.name, FieldText(&field));
-  });
-  RequireSame(*ranks_, "the version of lamina", Version(), "Install the same one on all hosts.");
-  RequireSame(*ranks_, "the backend", fmt::format("{} ({})", backend_->name(), CpuTargets().front()),
-              "Their numbers would differ. Choose one that all hosts have: --backend, LAMINA_ISA=avx2.");
-  RequireSame(*ranks_, "the settings", text, "Start all ranks with the same command.");
-  std::string content = SampleOf(*x_);
+  std::vector<NpyMatrix*> files{x_.get()};
   if (w_ != nullptr) {
-    content += " " + SampleOf(*w_);
+    files.push_back(w_.get());
   }
-  RequireSame(*ranks_, "the files", content,
-              "Copy the same files to all hosts, or read them from a file system that all share.");
+  RequireSameFiles(*ranks_, *backend_, settings_, files);
   if (batch() < ranks_->size()) {
     RefuseSetting("x", fmt::format("{} ranks share {} samples: some would have nothing to do", ranks_->size(), batch()),
                   settings_.x, "Start fewer ranks.");

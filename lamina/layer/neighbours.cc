@@ -315,8 +315,8 @@ class NeighbourWalk {
       const std::span<const Near<T>> near = lists_.Finish(i);
       if (std::ssize(near) < work_.options.k) {
         throw Error(ErrorCode::kBadData,
-                    fmt::format("row {} of x (counted from 0) has only {} distances that are finite numbers", begin + i,
-                                near.size()),
+                    fmt::format("row {} of x (counted from 0) has only {} distances that are finite numbers",
+                                work_.options.first_row + begin + i, near.size()),
                     {.remedy = "Leave out rows that are not finite."});
       }
       auto* const indices = work_.out.indices.template Row<int64_t>(begin + i);

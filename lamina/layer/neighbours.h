@@ -19,6 +19,7 @@ inline constexpr Named<Synapse> kMetrics[] = {{"l2", Synapse::kL2}, {"l1", Synap
 struct NeighbourOptions {
   Synapse metric = Synapse::kL2;  // any
   int64_t k = 1;
+  int64_t first_row = 0;  // of x among more rows: for errors
 
   static constexpr int64_t kMost = 1024;
 };

@@ -1,72 +1,280 @@
-// Lloyd's iterations over blocks of rows.
+// Lloyd's iterations over shards of rows. Of k-medians, whose middles are no sums, every rank finds those of some
+// centres, by rows that all ranks can read: docs/decisions/0039-clusters-over-ranks.md.
 #include "lamina/rbf/clusters.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
 #include "lamina/base/team.h"
-#include "lamina/layer/neighbours.h"
+#include "lamina/cluster/rank_memory.h"
+#include "lamina/cluster/rank_sum.h"
+#include "lamina/cluster/shard_sum.h"
+#include "lamina/rbf/cluster_starts.h"
+#include "lamina/rbf/row_shards.h"
 
 namespace lamina {
 namespace {
 
-constexpr uint64_t kStartStream = 905;  // of the seed
-constexpr uint64_t kBatchStream = 906;
-constexpr int64_t kSampleOfCentre = 32;
-constexpr int64_t kSampleMore = 1024;
+constexpr uint64_t kBatchStream = 906;  // of the seed
+constexpr int64_t kRowsMapped = 1024;   // mapped of a file
 
-Synapse MetricOf(ClusterKind kind) { return kind == ClusterKind::kMeans ? Synapse::kL2Squared : Synapse::kL1; }
-
-// The rows `which`, ascending, copied.
-Matrix TakeRows(RowSource& rows, std::span<const int64_t> which) {
-  Matrix taken(std::ssize(which), rows.cols(), rows.dtype());
-  const auto row_bytes = static_cast<size_t>(rows.cols() * DTypeSize_bytes(rows.dtype()));
-  for (int64_t i = 0; i < taken.rows(); ++i) {
-    const int64_t row = which[static_cast<size_t>(i)];
-    std::memcpy(taken.view().Rows(i, 1).data, rows.Rows(row, 1).data, row_bytes);
-    rows.Release(row, 1);
-  }
-  return taken;
-}
-
-// `count` different numbers below `below`, in the order they were drawn.
-std::vector<int64_t> Drawn(int64_t count, int64_t below, Random& random) {
-  std::vector<int64_t> all(static_cast<size_t>(below));
-  std::iota(all.begin(), all.end(), int64_t{0});
-  for (int64_t i = 0; i < count; ++i) {
-    std::swap(all[static_cast<size_t>(i)],
-              all[static_cast<size_t>(i) + random.Below(static_cast<uint64_t>(below - i))]);
-  }
-  all.resize(static_cast<size_t>(count));
-  return all;
-}
-
-struct Assignment {
-  std::vector<int64_t> centre;
-  std::vector<double> distance;
+// Rows that an iteration is about.
+struct SharedRows {
+  SharedRows(RowSource& all, const ClusterOptions& options)
+      : rows(all), shards(all.rows(), ShardsOf(options), options.ranks) {}
+  RowSource& rows;
+  RowShards shards;
 };
 
-Assignment Assign(RowSource& rows, const Matrix& centres, ClusterKind kind, const Backend& backend) {
-  Matrix indices(rows.rows(), 1, DType::kI64);
-  Matrix distances(rows.rows(), 1, rows.dtype());
-  MatrixRows all(centres.view());
-  NearestRows(rows, all, {MetricOf(kind), 1}, backend, {indices.view(), distances.view(), {}});
-  Assignment assignment;
-  for (int64_t i = 0; i < rows.rows(); ++i) {
-    assignment.centre.push_back(*indices.Row<int64_t>(i));
-    DispatchFloat(rows.dtype(),
-                  [&]<class T>(T) { assignment.distance.push_back(static_cast<double>(*distances.Row<T>(i))); });
+class Clustering {
+ public:
+  Clustering(RowSource& rows, const ClusterOptions& options, const Backend& backend)
+      : all_(rows, options),
+        options_(options),
+        backend_(backend),
+        size_(options.count * rows.cols()),
+        memory_(options.ranks, backend.threads()),
+        sum_(size_, memory_),
+        places_(size_ * static_cast<int64_t>(sizeof(double)), memory_),
+        seen_(static_cast<size_t>(options.count)) {}
+
+  Clusters Run() {
+    Clusters result;
+    ClusterStarts starts(all_.rows.rows(), options_);
+    centres_ = starts.Choose(TakeRows(all_.rows, starts.sample()), backend_);
+    std::vector<int64_t> before;
+    Random random(options_.seed, kBatchStream);
+    while (result.iterations < options_.iterations) {
+      if (all_.shards.Any(options_.stop_requested && options_.stop_requested())) {
+        return result;
+      }
+      double mean_distance = 0;
+      if (options_.batch > 0 && options_.batch < all_.rows.rows()) {
+        std::vector<int64_t> drawn = DrawDifferent(options_.batch, all_.rows.rows(), random);
+        std::sort(drawn.begin(), drawn.end());
+        const Matrix some = TakeRows(all_.rows, drawn);
+        MatrixRows source(some.view());
+        const SharedRows batch(source, options_);
+        const Assignment assignment = Assign(batch);
+        MoveTowards(batch, assignment, SizesOf(batch, assignment));
+        mean_distance = MeanOf(batch, assignment);
+      } else {
+        Assignment assignment = Assign(all_);
+        if (!all_.shards.Any(assignment.centre != before)) {
+          break;
+        }
+        std::vector<int64_t> sizes = SizesOf(all_, assignment);
+        FillEmpty(assignment, sizes);
+        MoveTo(all_, assignment, sizes);
+        mean_distance = MeanOf(all_, assignment);
+        before = std::move(assignment.centre);
+      }
+      ++result.iterations;
+      if (options_.progress) {
+        options_.progress(result.iterations, mean_distance);
+      }
+    }
+    result.mean_distance = MeanOf(all_, Assign(all_));
+    result.centres = std::move(centres_);
+    result.complete = true;
+    return result;
   }
-  return assignment;
+
+ private:
+  Assignment Assign(const SharedRows& some) const {
+    return AssignRows(some.rows, some.shards, centres_, MetricOf(options_.kind), backend_);
+  }
+
+  static double MeanOf(const SharedRows& some, const Assignment& assignment) {
+    const std::vector<double> sums = some.shards.SumsOf(assignment.distance);
+    return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(some.rows.rows());
+  }
+
+  // Rows of every centre, of all ranks.
+  std::vector<int64_t> SizesOf(const SharedRows& some, const Assignment& assignment) const {
+    std::vector<int64_t> own(static_cast<size_t>(options_.count));
+    for (const int64_t centre : assignment.centre) {
+      ++own[static_cast<size_t>(centre)];
+    }
+    const std::vector<int64_t> all = some.shards.Gather(own);
+    std::vector<int64_t> sizes(own.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      sizes[i % sizes.size()] += all[i];
+    }
+    return sizes;
+  }
+
+  struct Farthest {
+    double distance;
+    int64_t row;
+    int64_t centre;
+  };
+
+  // Of this rank's rows, of centres that have others: the first of them; none where there is none.
+  std::vector<Farthest> FarthestOf(const Assignment& assignment, const std::vector<int64_t>& sizes) const {
+    std::vector<Farthest> farthest;
+    for (size_t i = 0; i < assignment.distance.size(); ++i) {
+      if (sizes[static_cast<size_t>(assignment.centre[i])] > 1 &&
+          (farthest.empty() || assignment.distance[i] > farthest[0].distance)) {
+        farthest = {
+            {assignment.distance[i], all_.shards.own_rows().begin + static_cast<int64_t>(i), assignment.centre[i]}};
+      }
+    }
+    return farthest;
+  }
+
+  void FillEmpty(Assignment& assignment, std::vector<int64_t>& sizes) const {
+    const IndexRange own = all_.shards.own_rows();
+    for (int64_t empty = 0; empty < options_.count; ++empty) {
+      if (sizes[static_cast<size_t>(empty)] > 0) {
+        continue;
+      }
+      const std::vector<Farthest> of_ranks = all_.shards.Gather(FarthestOf(assignment, sizes));
+      const Farthest farthest =
+          *std::max_element(of_ranks.begin(), of_ranks.end(),
+                            [](const Farthest& a, const Farthest& b) { return a.distance < b.distance; });
+      if (own.begin <= farthest.row && farthest.row < own.end) {
+        assignment.centre[static_cast<size_t>(farthest.row - own.begin)] = empty;
+        assignment.distance[static_cast<size_t>(farthest.row - own.begin)] = 0;
+      }
+      --sizes[static_cast<size_t>(farthest.centre)];
+      sizes[static_cast<size_t>(empty)] = 1;
+    }
+  }
+
+  // Sums of the rows of every centre, count × columns.
+  std::vector<double> SumsOf(const SharedRows& some, const Assignment& assignment) {
+    std::vector<double> sums(static_cast<size_t>(size_));
+    const int64_t first = some.shards.own_rows().begin;
+    places_.GiveAll();
+    const std::vector<double*> terms =
+        SumShards<double>(some.shards.own_shards(), size_, places_, [&](int64_t shard) {
+          const IndexRange range = some.shards.RowsOf(shard);
+          std::fill(sums.begin(), sums.end(), 0.0);
+          AddToCentres(some.rows, range.begin, range.end, assignment.centre.data() + (range.begin - first), sums.data(),
+                       backend_.threads());
+          return ScaledArray<double>{sums.data()};
+        });
+    sum_.Sum<double>(some.shards.count(), terms, sums.data());
+    return sums;
+  }
+
+  // Medians of the rows of every centre. A rank finds those of centres that follow one another and have about its share
+  // of the rows.
+  std::vector<double> MediansOf(const SharedRows& some, const Assignment& assignment,
+                                const std::vector<int64_t>& sizes) const {
+    const std::vector<int64_t> centre_of = some.shards.Gather(assignment.centre);
+    std::vector<std::vector<int64_t>> members(sizes.size());
+    for (size_t i = 0; i < centre_of.size(); ++i) {
+      members[static_cast<size_t>(centre_of[i])].push_back(static_cast<int64_t>(i));
+    }
+    std::vector<double> medians;
+    int64_t rows_before = 0;
+    for (size_t j = 0; j < sizes.size(); ++j) {
+      if (std::min(sum_.size() * rows_before / some.rows.rows(), sum_.size() - 1) == sum_.rank()) {
+        AppendMedians(TakeRows(some.rows, members[j]), medians);
+      }
+      rows_before += sizes[j];
+    }
+    return some.shards.Gather(medians);
+  }
+
+  // Of every column; 0 where there are no rows.
+  static void AppendMedians(const Matrix& rows, std::vector<double>& medians) {
+    std::vector<double> values(static_cast<size_t>(rows.rows()));
+    DispatchFloat(rows.dtype(), [&]<class T>(T) {
+      for (int64_t f = 0; f < rows.cols(); ++f) {
+        for (int64_t i = 0; i < rows.rows(); ++i) {
+          values[static_cast<size_t>(i)] = static_cast<double>(rows.Row<T>(i)[f]);
+        }
+        medians.push_back(values.empty() ? 0 : MedianOf(values));
+      }
+    });
+  }
+
+  // centre += share × (middle of its rows - centre)
+  void Move(const SharedRows& some, const Assignment& assignment, const std::vector<int64_t>& sizes,
+            const std::function<double(size_t centre)>& share) {
+    const bool means = options_.kind == ClusterKind::kMeans;
+    const std::vector<double> middles = means ? SumsOf(some, assignment) : MediansOf(some, assignment, sizes);
+    for (size_t j = 0; j < sizes.size(); ++j) {
+      if (sizes[j] == 0) {
+        continue;
+      }
+      const double by = share(j);
+      const double divisor = means ? static_cast<double>(sizes[j]) : 1;
+      DispatchFloat(centres_.dtype(), [&]<class T>(T) {
+        T* const centre = centres_.Row<T>(static_cast<int64_t>(j));
+        const double* const middle = middles.data() + static_cast<int64_t>(j) * centres_.cols();
+        for (int64_t f = 0; f < centres_.cols(); ++f) {
+          const auto from = static_cast<double>(centre[f]);
+          const double to = middle[f] / divisor;
+          centre[f] = static_cast<T>(by == 1 ? to : from + by * (to - from));
+        }
+      });
+    }
+  }
+
+  void MoveTo(const SharedRows& some, const Assignment& assignment, const std::vector<int64_t>& sizes) {
+    Move(some, assignment, sizes, [](size_t) { return 1.0; });
+  }
+
+  void MoveTowards(const SharedRows& some, const Assignment& assignment, const std::vector<int64_t>& sizes) {
+    Move(some, assignment, sizes, [&](size_t centre) {
+      seen_[centre] += sizes[centre];
+      return static_cast<double>(sizes[centre]) / static_cast<double>(seen_[centre]);
+    });
+  }
+
+  SharedRows all_;
+  const ClusterOptions& options_;
+  const Backend& backend_;
+  int64_t size_;  // of all centres
+  RankMemory memory_;
+  RankSum sum_;
+  PlacePool places_;
+  Matrix centres_;
+  std::vector<int64_t> seen_;  // rows of batches that each centre had
+};
+
+}  // namespace
+
+void RequireClusters(int64_t rows, DType dtype, int64_t count) {
+  if (dtype != DType::kF32 && dtype != DType::kF64) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("centres are means of rows in f4 or f8, not {}", DTypeName(dtype)),
+                {.remedy = "Convert the rows first."});
+  }
+  if (count < 1 || count > rows) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} centres of {} rows", count, rows),
+                {.remedy = fmt::format("Ask for 1 to {}.", rows)});
+  }
 }
 
-// The middle of numbers, of two the mean; `values` is put in another order.
+void AddToCentres(RowSource& rows, int64_t begin, int64_t end, const int64_t* centre, double* sums, int threads) {
+  for (int64_t first = begin; first < end; first += kRowsMapped) {
+    const int64_t count = std::min(kRowsMapped, end - first);
+    const ConstMatrixView block = rows.Rows(first, count);
+    DispatchFloat(rows.dtype(), [&]<class T>(T) {
+      RunParts(threads, block.cols, [&](int64_t first_column, int64_t last_column) {
+        for (int64_t i = 0; i < count; ++i) {
+          const T* const row = block.Row<T>(i);
+          double* const to = sums + centre[first - begin + i] * block.cols;
+          for (int64_t f = first_column; f < last_column; ++f) {
+            to[f] += static_cast<double>(row[f]);
+          }
+        }
+      });
+    });
+    rows.Release(first, count);
+  }
+}
+
 double MedianOf(std::vector<double>& values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::nth_element(values.begin(), middle, values.end());
@@ -74,203 +282,8 @@ double MedianOf(std::vector<double>& values) {
   return values.size() % 2 == 1 ? upper : (*std::max_element(values.begin(), middle) + upper) / 2;
 }
 
-class Clustering {
- public:
-  Clustering(RowSource& rows, const ClusterOptions& options, const Backend& backend)
-      : rows_(rows), options_(options), backend_(backend) {}
-
-  Clusters Run() {
-    Clusters result;
-    centres_ = options_.start == ClusterStart::kRows ? StartRows() : StartPlusPlus();
-    seen_.assign(static_cast<size_t>(options_.count), 0);
-    std::vector<int64_t> before;
-    Random random(options_.seed, kBatchStream);
-    while (result.iterations < options_.iterations) {
-      if (options_.stop_requested && options_.stop_requested()) {
-        return result;
-      }
-      Assignment assignment;
-      if (options_.batch > 0 && options_.batch < rows_.rows()) {
-        std::vector<int64_t> drawn = Drawn(options_.batch, rows_.rows(), random);
-        std::sort(drawn.begin(), drawn.end());
-        const Matrix some = TakeRows(rows_, drawn);
-        MatrixRows source(some.view());
-        assignment = Assign(source, centres_, options_.kind, backend_);
-        MoveTowards(source, assignment);
-      } else {
-        assignment = Assign(rows_, centres_, options_.kind, backend_);
-        if (assignment.centre == before) {
-          break;
-        }
-        FillEmpty(assignment);
-        MoveTo(rows_, assignment);
-        before = assignment.centre;
-      }
-      ++result.iterations;
-      if (options_.progress) {
-        options_.progress(result.iterations, MeanOf(assignment.distance));
-      }
-    }
-    result.mean_distance = MeanOf(Assign(rows_, centres_, options_.kind, backend_).distance);
-    result.centres = std::move(centres_);
-    result.complete = true;
-    return result;
-  }
-
- private:
-  static double MeanOf(const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  }
-
-  Matrix StartRows() {
-    Random random(options_.seed, kStartStream);
-    return TakeRows(rows_, Drawn(options_.count, rows_.rows(), random));
-  }
-
-  Matrix StartPlusPlus() {
-    Random random(options_.seed, kStartStream);
-    const int64_t sample_rows = std::min(rows_.rows(), kSampleOfCentre * options_.count + kSampleMore);
-    std::vector<int64_t> drawn = Drawn(sample_rows, rows_.rows(), random);
-    std::sort(drawn.begin(), drawn.end());
-    const Matrix sample = TakeRows(rows_, drawn);
-    MatrixRows source(sample.view());
-    std::vector<double> nearest(static_cast<size_t>(sample_rows), INFINITY);
-    std::vector<int64_t> chosen{static_cast<int64_t>(random.Below(static_cast<uint64_t>(sample_rows)))};
-    while (std::ssize(chosen) < options_.count) {
-      const Matrix last = TakeRows(source, {&chosen.back(), 1});
-      const Assignment to_last = Assign(source, last, options_.kind, backend_);
-      double sum = 0;
-      for (size_t i = 0; i < nearest.size(); ++i) {
-        nearest[i] = std::min(nearest[i], to_last.distance[i]);
-        sum += nearest[i];
-      }
-      chosen.push_back(DrawByDistance(nearest, random.Uniform() * sum, chosen));
-    }
-    return TakeRows(source, chosen);
-  }
-
-  // The row where the sum of distances passes `share`; where all that is left are rows like those chosen, the first
-  // that is not one of them.
-  static int64_t DrawByDistance(const std::vector<double>& distances, double share,
-                                const std::vector<int64_t>& chosen) {
-    double sum = 0;
-    for (size_t i = 0; i < distances.size(); ++i) {
-      sum += distances[i];
-      if (distances[i] > 0 && sum > share) {
-        return static_cast<int64_t>(i);
-      }
-    }
-    int64_t row = 0;
-    while (std::find(chosen.begin(), chosen.end(), row) != chosen.end()) {
-      ++row;
-    }
-    return row;
-  }
-
-  // Rows by centre, ascending.
-  std::vector<std::vector<int64_t>> MembersOf(const Assignment& assignment) const {
-    std::vector<std::vector<int64_t>> members(static_cast<size_t>(options_.count));
-    for (size_t i = 0; i < assignment.centre.size(); ++i) {
-      members[static_cast<size_t>(assignment.centre[i])].push_back(static_cast<int64_t>(i));
-    }
-    return members;
-  }
-
-  void FillEmpty(Assignment& assignment) const {
-    std::vector<int64_t> sizes(static_cast<size_t>(options_.count));
-    for (const int64_t centre : assignment.centre) {
-      ++sizes[static_cast<size_t>(centre)];
-    }
-    for (int64_t empty = 0; empty < options_.count; ++empty) {
-      if (sizes[static_cast<size_t>(empty)] > 0) {
-        continue;
-      }
-      int64_t farthest = -1;
-      for (size_t i = 0; i < assignment.distance.size(); ++i) {
-        if (sizes[static_cast<size_t>(assignment.centre[i])] > 1 &&
-            (farthest < 0 || assignment.distance[i] > assignment.distance[static_cast<size_t>(farthest)])) {
-          farthest = static_cast<int64_t>(i);
-        }
-      }
-      --sizes[static_cast<size_t>(assignment.centre[static_cast<size_t>(farthest)])];
-      assignment.centre[static_cast<size_t>(farthest)] = empty;
-      assignment.distance[static_cast<size_t>(farthest)] = 0;
-      sizes[static_cast<size_t>(empty)] = 1;
-    }
-  }
-
-  // The mean or the median of some rows.
-  std::vector<double> MiddleOf(const Matrix& rows) const {
-    std::vector<double> middle(static_cast<size_t>(rows.cols()));
-    DispatchFloat(rows.dtype(), [&]<class T>(T) {
-      if (options_.kind == ClusterKind::kMeans) {
-        for (int64_t i = 0; i < rows.rows(); ++i) {
-          for (int64_t f = 0; f < rows.cols(); ++f) {
-            middle[static_cast<size_t>(f)] += static_cast<double>(rows.Row<T>(i)[f]) / static_cast<double>(rows.rows());
-          }
-        }
-        return;
-      }
-      std::vector<double> values(static_cast<size_t>(rows.rows()));
-      for (int64_t f = 0; f < rows.cols(); ++f) {
-        for (int64_t i = 0; i < rows.rows(); ++i) {
-          values[static_cast<size_t>(i)] = static_cast<double>(rows.Row<T>(i)[f]);
-        }
-        middle[static_cast<size_t>(f)] = MedianOf(values);
-      }
-    });
-    return middle;
-  }
-
-  // centre += share × (middle of its rows - centre)
-  void Move(RowSource& rows, const Assignment& assignment, const std::function<double(size_t, int64_t)>& share) {
-    const std::vector<std::vector<int64_t>> members = MembersOf(assignment);
-    for (size_t j = 0; j < members.size(); ++j) {
-      if (members[j].empty()) {
-        continue;
-      }
-      const std::vector<double> middle = MiddleOf(TakeRows(rows, members[j]));
-      const double by = share(j, std::ssize(members[j]));
-      DispatchFloat(centres_.dtype(), [&]<class T>(T) {
-        T* const centre = centres_.Row<T>(static_cast<int64_t>(j));
-        for (size_t f = 0; f < middle.size(); ++f) {
-          const auto from = static_cast<double>(centre[f]);
-          centre[f] = static_cast<T>(by == 1 ? middle[f] : from + by * (middle[f] - from));
-        }
-      });
-    }
-  }
-
-  void MoveTo(RowSource& rows, const Assignment& assignment) {
-    Move(rows, assignment, [](size_t, int64_t) { return 1.0; });
-  }
-
-  void MoveTowards(RowSource& rows, const Assignment& assignment) {
-    Move(rows, assignment, [this](size_t centre, int64_t count) {
-      seen_[centre] += count;
-      return static_cast<double>(count) / static_cast<double>(seen_[centre]);
-    });
-  }
-
-  RowSource& rows_;
-  const ClusterOptions& options_;
-  const Backend& backend_;
-  Matrix centres_;
-  std::vector<int64_t> seen_;  // rows of batches that each centre had
-};
-
-}  // namespace
-
 Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Backend& backend) {
-  if (rows.dtype() != DType::kF32 && rows.dtype() != DType::kF64) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("centres are means of rows in f4 or f8, not {}", DTypeName(rows.dtype())),
-                {.remedy = "Convert the rows first."});
-  }
-  if (options.count < 1 || options.count > rows.rows()) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} centres of {} rows", options.count, rows.rows()),
-                {.remedy = fmt::format("Ask for 1 to {}.", rows.rows())});
-  }
+  RequireClusters(rows.rows(), rows.dtype(), options.count);
   return Clustering(rows, options, backend).Run();
 }
 

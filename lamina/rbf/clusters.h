@@ -1,15 +1,20 @@
 // k-means and k-medians: centres for layers of distance neurons.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "lamina/backend/backend.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/names.h"
 #include "lamina/base/row_source.h"
+#include "lamina/neuron/problem.h"
 
 namespace lamina {
+
+class Communicator;  // cluster/communicator.h
 
 /// kMeans: squared Euclidean distance, centres are means. kMedians: Manhattan distance, centres are medians feature by
 /// feature.
@@ -31,6 +36,9 @@ struct ClusterOptions {
   int64_t iterations = 25;  // at most; ends where no row changes its centre
   int64_t batch = 0;        // rows drawn for an iteration; 0: all rows
   uint64_t seed = 1;
+  /// Parts of the rows whose sums are added by a tree, so that any number of ranks gives the same bits; 0: one.
+  int64_t shards = 0;
+  Communicator* ranks = nullptr;  // that share them, and all have all rows; null: this process alone. All then call it
   std::function<bool()> stop_requested;
   std::function<void(int64_t iteration, double mean_distance)> progress;
 };
@@ -45,7 +53,23 @@ struct Clusters {
 /// Rows in f32 or f64, which need not be in memory; the nearest centres are found by NearestRows(), equally near ones
 /// by lower index. A centre without rows takes the row that is farthest from its own. With a batch, centres move
 /// towards the mean or median of their rows in it by the share of these in all their rows so far (Sculley 2010). The
-/// same bits for every number of threads. Throws Error(kInvalidArgument) for integers and for more centres than rows.
+/// same bits for every number of threads, and of ranks. Throws Error(kInvalidArgument) for integers, for more centres
+/// than rows and for more ranks than shards, and as NearestRows(). Collective.
 Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Backend& backend);
+
+// What they are made of.
+
+inline Synapse MetricOf(ClusterKind kind) { return kind == ClusterKind::kMeans ? Synapse::kL2Squared : Synapse::kL1; }
+inline int64_t ShardsOf(const ClusterOptions& options) { return std::max<int64_t>(options.shards, 1); }
+
+/// Throws Error(kInvalidArgument) for centres that cannot be found among so many rows of this type.
+void RequireClusters(int64_t rows, DType dtype, int64_t count);
+
+/// Adds rows [begin, end) in f32 or f64 to the sums of their centres, centres × columns: centre[0] is that of row
+/// `begin`. In the order of the rows, by any number of threads.
+void AddToCentres(RowSource& rows, int64_t begin, int64_t end, const int64_t* centre, double* sums, int threads);
+
+/// The middle of numbers, of two the mean; `values` is put in another order.
+double MedianOf(std::vector<double>& values);
 
 }  // namespace lamina

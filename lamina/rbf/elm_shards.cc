@@ -1,14 +1,11 @@
 // Shards of rows, summed one after the other and by a tree.
 #include "lamina/rbf/elm_shards.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <span>
 #include <vector>
 
 #include "lamina/base/buffer.h"
-#include "lamina/base/error.h"
 #include "lamina/cluster/communicator.h"
 #include "lamina/cluster/rank_memory.h"
 #include "lamina/cluster/rank_sum.h"
@@ -38,13 +35,7 @@ bool AddRange(const Dataset& train, IndexRange range, const ElmOptions& options,
 
 // The same of all rows, by shards of which each rank sums some.
 bool AddShards(const Dataset& train, const ElmOptions& options, int threads, ElmSums& sums) {
-  if (options.ranks != nullptr && options.ranks->size() > options.shards) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} ranks share {} shards of the rows: {} would have nothing to do", options.ranks->size(),
-                            options.shards, options.ranks->size() - options.shards),
-                {.remedy = fmt::format("Start {} ranks, or give --shards {} (which are other bits).", options.shards,
-                                       options.ranks->size())});
-  }
+  RequireShards(options.ranks == nullptr ? 1 : options.ranks->size(), options.shards, "the rows");
   const MatrixView view = sums.sums();
   const int64_t count = view.rows * view.cols;
   auto* const elements = static_cast<double*>(view.data);

@@ -5,8 +5,11 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
+#include "lamina/cluster/communicator.h"
+#include "lamina/cluster/shards.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/data/files/npy_writer.h"
+#include "lamina/layer/same_files.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
@@ -30,6 +33,11 @@ std::span<const Setting<FileCentresSettings>> SettingRows() {
              {.choices = [] { return NamesIn(kClusterStarts); }}),
          Row("iterations", &S::iterations, "At most; ends where no row changes its centre", {.range = kAtLeastOne}),
          Row("batch", &S::batch, "Rows drawn for every iteration; 0: all rows", {.range = kNotNegative}),
+         Row("shards", &S::shards,
+             "Parts of the rows whose sums are added in a fixed order: the same centres, to the bit, from any number "
+             "of "
+             "MPI ranks up to it; 0: 8 with ranks, else the rows in one piece",
+             {.range = kNotNegative}),
          Row("seed", &S::seed, "Of the start and of batches")}},
        {"Machine",
         {Row("backend", &S::backend, BackendNamesText() + "; not blas, which gives no fixed order of sums",
@@ -38,7 +46,7 @@ std::span<const Setting<FileCentresSettings>> SettingRows() {
   return rows;
 }
 
-FileCentres::FileCentres(const FileCentresSettings& settings) : settings_(settings) {
+FileCentres::FileCentres(const FileCentresSettings& settings, Communicator* ranks) : settings_(settings) {
   CheckSettingRows(settings_);
   for (const auto& [name, path] : {std::pair{"x", &settings_.x}, {"out", &settings_.out}}) {
     if (path->empty()) {
@@ -52,8 +60,15 @@ FileCentres::FileCentres(const FileCentresSettings& settings) : settings_(settin
   options_.iterations = settings_.iterations;
   options_.batch = settings_.batch;
   options_.seed = settings_.seed;
-  backend_ = MakeTunedBackend(settings_.backend, {.threads = static_cast<int>(settings_.threads)}, &tuning_warning_);
+  options_.shards = ranks != nullptr && settings_.shards == 0 ? kShardsOfRanks : settings_.shards;
+  options_.ranks = ranks;
+  const auto asked = static_cast<int>(settings_.threads);
+  const int threads = ranks == nullptr || asked > 0 ? asked : CoresOfRank(*ranks);  // the ranks of a host share them
+  backend_ = MakeTunedBackend(settings_.backend, {.threads = threads}, &tuning_warning_);
   x_ = std::make_unique<NpyMatrix>(settings_.x);
+  if (ranks != nullptr) {
+    RequireSameFiles(*ranks, *backend_, settings_, {x_.get()});
+  }
 }
 
 FileCentres::~FileCentres() = default;
@@ -67,7 +82,7 @@ Clusters FileCentres::Run(std::function<bool()> stop_requested,
   options_.stop_requested = std::move(stop_requested);
   options_.progress = std::move(progress);
   Clusters clusters = FindClusters(*x_, options_, *backend_);
-  if (clusters.complete) {
+  if (clusters.complete && (options_.ranks == nullptr || options_.ranks->is_first())) {
     WriteNpy(settings_.out, clusters.centres.view());
   }
   return clusters;

@@ -12,6 +12,7 @@
 
 namespace lamina {
 
+class Communicator;  // cluster/communicator.h
 class NpyMatrix;
 
 struct FileCentresSettings {
@@ -22,6 +23,7 @@ struct FileCentresSettings {
   std::string start = "plusplus";
   int64_t iterations = ClusterOptions{}.iterations;
   int64_t batch = 0;
+  int64_t shards = 0;
   uint64_t seed = 1;
   std::string backend = "auto";
   int64_t threads = 0;
@@ -36,17 +38,20 @@ inline FileUse FilesOf(const FileCentresSettings& settings) { return FilesOfSett
 /// Opens and checks the file; Run() finds the centres.
 class FileCentres {
  public:
-  /// Throws Error: kInvalidArgument for settings that do not fit, kBadData and kIo for the file.
-  explicit FileCentres(const FileCentresSettings& settings);
+  /// Throws Error: kInvalidArgument for settings that do not fit, kBadData and kIo for the file. `ranks`: those that
+  /// share the rows; null: this process alone. All call Run() and see the same file; the first writes. It outlives
+  /// this.
+  explicit FileCentres(const FileCentresSettings& settings, Communicator* ranks = nullptr);
   ~FileCentres();
 
-  /// Writes the output, whole or, where it is stopped, not at all. Throws Error as FindClusters().
+  /// Writes the output, whole or, where it is stopped, not at all. Throws Error as FindClusters(). Collective.
   Clusters Run(std::function<bool()> stop_requested = {},
                std::function<void(int64_t iteration, double mean_distance)> progress = {});
 
   int64_t rows() const;
   int64_t columns() const;
   DType dtype() const;
+  int64_t shards() const { return options_.shards; }
   const Backend& backend() const { return *backend_; }
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
 

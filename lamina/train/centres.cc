@@ -7,11 +7,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "lamina/base/convert.h"
 #include "lamina/base/random.h"
 
 namespace lamina {
 namespace {
 
+constexpr const char* kRandomRows = "rows";
 constexpr uint64_t kCentreStream = 901;  // of the seed; mean_distance.cc has the one before
 
 }  // namespace
@@ -35,6 +37,29 @@ void PlaceCentres(Network& network, const Dataset& train, uint64_t seed) {
       std::copy_n(train.features.Row<T>(row), layer.inputs, network.Weights(0).Row<T>(j));
     }
   });
+}
+
+std::vector<std::string> CentreChoices() {
+  std::vector<std::string> choices = NamesIn(kClusterKinds);
+  choices.insert(choices.begin(), kRandomRows);
+  return choices;
+}
+
+std::optional<ClusterKind> CentresFrom(const std::string& choice) {
+  if (choice == kRandomRows) {
+    return std::nullopt;
+  }
+  return ParseName(choice, kClusterKinds, "--centres: unknown choice");
+}
+
+Clusters PlaceClusters(Network& network, const Dataset& train, ClusterOptions options, const Backend& backend) {
+  options.count = network.layers().front().outputs;
+  MatrixRows rows(train.features.view());
+  Clusters clusters = FindClusters(rows, options, backend);
+  if (clusters.complete) {
+    ConvertMatrix(clusters.centres.view(), network.Weights(0));
+  }
+  return clusters;
 }
 
 }  // namespace lamina

@@ -1,10 +1,15 @@
-// Where distance neurons start: at rows of the training data, with a radius that fits their distances.
+// Where distance neurons start: at rows of the training data or centres of their clusters, with a radius that fits
+// their distances.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "lamina/data/encode/dataset.h"
 #include "lamina/nn/network.h"
+#include "lamina/rbf/clusters.h"
 
 namespace lamina {
 
@@ -16,5 +21,15 @@ Activation WithRadiusFor(const Activation& activation, double mean_distance);
 
 /// Sets the weights of the first layer to random training rows, all different while there are enough of them (seeded).
 void PlaceCentres(Network& network, const Dataset& train, uint64_t seed);
+
+/// "rows" and kClusterKinds: what --centres can be.
+std::vector<std::string> CentreChoices();
+/// None: rows. Throws Error(kInvalidArgument) for any other text.
+std::optional<ClusterKind> CentresFrom(const std::string& choice);
+
+/// Sets the weights of the first layer to as many centres of clusters of the training rows, whatever their sample
+/// weights; `options` need no count. Where stopped (not complete) they stay. What was found. Throws as FindClusters().
+/// Collective.
+Clusters PlaceClusters(Network& network, const Dataset& train, ClusterOptions options, const Backend& backend);
 
 }  // namespace lamina

@@ -131,6 +131,19 @@ class DirectTraining {
     Network network = DrawElm(hidden, model.network.outputs(),
                               ParseName(settings_.hidden_weights, kHiddenWeights, "--hidden-weights: unknown choice"),
                               rows, settings_.seed);
+    if (const std::optional<ClusterKind> kind = CentresFrom(settings_.centres)) {
+      const Clusters clusters = PlaceClusters(network, data_.train,
+                                              {.kind = *kind,
+                                               .seed = settings_.seed,
+                                               .shards = settings_.shards,
+                                               .ranks = ranks_,
+                                               .stop_requested = [this] { return Stopped(); }},
+                                              backend_);
+      if (!clusters.complete) {
+        return std::nullopt;
+      }
+      found_["clusters"] = {{"iterations", clusters.iterations}, {"mean_distance", clusters.mean_distance}};
+    }
     ElmOptions options;
     options.c = settings_.ridge_c;
     options.precision = PrecisionFrom(settings_);

@@ -20,12 +20,12 @@ struct MethodReadsRow {
 // Of the settings that not every method reads: backpropagation all of the other groups.
 const std::vector<MethodReadsRow>& ReadsTable() {
   static const std::vector<MethodReadsRow> table = {
-      {Method::kBackpropagation, {"start-from", "freeze"}},
+      {Method::kBackpropagation, {"start-from", "freeze", "centres"}},
       {Method::kFsvc, {"neuron", "radius", "overlap", "learning-rate", "epochs"}},
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},
       {Method::kElm,
-       {"neuron", "radius", "hidden", "hidden-weights", "ridge-c", "precision", "shards", "class-weights",
+       {"neuron", "radius", "hidden", "hidden-weights", "centres", "ridge-c", "precision", "shards", "class-weights",
         "weight-column"}}};
   return table;
 }

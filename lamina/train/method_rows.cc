@@ -1,6 +1,7 @@
 // Which method, and its own few settings.
 #include "lamina/train/method_rows.h"
 
+#include "lamina/train/centres.h"
 #include "lamina/train/method.h"
 
 namespace lamina {
@@ -16,8 +17,7 @@ std::vector<Setting<TrainSettings>> MethodRows() {
           {.choices = [] { return NamesIn(kMethods); }}),
       Row("neuron", &S::neuron,
           "fsvc, sfsvc, elm: the hidden neuron, as in --layers; auto: l1-triangle for fsvc, l2sq-triangle for sfsvc, "
-          "dot-abs for elm (the authors' has no bias: dot-abs-nobias), whose distance neurons have random rows as "
-          "centres",
+          "dot-abs for elm (the authors' has no bias: dot-abs-nobias)",
           {.effect = [](const S& s) { return MethodReads(s, "neuron"); }}),
       Row("radius", &S::radius,
           "fsvc, sfsvc, elm: radius of the triangle or gaussian, in units of the distance; not given: searched for "
@@ -32,6 +32,10 @@ std::vector<Setting<TrainSettings>> MethodRows() {
           "elm: how the weights of dot neurons are drawn from -1 to 1: uniform, signs, or rounded to 2bit or 8bit",
           {.choices = [] { return NamesIn(kHiddenWeights); },
            .effect = [](const S& s) { return MethodReads(s, "hidden-weights"); }}),
+      Row("centres", &S::centres,
+          "elm, backpropagation: where the distance neurons of the first layer have their centres, or start: rows, "
+          "random ones; k-means (for l2) or k-medians (for l1): the centres of clusters of the training rows",
+          {.choices = &CentreChoices, .effect = [](const S& s) { return MethodReads(s, "centres"); }}),
       Row("ridge-c", &S::ridge_c,
           "elm: C of the ridge regression, the larger the closer to the training rows; not given: chosen by leaving "
           "rows out one by one",

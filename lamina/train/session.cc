@@ -20,9 +20,11 @@
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/cluster/communicator.h"
+#include "lamina/cluster/shards.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/drift.h"
 #include "lamina/model/intervals.h"
+#include "lamina/train/centres.h"
 #include "lamina/train/checkpoint.h"
 #include "lamina/train/direct_training.h"
 #include "lamina/train/embedding.h"
@@ -159,6 +161,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   model_.profile = encoded ? encoded->profile
                            : ProfileOf(BoundTable(model_.preprocessor, (given != nullptr ? given : &*read)->main.train),
                                        model_.preprocessor, data_->train.rows);
+  RequireDistances();
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
@@ -200,6 +203,21 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     Accept(std::move(*saved), *checkpoint);
   }
   RequireSameOnRanks();
+}
+
+void TrainSession::RequireDistances() const {
+  if (!CentresFrom(settings_.centres)) {
+    return;
+  }
+  if (const LayerSpec& first = model_.network.layers().front(); !IsDistance(first.synapse)) {
+    RefuseSetting("centres", fmt::format("centres are of distances, and the first layer is {}", NeuronText(first)),
+                  settings_.centres,
+                  "Give it a distance: --neuron l2-gaussian of elm, else --layers l2-gaussian:256,dot-softmax:10");
+  }
+  if (!settings_.start_from.empty()) {
+    RefuseSetting("centres", "the first layer starts as in the model of --start-from", settings_.centres,
+                  "Leave one of them out.");
+  }
 }
 
 bool TrainSession::IsFirst() const { return ranks_ == nullptr || ranks_->is_first(); }
@@ -326,6 +344,18 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
 }
 
 History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) {
+  if (const std::optional<ClusterKind> kind = CentresFrom(settings_.centres); kind && !resume_state_) {
+    const ClusterOptions options{.kind = *kind,
+                                 .seed = settings_.seed,
+                                 .shards = settings_.shards,
+                                 .ranks = ranks_,
+                                 .stop_requested = callbacks.stop_requested};
+    if (!PlaceClusters(model_.network, train(), options, *backend_).complete) {
+      History history;
+      history.stop_reason = "interrupted";
+      return history;
+    }
+  }
   Trainer trainer(model_.network, *backend_, options_, ranks_);
   if (resume_state_) {
     trainer.Resume(*std::exchange(resume_state_, std::nullopt));

@@ -18,9 +18,6 @@
 
 namespace lamina {
 
-/// Shards of a batch on ranks, where --shards does not say.
-inline constexpr int64_t kShardsOfRanks = 8;
-
 class Communicator;  // cluster/communicator.h
 struct Checkpoint;
 struct RawData;
@@ -105,6 +102,7 @@ class TrainSession {
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
+  void RequireDistances() const;
   void RequireQuality() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
   void MeasureTest(TrainResult& result);

@@ -95,6 +95,7 @@ struct TrainSettings {
   std::optional<double> radius;
   double overlap = 1;
   std::string hidden_weights = "uniform";
+  std::string centres = "rows";
   std::optional<double> ridge_c;
   std::string distance = "l2";
   int64_t k = 5;

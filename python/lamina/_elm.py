@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -34,6 +34,7 @@ class _ExtremeLearning(_Estimator):
         "activation": [StrOptions({"logistic", *_core.activations()} - {"softmax"})],
         "weights": [StrOptions({"uniform", "signs", "2bit", "8bit"})],
         "metric": [StrOptions({"dot", *_METRICS})],
+        "centres": [StrOptions(set(_core.centre_choices()))],
         "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "C": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
@@ -91,13 +92,16 @@ class _ExtremeLearning(_Estimator):
         self._x_scaling = None if stay else inputs.scaling()
         self._y_scaling = None if targets is None else targets.scaling()
 
-    def _begin(self, rows: Rows, outputs: int) -> _core.Dataset:
-        """The rows scaled; draws the hidden layer, for distances from among them."""
+    def _begin(
+        self, rows: Rows, outputs: int, place: Callable[[Network, _core.Dataset, int], None] | None = None
+    ) -> _core.Dataset:
+        """The rows scaled; draws the hidden layer, for distances from among them, or as ``place`` of (network, rows, seed)
+        finds centres of clusters."""
         if self.C == "auto":
             raise ValueError('C="auto" needs all rows at once: find it by fit() on some of them, and give that number')
         self._dtype = self._dtype_for(len(rows.x))
         data = self._dataset(rows, outputs)
-        self._network = self._drawn(data, outputs)
+        self._network = self._drawn(data, outputs, place)
         return data
 
     def _sums_of(self, rows: Rows) -> Array:
@@ -123,11 +127,28 @@ class _ExtremeLearning(_Estimator):
             targets = np.where(rows.labels[:, None] == np.arange(outputs), 1.0, -1.0)
         return Rows(rows.x, targets, None, rows.weights).dataset(self._x_scaling, self._dtype, outputs)
 
-    def _drawn(self, data: _core.Dataset, outputs: int) -> Network:
+    def _drawn(
+        self,
+        data: _core.Dataset,
+        outputs: int,
+        place: Callable[[Network, _core.Dataset, int], None] | None = None,
+    ) -> Network:
+        if self.centres != "rows" and self.metric == "dot":
+            raise ValueError(f'centres="{self.centres}" is of distances: give metric="euclidean" or "manhattan", say')
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         any_radius = self.radius == "auto"
         drawn = _core.draw_elm(data, outputs, self._neuron(), int(self.n_neurons), any_radius, self.weights, seed)
-        return Network._of(drawn)
+        network = Network._of(drawn)
+        if self.centres != "rows":
+            (place or self._place)(network, data, seed)
+        return network
+
+    def _place(self, network: Network, data: _core.Dataset, seed: int) -> None:
+        """Moves the centres to those of clusters."""
+        if not _core.place_clusters(
+            network._core, data, self.centres, seed, str(self.device), threads_of(self.threads)
+        ):
+            raise KeyboardInterrupt
 
     def _products(self) -> str:
         """The precision of H'H's products."""
@@ -161,7 +182,10 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
     weights : {"uniform", "signs", "2bit", "8bit"}
         How hidden weights are drawn from -1 to 1.
     metric : {"dot", "manhattan", "euclidean", "sqeuclidean"}
-        Distances have random rows as centres instead of random weights.
+        Distances have rows as centres instead of random weights.
+    centres : {"rows", "k-means", "k-medians"}
+        Of distances: random rows, or the centres of clusters of the rows (whatever their weights), by squared Euclidean
+        distances and means, or Manhattan distances and medians. ``partial_fit`` finds them among its first rows.
     radius : float or "auto"
         Of "triangle" and "gaussian", in scaled units; "auto" by the mean distance of rows.
     C : float or "auto"
@@ -192,6 +216,7 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         activation: str = "abs",
         weights: str = "uniform",
         metric: str = "dot",
+        centres: str = "rows",
         radius: float | str = "auto",
         C: float | str = 1.0,
         random_state: Any = None,
@@ -206,6 +231,7 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         self.activation = activation
         self.weights = weights
         self.metric = metric
+        self.centres = centres
         self.radius = radius
         self.C = C
         self.random_state = random_state
@@ -258,7 +284,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
 
     Parameters
     ----------
-    n_neurons, activation, weights, metric, radius, C, random_state, scale, missing, precision, device, threads
+    n_neurons, activation, weights, metric, centres, radius, C, random_state, scale, missing, precision, device, threads
         As for `ELMClassifier`; the default C is smaller, as numbers are answered by sums of all neurons.
 
     Attributes
@@ -275,6 +301,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
         activation: str = "abs",
         weights: str = "uniform",
         metric: str = "dot",
+        centres: str = "rows",
         radius: float | str = "auto",
         C: float | str = 0.01,
         random_state: Any = None,
@@ -288,6 +315,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
         self.activation = activation
         self.weights = weights
         self.metric = metric
+        self.centres = centres
         self.radius = radius
         self.C = C
         self.random_state = random_state

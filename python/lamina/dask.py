@@ -18,15 +18,22 @@ except ImportError:
     raise ImportError("lamina.dask needs dask: pip install 'dask[array]'") from None
 from sklearn.base import clone
 
-from ._arrays import Array
+from . import _core
+from ._arrays import Array, threads_of
 from ._fitting import Moments, Rows
+from ._network import Network
 
 
 def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Fits an extreme learning machine to rows that no single process holds.
 
     Every partition gives its sums H'H and H'T, which are added up in pairs; the answer is that of ``fit`` for all rows in
-    one place, but for rounding (of distances, centres are rows of the first partition).
+    one place, but for rounding (of distances, centres that are rows are those of the first partition).
+
+    Centres of clusters (``centres="k-means"`` or ``"k-medians"``) are found by going through all partitions again and again,
+    up to 52 times: give an X that is persisted, or quick to make. They start at the same rows as in one place. Means of
+    clusters are sums over partitions and differ by rounding, medians are exact; where a row is as near to one centre as to
+    another but for rounding, clusters may differ from there on.
 
     Parameters
     ----------
@@ -68,7 +75,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         raise ValueError("X has columns that are no numbers, or missing values: encode them before, with dask or dask-ml")
     moments = _added([dask.delayed(_moments)(fitted, *part) for part in parts])
     fitted._take_scalings(*dask.compute(moments)[0])
-    fitted._begin(rows, outputs)
+    fitted._begin(rows, outputs, lambda network, _, seed: _place(fitted, parts, network, seed))
     sums = _added([dask.delayed(_sums)(fitted, *part) for part in parts])
     fitted._solve(dask.compute(sums)[0])
     return fitted
@@ -139,6 +146,109 @@ def _add(a: Any, b: Any) -> Any:
     if isinstance(a, tuple):
         return tuple(_add(one, other) for one, other in zip(a, b))
     return None if a is None else a + b
+
+
+def _place(estimator: Any, parts: list[Any], network: Network, seed: int) -> None:
+    """Moves the network's centres to those of clusters of all rows: Lloyd's iterations, as lamina/rbf/clusters.cc."""
+    kind, centres = estimator.centres, network.weights(0)
+    blocks = [dask.delayed(_features)(estimator, *part) for part in parts]
+    rows = dask.compute(*(dask.delayed(len)(block) for block in blocks))
+    sample = np.asarray(_core.cluster_sample(sum(rows), kind, len(centres), seed))
+    firsts = np.cumsum([0, *rows])
+    chosen = [
+        dask.delayed(_taken)(block, sample[(first <= sample) & (sample < last)] - first)
+        for block, first, last in zip(blocks, firsts, firsts[1:])
+    ]
+    how = estimator._dtype, kind, str(estimator.device), threads_of(estimator.threads)
+    start = np.ascontiguousarray(np.concatenate(dask.compute(*chosen)))
+    centres[...] = _core.cluster_start(start, sum(rows), how[0], kind, len(centres), seed, *how[2:])
+    before: list[Any] = [None] * len(blocks)
+    for _ in range(_core.cluster_iterations):
+        now = np.array(centres, order="C")
+        assigned = list(dask.persist(*(dask.delayed(_assigned)(block, now, *how) for block in blocks)))
+        told = dask.compute(*(dask.delayed(_told)(each, last, len(centres)) for each, last in zip(assigned, before)))
+        if not any(changed for changed, _ in told):
+            break
+        sizes = np.sum([counts for _, counts in told], axis=0)
+        for empty in np.flatnonzero(sizes == 0):
+            _fill(assigned, sizes, empty)
+        centres[...] = _middles(blocks, assigned, sizes, None if kind == "k-means" else centres.shape[1])
+        before = assigned
+
+
+def _features(estimator: Any, x: Any, y: Any, weight: Any) -> Array:
+    """A partition's rows, scaled."""
+    rows = _rows(estimator, x, y, weight)
+    return np.array(Rows(rows.x, np.zeros((len(rows.x), 1)), None, None).dataset(estimator._x_scaling, estimator._dtype, 1).features())
+
+
+def _taken(rows: Array, which: Array) -> Array:
+    return rows[which]
+
+
+def _assigned(rows: Array, centres: Array, dtype: str, kind: str, device: str, threads: int) -> tuple[Array, Array]:
+    """The centre of every row, and its distance."""
+    labels, distances = _core.cluster_rows(rows, centres, dtype, kind, device, threads)
+    return labels[0], distances[0]
+
+
+def _told(assigned: tuple[Array, Array], before: tuple[Array, Array] | None, count: int) -> tuple[bool, Array]:
+    """Whether a row has another centre than before, and how many rows each centre has."""
+    changed = before is None or not np.array_equal(assigned[0], before[0])
+    return changed, np.bincount(assigned[0], minlength=count)
+
+
+def _fill(assigned: list[Any], sizes: Array, empty: int) -> None:
+    """Gives a centre without rows the one that is farthest from its own, of centres that have others; the first of several."""
+    farthest = dask.compute(*(dask.delayed(_farthest)(each, sizes) for each in assigned))
+    place = max((i for i, found in enumerate(farthest) if found is not None), key=lambda i: float(farthest[i][0]))
+    _, row, centre = farthest[place]
+    assigned[place] = dask.delayed(_moved)(assigned[place], row, empty).persist()
+    sizes[centre] -= 1
+    sizes[empty] = 1
+
+
+def _farthest(assigned: tuple[Array, Array], sizes: Array) -> tuple[float, int, int] | None:
+    labels, distances = assigned
+    eligible = sizes[labels] > 1
+    if not eligible.any():
+        return None
+    row = int(np.argmax(np.where(eligible, distances, -1)))
+    return float(distances[row]), row, int(labels[row])
+
+
+def _moved(assigned: tuple[Array, Array], row: int, centre: int) -> tuple[Array, Array]:
+    labels, distances = assigned[0].copy(), assigned[1].copy()
+    labels[row], distances[row] = centre, 0
+    return labels, distances
+
+
+def _middles(blocks: list[Any], assigned: list[Any], sizes: Array, columns: int | None) -> Array:
+    """Means, from the partitions' sums; or the medians of so many columns, each where all of its values meet."""
+    if columns is None:
+        sums = _added([dask.delayed(_sums_of)(block, each, len(sizes)) for block, each in zip(blocks, assigned)])
+        means: Array = dask.compute(sums)[0] / sizes[:, None]
+        return means
+    medians = []
+    for part in np.array_split(np.arange(columns), min(columns, len(blocks))):
+        values = [dask.delayed(_columns)(block, part) for block in blocks]
+        medians.append(dask.delayed(_medians)(values, assigned, len(sizes)))
+    return np.concatenate(dask.compute(*medians), axis=1)
+
+
+def _sums_of(rows: Array, assigned: tuple[Array, Array], count: int) -> Array:
+    sums: Array = _core.cluster_sums(rows, assigned[0], "f32" if rows.dtype == np.float32 else "f64", count)
+    return sums
+
+
+def _columns(rows: Array, which: Array) -> Array:
+    return rows[:, which]
+
+
+def _medians(parts: list[Array], assigned: list[tuple[Array, Array]], count: int) -> Array:
+    values = np.concatenate(parts).astype(np.float64)
+    labels = np.concatenate([labels for labels, _ in assigned])
+    return np.stack([np.median(values[labels == centre], axis=0) for centre in range(count)])
 
 
 def _added(parts: list[Any]) -> Any:

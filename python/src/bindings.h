@@ -11,6 +11,7 @@ void BindErrors(nb::module_& module);
 void BindArrayFunctions(nb::module_& module);
 void BindNetwork(nb::module_& module);
 void BindTraining(nb::module_& module);
+void BindClusters(nb::module_& module);
 void BindDirect(nb::module_& module);
 void BindModel(nb::module_& module);
 

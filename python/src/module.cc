@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
   BindArrayFunctions(module);
   BindNetwork(module);
   BindTraining(module);
+  BindClusters(module);
   BindDirect(module);
   BindModel(module);
   module.def("version", &lamina::Version, "The library's version.");

@@ -76,6 +76,32 @@ def test_frames(cluster):
     assert isinstance(pandas.Series(parts.predict(x)), pandas.Series)
 
 
+@pytest.mark.parametrize("centres", ["k-means", "k-medians"])
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_centres_of_clusters(cluster, digits, centres, precision):
+    x, y = digits
+    settings = {**SETTINGS, "precision": precision, "metric": "euclidean", "activation": "gaussian", "radius": 2.0, "centres": centres}
+    estimator = lamina.ELMClassifier(**settings)
+    whole = estimator.fit(x, y)
+    parts = lamina.dask.fit(estimator, *in_chunks(x, y))
+    np.testing.assert_allclose(parts.hidden_weights_, whole.hidden_weights_, atol=1e-5 if precision == "f32" else 1e-12)
+    if precision == "f64":
+        np.testing.assert_allclose(parts.decision_function(x), whole.decision_function(x), atol=1e-6)
+    one = lamina.dask.fit(estimator, *(dask.array.from_array(a, chunks=-1) for a in (x, y)))
+    np.testing.assert_array_equal(one.hidden_weights_, whole.hidden_weights_)  # the same sums
+    assert len(np.unique(whole.hidden_weights_, axis=0)) == 60
+
+
+def test_centres_without_rows_are_filled_alike(digits):
+    x, y = digits
+    few, classes = np.repeat(x[:30], 9, axis=0), np.repeat(y[:30], 9)
+    estimator = lamina.ELMClassifier(**{**SETTINGS, "metric": "manhattan", "activation": "triangle", "radius": 9.0})
+    for centres in ("k-means", "k-medians"):
+        estimator.set_params(centres=centres)
+        parts = lamina.dask.fit(estimator, *(dask.array.from_array(a, chunks=(70, *(64,) * (a.ndim - 1))) for a in (few, classes)))
+        np.testing.assert_allclose(parts.hidden_weights_, estimator.fit(few, classes).hidden_weights_, atol=1e-12)
+
+
 def test_what_cannot_be_is_said(digits):
     x, y = digits
     chunks = in_chunks(x, y)
@@ -85,6 +111,10 @@ def test_what_cannot_be_is_said(digits):
         lamina.dask.fit(lamina.ELMClassifier(), x, y)
     with pytest.raises(ValueError, match="X has 8 partitions, y 1"):
         lamina.dask.fit(lamina.ELMClassifier(), chunks[0], chunks[1].rechunk(-1))
+    with pytest.raises(ValueError, match="2000 centres of 1797 rows"):
+        lamina.dask.fit(lamina.ELMClassifier(2000, metric="euclidean", centres="k-means"), *chunks)
+    with pytest.raises(ValueError, match="is of distances"):
+        lamina.dask.fit(lamina.ELMClassifier(centres="k-means"), *chunks)
     with pytest.raises(ValueError, match="needs all rows at once"):
         lamina.dask.fit(lamina.ELMClassifier(C="auto"), *chunks)
 

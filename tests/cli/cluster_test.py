@@ -169,6 +169,37 @@ class ClusterTest(RankTest):
             self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
 
     @on_each_mpi
+    def test_centres_of_clusters_from_any_number_of_ranks(self, mpi):
+        self.succeed("data", "encode", DIGITS, "--output", "d", "--split", "1,0,0")
+        for method in ("k-means", "k-medians"):
+            centres = ("centres", "--x", "d/train_inputs.npy", "--method", method, "--count", "40", "--iterations", "4", "--threads", "1",
+                       "--out", "c.npy")
+            self.succeed(*centres, "--shards", "8")
+            alone = self.read("c.npy", "rb")
+            for ranks in (2, 3):
+                os.remove(self.path("c.npy"))
+                result = self.run_ranks(mpi, (ranks, (*centres, "--json", "r.json")))
+                self.assertEqual(result.code, 0, str(result))
+                self.assertEqual(result.out.count("wrote c.npy"), 1, str(result))
+                self.assertEqual(self.read_json("r.json")["ranks"]["ranks"], ranks)
+                self.assertEqual(self.read("c.npy", "rb"), alone, f"{ranks} ranks by {method}")
+        result = self.run_ranks(mpi, (3, (*centres, "--shards", "2")))
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertEqual(result.err.count("3 ranks share 2 shards of the rows"), 1, str(result))
+
+    @on_each_mpi
+    def test_models_with_centres_of_clusters_from_any_number_of_ranks(self, mpi):
+        train = ("train", "--data", DIGITS, "--threads", "1", "--shards", "8", "--overwrite", "--model", "m.safetensors", "--centres")
+        for method in ((*train, "k-means", "--method", "elm", "--hidden", "60", "--neuron", "l2-gaussian"),
+                       (*train, "k-medians", "--layers", "l1-triangle:40,dot-softmax:10", "--recipe", "plain", "--epochs", "2")):
+            self.succeed(*method)
+            alone = self.read("m.safetensors", "rb")
+            for ranks in (2, 3):
+                result = self.run_ranks(mpi, (ranks, method))
+                self.assertEqual(result.code, 0, str(result))
+                self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks of {method}")
+
+    @on_each_mpi
     def test_a_layer_from_any_number_of_ranks(self, mpi):
         self.succeed("data", "encode", DIGITS, "--output", "d", "--split", "1,0,0")
         layer = ("layer", "--x", "d/train_inputs.npy", "--neurons", "50", "--radius", "30", "--threads", "1", "--out", "h.npy")

@@ -42,7 +42,8 @@ class MethodsTest(CliTest):
         self.write("new.csv", [row[:2] for row in rows[:40]])
         for method in (("fsvc",), ("fsvc", "--radius", "1", "--learning-rate", "0.1", "--epochs", "3"), ("sfsvc",),
                        ("elm", "--hidden", "40"), ("elm", "--hidden", "30", "--neuron", "l2-gaussian", "--ridge-c", "10"),
-                       ("elm", "--hidden", "20", "--hidden-weights", "2bit"), ("knn",), ("knn", "--k", "3", "--distance", "l1")):
+                       ("elm", "--hidden", "20", "--hidden-weights", "2bit"),
+                       ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1")):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method, "--model", "m")
                 self.assertGreater(result["accuracy"], 0.85)
@@ -208,6 +209,14 @@ class NeighboursTest(CliTest):
             self.assertEqual(sorted(round(value) for value in values[1::2]), [0, 1, 2])
         self.refuse("centres", "--x", "x.npy", "--count", "301", "--out", "c.npy", code=2, says="301 centres of 300 rows")
         self.refuse("centres", "--x", "x.npy", "--count", "0", "--out", "c.npy", code=2, says="--count must be at least 1")
+
+    def test_centres_of_training_are_of_distances(self):
+        self.write("x.csv", blob_rows(60))
+        elm = ("train", "--data", "x.csv", "--method", "elm", "--hidden", "20", "--centres", "k-means")
+        self.refuse(*elm, code=2, says="centres are of distances, and the first layer is dot-abs")
+        self.refuse(*elm, "--neuron", "l2-gaussian", "--hidden", "100", code=2, says="100 centres of")
+        self.refuse("train", "--data", "x.csv", "--centres", "k-means", code=2, says="centres are of distances")
+        self.refuse("train", "--data", "x.csv", "--method", "knn", "--centres", "k-means", code=2, says="no effect")
 
 
 if __name__ == "__main__":

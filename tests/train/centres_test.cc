@@ -2,11 +2,14 @@
 #include "lamina/train/centres.h"
 #include "lamina/rbf/mean_distance.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/backends.h"
 #include "lamina/train/session.h"
 
 namespace lamina {
@@ -62,9 +65,33 @@ TEST(Centres, AreDifferentRows) {
   EXPECT_EQ(crowded.Weights(0).Row<float>(55)[0], crowded.Weights(0).Row<float>(5)[0]);
 }
 
+TEST(Centres, AreThoseOfClusters) {
+  const Dataset ladder = Ladder(60, 3);
+  for (const char* choice : {"k-means", "k-medians"}) {
+    Network network(ParseLayers("l1-triangle:6,dot-softmax:2", 3, true), DType::kF32);
+    const ClusterOptions options{.kind = *CentresFrom(choice), .iterations = 500};
+    EXPECT_TRUE(PlaceClusters(network, ladder, options, *MakeBackend("serial")).complete);
+    std::vector<double> centres;
+    for (int64_t j = 0; j < 6; ++j) {
+      centres.push_back(double{network.Weights(0).Row<float>(j)[1]});
+    }
+    std::sort(centres.begin(), centres.end());
+    for (size_t j = 0; j < 6; ++j) {  // every centre is in the middle of the rows up to half way to the next ones
+      const double low = j == 0 ? -0.5 : (centres[j - 1] + centres[j]) / 2;
+      const double high = j == 5 ? 59.5 : (centres[j] + centres[j + 1]) / 2;
+      EXPECT_NEAR(centres[j], (low + high) / 2, 1) << choice;
+    }
+  }
+  EXPECT_FALSE(CentresFrom("rows").has_value());
+  EXPECT_EQ(CentreChoices(), (std::vector<std::string>{"rows", "k-means", "k-medians"}));
+}
+
 TEST(Centres, NetworksOfDistanceNeuronsLearnDigits) {
-  for (const char* layers : {"l1-triangle:128,dot-softmax:10", "l2-gaussian:128,dot-softmax:10"}) {
+  for (const auto& [layers, centres] : {std::pair{"l1-triangle:128,dot-softmax:10", "rows"},
+                                        {"l2-gaussian:128,dot-softmax:10", "rows"},
+                                        {"l2-gaussian:128,dot-softmax:10", "k-means"}}) {
     TrainSettings settings;
+    settings.centres = centres;
     settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
     settings.layers = layers;
     settings.learning_rate = 0.02;

@@ -1,0 +1,36 @@
+// Where the centres of clusters start.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lamina/base/random.h"
+#include "lamina/rbf/clusters.h"
+
+namespace lamina {
+
+/// Draws the rows where centres start, in two parts: a sample of all rows, then centres among it. The same for any
+/// number of ranks.
+class ClusterStarts {
+ public:
+  /// Of `rows` rows; count, kind, start, seed, shards and ranks of `options` are read, which must outlive it.
+  ClusterStarts(int64_t rows, const ClusterOptions& options);
+
+  /// Ascending for plusplus, of which a sample is; for rows, the centres themselves.
+  const std::vector<int64_t>& sample() const { return sample_; }
+  /// The centres, count × columns, of the rows sample(), which all ranks have. Once. Collective.
+  Matrix Choose(Matrix sample, const Backend& backend);
+
+ private:
+  int64_t DrawByDistance(const class RowShards& shards, const std::vector<double>& distances,
+                         const std::vector<int64_t>& chosen);
+
+  const ClusterOptions& options_;
+  Random random_;
+  std::vector<int64_t> sample_;
+};
+
+/// `count` different numbers below `below`, in the order they were drawn.
+std::vector<int64_t> DrawDifferent(int64_t count, int64_t below, Random& random);
+
+}  // namespace lamina
