@@ -51,6 +51,7 @@ void Communicator::AllToAll(std::span<const SentPart> to, std::span<const Receiv
 void Communicator::AllGather(const void* mine, int64_t size_bytes, void* all) {
   std::vector<SentPart> to(static_cast<size_t>(size()), {mine, size_bytes});
   std::vector<ReceivedPart> from;
+  from.reserve(to.size());
   for (int r = 0; r < size(); ++r) {
     from.push_back({static_cast<char*>(all) + r * size_bytes, size_bytes});
   }

@@ -152,14 +152,13 @@ class Clustering {
     std::vector<double> sums(static_cast<size_t>(size_));
     const int64_t first = some.shards.own_rows().begin;
     places_.GiveAll();
-    const std::vector<double*> terms =
-        SumShards<double>(some.shards.own_shards(), size_, places_, [&](int64_t shard) {
-          const IndexRange range = some.shards.RowsOf(shard);
-          std::fill(sums.begin(), sums.end(), 0.0);
-          AddToCentres(some.rows, range.begin, range.end, assignment.centre.data() + (range.begin - first), sums.data(),
-                       backend_.threads());
-          return ScaledArray<double>{sums.data()};
-        });
+    const std::vector<double*> terms = SumShards<double>(some.shards.own_shards(), size_, places_, [&](int64_t shard) {
+      const IndexRange range = some.shards.RowsOf(shard);
+      std::fill(sums.begin(), sums.end(), 0.0);
+      AddToCentres(some.rows, range.begin, range.end, assignment.centre.data() + (range.begin - first), sums.data(),
+                   backend_.threads());
+      return ScaledArray<double>{sums.data()};
+    });
     sum_.Sum<double>(some.shards.count(), terms, sums.data());
     return sums;
   }

@@ -287,7 +287,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=100_000)
     parser.add_argument("--keep", type=lambda name: pathlib.Path(name).resolve(), default=ROOT / "build/soak-findings")
     arguments = parser.parse_args()
-    os.environ.update(OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1:max_allocation_size_mb=4096:allocator_may_return_null=1")
+    os.environ.update(OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1:max_allocation_size_mb=4096:allocator_may_return_null=1:quarantine_size_mb=16")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory(prefix="lamina-soak-") as folder:
         soak = Soak(arguments, pathlib.Path(folder))
