@@ -212,9 +212,9 @@ class NeighboursTest(CliTest):
 
     def test_centres_of_training_are_of_distances(self):
         self.write("x.csv", blob_rows(60))
-        elm = ("train", "--data", "x.csv", "--method", "elm", "--hidden", "20", "--centres", "k-means")
-        self.refuse(*elm, code=2, says="centres are of distances, and the first layer is dot-abs")
-        self.refuse(*elm, "--neuron", "l2-gaussian", "--hidden", "100", code=2, says="100 centres of")
+        elm = ("train", "--data", "x.csv", "--method", "elm", "--centres", "k-means", "--hidden")
+        self.refuse(*elm, "20", code=2, says="centres are of distances, and the first layer is dot-abs")
+        self.refuse(*elm, "100", "--neuron", "l2-gaussian", code=2, says="100 centres of")
         self.refuse("train", "--data", "x.csv", "--centres", "k-means", code=2, says="centres are of distances")
         self.refuse("train", "--data", "x.csv", "--method", "knn", "--centres", "k-means", code=2, says="no effect")
 
