@@ -28,6 +28,7 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       dtype_(dtype),
       shards_(options.shards),
       sync_steps_(ranks == nullptr || ranks->size() == 1 ? 0 : options.sync_steps),
+      own_rows_(options.own_rows),
       ranks_(ranks),
       count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
       sum_(count_, ranks, backend.threads(), options.gradients),
@@ -75,6 +76,12 @@ std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows,
   places_.GiveAll();
   return SumShards<T>(PartOf(shards, size(), rank()), count_, backend_.threads(), places_, [&](int64_t shard) {
     const IndexRange part = PartOf(rows.count(), shards, shard);
+    if (part.count() == 0) {
+      if (zeros_.size_bytes() == 0) {
+        zeros_ = AlignedBuffer(executor_.gradients().size_bytes());
+      }
+      return ScaledArray<T>{zeros_.As<T>().data(), T(1)};
+    }
     LossSums& loss = sums[static_cast<size_t>(shard)];
     backend_.Upload(work.sums, &loss, sizeof(loss));
     executor_.Gradient(work, rows.begin + part.begin, part.count());
@@ -128,7 +135,7 @@ void ShardedSteps::Share(std::vector<LossSums>& sums) {
 }
 
 LossSums ShardedSteps::Gradient(const TrainingSteps& work, IndexRange rows) {
-  const int64_t shards = std::min(shards_, rows.count());  // each has samples
+  const int64_t shards = ShardsOf(rows.count());
   std::vector<LossSums> sums(static_cast<size_t>(shards));
   if (overlapped_ != nullptr) {
     overlapped_->Compute(work, rows, shards, sums, [&] { Share(sums); });
@@ -150,13 +157,12 @@ LossSums ShardedSteps::Gradient(const TrainingSteps& work, IndexRange rows) {
 
 // A step by this rank's rows of the batch; a rank without any takes none.
 void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule) {
-  const int64_t shards = std::min(shards_, rows.count());
+  const int64_t shards = ShardsOf(rows.count());
   const IndexRange own = PartOf(shards, size(), rank());
-  if (own.count() == 0) {
+  const int64_t own_rows = rows.count() * own.end / shards - rows.count() * own.begin / shards;
+  if (own_rows == 0) {
     return;
   }
-  const int64_t own_rows =
-      PartOf(rows.count(), shards, own.end - 1).end - PartOf(rows.count(), shards, own.begin).begin;
   std::vector<LossSums> sums(static_cast<size_t>(shards));
   DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows, sums)); });
   for (const LossSums& part : sums) {
