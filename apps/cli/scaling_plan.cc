@@ -35,7 +35,7 @@ nlohmann::json PlanRanks(const TrainSession& session, const PlanFlags& flags, bo
   const NetworkCost network =
       measured ? MeasureNetwork(*ranks) : NetworkCost{1e-6 * flags.latency_us, 1e9 / 8 * flags.bandwidth_gbits};
   const int most = std::max(flags.ranks, measured ? ranks->size() : 1);
-  const int64_t batch = std::min(session.options().batch, session.train().size());
+  const int64_t batch = std::min(session.options().batch, session.rows().train);
   const int64_t shards = std::max<int64_t>({session.options().shards, most, kShardsOfRanks});
   const StepCost cost = MeasureStepCost(session, shards);
   const std::vector<StepTime> times = PredictSteps(cost, network, std::min(shards, batch), most);

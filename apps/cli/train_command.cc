@@ -53,7 +53,7 @@ struct TrainCommand {
 void PrintStart(const TrainSession& session) {
   const Network& network = session.model().network;
   fmt::print("{}: {} training, {} validation and {} test rows; {} inputs, {}; read in {}\n", session.settings().data,
-             WithThousands(session.train().size()), WithThousands(session.validation().size()),
+             WithThousands(session.rows().train), WithThousands(session.validation().size()),
              WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
              DurationText(session.load_seconds()));
   PrintDecisions(session.decisions());
@@ -74,9 +74,9 @@ void PrintStart(const TrainSession& session) {
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
   }
-  if (const int64_t batch = session.settings().batch.value_or(0); batch > session.train().size()) {
+  if (const int64_t batch = session.settings().batch.value_or(0); batch > session.rows().train) {
     fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
-               WithThousands(session.train().size()));
+               WithThousands(session.rows().train));
   }
   if (const json ranks = RanksJson(); !ranks.is_null()) {
     fmt::print("{} ranks on {} host{} by {}, {} shards of a batch\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
@@ -91,8 +91,7 @@ void PrintStart(const TrainSession& session) {
 json ResultJson(const TrainSession& session, const TrainResult& result) {
   const Network& network = session.model().network;
   const EpochRecord& last = result.history.epochs.empty() ? EpochRecord{} : result.history.epochs.back();
-  const double samples =
-      static_cast<double>(session.train().size()) * static_cast<double>(result.history.epochs.size());
+  const double samples = static_cast<double>(session.rows().train) * static_cast<double>(result.history.epochs.size());
   json node = {{"method", session.model().training.value("method", json::object())},
                {"network", network.ShapeText()},
                {"parameters", network.parameter_count()},
@@ -101,7 +100,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
                {"backend", session.backend().name()},
                {"threads", session.backend().threads()},
                {"hardware", QueryHardware().OneLine()},
-               {"train_rows", session.train().size()},
+               {"train_rows", session.rows().train},
                {"validation_rows", session.validation().size()},
                {"test_rows", session.test().size()},
                {"inputs", network.inputs()},

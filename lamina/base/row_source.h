@@ -1,7 +1,10 @@
 // Rows of a matrix that need not be in memory all at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "lamina/base/matrix_view.h"
 
@@ -36,6 +39,26 @@ class MatrixRows final : public RowSource {
 
  private:
   ConstMatrixView view_;
+};
+
+/// Rows [begin, begin + count) of another source, counted from 0.
+class RowRange final : public RowSource {
+ public:
+  RowRange(std::shared_ptr<RowSource> whole, int64_t begin, int64_t count)
+      : whole_(std::move(whole)), begin_(begin), count_(count) {}
+  int64_t rows() const override { return count_; }
+  int64_t cols() const override { return whole_->cols(); }
+  DType dtype() const override { return whole_->dtype(); }
+  ConstMatrixView Rows(int64_t begin, int64_t count) override { return whole_->Rows(begin_ + begin, count); }
+  void Release(int64_t begin, int64_t count) override { whole_->Release(begin_ + begin, count); }
+  void Prefetch(int64_t begin, int64_t count) override {
+    whole_->Prefetch(begin_ + begin, std::min(count, count_ - begin));
+  }
+
+ private:
+  std::shared_ptr<RowSource> whole_;
+  int64_t begin_;
+  int64_t count_;
 };
 
 /// The largest |element| of all rows, as LargestMagnitude() of a view says it.

@@ -53,13 +53,17 @@ void OverlappedGradient::ComputeIn(const TrainingSteps& work, IndexRange rows, i
                                    std::vector<LossSums>& sums, const std::function<void()>& share) {
   struct KeptShard {
     ConstMatrixView x;
-    int64_t first;  // of the rows that are kept
+    int64_t first = 0;  // of the rows that are kept
   };
   const IndexRange own = PartOf(shards, ranks_.size(), ranks_.rank());
   std::vector<KeptShard> kept;
   int64_t next = 0;
   for (int64_t shard = own.begin; shard < own.end; ++shard) {
     const IndexRange part = PartOf(rows.count(), shards, shard);
+    if (part.count() == 0) {
+      kept.push_back({});
+      continue;
+    }
     TrainingSteps alone = work;
     alone.sums = &sums[static_cast<size_t>(shard)];
     kept.push_back({executor_.Deltas(alone, rows.begin + part.begin, part.count(), next), next});
@@ -73,7 +77,11 @@ void OverlappedGradient::ComputeIn(const TrainingSteps& work, IndexRange rows, i
       const KeptShard& at = kept[static_cast<size_t>(shard - own.begin)];
       T* to = gradient;
       for (const GradientPart& part : exchange.parts) {
-        executor_.PartGradient(part, at.x, at.first, to);
+        if (at.x.rows > 0) {
+          executor_.PartGradient(part, at.x, at.first, to);
+        } else {
+          std::fill_n(to, part.count(), T(0));
+        }
         to += part.count();
       }
       return ScaledArray<T>{gradient, static_cast<T>(at.x.rows) / static_cast<T>(rows.count())};

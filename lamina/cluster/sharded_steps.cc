@@ -24,6 +24,7 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       dtype_(dtype),
       shards_(options.shards),
       sync_steps_(ranks == nullptr || ranks->size() == 1 ? 0 : options.sync_steps),
+      own_rows_(options.own_rows),
       ranks_(ranks),
       count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
       memory_(ranks, backend),
@@ -66,6 +67,12 @@ std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows,
   places_.GiveAll();
   return SumShards<T>(PartOf(shards, size(), rank()), count_, places_, [&](int64_t shard) {
     const IndexRange part = PartOf(rows.count(), shards, shard);
+    if (part.count() == 0) {
+      if (zeros_ == nullptr) {
+        zeros_ = memory_.Allocate(executor_.gradients().size_bytes());
+      }
+      return ScaledArray<T>{static_cast<const T*>(zeros_->data()), T(1)};
+    }
     TrainingSteps alone = work;
     alone.sums = static_cast<LossSums*>(sums_->data()) + shard;
     executor_.Gradient(alone, rows.begin + part.begin, part.count());
@@ -118,7 +125,7 @@ void ShardedSteps::Share(std::vector<LossSums>& sums) {
 
 // The gradient of the batch to the executor, without waiting where nothing needs the host.
 void ShardedSteps::SumGradient(const TrainingSteps& work, IndexRange rows) {
-  const int64_t shards = std::min(shards_, rows.count());  // each has samples
+  const int64_t shards = ShardsOf(rows.count());
   DispatchFloat(dtype_, [&]<class T>(T) {
     const std::vector<T*> terms = SumOwn<T>(work, rows, shards, rows.count());
     sum_.Sum<T>(shards, terms, static_cast<T*>(executor_.gradients().data()));
@@ -127,7 +134,7 @@ void ShardedSteps::SumGradient(const TrainingSteps& work, IndexRange rows) {
 
 // Returns the losses of the batch.
 LossSums ShardedSteps::Step(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule) {
-  const int64_t shards = std::min(shards_, rows.count());
+  const int64_t shards = ShardsOf(rows.count());
   std::vector<LossSums> sums(static_cast<size_t>(shards));
   if (overlapped_ != nullptr) {
     overlapped_->Compute(work, rows, shards, sums, [&] { Share(sums); });
@@ -161,13 +168,12 @@ LossSums ShardedSteps::Step(const TrainingSteps& work, IndexRange rows, const Up
 
 // A step by this rank's rows of the batch; a rank without any takes none.
 void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule) {
-  const int64_t shards = std::min(shards_, rows.count());
+  const int64_t shards = ShardsOf(rows.count());
   const IndexRange own = PartOf(shards, size(), rank());
-  if (own.count() == 0) {
+  const int64_t own_rows = rows.count() * own.end / shards - rows.count() * own.begin / shards;
+  if (own_rows == 0) {
     return;
   }
-  const int64_t own_rows =
-      PartOf(rows.count(), shards, own.end - 1).end - PartOf(rows.count(), shards, own.begin).begin;
   std::vector<LossSums> sums(static_cast<size_t>(shards));
   ClearSums();
   DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows)); });

@@ -1,6 +1,7 @@
 // Training steps whose gradient is summed over shards of the batch, in this process or over the ranks of a job.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@ struct ShardOptions {
   int64_t shards = 1;
   SentAs gradients = SentAs::kItself;
   int64_t sync_steps = 0;  // 0: all ranks take each step
+  bool own_rows = false;   // shards own rows (ShardRows): of a batch of fewer rows than shards some have none
 };
 
 /// Every batch is cut into `shards` ranges of rows. A shard's gradient is computed as one, the gradients of all are
@@ -50,7 +52,8 @@ class ShardedSteps {
     return overlaps_ ? SizesOf_bytes(executor_.Parts(), dtype_) : std::vector<int64_t>();
   }
 
-  /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop.
+  /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop. Of
+  /// the samples only those of this rank's shards are looked at; the others need not be there (ShardRows::BatchOf()).
   int64_t Steps(const TrainingSteps& work);
   /// What steps of this rank alone are not shared yet: weights are averaged, losses go to `sums`. Collective; before
   /// anything is evaluated or kept.
@@ -68,6 +71,8 @@ class ShardedSteps {
  private:
   int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
   int64_t rank() const { return ranks_ == nullptr ? 0 : ranks_->rank(); }
+  /// Into how many shards a batch of so many rows is cut.
+  int64_t ShardsOf(int64_t rows) const { return own_rows_ ? shards_ : std::min(shards_, rows); }
   LossSums Step(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule);
   void SumGradient(const TrainingSteps& work, IndexRange rows);
   Verdict Overlaps() const;
@@ -88,11 +93,13 @@ class ShardedSteps {
   DType dtype_;
   int64_t shards_;
   int64_t sync_steps_;
+  bool own_rows_;
   Communicator* ranks_;
   int64_t count_;  // of the elements of a gradient
   RankMemory memory_;
   RankSum sum_;
   PlacePool places_;                         // memory of terms of the sum
+  std::unique_ptr<Buffer> zeros_;            // the gradient of a shard without rows
   std::unique_ptr<Buffer> sums_;             // losses of the shards of a step
   std::unique_ptr<RecordedSteps> recorded_;  // null: every step is asked for
   int64_t alone_ = 0;                        // steps since ranks had the same weights

@@ -13,6 +13,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/names.h"
+#include "lamina/base/row_source.h"
 #include "lamina/base/scratch_folder.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
@@ -159,7 +160,7 @@ FileLayer::FileLayer(const FileLayerSettings& settings, Communicator* ranks) : s
   layer_ = NeuronOf(settings_);
   PrecisionOf(settings_.precision);
   backend_ = MakeTunedBackend(settings_.backend, {.threads = Threads()}, &tuning_warning_);
-  x_ = std::make_unique<NpyMatrix>(settings_.x);
+  x_ = std::make_shared<NpyMatrix>(settings_.x);
   if (!settings_.w.empty()) {
     w_ = std::make_unique<NpyMatrix>(settings_.w);
     if (w_->cols() != x_->cols() || w_->dtype() != x_->dtype()) {
@@ -290,7 +291,7 @@ FileLayerResult FileLayer::Run(const SliceCallbacks& callbacks) {
   Stopwatch watch;
   FileLayerResult result;
   const void* bias = layer_.bias ? bias_.data() : nullptr;
-  RowRange samples(*x_, own_begin_, own_count_);
+  RowRange samples(x_, own_begin_, own_count_);
   const bool complete = sliced.Run(samples, *weights, bias, written, callbacks);
   if (StoppedAnywhere(ranks_, !complete, watch.Elapsed_seconds())) {
     return result;

@@ -87,7 +87,7 @@ class FileLayer {
   LayerSpec layer_;
   std::unique_ptr<Backend> backend_;
   std::string tuning_warning_;
-  std::unique_ptr<NpyMatrix> x_;
+  std::shared_ptr<NpyMatrix> x_;
   std::unique_ptr<NpyMatrix> w_;  // null: to be drawn
   Matrix bias_;
   SlicePlan plan_;

@@ -1,12 +1,10 @@
 // One .npy file that several processes write, each some of its rows. Private to FileLayer.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "lamina/base/matrix_view.h"
-#include "lamina/base/row_source.h"
 #include "lamina/cluster/communicator.h"
 
 namespace lamina {
@@ -43,25 +41,6 @@ class SharedOutput {
   void* memory_ = nullptr;
   int64_t memory_bytes_;
   MatrixView view_;
-};
-
-/// Some rows of another source, which must outlive it.
-class RowRange final : public RowSource {
- public:
-  RowRange(RowSource& source, int64_t begin, int64_t count) : source_(source), begin_(begin), count_(count) {}
-  int64_t rows() const override { return count_; }
-  int64_t cols() const override { return source_.cols(); }
-  DType dtype() const override { return source_.dtype(); }
-  ConstMatrixView Rows(int64_t begin, int64_t count) override { return source_.Rows(begin_ + begin, count); }
-  void Release(int64_t begin, int64_t count) override { source_.Release(begin_ + begin, count); }
-  void Prefetch(int64_t begin, int64_t count) override {
-    source_.Prefetch(begin_ + begin, std::min(count, count_ - begin));
-  }
-
- private:
-  RowSource& source_;
-  int64_t begin_;
-  int64_t count_;
 };
 
 }  // namespace lamina

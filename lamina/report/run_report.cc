@@ -278,7 +278,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   report.html.title = fmt::format("Training on {}", NameOfData(settings.data));
   report.html.sections.push_back(
       {"Run",
-       {{"rows", fmt::format("{} training, {} validation, {} test", WithThousands(session.train().size()),
+       {{"rows", fmt::format("{} training, {} validation, {} test", WithThousands(session.rows().train),
                              WithThousands(session.validation().size()), WithThousands(session.test().size()))},
         {"epochs", fmt::format("{} ({})", result.history.epochs.size(),
                                result.history.stop_reason == "early_stopping" ? "stopped early"

@@ -174,9 +174,8 @@ Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source
   return checkpoint;
 }
 
-uint64_t DataFingerprint(const Dataset& train, const Dataset* validation) {
+uint64_t DataFingerprint(const Dataset& train, const Dataset* validation, uint64_t hash) {
   constexpr int64_t kRows = 1 << 16;  // that are in memory at once, where they come from files
-  uint64_t hash = kHashStart;
   for (const Dataset* set : {&train, validation}) {
     if (set == nullptr) {
       continue;

@@ -30,7 +30,7 @@ Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source
 inline constexpr uint64_t kHashStart = 0xCBF29CE484222325ULL;
 uint64_t HashBytes(uint64_t hash, const void* data, int64_t size_bytes);
 
-/// A hash of the encoded rows, to notice that a run is resumed on other data.
-uint64_t DataFingerprint(const Dataset& train, const Dataset* validation);
+/// A hash of the encoded rows, to notice that a run is resumed on other data; it goes on from `hash`.
+uint64_t DataFingerprint(const Dataset& train, const Dataset* validation, uint64_t hash = kHashStart);
 
 }  // namespace lamina

@@ -289,7 +289,7 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
     }
     FoldResult one;
     one.fold = fold;
-    one.train_rows = session.train().size();
+    one.train_rows = session.rows().train;
     one.validation_rows = session.validation().size();
     one.test_rows = session.test().size();
     one.epochs = std::ssize(trained.history.epochs);

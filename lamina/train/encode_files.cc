@@ -61,18 +61,32 @@ void WriteColumn(const std::vector<T>& values, DType dtype, const std::string& p
   }
 }
 
-// Of a file that is read piece by piece.
-uint64_t ChecksumOf(const std::string& path) {
-  constexpr size_t kPiece_bytes = 8 << 20;
+constexpr int64_t kPiece_bytes = 1 << 20;  // that have a checksum
+
+struct Checksums {
+  std::string whole;
+  std::vector<std::string> pieces;
+};
+
+// Of pieces [pieces.begin, pieces.end) of a file that is read piece by piece; `whole` is of those alone.
+Checksums ChecksumsOf(const std::string& path, IndexRange pieces) {
   const MappedFile file(path);
-  uint64_t hash = kHashStart;
-  for (size_t begin = 0; begin < file.content().size(); begin += kPiece_bytes) {
-    const auto piece = file.content().subspan(begin, std::min(kPiece_bytes, file.content().size() - begin));
-    hash = HashBytes(hash, piece.data(), std::ssize(piece));
-    file.mapping().Release(static_cast<int64_t>(begin), std::ssize(piece));
+  const auto content = file.content();
+  Checksums sums;
+  uint64_t whole = kHashStart;
+  for (int64_t begin = pieces.begin * kPiece_bytes; begin < std::min(std::ssize(content), pieces.end * kPiece_bytes);
+       begin += kPiece_bytes) {
+    const auto piece = content.subspan(static_cast<size_t>(begin),
+                                       static_cast<size_t>(std::min(kPiece_bytes, std::ssize(content) - begin)));
+    whole = HashBytes(whole, piece.data(), std::ssize(piece));
+    sums.pieces.push_back(fmt::format("{:016x}", HashBytes(kHashStart, piece.data(), std::ssize(piece))));
+    file.mapping().Release(begin, std::ssize(piece));
   }
-  return hash;
+  sums.whole = fmt::format("{:016x}", whole);
+  return sums;
 }
+
+IndexRange AllPieces(int64_t file_bytes) { return {0, (file_bytes + kPiece_bytes - 1) / kPiece_bytes}; }
 
 [[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what) {
   throw Error(ErrorCode::kBadData, what,
@@ -80,27 +94,60 @@ uint64_t ChecksumOf(const std::string& path) {
 }
 
 // Features or targets over the file's pages.
-Matrix MatrixOver(const std::shared_ptr<NpyMatrix>& file) {
+Matrix MatrixOver(const std::shared_ptr<RowRange>& file) {
   const ConstMatrixView view = file->Rows(0, file->rows());
   return Matrix::Over({file, const_cast<void*>(view.data)}, view.rows, view.cols, view.dtype);
 }
 
+// Those of all `count` rows that are wanted.
 template <class T>
-std::vector<T> ReadColumn(const std::string& path, DType dtype, int64_t rows) {
+std::vector<T> ReadColumn(const std::string& path, DType dtype, int64_t count, IndexRange rows) {
   NpyMatrix file(path);
-  if (file.dtype() != dtype || file.rows() != rows || file.cols() != 1) {
+  if (file.dtype() != dtype || file.rows() != count || file.cols() != 1) {
     ThrowDamaged(path, "does not fit the inputs beside it");
   }
-  const auto* values = static_cast<const T*>(file.Rows(0, rows).data);
-  return {values, values + rows};
+  const auto* values = static_cast<const T*>(file.Rows(rows.begin, rows.count()).data);
+  return {values, values + rows.count()};
 }
 
-void MapRows(const std::string& folder, const std::string& part, Dataset& data) {
+void MapRows(const std::string& folder, const std::string& part, IndexRange rows, Dataset& data) {
   for (const auto& [array, matrix] : {std::pair{"inputs", &data.features}, std::pair{"targets", &data.targets}}) {
-    auto file = std::make_shared<NpyMatrix>(PathOf(folder, part, array));
+    const auto file =
+        std::make_shared<RowRange>(std::make_shared<NpyMatrix>(PathOf(folder, part, array)), rows.begin, rows.count());
     *matrix = MatrixOver(file);
-    data.files.push_back(std::move(file));
+    data.files.push_back(file);
   }
+}
+
+// Throws Error where the file has another number of rows, and where the pieces that hold those asked for, or the
+// header, are not as they were. Of folders without checksums of pieces: where any of it is not.
+void RequirePieces(const std::string& path, const json& facts, int64_t count, IndexRange rows) {
+  const auto file_bytes = facts.at("bytes").get<int64_t>();
+  const auto require = [&](IndexRange pieces) {
+    const Checksums sums = ChecksumsOf(path, pieces);
+    const bool whole = pieces.count() == AllPieces(file_bytes).count();
+    for (int64_t i = pieces.begin; !whole && i < pieces.end; ++i) {
+      if (sums.pieces.at(static_cast<size_t>(i - pieces.begin)) != facts.at("pieces").at(i).get<std::string>()) {
+        ThrowDamaged(path, "is damaged: not the bytes that were written");
+      }
+    }
+    if (whole && sums.whole != facts.at("checksum").get<std::string>()) {
+      ThrowDamaged(path, "is damaged: not the bytes that were written");
+    }
+  };
+  const bool all = rows.count() == count || !facts.contains("pieces");
+  require(all ? AllPieces(file_bytes) : IndexRange{0, 1});
+  const NpyMatrix file(path);
+  if (file.rows() != count) {
+    ThrowDamaged(path, "does not fit the inputs beside it");
+  }
+  if (all) {
+    return;
+  }
+  const int64_t row_bytes = file.cols() * DTypeSize_bytes(file.dtype());
+  const int64_t first = file_bytes - count * row_bytes;
+  require({(first + rows.begin * row_bytes) / kPiece_bytes,
+           (first + rows.end * row_bytes + kPiece_bytes - 1) / kPiece_bytes});
 }
 
 }  // namespace
@@ -153,7 +200,7 @@ Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, 
   targets->Commit();
   WriteColumn(data.labels, DType::kI32, PathOf(folder, part, "labels"));
   WriteColumn(data.baseline, DType::kF64, PathOf(folder, part, "baseline"));
-  MapRows(folder, part, data);
+  MapRows(folder, part, {0, count}, data);
   return data;
 }
 
@@ -167,13 +214,15 @@ json DescribeFiles(const std::string& folder, const std::string& part) {
     const std::string path = PathOf(folder, part, array);
     std::error_code absent;
     if (const auto size = std::filesystem::file_size(path, absent); !absent) {
-      files[array] = {{"bytes", size}, {"checksum", fmt::format("{:016x}", ChecksumOf(path))}};
+      Checksums sums = ChecksumsOf(path, AllPieces(static_cast<int64_t>(size)));
+      files[array] = {{"bytes", size}, {"checksum", std::move(sums.whole)}, {"pieces", std::move(sums.pieces)}};
     }
   }
   return files;
 }
 
-Dataset OpenFiles(const json& description, const std::string& folder, const std::string& part) {
+Dataset OpenFiles(const json& description, const std::string& folder, const std::string& part,
+                  const ChooseRows& choose) {
   Dataset data;
   for (const auto& [array, facts] : description.items()) {
     const std::string path = PathOf(folder, part, array);
@@ -185,22 +234,24 @@ Dataset OpenFiles(const json& description, const std::string& folder, const std:
     if (size != facts.at("bytes").get<uint64_t>()) {
       ThrowDamaged(path, fmt::format("has {} bytes, and {} were written", size, facts.at("bytes").get<uint64_t>()));
     }
-    if (fmt::format("{:016x}", ChecksumOf(path)) != facts.at("checksum").get<std::string>()) {
-      ThrowDamaged(path, "is damaged: not the bytes that were written");
-    }
   }
   if (!description.contains("inputs")) {
     return data;
   }
-  MapRows(folder, part, data);
+  const int64_t count = NpyMatrix(PathOf(folder, part, "inputs")).rows();
+  const IndexRange rows = choose ? choose(count) : IndexRange{0, count};
+  for (const auto& [array, facts] : description.items()) {
+    RequirePieces(PathOf(folder, part, array), facts, count, rows);
+  }
+  MapRows(folder, part, rows, data);
   if (description.contains("labels")) {
-    data.labels = ReadColumn<int32_t>(PathOf(folder, part, "labels"), DType::kI32, data.size());
+    data.labels = ReadColumn<int32_t>(PathOf(folder, part, "labels"), DType::kI32, count, rows);
   }
   if (description.contains("weights")) {
-    data.sample_weights = ReadColumn<double>(PathOf(folder, part, "weights"), DType::kF64, data.size());
+    data.sample_weights = ReadColumn<double>(PathOf(folder, part, "weights"), DType::kF64, count, rows);
   }
   if (description.contains("baseline")) {
-    data.baseline = ReadColumn<double>(PathOf(folder, part, "baseline"), DType::kF64, data.size());
+    data.baseline = ReadColumn<double>(PathOf(folder, part, "baseline"), DType::kF64, count, rows);
   }
   return data;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "lamina/cluster/shards.h"
 #include "lamina/data/encode/bound_table.h"
 
 namespace lamina {
@@ -20,9 +21,13 @@ Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, 
 /// FOLDER/PART_weights.npy, where the rows have weights.
 void WriteSampleWeights(const Dataset& data, const std::string& folder, const std::string& part);
 
-/// Names, sizes and checksums of the part's files. Throws Error(kIo).
+/// Names, sizes and checksums of the part's files, whole and by pieces. Throws Error(kIo).
 nlohmann::json DescribeFiles(const std::string& folder, const std::string& part);
-/// Maps what DescribeFiles() said. Throws Error(kBadData) where a file is not as it was.
-Dataset OpenFiles(const nlohmann::json& description, const std::string& folder, const std::string& part);
+/// Which of a part's rows are wanted.
+using ChooseRows = std::function<IndexRange(int64_t rows)>;
+/// Maps what DescribeFiles() said, the rows that `choose` says (empty: all); only their pieces of the files are read.
+/// Throws Error(kBadData) where they, or the size of a file, are not as they were.
+Dataset OpenFiles(const nlohmann::json& description, const std::string& folder, const std::string& part,
+                  const ChooseRows& choose = {});
 
 }  // namespace lamina

@@ -18,6 +18,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/checked_json.h"
 #include "lamina/model/drift.h"
+#include "lamina/train/checkpoint.h"
 #include "lamina/train/encode_files.h"
 #include "lamina/train/method.h"
 #include "lamina/train/recipe.h"
@@ -148,6 +149,18 @@ class PartFolder {
   std::string part_;
 };
 
+// Of training and validation rows, by what the manifest says of their files.
+uint64_t FingerprintOf(const json& parts) {
+  uint64_t hash = kHashStart;
+  for (const char* part : {"train", "validation"}) {
+    for (const auto& [array, facts] : parts.at(part).items()) {
+      const std::string known = fmt::format("{}/{}:{}", part, array, facts.at("checksum").get<std::string>());
+      hash = HashBytes(hash, known.data(), std::ssize(known));
+    }
+  }
+  return hash;
+}
+
 constexpr std::string_view kParts[] = {"train", "validation", "test"};
 
 }  // namespace
@@ -193,7 +206,7 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
     const int64_t piece_rows = std::max<int64_t>(64, memory_bytes / row_bytes);
     return EncodeIntoFiles(table, rows, dtype, report, folder.part(), std::string(kParts[part++]), piece_rows, stop);
   };
-  const TrainData data = EncodeData(raw, settings, {}, nullptr, into_files);
+  const TrainData data = EncodeData(raw, settings, {}, nullptr, {into_files, {}});
   const DataProfile profile =
       ProfileOf(BoundTable(data.preprocessor, raw.main.train), data.preprocessor, data.train.rows);
   WriteSampleWeights(data.train, folder.part(), "train");
@@ -233,7 +246,7 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
 }
 
 EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom,
-                            const Preprocessor* fitted) {
+                            const Preprocessor* fitted, const RankShare& share) {
   if (!LearnsByGradient(settings) || settings.optimizer == kLbfgs) {
     RefuseSetting("data", "encoded data are for methods that take steps of a batch", settings.data,
                   "Give the data themselves.");
@@ -281,9 +294,20 @@ EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activ
     }
     data.preprocessor = Preprocessor::FromJson(manifest.at("preprocessor"));
     const json& parts = manifest.at("parts");
-    data.train = OpenFiles(parts.at("train"), settings.data, "train");
+    ChooseRows of_rank;
+    if (settings.shard_data) {
+      data.fingerprint = FingerprintOf(parts);
+      of_rank = [&](int64_t rows) {
+        data.sharded_rows = rows;
+        const bool classes = !data.preprocessor.targets().class_names().empty();
+        return RowsOfRank(opened.settings, {rows, 0, classes, data.preprocessor.inputs().count()}, share);
+      };
+    }
+    data.train = OpenFiles(parts.at("train"), settings.data, "train", of_rank);
     data.validation = OpenFiles(parts.at("validation"), settings.data, "validation");
-    data.test = OpenFiles(parts.at("test"), settings.data, "test");
+    if (!settings.shard_data || share.rank == 0) {
+      data.test = OpenFiles(parts.at("test"), settings.data, "test");
+    }
     data.report = ReportFrom(manifest.at("report"));
     for (const json& decision : manifest.at("decisions")) {
       data.decisions.push_back({decision.at(0), decision.at(1), decision.at(2)});

@@ -46,10 +46,11 @@ struct EncodedData {
 };
 
 /// Opens settings.data. Targets of another form than those encoded are made in memory. `fitted`: what a model to go on
-/// from wants, null: whatever it is. Throws Error(kInvalidArgument) for settings that say something else of the data
-/// than those they were encoded with, and for methods without steps, Error(kBadData) for a folder that is damaged
+/// from wants, null: whatever it is. `share`: of settings.shard_data the rank whose training rows alone are opened;
+/// test rows are the first one's. Throws Error(kInvalidArgument) for settings that say something else of the data than
+/// those they were encoded with, and for methods without steps, Error(kBadData) for a folder that is damaged
 /// (checksums), incomplete or of another version, or where the files that it was made of have changed since.
 EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom = {},
-                            const Preprocessor* fitted = nullptr);
+                            const Preprocessor* fitted = nullptr, const RankShare& share = {});
 
 }  // namespace lamina

@@ -20,20 +20,20 @@ constexpr int64_t kLeastRows = 1024;          // of a window
 
 }  // namespace
 
-int64_t WindowRows(int64_t limit_bytes, const Dataset& train, const Network& network, const TrainOptions& options) {
+int64_t WindowRows(int64_t limit_bytes, int64_t train_rows, const Network& network, const TrainOptions& options) {
   const int64_t element_bytes = DTypeSize_bytes(network.dtype());
   const int64_t widest = std::accumulate(
       network.layers().begin(), network.layers().end(), network.inputs(),
       [](int64_t sum, const LayerSpec& layer) { return sum + 2 * layer.outputs; });  // outputs and deltas of a batch
   const int64_t row_bytes = (network.inputs() + network.outputs() + 1) * element_bytes;
-  const int64_t fixed_bytes = kProgram_bytes + kBytesOfRow * train.size() +
+  const int64_t fixed_bytes = kProgram_bytes + kBytesOfRow * train_rows +
                               (kCopiesOfParameters + options.StateCount()) * network.parameter_bytes() +
                               std::max<int64_t>(options.batch, kLeastRows) * widest * element_bytes;
   const int64_t left_bytes = limit_bytes - fixed_bytes;
-  if (left_bytes >= train.size() * row_bytes) {
+  if (left_bytes >= train_rows * row_bytes) {
     return 0;
   }
-  const int64_t batch = std::min(options.batch, train.size());
+  const int64_t batch = std::min(options.batch, train_rows);
   const int64_t least_rows = (kLeastRows + batch - 1) / batch * batch;
   const int64_t window = left_bytes / kWindows / row_bytes / batch * batch;
   if (window < least_rows) {

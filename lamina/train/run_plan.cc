@@ -214,6 +214,11 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   if (LearnsByGradient(settings)) {
     EmbedInputs(settings, preprocessor.inputs(), plan.layers);
   }
+  if (settings.shard_data && LearnsByGradient(settings) &&
+      (IsDistance(plan.layers.front().synapse) || EmbeddingLayersOf(settings, preprocessor.inputs()) > 0)) {
+    RefuseSetting("shard-data", "a first layer of distances and embeddings start at all training rows", "",
+                  "Leave --shard-data out, or begin with a dot layer without --number-embedding.");
+  }
   plan.members = settings.members;
   if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);

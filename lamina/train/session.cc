@@ -110,7 +110,7 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 
 void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
   ValidateSettings(settings_, custom_);
-  if (ranks_ != nullptr && settings_.shards == 0) {
+  if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
   }
   if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
@@ -132,10 +132,11 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
                                                             : nullptr;
   const Stopwatch watch;
   const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
+  const RankShare share = ranks_ == nullptr ? RankShare() : RankShare{ranks_->size(), ranks_->rank()};
   std::optional<RawData> read;
   std::optional<EncodedData> encoded;
   if (given == nullptr && IsEncodedData(settings_.data)) {
-    encoded = OpenEncodedData(settings_, custom_, fitted);
+    encoded = OpenEncodedData(settings_, custom_, fitted, share);
   } else if (given == nullptr) {
     DataSources sources = SourcesFrom(settings_);
     if (fitted != nullptr) {  // an earlier program may have read text where this one sees numbers
@@ -148,29 +149,33 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     RefuseSetting("memory", "--memory is of encoded data", settings_.memory,
                   "Encode them with lamina data encode, and train on the folder.");
   }
+  DataProfile profile;
   if (encoded) {
     settings_ = encoded->settings;
     data_ = std::make_shared<const TrainData>(std::move(encoded->data));
+    profile = std::move(encoded->profile);
   } else {
     const RawData& raw = given != nullptr ? *given : *read;
     settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
-    data_ = std::make_shared<const TrainData>(EncodeData(raw, settings_, custom_, fitted));
+    TrainData data = EncodeData(raw, settings_, custom_, fitted, {{}, share});
+    const std::vector<int64_t> all_rows = std::exchange(data.all_rows, {});
+    profile = ProfileOf(BoundTable(data.preprocessor, raw.main.train), data.preprocessor,
+                        data.sharded_rows > 0 ? all_rows : data.train.rows);
+    data_ = std::make_shared<const TrainData>(std::move(data));
   }
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
-  model_.profile = encoded ? encoded->profile
-                           : ProfileOf(BoundTable(model_.preprocessor, (given != nullptr ? given : &*read)->main.train),
-                                       model_.preprocessor, data_->train.rows);
+  model_.profile = std::move(profile);
   RequireDistances();
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
-  options_ = TrainOptionsFrom(settings_, model_.loss, RowsOf(*data_));
+  options_ = TrainOptionsFrom(settings_, model_.loss, rows());
   options_.class_threshold = model_.preprocessor.targets().class_threshold();
   options_.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
   options_.frozen = FrozenLayers(settings_, model_.network);
   if (encoded && !settings_.memory.empty()) {
-    options_.window_rows = WindowRows(ParseBytes(settings_.memory), train(), model_.network, options_);
+    options_.window_rows = WindowRows(ParseBytes(settings_.memory), rows().train, model_.network, options_);
     model_.training["window_rows"] = options_.window_rows;
   }
   SetMonitor(settings_, model_, validation(), options_);
@@ -271,7 +276,9 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
 }
 
 uint64_t TrainSession::Fingerprint() {
-  if (!fingerprint_) {
+  if (!fingerprint_ && data_->fingerprint) {
+    fingerprint_ = data_->fingerprint;
+  } else if (!fingerprint_) {
     fingerprint_ = DataFingerprint(train(), validation().size() == 0 ? nullptr : &validation());
   }
   return *fingerprint_;
@@ -284,6 +291,7 @@ TrainSession::~TrainSession() = default;
 const Dataset& TrainSession::train() const { return data_->train; }
 const Dataset& TrainSession::validation() const { return data_->validation; }
 const Dataset& TrainSession::test() const { return data_->test; }
+TrainRows TrainSession::rows() const { return RowsOf(*data_); }
 const EncodeReport& TrainSession::encode_report() const { return data_->report; }
 const std::vector<ColumnDecision>& TrainSession::decisions() const { return data_->decisions; }
 int64_t TrainSession::left_out_rows() const { return data_->left_out_rows; }
@@ -330,7 +338,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   model_.training["epochs"] = result.history.epochs.size();
   model_.training["best_epoch"] = result.history.best_epoch;
   model_.training["batch"] = options_.batch;
-  model_.training["rows"] = {{"train", train().size()}, {"validation", validation().size()}, {"test", test().size()}};
+  model_.training["rows"] = {{"train", rows().train}, {"validation", validation().size()}, {"test", test().size()}};
   if (found_ && !found_->cross_validation.is_null()) {
     model_.training["cross_validation"] = found_->cross_validation;
   }

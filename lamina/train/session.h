@@ -85,9 +85,11 @@ class TrainSession {
   const TrainOptions& options() const { return options_; }
   const Model& model() const { return model_; }
   const Backend& backend() const { return *backend_; }
+  /// The training rows; of settings().shard_data those of this rank alone. All of them are rows().train.
   const Dataset& train() const;
   const Dataset& validation() const;
   const Dataset& test() const;
+  TrainRows rows() const;
   const EncodeReport& encode_report() const;
   /// What reading and fitting decided about columns, and how many rows were left out for missing values.
   const std::vector<ColumnDecision>& decisions() const;

@@ -184,7 +184,8 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   TrainOptions options;
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
-  options.shards = settings.shards;
+  options.shards = settings.shard_data && settings.shards == 0 ? kShardsOfRanks : settings.shards;
+  options.sharded_rows = settings.shard_data ? rows.train : 0;
   options.gradients_as_bf16 = ParseName(settings.gradients, setting_names::kGradients, "--gradients: unknown choice");
   options.sync_steps = settings.sync_steps;
   options.loss = loss;

@@ -121,6 +121,7 @@ struct TrainSettings {
   std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
   int64_t shards = TrainOptions{}.shards;
+  bool shard_data = false;
   std::string gradients = "exact";
   int64_t sync_steps = TrainOptions{}.sync_steps;
   std::string schedule = "auto";

@@ -74,6 +74,7 @@ void ValidateLbfgs(const TrainSettings& settings) {
       {"mixup", whole.mixup > 0},
       {"normalization", whole.normalization != "none"},
       {"shards", whole.shards > 0},
+      {"shard-data", whole.shard_data},
       {"members", whole.members > 1},
       {"clip-norm", whole.clip_norm > 0},
       {"front-scale", whole.front_scale.value_or(0) > 0},

@@ -16,6 +16,7 @@
 #include "lamina/model/drift.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
+#include "lamina/train/checkpoint.h"
 #include "lamina/train/embedding.h"
 #include "lamina/train/method.h"
 
@@ -69,6 +70,22 @@ void StartNetwork(const TrainSettings& settings, const InputEncoder& inputs, con
   }
 }
 
+// The training rows of a rank, with what is known of all; test rows are the first rank's to judge by.
+void TakeShare(ShareOfRows share, const RankShare& of, TrainData& data) {
+  data.train = std::move(share.own);
+  data.sharded_rows = std::ssize(share.all.rows);
+  data.all_rows = std::move(share.all.rows);
+  const std::vector<double>& weights = share.all.sample_weights;
+  if (!weights.empty()) {
+    data.train.sample_weights.assign(weights.begin() + share.range.begin, weights.begin() + share.range.end);
+  }
+  const uint64_t hash = HashBytes(share.fingerprint, weights.data(), std::ssize(weights) * int64_t{sizeof(double)});
+  data.fingerprint = DataFingerprint(data.validation, nullptr, hash);
+  if (of.rank > 0) {
+    data.test = {};
+  }
+}
+
 }  // namespace
 
 TrainData InForm(const TrainData& data, const TargetForm& form) {
@@ -83,12 +100,15 @@ TrainData InForm(const TrainData& data, const TargetForm& form) {
   formed.report = data.report;
   formed.decisions = data.decisions;
   formed.left_out_rows = data.left_out_rows;
+  formed.sharded_rows = data.sharded_rows;
+  formed.all_rows = data.all_rows;
+  formed.fingerprint = data.fingerprint;
   formed.seconds = watch.Elapsed_seconds();
   return formed;
 }
 
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom,
-                     const Preprocessor* fitted, const EncodeRows& encode_rows) {
+                     const Preprocessor* fitted, const EncodeTarget& target) {
   const Stopwatch watch;
   DataPlan plan = PlanData(settings, raw, custom, fitted);
   TrainData data;
@@ -102,28 +122,43 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
     const std::vector<int64_t> all = other != nullptr ? AllRowsOf(*other) : std::vector<int64_t>();
     const BoundTable& table = bound ? *bound : main;
     const std::vector<int64_t>& rows = other != nullptr ? all : chosen;
-    Dataset encoded =
-        encode_rows ? encode_rows(table, rows, dtype, &data.report) : table.Encode(rows, dtype, &data.report);
+    Dataset encoded = target.encode_rows ? target.encode_rows(table, rows, dtype, &data.report)
+                                         : table.Encode(rows, dtype, &data.report);
     data.left_out_rows += std::ssize(rows) - encoded.size();
     return encoded;
   };
   const Table* validation = raw.validation ? &*raw.validation : nullptr;
   const Table* test = TestTableOf(settings, raw);
-  data.train = encode(nullptr, plan.split.train);
-  data.validation = encode(validation, plan.split.validation);
-  data.test = encode(test, plan.split.test);
   const auto require = [&](const Table* other, const Dataset& encoded) {
     RequireTargetsOf(settings, data.preprocessor.targets(), other != nullptr ? *other : raw.main.train, encoded);
   };
+  const bool shared = settings.shard_data && LearnsByGradient(settings) && !target.encode_rows;
+  ShareOfRows share;
+  if (shared) {
+    share = EncodeShare(main, plan.split.train, settings, target.share, &data.report,
+                        [&](const Dataset& piece) { require(nullptr, piece); });
+    data.left_out_rows += std::ssize(plan.split.train) - std::ssize(share.all.rows);
+  } else {
+    data.train = encode(nullptr, plan.split.train);
+  }
+  data.validation = encode(validation, plan.split.validation);
+  data.test = encode(test, plan.split.test);
   require(nullptr, data.train);
   require(validation, data.validation);
   require(test, data.test);
   if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
-    data.train.sample_weights = SampleWeights(raw.main.train, data.train, data.preprocessor.targets(), weights);
+    Dataset& all = shared ? share.all : data.train;
+    all.sample_weights = SampleWeights(raw.main.train, all, data.preprocessor.targets(), weights);
   }
   if (!raw.main.train.is_image) {
-    data.report.validation_rows_in_training = RowsAlsoIn(data.validation, data.train);
-    data.report.test_rows_in_training = RowsAlsoIn(data.test, data.train);
+    const auto also_in_training = [&](const Dataset& part) {
+      return shared ? RowsAlsoIn(part, share.all_hashes) : RowsAlsoIn(part, data.train);
+    };
+    data.report.validation_rows_in_training = also_in_training(data.validation);
+    data.report.test_rows_in_training = also_in_training(data.test);
+  }
+  if (shared) {
+    TakeShare(std::move(share), target.share, data);
   }
   data.seconds = watch.Elapsed_seconds();
   return data;

@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "lamina/model/model.h"
+#include "lamina/train/rank_share.h"
 #include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
 
@@ -27,21 +29,31 @@ struct TrainData {
   std::vector<ColumnDecision> decisions;
   int64_t left_out_rows = 0;  // for missing values
   double seconds = 0;         // splitting and encoding
+  // Of settings.shard_data:
+  int64_t sharded_rows = 0;             // training rows of all ranks, `train` has this rank's; 0: `train` has all
+  std::vector<int64_t> all_rows;        // the table rows of those; of encoded files empty
+  std::optional<uint64_t> fingerprint;  // of the training and validation rows of all ranks
 };
 
 /// BoundTable::Encode(), or what takes its place: asked for the training, the validation and the test rows in turn.
 using EncodeRows = std::function<Dataset(const BoundTable&, std::span<const int64_t> rows, DType, EncodeReport*)>;
 
-/// Plans (PlanData) and encodes, by `encode_rows` where it is given. Throws Error.
+/// For whom rows are encoded.
+struct EncodeTarget {
+  EncodeRows encode_rows;  // empty: rows are kept in memory, of settings.shard_data those of the share
+  RankShare share;
+};
+
+/// Plans (PlanData) and encodes. Throws Error.
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
-                     const Preprocessor* fitted = nullptr, const EncodeRows& encode_rows = {});
+                     const Preprocessor* fitted = nullptr, const EncodeTarget& target = {});
 
 /// `data` with targets in another form: nothing is encoded, inputs are shared.
 TrainData InForm(const TrainData& data, const TargetForm& form);
 
 inline TrainRows RowsOf(const TrainData& data) {
-  return {data.train.size(), data.validation.size(), !data.preprocessor.targets().class_names().empty(),
-          data.preprocessor.inputs().count()};
+  return {data.sharded_rows > 0 ? data.sharded_rows : data.train.size(), data.validation.size(),
+          !data.preprocessor.targets().class_names().empty(), data.preprocessor.inputs().count()};
 }
 
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.

@@ -36,12 +36,17 @@ Parametrization ParseParametrization(std::string_view name);
 /// The name of L-BFGS among the optimizers.
 inline constexpr std::string_view kLbfgs = "lbfgs";
 
+/// Shards of a batch on ranks, and where shards own the rows, where --shards does not say.
+inline constexpr int64_t kShardsOfRanks = 8;
+
 struct TrainOptions {
   int64_t epochs = 20;
   int64_t batch = 32;  // larger than the data: the whole data
   int64_t shards = 0;  // parts of a batch whose gradients are summed in a fixed order (ShardedSteps); 0: one piece
   bool gradients_as_bf16 = false;  // between ranks
   int64_t sync_steps = 0;          // steps that a rank takes alone before weights are averaged; 0: all take each step
+  int64_t sharded_rows = 0;        // training rows of all ranks where the shards own them (ShardRows) and each rank is
+                                   // given its own alone; 0: every rank is given all rows
   int64_t window_rows = 0;         // of training rows in files: those that are shuffled at a time; 0: all
   Loss loss = Loss::kCrossEntropy;
   Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32

@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <optional>
 
 #include "lamina/base/check.h"
 #include "lamina/base/nan.h"
-#include "lamina/base/random.h"
 #include "lamina/base/timing.h"
 #include "lamina/cluster/sharded_steps.h"
-#include "lamina/train/block_order.h"
 #include "lamina/train/data_feed.h"
 #include "lamina/train/divergence.h"
+#include "lamina/train/epoch_rows.h"
 #include "lamina/train/lbfgs.h"
 #include "lamina/train/monitor.h"
 
@@ -25,11 +23,11 @@ namespace {
 
 constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
-constexpr double kChunk_seconds = 0.02;    // of steps that run without a look at progress
-constexpr uint64_t kShuffleStream = 1000;  // + epoch; streams below belong to the initialisation
+constexpr double kChunk_seconds = 0.02;  // of steps that run without a look at progress
 
 ShardOptions ShardingOf(const TrainOptions& options) {
-  return {options.shards, options.gradients_as_bf16 ? SentAs::kBFloat16 : SentAs::kItself, options.sync_steps};
+  return {options.shards, options.gradients_as_bf16 ? SentAs::kBFloat16 : SentAs::kItself, options.sync_steps,
+          options.sharded_rows > 0};
 }
 
 }  // namespace
@@ -41,8 +39,9 @@ struct Trainer::Run_ {
         options(trainer.options_),
         state(trainer.state_),
         callbacks(callbacks_in),
-        batch(options.lbfgs ? train_set.size() : std::min(options.batch, train_set.size())),
-        steps((train_set.size() + batch - 1) / batch),
+        rows(options, train_set.size(), trainer.ranks_),
+        batch(rows.batch()),
+        steps(rows.steps()),
         keeps_best(options.KeepsBest(validation_set != nullptr)),
         step_rows(options.shards > 0 ? ShardedSteps::SamplesOfShard(batch, options.shards) : batch),
         evaluation_batch(
@@ -56,7 +55,7 @@ struct Trainer::Run_ {
                   ? std::make_unique<Lbfgs>(executor, trainer.backend_, trainer.network_, options.rule.weight_decay)
                   : nullptr),
         device_sums(trainer.backend_.Allocate(sizeof(LossSums))),
-        train(train_set, trainer.backend_, batch, options.window_rows),
+        train(train_set, trainer.backend_, rows.own_batch(), rows.own_window()),
         validation(validation_set == nullptr ? nullptr
                                              : std::make_unique<DataFeed>(*validation_set, trainer.backend_,
                                                                           evaluation_batch, WindowOfValidation())) {
@@ -135,6 +134,7 @@ struct Trainer::Run_ {
   const TrainOptions& options;
   TrainState& state;
   const TrainCallbacks& callbacks;
+  EpochRows rows;
   int64_t batch;
   int64_t steps;
   bool keeps_best;
@@ -146,7 +146,6 @@ struct Trainer::Run_ {
   std::unique_ptr<Buffer> device_sums;
   DataFeed train;  // takes what memory the network leaves
   std::unique_ptr<DataFeed> validation;
-  std::vector<int64_t> order;
   std::vector<double> rates;  // of the steps handed over last, where they differ
   int64_t chunk = 1;          // steps handed over at once
   Stopwatch since_progress;
@@ -177,8 +176,7 @@ void Trainer::Run_::Start() {
 
 bool Trainer::Run_::RunChunk(UpdateRule rule) {
   TrainingSteps work;
-  const int64_t begin = state.step * batch;
-  train.Load(begin, std::min(train.rows(), begin + chunk * batch), work);
+  rows.Load(state.step, chunk, train, work);
   work.batch = batch;
   rule.step = state.updates + 1;
   work.rule = rule;
@@ -237,21 +235,11 @@ void Trainer::Run_::ReportProgress() {
     return;
   }
   since_progress.Restart();
-  callbacks.progress(ProgressOf(state, options, ReadSums(), steps, train.rows()));
+  callbacks.progress(ProgressOf(state, options, ReadSums(), steps, rows.rows()));
 }
 
 bool Trainer::Run_::TrainEpoch() {
-  if (options.shuffle && !options.lbfgs) {
-    Random random(options.seed, kShuffleStream + static_cast<uint64_t>(state.epoch));
-    if (options.window_rows > 0 && options.window_rows < train.rows()) {
-      order = BlockOrder(train.rows(), options.window_rows, random);
-    } else {
-      order.resize(static_cast<size_t>(train.rows()));
-      std::iota(order.begin(), order.end(), int64_t{0});
-      random.Shuffle(std::span(order));
-    }
-    train.SetOrder(order);
-  }
+  rows.SetOrder(state.epoch, train);
   UpdateRule rule = options.rule;
   rule.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);

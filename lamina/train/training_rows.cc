@@ -171,6 +171,9 @@ std::vector<Row> TrainingRows() {
           "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
           "of MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
           {.range = TrainRanges::shards}),
+      Row("shard-data", &S::shard_data,
+          "The shards own the training rows: each epoch shuffles within shards, and an MPI rank keeps the rows of its "
+          "shards alone. The same model, to the bit, from any number of ranks; without it every rank has all rows"),
       Row("gradients", &S::gradients,
           "Between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then depends on the "
           "number of ranks",

@@ -82,6 +82,23 @@ class ClusterTest(RankTest):
         self.assertEqual(self.read("m.safetensors", "rb"), alone)
 
     @on_each_mpi
+    def test_ranks_that_keep_their_share_of_the_rows(self, mpi):
+        self.succeed("data", "encode", DIGITS, "--output", "d")
+        for data in (("--data", DIGITS), ("d",)):
+            train = ("train", *data, *TRAIN[3:], "--shard-data", "--overwrite", "--model", "m.safetensors")
+            self.succeed(*train)
+            alone = self.read("m.safetensors", "rb")
+            for ranks in (2, 3):
+                result = self.run_ranks(mpi, (ranks, (*train, "--json", "r.json")))
+                self.assertEqual(result.code, 0, str(result))
+                self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
+                self.assertEqual(self.read_json("r.json")["train_rows"], 1078)
+        shutil.rmtree(self.path("d"))
+        result = self.run_ranks(mpi, (3, (*TRAIN, "--shard-data", "--batch", 4)))
+        self.assertEqual(result.err.count("lamina: error:"), 1, str(result))
+        self.assertIn("a batch of 4 rows has none of some of the 8 shards", result.err)
+
+    @on_each_mpi
     def test_a_rank_that_is_killed_ends_the_job_and_others_go_on(self, mpi):
         arguments = (*TRAIN, "--epochs", 100, "--shards", 8, "--overwrite", "--model", "m.safetensors")
         self.train(*arguments[1:])
@@ -136,6 +153,14 @@ class ClusterTest(RankTest):
         result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "b"])
         self.assertNotEqual(result.code, 0, str(result))
         self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
+        rows = blob_rows(seed=1)
+        for row in rows[1:9]:  # some of them are training rows
+            row[0] = "1.5"
+        os.makedirs(self.path("c"), exist_ok=True)
+        self.write("c/x.csv", rows)
+        result = self.run_ranks(mpi, (2, (*train, "--shard-data")), (1, (*train, "--shard-data")), folders=["a", "c"])
+        self.assertNotEqual(result.code, 0, str(result))
+        self.assertRegex(result.err, r"must be the same on all ranks: rank 0 of 3 on host \S+ .*, rank 2 of 3 on host")
         result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
         self.assertRegex(result.err, "the settings must be the same on all ranks")
         result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["A=1", "LAMINA_ISA=scalar"])

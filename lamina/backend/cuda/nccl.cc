@@ -14,12 +14,12 @@ namespace {
 struct UniqueId {
   char internal[128];
 };
-using Comm = struct ncclComm*;
+using Comm = void*;
 using Result = int;
 constexpr Result kSuccess = 0;
 constexpr Result kInProgress = 7;
 constexpr int kBytes = 1;  // ncclUint8
-constexpr const char* kLibraryName = "libnccl.so.2";
+constexpr const char* kNcclLibrary = "libnccl.so.2";
 
 // The functions that are used.
 struct Nccl {
@@ -39,15 +39,15 @@ struct Nccl {
 
 Nccl LoadNccl() {
   Nccl nccl;
-  void* handle = dlopen(kLibraryName, RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(kNcclLibrary, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    nccl.reason = fmt::format("{} is not installed or not in the search path of libraries", kLibraryName);
+    nccl.reason = fmt::format("{} is not installed or not in the search path of libraries", kNcclLibrary);
     return nccl;
   }
   const auto find = [&](auto& function, const char* symbol) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
     if (function == nullptr) {
-      nccl.reason = fmt::format("{} has no function {}", kLibraryName, symbol);
+      nccl.reason = fmt::format("{} has no function {}", kNcclLibrary, symbol);
     }
   };
   find(nccl.version, "ncclGetVersion");

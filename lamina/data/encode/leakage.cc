@@ -173,6 +173,8 @@ uint64_t HashRow(const Dataset& data, int64_t row) {
   return hash ^ (hash >> 29);
 }
 
+}  // namespace
+
 std::vector<uint64_t> HashRows(const Dataset& data) {
   std::vector<uint64_t> hashes(static_cast<size_t>(data.size()));
   constexpr int64_t kRows = 1 << 16;  // that are in memory at once, where they come from files
@@ -188,8 +190,6 @@ std::vector<uint64_t> HashRows(const Dataset& data) {
   });
   return hashes;
 }
-
-}  // namespace
 
 std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, const Preprocessor& fitted) {
   const std::vector<FittedColumn>& targets = fitted.targets().columns();
@@ -228,11 +228,7 @@ std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, c
   return leaks;
 }
 
-int64_t RowsAlsoIn(const Dataset& part, const Dataset& train) {
-  if (part.size() == 0) {
-    return 0;
-  }
-  std::vector<uint64_t> known = HashRows(train);
+int64_t RowsAlsoIn(const Dataset& part, std::vector<uint64_t> known) {
   std::sort(known.begin(), known.end());
   const std::vector<uint64_t> asked = HashRows(part);
   return std::count_if(asked.begin(), asked.end(),

@@ -24,7 +24,13 @@ struct Leak {
 /// 100 at least. Images and several targets are not judged.
 std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, const Preprocessor& fitted);
 
-/// How many rows of `part` have the inputs and the target of a row of `train` (by 64-bit hashes of the encoded rows).
-int64_t RowsAlsoIn(const Dataset& part, const Dataset& train);
+/// A hash of inputs and target for each encoded row.
+std::vector<uint64_t> HashRows(const Dataset& data);
+
+/// How many rows of `part` have the inputs and the target of a training row, whose hashes are `known`.
+int64_t RowsAlsoIn(const Dataset& part, std::vector<uint64_t> known);
+inline int64_t RowsAlsoIn(const Dataset& part, const Dataset& train) {
+  return part.size() == 0 ? 0 : RowsAlsoIn(part, HashRows(train));
+}
 
 }  // namespace lamina
