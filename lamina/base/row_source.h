@@ -46,6 +46,9 @@ class RowRange final : public RowSource {
  public:
   RowRange(std::shared_ptr<RowSource> whole, int64_t begin, int64_t count)
       : whole_(std::move(whole)), begin_(begin), count_(count) {}
+  /// `whole` outlives this.
+  RowRange(RowSource& whole, int64_t begin, int64_t count)
+      : RowRange(std::shared_ptr<RowSource>(std::shared_ptr<void>(), &whole), begin, count) {}
   int64_t rows() const override { return count_; }
   int64_t cols() const override { return whole_->cols(); }
   DType dtype() const override { return whole_->dtype(); }

@@ -18,7 +18,7 @@ struct IndexRange {
 /// Part `i` of `parts` of [0, count): parts differ by one at most.
 IndexRange PartOf(int64_t count, int64_t parts, int64_t i);
 
-/// Shards where ranks share them and nobody said how many.
+/// Shards where ranks share them, or they own the rows, and nobody said how many.
 inline constexpr int64_t kShardsOfRanks = 8;
 
 /// Throws Error(kInvalidArgument) for more ranks than shards; `whole`: what is cut into them.

@@ -52,6 +52,21 @@ std::optional<ClusterKind> CentresFrom(const std::string& choice) {
   return ParseName(choice, kClusterKinds, "--centres: unknown choice");
 }
 
+void RequireCentres(const TrainSettings& settings, const LayerSpec& first) {
+  if (!CentresFrom(settings.centres)) {
+    return;
+  }
+  if (!IsDistance(first.synapse)) {
+    RefuseSetting("centres", fmt::format("centres are of distances, and the first layer is {}", NeuronText(first)),
+                  settings.centres,
+                  "Give it a distance: --neuron l2-gaussian of elm, else --layers l2-gaussian:256,dot-softmax:10");
+  }
+  if (!settings.start_from.empty()) {
+    RefuseSetting("centres", "the first layer starts as in the model of --start-from", settings.centres,
+                  "Leave one of them out.");
+  }
+}
+
 Clusters PlaceClusters(Network& network, const Dataset& train, ClusterOptions options, const Backend& backend) {
   options.count = network.layers().front().outputs;
   MatrixRows rows(train.features.view());

@@ -10,6 +10,7 @@
 #include "lamina/data/encode/dataset.h"
 #include "lamina/nn/network.h"
 #include "lamina/rbf/clusters.h"
+#include "lamina/train/settings.h"
 
 namespace lamina {
 
@@ -26,6 +27,9 @@ void PlaceCentres(Network& network, const Dataset& train, uint64_t seed);
 std::vector<std::string> CentreChoices();
 /// None: rows. Throws Error(kInvalidArgument) for any other text.
 std::optional<ClusterKind> CentresFrom(const std::string& choice);
+
+/// Throws Error(kInvalidArgument) where --centres asks for clusters that the first layer cannot start from.
+void RequireCentres(const TrainSettings& settings, const LayerSpec& first);
 
 /// Sets the weights of the first layer to as many centres of clusters of the training rows, whatever their sample
 /// weights; `options` need no count. Where stopped (not complete) they stay. What was found. Throws as FindClusters().

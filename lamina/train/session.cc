@@ -166,7 +166,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   load_seconds_ = watch.Elapsed_seconds();
   model_ = BuildModel(settings_, *data_, custom_);
   model_.profile = std::move(profile);
-  RequireDistances();
+  RequireCentres(settings_, model_.network.layers().front());
   if (start) {
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
@@ -208,21 +208,6 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     Accept(std::move(*saved), *checkpoint);
   }
   RequireSameOnRanks();
-}
-
-void TrainSession::RequireDistances() const {
-  if (!CentresFrom(settings_.centres)) {
-    return;
-  }
-  if (const LayerSpec& first = model_.network.layers().front(); !IsDistance(first.synapse)) {
-    RefuseSetting("centres", fmt::format("centres are of distances, and the first layer is {}", NeuronText(first)),
-                  settings_.centres,
-                  "Give it a distance: --neuron l2-gaussian of elm, else --layers l2-gaussian:256,dot-softmax:10");
-  }
-  if (!settings_.start_from.empty()) {
-    RefuseSetting("centres", "the first layer starts as in the model of --start-from", settings_.centres,
-                  "Leave one of them out.");
-  }
 }
 
 bool TrainSession::IsFirst() const { return ranks_ == nullptr || ranks_->is_first(); }

@@ -104,7 +104,6 @@ class TrainSession {
  private:
   void Prepare(const RawData* given, const std::string* checkpoint);
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
-  void RequireDistances() const;
   void RequireQuality() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
   void MeasureTest(TrainResult& result);

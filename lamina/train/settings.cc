@@ -11,6 +11,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
+#include "lamina/cluster/shards.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/lbfgs.h"
 #include "lamina/train/method.h"

@@ -36,9 +36,6 @@ Parametrization ParseParametrization(std::string_view name);
 /// The name of L-BFGS among the optimizers.
 inline constexpr std::string_view kLbfgs = "lbfgs";
 
-/// Shards of a batch on ranks, and where shards own the rows, where --shards does not say.
-inline constexpr int64_t kShardsOfRanks = 8;
-
 struct TrainOptions {
   int64_t epochs = 20;
   int64_t batch = 32;  // larger than the data: the whole data
