@@ -15,6 +15,7 @@
 #include "lamina/cluster/sharded_steps.h"
 #include "lamina/cluster/thread_ranks.h"
 #include "tests/caught_error.h"
+#include "tests/cuda/emulated_backend.h"
 #include "tests/train/small_training.h"
 
 namespace lamina {
@@ -255,6 +256,30 @@ TEST_P(OwnedRows, GoesOnWithAnotherNumberOfRanks) {
       trainer.Run(own, &validation_, {});
     });
     EXPECT_EQ(networks_.front(), whole) << stop_after;
+  }
+}
+
+// Of a last batch of fewer rows than shards, too: some ranks have none of it.
+TEST(OwnedRowsOnADevice, AnyNumberOfRanksGivesTheSameBits) {
+  if (!cuda_emulated::Compiled()) {
+    GTEST_SKIP() << "no emulated GPU in this build";
+  }
+  const Dataset train = RandomDataset(kRows, 12, 3, DType::kF32, 4);
+  const Network start = NetworkFor(train, 8, "softmax");
+  for (const int64_t batch : {16, 40}) {
+    TrainOptions options = Recipes().front().options;
+    options.batch = batch;
+    const auto device = cuda_emulated::MakeBackend({});
+    const Trained alone = Train(*device, options, start, train);
+    for (const int size : {2, 3}) {
+      RunRanks(size, [&](Communicator& ranks) {
+        const auto backend = cuda_emulated::MakeBackend({});
+        const Dataset own = Part(train, ShardRows(kRows, batch, options.shards, ranks.size(), ranks.rank()).own());
+        Network network = start;
+        Trainer(network, *backend, options, &ranks).Run(own, nullptr, {});
+        EXPECT_EQ(Bytes(network), Bytes(alone.network)) << size << " ranks, batch " << batch;
+      });
+    }
   }
 }
 
