@@ -118,14 +118,14 @@ Dataset Part(const Dataset& all, IndexRange rows) {
 
 constexpr int64_t kRows = 130;
 
-struct Recipe {
+struct OwnedRowsCase {
   const char* name;
   TrainOptions options;
   bool weighted = false;
   int64_t hidden = 20;
 };
 
-std::vector<Recipe> Recipes() {
+std::vector<OwnedRowsCase> OwnedRowsCases() {
   TrainOptions options;
   options.epochs = 3;
   options.batch = 40;  // the last batch has 10 rows
@@ -133,9 +133,10 @@ std::vector<Recipe> Recipes() {
   options.sharded_rows = kRows;
   options.rule.kind = UpdateKind::kAdam;
   options.rule.learning_rate = 0.01;
-  std::vector<Recipe> recipes{{"adam", options},     {"weighted", options, true},   {"odd", options},
-                              {"windows", options},  {"in_order", options},         {"fewer_rows_than_shards", options},
-                              {"in_parts", options}, {"few_rows_in_parts", options}};
+  std::vector<OwnedRowsCase> recipes{{"adam", options},     {"weighted", options, true},
+                                     {"odd", options},      {"windows", options},
+                                     {"in_order", options}, {"fewer_rows_than_shards", options},
+                                     {"in_parts", options}, {"few_rows_in_parts", options}};
   recipes[2].options.shards = 7;
   recipes[3].options.window_rows = 40;
   recipes[4].options.shuffle = false;
@@ -148,19 +149,7 @@ std::vector<Recipe> Recipes() {
   return recipes;
 }
 
-std::string Bytes(const Network& network) {
-  return {static_cast<const char*>(network.parameters()), static_cast<size_t>(network.parameter_bytes())};
-}
-
-std::vector<double> Losses(const History& history) {
-  std::vector<double> losses;
-  for (const EpochRecord& record : history.epochs) {
-    losses.insert(losses.end(), {record.train_loss, record.validation_loss, record.train_accuracy});
-  }
-  return losses;
-}
-
-class OwnedRows : public testing::TestWithParam<Recipe> {
+class OwnedRows : public testing::TestWithParam<OwnedRowsCase> {
  protected:
   OwnedRows()
       : train_(RandomDataset(kRows, 60, 3, DType::kF32, 4)),
@@ -182,7 +171,7 @@ class OwnedRows : public testing::TestWithParam<Recipe> {
       Trainer trainer(network, *backend, options, &ranks);
       run(ranks, trainer, own);
       const std::lock_guard lock(mutex_);
-      networks_.push_back(Bytes(network));
+      networks_.push_back(WeightBytes(network));
     });
   }
   std::string NetworkOf(int size, const TrainOptions& options, std::vector<double>* losses = nullptr) const {
@@ -190,7 +179,7 @@ class OwnedRows : public testing::TestWithParam<Recipe> {
     OnRanks(size, options, [&](Communicator& ranks, Trainer& trainer, const Dataset& own) {
       const History& history = trainer.Run(own, &validation_, {});
       if (ranks.is_first() && losses != nullptr) {
-        *losses = Losses(history);
+        *losses = LossesOf(history);
       }
     });
     for (const std::string& network : networks_) {
@@ -205,15 +194,16 @@ class OwnedRows : public testing::TestWithParam<Recipe> {
   mutable std::mutex mutex_;
   mutable std::vector<std::string> networks_;
 };
-INSTANTIATE_TEST_SUITE_P(, OwnedRows, testing::ValuesIn(Recipes()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(, OwnedRows, testing::ValuesIn(OwnedRowsCases()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_P(OwnedRows, AnyNumberOfRanksGivesTheSameBits) {
   const auto backend = MakeBackend("cpu", {.threads = 1});
   const Trained alone = Train(*backend, GetParam().options, start_, train_, &validation_);
   for (const int ranks : {1, 2, 3, 4, 7}) {
     std::vector<double> losses;
-    EXPECT_EQ(NetworkOf(ranks, GetParam().options, &losses), Bytes(alone.network)) << ranks;
-    EXPECT_EQ(losses, Losses(alone.history)) << ranks;
+    EXPECT_EQ(NetworkOf(ranks, GetParam().options, &losses), WeightBytes(alone.network)) << ranks;
+    EXPECT_EQ(losses, LossesOf(alone.history)) << ranks;
   }
 }
 
@@ -267,7 +257,7 @@ TEST(OwnedRowsOnADevice, AnyNumberOfRanksGivesTheSameBits) {
   const Dataset train = RandomDataset(kRows, 12, 3, DType::kF32, 4);
   const Network start = NetworkFor(train, 8, "softmax");
   for (const int64_t batch : {16, 40}) {
-    TrainOptions options = Recipes().front().options;
+    TrainOptions options = OwnedRowsCases().front().options;
     options.batch = batch;
     const auto device = cuda_emulated::MakeBackend({});
     const Trained alone = Train(*device, options, start, train);
@@ -277,7 +267,7 @@ TEST(OwnedRowsOnADevice, AnyNumberOfRanksGivesTheSameBits) {
         const Dataset own = Part(train, ShardRows(kRows, batch, options.shards, ranks.size(), ranks.rank()).own());
         Network network = start;
         Trainer(network, *backend, options, &ranks).Run(own, nullptr, {});
-        EXPECT_EQ(Bytes(network), Bytes(alone.network)) << size << " ranks, batch " << batch;
+        EXPECT_EQ(WeightBytes(network), WeightBytes(alone.network)) << size << " ranks, batch " << batch;
       });
     }
   }

@@ -125,18 +125,6 @@ std::vector<Recipe> Recipes() {
   return recipes;
 }
 
-std::string Bytes(const Network& network) {
-  return {static_cast<const char*>(network.parameters()), static_cast<size_t>(network.parameter_bytes())};
-}
-
-std::vector<double> Losses(const History& history) {
-  std::vector<double> losses;
-  for (const EpochRecord& record : history.epochs) {
-    losses.insert(losses.end(), {record.train_loss, record.validation_loss, record.train_accuracy});
-  }
-  return losses;
-}
-
 class ShardedTraining : public testing::TestWithParam<Recipe> {
  protected:
   ShardedTraining()
@@ -157,8 +145,8 @@ class ShardedTraining : public testing::TestWithParam<Recipe> {
       results.push_back(std::move(mine));
     });
     for (const Trained& result : results) {
-      EXPECT_EQ(Bytes(result.network), Bytes(results[0].network));
-      EXPECT_EQ(Losses(result.history), Losses(results[0].history));
+      EXPECT_EQ(WeightBytes(result.network), WeightBytes(results[0].network));
+      EXPECT_EQ(LossesOf(result.history), LossesOf(results[0].history));
     }
     return results[0];
   }
@@ -176,8 +164,8 @@ TEST_P(ShardedTraining, AnyNumberOfRanksGivesTheSameBits) {
   const Trained alone = Train(*backend, GetParam().options, start_, train_, &validation_);
   for (const int ranks : {1, 2, 3, 4, 7}) {
     const Trained together = TrainOn(ranks, ranks == 2 ? 2 : 1);
-    EXPECT_EQ(Bytes(together.network), Bytes(alone.network)) << ranks;
-    EXPECT_EQ(Losses(together.history), Losses(alone.history)) << ranks;
+    EXPECT_EQ(WeightBytes(together.network), WeightBytes(alone.network)) << ranks;
+    EXPECT_EQ(LossesOf(together.history), LossesOf(alone.history)) << ranks;
   }
 }
 
@@ -220,8 +208,8 @@ TEST_P(ShardedTraining, GoesOnWithAnotherNumberOfRanks) {
       Trainer trainer(network, *own, GetParam().options, &ranks);
       trainer.Resume(state);
       const History history = trainer.Run(train_, &validation_, {});
-      EXPECT_EQ(Bytes(network), Bytes(whole.network)) << stop_after;
-      EXPECT_EQ(Losses(history), Losses(whole.history)) << stop_after;
+      EXPECT_EQ(WeightBytes(network), WeightBytes(whole.network)) << stop_after;
+      EXPECT_EQ(LossesOf(history), LossesOf(whole.history)) << stop_after;
     });
   }
 }
@@ -242,7 +230,7 @@ class RanksThatRound : public testing::Test {
       results.push_back(std::move(mine));
     });
     for (const Trained& result : results) {
-      EXPECT_EQ(Bytes(result.network), Bytes(results[0].network)) << size;
+      EXPECT_EQ(WeightBytes(result.network), WeightBytes(results[0].network)) << size;
       EXPECT_EQ(result.history.epochs.back().train_loss, results[0].history.epochs.back().train_loss) << size;
       EXPECT_EQ(result.history.epochs.back().validation_loss, results[0].history.epochs.back().validation_loss) << size;
     }
@@ -261,11 +249,11 @@ TEST_F(RanksThatRound, GradientsOfHalfTheBytesLearnNearlyTheSame) {
   options.epochs = 10;
   const Trained exact = TrainOn(2, options);
   options.gradients_as_bf16 = true;
-  EXPECT_EQ(Bytes(TrainOn(1, options).network), Bytes(exact.network)) << "one rank sends nothing";
+  EXPECT_EQ(WeightBytes(TrainOn(1, options).network), WeightBytes(exact.network)) << "one rank sends nothing";
   for (const int ranks : {2, 3, 4}) {
     const Trained rounded = TrainOn(ranks, options);
-    EXPECT_EQ(Bytes(TrainOn(ranks, options).network), Bytes(rounded.network));
-    EXPECT_NE(Bytes(rounded.network), Bytes(exact.network));
+    EXPECT_EQ(WeightBytes(TrainOn(ranks, options).network), WeightBytes(rounded.network));
+    EXPECT_NE(WeightBytes(rounded.network), WeightBytes(exact.network));
     EXPECT_NEAR(rounded.history.epochs.back().validation_loss / exact.history.epochs.back().validation_loss, 1, 0.02);
   }
 }
@@ -278,8 +266,8 @@ TEST_F(RanksThatRound, GradientsInPartsAreRoundedAlike) {
   options.gradients_as_bf16 = true;
   for (const int ranks : {2, 3}) {
     const Trained rounded = TrainOn(ranks, options, wide_);
-    EXPECT_EQ(Bytes(TrainOn(ranks, options, wide_).network), Bytes(rounded.network));
-    EXPECT_NE(Bytes(rounded.network), Bytes(exact.network));
+    EXPECT_EQ(WeightBytes(TrainOn(ranks, options, wide_).network), WeightBytes(rounded.network));
+    EXPECT_NE(WeightBytes(rounded.network), WeightBytes(exact.network));
     EXPECT_NEAR(rounded.history.epochs.back().validation_loss / exact.history.epochs.back().validation_loss, 1, 0.05);
   }
 }
@@ -291,10 +279,10 @@ TEST_F(RanksThatRound, StepsAloneAreAveraged) {
   const Trained together = TrainOn(2, options);
   for (const int64_t steps : {1, 3, 100}) {
     options.sync_steps = steps;
-    EXPECT_EQ(Bytes(TrainOn(1, options).network), Bytes(together.network)) << "one rank is never alone";
+    EXPECT_EQ(WeightBytes(TrainOn(1, options).network), WeightBytes(together.network)) << "one rank is never alone";
     for (const int ranks : {2, 3}) {
       const Trained apart = TrainOn(ranks, options);
-      EXPECT_EQ(Bytes(TrainOn(ranks, options).network), Bytes(apart.network));
+      EXPECT_EQ(WeightBytes(TrainOn(ranks, options).network), WeightBytes(apart.network));
       EXPECT_LT(apart.history.epochs.back().validation_loss, 0.5 * apart.history.epochs.front().validation_loss);
       EXPECT_NEAR(apart.history.epochs.front().train_loss, together.history.epochs.front().train_loss,
                   0.5 * together.history.epochs.front().train_loss);
@@ -345,7 +333,7 @@ TEST_F(RanksThatRound, StepsAloneCanBeStoppedAndGoOn) {
       Trainer trainer(network, *own, options, &ranks);
       trainer.Resume(state);
       trainer.Run(train_, &validation_, {});
-      EXPECT_EQ(Bytes(network), Bytes(whole.network)) << stop_after;
+      EXPECT_EQ(WeightBytes(network), WeightBytes(whole.network)) << stop_after;
     });
   }
 }

@@ -112,10 +112,9 @@ class RanksOnGpus : public testing::Test {
       Network network = start;
       Trainer trainer(network, *backend, options, &ranks);
       const History history = trainer.Run(train, nullptr, {});
-      Ended ended{BytesOf(network.parameters(), network.parameter_bytes()), {}, trainer.exchanged_by()};
+      Ended ended{WeightBytes(network), {}, trainer.exchanged_by()};
       for (const EpochRecord& epoch : history.epochs) {
-        ended.losses.push_back(epoch.train_loss);
-        ended.losses.push_back(epoch.train_accuracy);
+        ended.losses.insert(ended.losses.end(), {epoch.train_loss, epoch.train_accuracy});
       }
       const std::lock_guard lock(mutex);
       all.push_back(std::move(ended));

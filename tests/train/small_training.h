@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,19 @@ inline Trained Train(const Backend& backend, const TrainOptions& options, const 
   Trainer trainer(result.network, backend, options);
   result.history = trainer.Run(train, validation, callbacks);
   return result;
+}
+
+inline std::string WeightBytes(const Network& network) {
+  return {static_cast<const char*>(network.parameters()), static_cast<size_t>(network.parameter_bytes())};
+}
+
+/// Of training and validation in every epoch, with the accuracies of training.
+inline std::vector<double> LossesOf(const History& history) {
+  std::vector<double> losses;
+  for (const EpochRecord& record : history.epochs) {
+    losses.insert(losses.end(), {record.train_loss, record.validation_loss, record.train_accuracy});
+  }
+  return losses;
 }
 
 /// Runs until stop_requested was asked `steps` times; the state at that point.
