@@ -40,7 +40,7 @@ std::string Csv(uint64_t seed = 7) {
   return text;
 }
 
-TrainSettings SettingsFor(const std::string& data, const std::string& target = "kind") {
+TrainSettings ShareSettings(const std::string& data, const std::string& target = "kind") {
   TrainSettings settings;
   settings.data = data;
   settings.target = {target};
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(SharedData, AnyNumberOfRanksGivesOneModelAndEachHasItsShare) {
   const TemporaryFolder folder;
-  TrainSettings settings = SettingsFor(folder.Write("t.csv", Csv()), GetParam().target);
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()), GetParam().target);
   GetParam().change(settings);
   WriteEncodedData(settings, folder.Path("e"));
   const std::string file = folder.Path("m.safetensors");
@@ -133,7 +133,7 @@ TEST_P(SharedData, AnyNumberOfRanksGivesOneModelAndEachHasItsShare) {
 
 TEST(SharedDataOfRanks, TheRowsAreTheSameFromTheFolder) {
   const TemporaryFolder folder;
-  TrainSettings settings = SettingsFor(folder.Write("t.csv", Csv()));
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()));
   WriteEncodedData(settings, folder.Path("e"));
   settings.shards = 8;
   const TrainData read = EncodeData(ReadRawData(settings), settings, {}, nullptr, {{}, {.ranks = 3, .rank = 1}});
@@ -172,7 +172,7 @@ TEST(SharedDataOfRanks, ARankReadsItsOwnRangeOfTheFiles) {
     }
     text += i % 3 == 0 ? "yes\n" : "no\n";
   }
-  TrainSettings settings = SettingsFor(folder.Write("t.csv", text));
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", text));
   const std::string path = folder.Path("e");
   WriteEncodedData(settings, path);
   settings.data = path;
@@ -199,7 +199,7 @@ TEST(SharedDataOfRanks, WindowsAreTheSameForAnyNumberOfRanks) {
     const std::string more = Csv(seed);
     many += more.substr(more.find('\n') + 1);
   }
-  TrainSettings settings = SettingsFor(folder.Write("t.csv", many));
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", many));
   WriteEncodedData(settings, folder.Path("e"));
   settings.data = folder.Path("e");
   const std::string file = folder.Path("m.safetensors");
@@ -222,7 +222,7 @@ TEST(SharedDataOfRanks, WindowsAreTheSameForAnyNumberOfRanks) {
 
 TEST(SharedDataOfRanks, GoesOnWithAnotherNumberOfRanks) {
   const TemporaryFolder folder;
-  TrainSettings settings = SettingsFor(folder.Write("t.csv", Csv()));
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()));
   WriteEncodedData(settings, folder.Path("e"));
   for (const std::string& data : {folder.Path("t.csv"), folder.Path("e")}) {
     settings.data = data;
@@ -252,7 +252,7 @@ TEST(SharedDataOfRanks, AFingerprintIsOfTheRowsOfAllRanks) {
   other[other.size() - 2] = other[other.size() - 2] == '1' ? '2' : '1';  // a weight of the last row, and nothing else
   std::vector<uint64_t> prints;
   for (const std::string& text : {Csv(), other}) {
-    TrainSettings settings = SettingsFor(folder.Write("t.csv", text));
+    TrainSettings settings = ShareSettings(folder.Write("t.csv", text));
     settings.weight_column = "weight";
     settings.shards = 8;
     settings.split = {1, 0, 0};
@@ -274,7 +274,7 @@ TEST(SharedDataOfRanks, AFingerprintIsOfTheRowsOfAllRanks) {
 
 TEST(SharedDataOfRanks, WhatCannotBeSharedIsRefused) {
   const TemporaryFolder folder;
-  const TrainSettings settings = SettingsFor(folder.Write("t.csv", Csv()));
+  const TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()));
   const auto refused = [&](void (*change)(TrainSettings&)) {
     TrainSettings changed = settings;
     change(changed);
