@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kTableRows = 3000;
 
-std::string Csv(uint64_t seed = 7) {
+std::string ShareCsv(uint64_t seed = 7) {
   std::string text = "x,y,color,kind,price,weight\n";
   Random random(seed);
   for (int i = 0; i < kTableRows; ++i) {
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(SharedData, AnyNumberOfRanksGivesOneModelAndEachHasItsShare) {
   const TemporaryFolder folder;
-  TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()), GetParam().target);
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", ShareCsv()), GetParam().target);
   GetParam().change(settings);
   WriteEncodedData(settings, folder.Path("e"));
   const std::string file = folder.Path("m.safetensors");
@@ -133,7 +133,7 @@ TEST_P(SharedData, AnyNumberOfRanksGivesOneModelAndEachHasItsShare) {
 
 TEST(SharedDataOfRanks, TheRowsAreTheSameFromTheFolder) {
   const TemporaryFolder folder;
-  TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()));
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", ShareCsv()));
   WriteEncodedData(settings, folder.Path("e"));
   settings.shards = 8;
   const TrainData read = EncodeData(ReadRawData(settings), settings, {}, nullptr, {{}, {.ranks = 3, .rank = 1}});
@@ -194,9 +194,9 @@ TEST(SharedDataOfRanks, ARankReadsItsOwnRangeOfTheFiles) {
 
 TEST(SharedDataOfRanks, WindowsAreTheSameForAnyNumberOfRanks) {
   const TemporaryFolder folder;
-  std::string many = Csv(1);
+  std::string many = ShareCsv(1);
   for (uint64_t seed = 2; seed < 9; ++seed) {
-    const std::string more = Csv(seed);
+    const std::string more = ShareCsv(seed);
     many += more.substr(more.find('\n') + 1);
   }
   TrainSettings settings = ShareSettings(folder.Write("t.csv", many));
@@ -222,7 +222,7 @@ TEST(SharedDataOfRanks, WindowsAreTheSameForAnyNumberOfRanks) {
 
 TEST(SharedDataOfRanks, GoesOnWithAnotherNumberOfRanks) {
   const TemporaryFolder folder;
-  TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()));
+  TrainSettings settings = ShareSettings(folder.Write("t.csv", ShareCsv()));
   WriteEncodedData(settings, folder.Path("e"));
   for (const std::string& data : {folder.Path("t.csv"), folder.Path("e")}) {
     settings.data = data;
@@ -248,10 +248,10 @@ TEST(SharedDataOfRanks, GoesOnWithAnotherNumberOfRanks) {
 // Ranks compare the fingerprints before they train.
 TEST(SharedDataOfRanks, AFingerprintIsOfTheRowsOfAllRanks) {
   const TemporaryFolder folder;
-  std::string other = Csv();
+  std::string other = ShareCsv();
   other[other.size() - 2] = other[other.size() - 2] == '1' ? '2' : '1';  // a weight of the last row, and nothing else
   std::vector<uint64_t> prints;
-  for (const std::string& text : {Csv(), other}) {
+  for (const std::string& text : {ShareCsv(), other}) {
     TrainSettings settings = ShareSettings(folder.Write("t.csv", text));
     settings.weight_column = "weight";
     settings.shards = 8;
@@ -274,7 +274,7 @@ TEST(SharedDataOfRanks, AFingerprintIsOfTheRowsOfAllRanks) {
 
 TEST(SharedDataOfRanks, WhatCannotBeSharedIsRefused) {
   const TemporaryFolder folder;
-  const TrainSettings settings = ShareSettings(folder.Write("t.csv", Csv()));
+  const TrainSettings settings = ShareSettings(folder.Write("t.csv", ShareCsv()));
   const auto refused = [&](void (*change)(TrainSettings&)) {
     TrainSettings changed = settings;
     change(changed);
