@@ -96,7 +96,7 @@ class Collector {
                   {.file = table_.source, .line = table_.LineOf(test.rows[static_cast<size_t>(row)])});
     }
     out_.targets = model.preprocessor.targets().answer_names();
-    const std::vector<ScoredRows> scored = ScoreDataset(model, raw, test);
+    std::vector<ScoredRows> scored = ScoreDataset(model, raw, test);
     if (scored[0].classes > 0) {
       TakeClasses(fold, model.preprocessor.targets().class_names(), scored[0], test);
     } else {
@@ -154,6 +154,7 @@ class Collector {
 
   void TakeClasses(int64_t fold, const std::vector<std::string>& names, const ScoredRows& scored, const Dataset& test) {
     std::vector<int32_t> place;
+    place.reserve(names.size());
     for (const std::string& name : names) {
       place.push_back(ClassIndex(name));
     }

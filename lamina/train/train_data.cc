@@ -210,8 +210,7 @@ std::shared_ptr<const TrainData> DataCache::Get(const TrainSettings& settings) {
   const DataOptions options = DataOptionsFrom(settings, raw);
   std::shared_ptr<const TrainData> same_inputs;
   for (const Encoded& known : encoded_) {
-    const std::shared_ptr<const TrainData> data =
-        known.raw == &raw && known.options == options ? known.data.lock() : nullptr;
+    std::shared_ptr<const TrainData> data = known.raw == &raw && known.options == options ? known.data.lock() : nullptr;
     if (data != nullptr) {
       same_inputs = data;
       if (data->preprocessor.targets().form() == FormFor(settings, data->preprocessor.targets())) {
