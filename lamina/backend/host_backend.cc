@@ -219,9 +219,9 @@ Verdict HostBackend::Supports(const Problem& problem) const {
   return CheckDType(problem);
 }
 
-std::unique_ptr<Buffer> HostBackend::Allocate(int64_t size_bytes) const {
-  return std::make_unique<HostBuffer>(size_bytes);
-}
+std::unique_ptr<Buffer> AllocateOnHost(int64_t size_bytes) { return std::make_unique<HostBuffer>(size_bytes); }
+
+std::unique_ptr<Buffer> HostBackend::Allocate(int64_t size_bytes) const { return AllocateOnHost(size_bytes); }
 
 void HostBackend::Upload(void* to, const void* host, int64_t size_bytes) const {
   if (size_bytes > 0) {

@@ -48,6 +48,9 @@ class HostBackend : public Backend {
   HostThreads kind_;
 };
 
+/// Zeroed host memory; HostBackend::Allocate.
+std::unique_ptr<Buffer> AllocateOnHost(int64_t size_bytes);
+
 /// The loss of host matrices; HostBackend::ComputeLoss.
 void ComputeLossOnHost(const LossArgs& args) noexcept;
 

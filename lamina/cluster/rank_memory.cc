@@ -5,18 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "lamina/backend/host_backend.h"
+
 namespace lamina {
 namespace {
-
-class HostBuffer final : public Buffer {
- public:
-  explicit HostBuffer(int64_t size_bytes) : memory_(size_bytes) {}
-  void* data() const override { return memory_.data(); }
-  int64_t size_bytes() const override { return memory_.size_bytes(); }
-
- private:
-  AlignedBuffer memory_;
-};
 
 std::byte* Room(AlignedBuffer& buffer, int64_t size_bytes) {
   if (buffer.size_bytes() < size_bytes) {
@@ -50,7 +42,7 @@ RankMemory::RankMemory(Communicator* ranks, const Backend& backend) : RankMemory
 }
 
 std::unique_ptr<Buffer> RankMemory::Allocate(int64_t size_bytes) const {
-  return backend_ != nullptr ? backend_->Allocate(size_bytes) : std::make_unique<HostBuffer>(size_bytes);
+  return backend_ != nullptr ? backend_->Allocate(size_bytes) : AllocateOnHost(size_bytes);
 }
 
 void RankMemory::AllToAll(std::span<const SentPart> to, std::span<const ReceivedPart> from) {

@@ -17,12 +17,7 @@ ShardRows::ShardRows(int64_t rows, int64_t batch, int64_t shards, int64_t ranks,
                 {.value = fmt::format("{} training rows, batch {}", rows, batch),
                  .remedy = "Give a larger batch, fewer shards (--shards), or leave --shard-data out."});
   }
-  if (ranks > shards) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} ranks share {} shards of a batch: {} would have nothing to do", ranks, shards, ranks - shards),
-        {.remedy = fmt::format("Start {} ranks, or give --shards {} (which are other bits).", shards, ranks)});
-  }
+  RequireShards(ranks, shards, "a batch");
   last_ = rows_ % batch_;
 }
 

@@ -114,6 +114,7 @@ class CudaCopyStreams final : public CopyStreams {
 }  // namespace
 
 std::unique_ptr<CopyStreams> Device::MakeCopyStreams() {
+  Use();
   return std::make_unique<CudaCopyStreams>(static_cast<cudaStream_t>(stream()));
 }
 
