@@ -34,9 +34,8 @@ std::span<const Setting<FileCentresSettings>> SettingRows() {
          Row("iterations", &S::iterations, "At most; ends where no row changes its centre", {.range = kAtLeastOne}),
          Row("batch", &S::batch, "Rows drawn for every iteration; 0: all rows", {.range = kNotNegative}),
          Row("shards", &S::shards,
-             "Parts of the rows whose sums are added in a fixed order: the same centres, to the bit, from any number "
-             "of "
-             "MPI ranks up to it; 0: 8 with ranks, else the rows in one piece",
+             "Parts of the rows whose sums are added in a fixed order: the same centres, to the bit, from any "
+             "number of MPI ranks up to it; 0: 8 with ranks, else the rows in one piece",
              {.range = kNotNegative}),
          Row("seed", &S::seed, "Of the start and of batches")}},
        {"Machine",
