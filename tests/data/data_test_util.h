@@ -55,6 +55,25 @@ inline std::string TextAt(const Column& column, int64_t row) {
   return code < 0 ? "<missing>" : column.categories.at(static_cast<size_t>(code));
 }
 
+inline void ExpectSame(const Table& a, const Table& b) {
+  ASSERT_EQ(a.ColumnNames(), b.ColumnNames());
+  ASSERT_EQ(a.rows, b.rows);
+  EXPECT_EQ(a.lines, b.lines);
+  for (size_t j = 0; j < a.columns.size(); ++j) {
+    const Column& x = a.columns[j];
+    const Column& y = b.columns[j];
+    EXPECT_EQ(x.kind, y.kind) << x.name;
+    EXPECT_EQ(x.is_date, y.is_date) << x.name;
+    EXPECT_EQ(x.format, y.format) << x.name;
+    EXPECT_EQ(x.codes, y.codes) << x.name;
+    EXPECT_EQ(x.categories, y.categories) << x.name;
+    for (int64_t i = 0; x.kind == ColumnKind::kNumber && i < a.rows; ++i) {
+      const bool both_missing = x.IsMissing(i) && y.IsMissing(i);
+      ASSERT_TRUE(both_missing || x.Number(i) == y.Number(i)) << x.name << " " << i;
+    }
+  }
+}
+
 inline std::vector<int64_t> AllRows(const Table& table) {
   std::vector<int64_t> rows(static_cast<size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), int64_t{0});

@@ -106,8 +106,20 @@ void FuzzCsv(std::string_view input) {
     options.missing.push_back("-1");
   }
   const std::string content(bytes.Rest());
+  options.parts = 1;
   Table table;
-  if (!Accepts(kTableSource, [&] { table = ReadCsv(content, kTableSource, options); })) {
+  const bool accepted = Accepts(kTableSource, [&] { table = ReadCsv(content, kTableSource, options); });
+  if ((rest & 16) != 0) {
+    options.parts = 2 + (rest >> 6);
+    Table of_parts;
+    Demand(Accepts(kTableSource, [&] { of_parts = ReadCsv(content, kTableSource, options); }) == accepted,
+           "several parts are judged otherwise than one");
+    if (accepted) {
+      DemandSame(table, of_parts);
+      Demand(table.lines == of_parts.lines, "several parts have other lines than one");
+    }
+  }
+  if (!accepted) {
     return;
   }
   CheckTable(table);

@@ -12,9 +12,9 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/utf8.h"
-#include "lamina/data/files/csv_columns.h"
 #include "lamina/data/files/csv_cursor.h"
 #include "lamina/data/files/csv_formats.h"
+#include "lamina/data/files/csv_records.h"
 #include "lamina/data/files/number_file.h"
 #include "lamina/data/files/text_file.h"
 
@@ -123,44 +123,6 @@ void ApplyTextColumns(const std::vector<std::string>& names, const ReadOptions& 
   }
 }
 
-[[noreturn]] void ThrowRagged(CsvCursor& cursor, size_t expected, size_t found, int64_t line,
-                              const std::string& source) {
-  while (!cursor.record_ended()) {
-    cursor.NextField();
-    ++found;
-  }
-  throw Error(
-      ErrorCode::kBadData, fmt::format("expected {} field{}, found {}", expected, expected == 1 ? "" : "s", found),
-      {.file = source, .line = line, .remedy = "Correct the line; fields that contain the separator must be quoted."});
-}
-
-// Reads all records at the cursor into `builders`; their lines into table.lines. What was read of `file`, which may be
-// null, leaves the memory.
-void ReadRecords(CsvCursor& cursor, std::vector<CsvColumnBuilder>& builders, Table& table, TextFile* file) {
-  constexpr size_t kRecords = 8192;
-  const char* read = cursor.at();
-  const size_t columns = builders.size();
-  const bool skip_blank = columns > 1;
-  while (!cursor.AtEnd()) {
-    if (skip_blank && (cursor.SkipBlankLine() || cursor.SkipComment(columns))) {
-      continue;
-    }
-    const int64_t line = cursor.line();
-    for (size_t j = 0; j < columns; ++j) {
-      builders[j].Read(cursor);
-      if (cursor.record_ended() != (j + 1 == columns)) {
-        ThrowRagged(cursor, columns, j + 1, line, table.source);
-      }
-    }
-    table.lines.push_back(line);
-    if (file != nullptr && table.lines.size() % kRecords == 0) {
-      file->Release(read, cursor.at());
-      read = cursor.at();
-    }
-  }
-  table.rows = static_cast<int64_t>(table.lines.size());
-}
-
 void CheckSeparator(char separator) {
   if (separator == '"' || separator == '\n' || separator == '\r' ||
       std::isalnum(static_cast<unsigned char>(separator))) {
@@ -223,37 +185,31 @@ Table ReadText(std::string_view text, char separator, const std::string& source,
   std::vector<CsvColumnPlan> plans = PlanColumns(sample, header, names, {text, separator, source}, options);
   ApplyTextColumns(names, options, source, plans);
 
-  Table table;
-  table.source = source;
-  const size_t rows = EstimateRows(text, sample);
-  table.lines.reserve(rows);
-  std::unique_ptr<NumberFile> numbers;
-  if (file != nullptr) {  // a field has a byte at least, its separator
-    numbers =
-        std::make_unique<NumberFile>(options.scratch, std::ssize(names), std::ssize(text) / std::ssize(names) + 1);
-  }
-  std::vector<CsvColumnBuilder> builders;
-  builders.reserve(names.size());
-  for (size_t j = 0; j < names.size(); ++j) {
-    builders.emplace_back(names[j], plans[j].kind, plans[j].format, source, options.missing);
-    if (numbers != nullptr) {
-      builders.back().KeepIn(*numbers, static_cast<int64_t>(j));
-    } else {
-      builders.back().Reserve(rows);
-    }
-  }
   CsvCursor cursor(text, separator, source);
   while (cursor.SkipBlankLine()) {
   }
   for (bool more = header; more; more = !cursor.record_ended()) {
     cursor.NextField();
   }
-  ReadRecords(cursor, builders, table, file);
-  if (table.rows == 0) {
+  const CsvRecordsPlan plan{names, plans, options.missing, EstimateRows(text, sample)};
+  CsvRecords records;
+  std::unique_ptr<NumberFile> numbers;
+  if (file != nullptr) {  // a field has a byte at least, its separator
+    numbers =
+        std::make_unique<NumberFile>(options.scratch, std::ssize(names), std::ssize(text) / std::ssize(names) + 1);
+    records = ReadRecordsToFile(cursor, plan, *file, *numbers);
+  } else {
+    records = ReadRecords(cursor, plan, options.parts > 0 ? options.parts : PartsOf(text.size()));
+  }
+  if (records.lines.empty()) {
     throw Error(ErrorCode::kBadData, "holds no rows, only a header line",
                 {.file = source, .remedy = "If the first line is data, use --header no."});
   }
-  for (CsvColumnBuilder& builder : builders) {
+  Table table;
+  table.source = source;
+  table.rows = std::ssize(records.lines);
+  table.lines = std::move(records.lines);
+  for (CsvColumnBuilder& builder : records.columns) {
     table.columns.push_back(std::move(builder).Finish());
   }
   return table;

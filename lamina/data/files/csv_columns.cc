@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
@@ -122,7 +121,7 @@ FieldKind DecideKind(std::span<const FieldKind> sample) {
 
 CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const ColumnFormat& format,
                                    const std::string& source, std::span<const std::string> missing)
-    : name_(std::move(name)), kind_(kind), format_(format), source_(source), missing_(missing) {
+    : name_(std::move(name)), kind_(kind), format_(format), source_(source), missing_(missing), categories_(missing) {
   double value = 0;
   numeric_missing_ = std::any_of(missing.begin(), missing.end(),
                                  [&](const std::string& word) { return ParseWhole(word, value) && !IsNan(word); });
@@ -180,7 +179,7 @@ bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
   if (result.ec != std::errc() || !std::isfinite(value) || !cursor.EndFieldAt(result.ptr)) {
     return false;
   }
-  Append(value);
+  Add(value);
   return true;
 }
 
@@ -190,7 +189,7 @@ bool CsvColumnBuilder::ReadDateFast(CsvCursor& cursor) {
   if (cursor.end() - p <= 10 || !ParseDay(p, days) || !cursor.EndFieldAt(p + 10)) {
     return false;
   }
-  Append(static_cast<double>(days));
+  Add(static_cast<double>(days));
   return true;
 }
 
@@ -204,7 +203,7 @@ bool CsvColumnBuilder::ReadTextFast(CsvCursor& cursor) {
   if (*start == '"' || !cursor.EndFieldAt(p)) {
     return false;  // quotes or spaces
   }
-  codes_.push_back(CodeOf({start, static_cast<size_t>(p - start)}));
+  codes_.push_back(categories_.CodeOf({start, static_cast<size_t>(p - start)}));
   return true;
 }
 
@@ -212,11 +211,11 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
   const int64_t line = cursor.line();
   const std::string_view field = cursor.NextField();
   if (kind_ == FieldKind::kText) {
-    codes_.push_back(CodeOf(field));
+    codes_.push_back(categories_.CodeOf(field));
     return;
   }
   if (IsMissingNumber(field, missing_)) {
-    Append(kNaN);
+    Add(kNaN);
     return;
   }
   if (kind_ == FieldKind::kMissing) {  // the first value decides
@@ -229,11 +228,11 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
     if (kind_ == FieldKind::kText) {
       numbers_ = {};
       codes_.assign(rows_ - 1, -1);
-      codes_.push_back(CodeOf(field));
+      codes_.push_back(categories_.CodeOf(field));
       return;
     }
   }
-  Append(ParseValue(field, line));
+  Add(ParseValue(field, line));
 }
 
 // A number as this column writes it; what it is measured in is the same in all of them.
@@ -245,14 +244,22 @@ bool CsvColumnBuilder::ParseNumber(std::string_view field, int64_t line, double&
   if (!ParseNumberText(field, format_.decimal, number)) {
     return false;
   }
-  if (!number.unit.empty() && !format_.unit.empty() && format_.unit != number.unit) {
+  if (!TakeUnit(number.unit)) {
     ThrowValue(field, line, fmt::format("a number in {} in a column in {}", number.unit, format_.unit), "");
-  }
-  if (!number.unit.empty()) {
-    format_.unit = number.unit;
   }
   marked_ = marked_ || number.has_decimals || number.has_groups;
   value = number.value;
+  return true;
+}
+
+// False where numbers so far were in another one.
+bool CsvColumnBuilder::TakeUnit(std::string_view unit) {
+  if (!unit.empty() && !format_.unit.empty() && format_.unit != unit) {
+    return false;
+  }
+  if (!unit.empty()) {
+    format_.unit = unit;
+  }
   return true;
 }
 
@@ -296,41 +303,20 @@ double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) {
   return value;
 }
 
-bool CsvColumnBuilder::IsMissing(std::string_view field) const {
-  return std::find(missing_.begin(), missing_.end(), field) != missing_.end();
-}
-
-void CsvColumnBuilder::GrowSlots() {
-  slots_.assign(std::max<size_t>(64, slots_.size() * 2), 0);
-  const size_t mask = slots_.size() - 1;
-  for (size_t e = 0; e < entries_.size(); ++e) {
-    size_t slot = std::hash<std::string_view>()(entries_[e].text) & mask;
-    while (slots_[slot] != 0) {
-      slot = (slot + 1) & mask;
-    }
-    slots_[slot] = static_cast<uint32_t>(e + 1);
+bool CsvColumnBuilder::Append(CsvColumnBuilder&& next) {
+  if (!TakeUnit(next.format_.unit)) {
+    return false;
   }
-}
-
-int32_t CsvColumnBuilder::CodeOf(std::string_view text) {
-  if (last_entry_ < entries_.size() && entries_[last_entry_].text == text) {  // files are often sorted
-    return entries_[last_entry_].code;
+  marked_ = marked_ || next.marked_;
+  rows_ += next.rows_;
+  numbers_.insert(numbers_.end(), next.numbers_.begin(), next.numbers_.end());
+  next.numbers_ = {};
+  const std::vector<int32_t> codes = categories_.CodesOf(next.categories_);
+  for (const int32_t code : next.codes_) {
+    codes_.push_back(code < 0 ? code : codes[static_cast<size_t>(code)]);
   }
-  if (entries_.size() * 2 >= slots_.size()) {
-    GrowSlots();
-  }
-  const size_t mask = slots_.size() - 1;
-  size_t slot = std::hash<std::string_view>()(text) & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    last_entry_ = slots_[slot] - 1;
-    if (entries_[last_entry_].text == text) {
-      return entries_[last_entry_].code;
-    }
-  }
-  last_entry_ = entries_.size();
-  entries_.push_back({std::string(text), IsMissing(text) ? -1 : next_code_++});
-  slots_[slot] = static_cast<uint32_t>(entries_.size());
-  return entries_.back().code;
+  next.codes_ = {};
+  return true;
 }
 
 Column CsvColumnBuilder::Finish() && {
@@ -339,11 +325,7 @@ Column CsvColumnBuilder::Finish() && {
   if (kind_ == FieldKind::kText) {
     column.kind = ColumnKind::kText;
     column.codes = std::move(codes_);
-    for (Entry& entry : entries_) {
-      if (entry.code >= 0) {
-        column.categories.push_back(std::move(entry.text));
-      }
-    }
+    column.categories = std::move(categories_).Names();
     return column;
   }
   std::span<const double> numbers = numbers_;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/data/files/csv_categories.h"
 #include "lamina/data/files/csv_cursor.h"
 #include "lamina/data/files/number_file.h"
 #include "lamina/data/files/table.h"
@@ -55,32 +56,28 @@ class CsvColumnBuilder {
   void KeepIn(NumberFile& file, int64_t index) { file_ = &file, index_ = index; }
   /// Reads the next field. Throws Error(kBadData) for a value that does not fit the column.
   void Read(CsvCursor& cursor);
+  /// Takes the fields that `next` has read, made like this one and of a kind that is known. False where its numbers are
+  /// in another unit.
+  bool Append(CsvColumnBuilder&& next);
   Column Finish() &&;
 
  private:
-  struct Entry {
-    std::string text;
-    int32_t code;  // -1: a word for "missing"
-  };
-
   bool ReadNumberFast(CsvCursor& cursor);
   bool ReadDateFast(CsvCursor& cursor);
   bool ReadTextFast(CsvCursor& cursor);
   void ReadSlow(CsvCursor& cursor);
   double ParseValue(std::string_view field, int64_t line);
   bool ParseNumber(std::string_view field, int64_t line, double& value);
+  bool TakeUnit(std::string_view unit);
   [[noreturn]] void ThrowValue(std::string_view field, int64_t line, const std::string& message,
                                const std::string& remedy) const;
-  int32_t CodeOf(std::string_view text);
-  void GrowSlots();
-  void Append(double value) {
+  void Add(double value) {
     numbers_.push_back(value);
     if (file_ != nullptr && numbers_.size() == kKept) {
       WriteNumbers();
     }
   }
   void WriteNumbers();
-  bool IsMissing(std::string_view field) const;
 
   std::string name_;
   FieldKind kind_;  // kMissing: not known yet
@@ -96,10 +93,7 @@ class CsvColumnBuilder {
   size_t rows_ = 0;
   std::vector<double> numbers_;
   std::vector<int32_t> codes_;
-  std::vector<Entry> entries_;
-  std::vector<uint32_t> slots_;  // open addressing: entry + 1, 0 is free; a power of two
-  int32_t next_code_ = 0;
-  size_t last_entry_ = 0;
+  CsvCategories categories_;
 };
 
 }  // namespace lamina

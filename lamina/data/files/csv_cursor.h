@@ -37,6 +37,7 @@ class CsvCursor {
   const char* at() const { return at_; }
   const char* end() const { return end_; }
   char separator() const { return separator_; }
+  const std::string& source() const { return source_; }
   /// Moves on if a field ends at `p` (separator or line end); false leaves the cursor where it is.
   bool EndFieldAt(const char* p) {
     if (*p == separator_) {

@@ -9,25 +9,6 @@
 namespace lamina {
 namespace {
 
-void ExpectSame(const Table& a, const Table& b) {
-  ASSERT_EQ(a.ColumnNames(), b.ColumnNames());
-  ASSERT_EQ(a.rows, b.rows);
-  EXPECT_EQ(a.lines, b.lines);
-  for (size_t j = 0; j < a.columns.size(); ++j) {
-    const Column& x = a.columns[j];
-    const Column& y = b.columns[j];
-    EXPECT_EQ(x.kind, y.kind) << x.name;
-    EXPECT_EQ(x.is_date, y.is_date) << x.name;
-    EXPECT_EQ(x.format, y.format) << x.name;
-    EXPECT_EQ(x.codes, y.codes) << x.name;
-    EXPECT_EQ(x.categories, y.categories) << x.name;
-    for (int64_t i = 0; x.kind == ColumnKind::kNumber && i < a.rows; ++i) {
-      const bool both_missing = x.IsMissing(i) && y.IsMissing(i);
-      ASSERT_TRUE(both_missing || x.Number(i) == y.Number(i)) << x.name << " " << i;
-    }
-  }
-}
-
 // More than is kept of a column before it is written, and than is released of the text at once.
 std::string ManyRows() {
   std::string text = "id,when,price,kind,late\n";

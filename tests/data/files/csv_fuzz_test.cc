@@ -79,7 +79,8 @@ TEST(CsvFuzzTest, RoundTrip) {
       }
       content += line_end;
     }
-    const Table table = Csv(content, {.header = Header::kYes, .separator = separator});
+    const auto parts = static_cast<int64_t>(1 + random.Below(5));
+    const Table table = Csv(content, {.header = Header::kYes, .separator = separator, .parts = parts});
     ASSERT_EQ(table.rows, static_cast<int64_t>(rows)) << seed;
     ASSERT_EQ(table.columns.size(), columns) << seed;
     EXPECT_EQ(table.lines, lines) << seed;
@@ -97,6 +98,15 @@ TEST(CsvFuzzTest, RoundTrip) {
         }
       }
     }
+  }
+}
+
+std::string FaultOf(const std::string& content, const ReadOptions& options) {
+  try {
+    Csv(content, options);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 
@@ -122,8 +132,13 @@ TEST(CsvFuzzTest, SurvivesRandomDamage) {
     ReadOptions options;
     options.header = static_cast<Header>(random.Below(3));
     options.separator = random.Below(2) == 0 ? '\0' : ',';
-    try {
+    const std::string fault = FaultOf(bad, options);
+    ReadOptions in_parts = options;
+    in_parts.parts = 2 + static_cast<int64_t>(random.Below(3));
+    ASSERT_EQ(FaultOf(bad, in_parts), fault) << bad;
+    if (fault.empty()) {
       const Table table = Csv(bad, options);
+      ExpectSame(table, Csv(bad, in_parts));
       ++read;
       ASSERT_GT(table.rows, 0);
       for (const Column& column : table.columns) {
@@ -131,7 +146,6 @@ TEST(CsvFuzzTest, SurvivesRandomDamage) {
                   static_cast<size_t>(table.rows));
         static_cast<void>(column.IsMissing(table.rows - 1));
       }
-    } catch (const Error&) {
     }
   }
   EXPECT_GT(read, 1000);
