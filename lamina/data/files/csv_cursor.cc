@@ -57,7 +57,7 @@ std::string_view CsvCursor::NextQuoted(const char* open) {
     p = std::find(p, end_, '"');
     if (p == end_) {
       throw Error(ErrorCode::kBadData, "a quoted field is never closed",
-                  {.file = source_,
+                  {.file = *source_,
                    .line = line_,
                    .value = Excerpt({open, static_cast<size_t>(end_ - open) - 1}),
                    .remedy = "Close it with a quote, or double quotes that belong to the text."});
@@ -84,7 +84,7 @@ std::string_view CsvCursor::NextQuoted(const char* open) {
   line_ += lines_inside;
   if (!EndFieldAt(p)) {
     throw Error(ErrorCode::kBadData, "text after the closing quote of a field",
-                {.file = source_,
+                {.file = *source_,
                  .line = first_line + lines_inside,
                  .value = Excerpt({p, static_cast<size_t>(std::find(p, end_, '\n') - p)}),
                  .remedy = "Double the quotes that belong to the text."});

@@ -17,7 +17,7 @@ class CsvCursor {
  public:
   /// `content` must end in '\n' and outlive the cursor.
   CsvCursor(std::string_view content, char separator, const std::string& source)
-      : at_(content.data()), end_(at_ + content.size()), separator_(separator), source_(source) {}
+      : at_(content.data()), end_(at_ + content.size()), separator_(separator), source_(&source) {}
 
   bool AtEnd() const { return at_ == end_; }
   /// True when the field just read was the last of its record.
@@ -37,7 +37,7 @@ class CsvCursor {
   const char* at() const { return at_; }
   const char* end() const { return end_; }
   char separator() const { return separator_; }
-  const std::string& source() const { return source_; }
+  const std::string& source() const { return *source_; }
   /// Moves on if a field ends at `p` (separator or line end); false leaves the cursor where it is.
   bool EndFieldAt(const char* p) {
     if (*p == separator_) {
@@ -63,7 +63,7 @@ class CsvCursor {
   const char* at_;
   const char* end_;
   char separator_;
-  const std::string& source_;
+  const std::string* source_;
   std::string buffer_;
   int64_t line_ = 1;
   bool record_ended_ = true;

@@ -174,7 +174,11 @@ CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int6
     Reserve(p == 0 ? plan.rows : plan.rows / begins.size(), read.back().records);
   }
   const auto read_part = [&](size_t p) {
-    ReadUntil(read[p].limit, read[p].cursor, read[p].records, [] {});
+    CsvCursor at = read[p].cursor;  // in memory of the thread's own
+    CsvRecords records = std::move(read[p].records);
+    ReadUntil(read[p].limit, at, records, [] {});
+    read[p].cursor = at;
+    read[p].records = std::move(records);
     return true;
   };
   if (ForAll(read.size(), read_part) && Join(read)) {
