@@ -1,8 +1,7 @@
-// dlopen(3).
+// Opened where there is address space for it.
 #ifdef LAMINA_HAVE_BLAS
 #include "lamina/backend/blas/cblas_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/resource.h>
@@ -12,9 +11,9 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
-#include <type_traits>
 
 #include "lamina/base/hardware.h"
+#include "lamina/base/opened_library.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -50,20 +49,12 @@ CblasLibrary Open() {
                                  BytesText(needed), BytesText(*left));
     return library;
   }
-  void* handle = dlopen(LAMINA_CBLAS, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    library.reason = fmt::format("{} cannot be opened: {}", LAMINA_CBLAS, dlerror());
-    return library;
-  }
-  const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    return function != nullptr;
-  };
-  if (!find(library.sgemm, "cblas_sgemm") || !find(library.dgemm, "cblas_dgemm")) {
-    library.reason = fmt::format("{} has no cblas_sgemm and cblas_dgemm", LAMINA_CBLAS);
-  }
-  find(library.config, "openblas_get_config");
-  find(library.core_name, "openblas_get_corename");
+  OpenedLibrary opened(LAMINA_CBLAS);
+  opened.Find(library.sgemm, "cblas_sgemm");
+  opened.Find(library.dgemm, "cblas_dgemm");
+  opened.FindIfThere(library.config, "openblas_get_config");
+  opened.FindIfThere(library.core_name, "openblas_get_corename");
+  library.reason = opened.reason();
   return library;
 }
 

@@ -3,7 +3,6 @@
 #include "lamina/backend/cuda/cublaslt.h"
 
 #include <cublasLt.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <tuple>
+
+#include "lamina/base/opened_library.h"
 
 namespace lamina::cuda {
 namespace {
@@ -38,31 +39,21 @@ struct Library {
 
 Library Load() {
   Library library;
-  const std::string name = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    library.reason = fmt::format("{} is not installed or not in the search path of libraries", name);
-    return library;
-  }
-  const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    if (function == nullptr) {
-      library.reason = fmt::format("{} has no function {}", name, symbol);
-    }
-  };
-  find(library.create, "cublasLtCreate");
-  find(library.destroy, "cublasLtDestroy");
-  find(library.version, "cublasLtGetVersion");
-  find(library.matmul, "cublasLtMatmul");
-  find(library.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-  find(library.desc_create, "cublasLtMatmulDescCreate");
-  find(library.desc_destroy, "cublasLtMatmulDescDestroy");
-  find(library.desc_set, "cublasLtMatmulDescSetAttribute");
-  find(library.layout_create, "cublasLtMatrixLayoutCreate");
-  find(library.layout_destroy, "cublasLtMatrixLayoutDestroy");
-  find(library.preference_create, "cublasLtMatmulPreferenceCreate");
-  find(library.preference_destroy, "cublasLtMatmulPreferenceDestroy");
-  find(library.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  OpenedLibrary opened(fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR));
+  opened.Find(library.create, "cublasLtCreate");
+  opened.Find(library.destroy, "cublasLtDestroy");
+  opened.Find(library.version, "cublasLtGetVersion");
+  opened.Find(library.matmul, "cublasLtMatmul");
+  opened.Find(library.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  opened.Find(library.desc_create, "cublasLtMatmulDescCreate");
+  opened.Find(library.desc_destroy, "cublasLtMatmulDescDestroy");
+  opened.Find(library.desc_set, "cublasLtMatmulDescSetAttribute");
+  opened.Find(library.layout_create, "cublasLtMatrixLayoutCreate");
+  opened.Find(library.layout_destroy, "cublasLtMatrixLayoutDestroy");
+  opened.Find(library.preference_create, "cublasLtMatmulPreferenceCreate");
+  opened.Find(library.preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  opened.Find(library.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  library.reason = opened.reason();
   return library;
 }
 

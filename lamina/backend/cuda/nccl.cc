@@ -2,11 +2,11 @@
 // 2.7, is declared here.
 #include "lamina/backend/cuda/nccl.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstring>
-#include <type_traits>
+
+#include "lamina/base/opened_library.h"
 
 namespace lamina::cuda {
 namespace {
@@ -19,7 +19,6 @@ using Result = int;
 constexpr Result kSuccess = 0;
 constexpr Result kInProgress = 7;
 constexpr int kBytes = 1;  // ncclUint8
-constexpr const char* kNcclLibrary = "libnccl.so.2";
 
 // The functions that are used.
 struct Nccl {
@@ -39,28 +38,19 @@ struct Nccl {
 
 Nccl LoadNccl() {
   Nccl nccl;
-  void* handle = dlopen(kNcclLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    nccl.reason = fmt::format("{} is not installed or not in the search path of libraries", kNcclLibrary);
-    return nccl;
-  }
-  const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    if (function == nullptr) {
-      nccl.reason = fmt::format("{} has no function {}", kNcclLibrary, symbol);
-    }
-  };
-  find(nccl.version, "ncclGetVersion");
-  find(nccl.unique_id, "ncclGetUniqueId");
-  find(nccl.init_rank, "ncclCommInitRank");
-  find(nccl.destroy, "ncclCommDestroy");
-  find(nccl.abort, "ncclCommAbort");
-  find(nccl.async_error, "ncclCommGetAsyncError");
-  find(nccl.group_start, "ncclGroupStart");
-  find(nccl.group_end, "ncclGroupEnd");
-  find(nccl.send, "ncclSend");
-  find(nccl.receive, "ncclRecv");
-  find(nccl.error_text, "ncclGetErrorString");
+  OpenedLibrary library("libnccl.so.2");
+  library.Find(nccl.version, "ncclGetVersion");
+  library.Find(nccl.unique_id, "ncclGetUniqueId");
+  library.Find(nccl.init_rank, "ncclCommInitRank");
+  library.Find(nccl.destroy, "ncclCommDestroy");
+  library.Find(nccl.abort, "ncclCommAbort");
+  library.Find(nccl.async_error, "ncclCommGetAsyncError");
+  library.Find(nccl.group_start, "ncclGroupStart");
+  library.Find(nccl.group_end, "ncclGroupEnd");
+  library.Find(nccl.send, "ncclSend");
+  library.Find(nccl.receive, "ncclRecv");
+  library.Find(nccl.error_text, "ncclGetErrorString");
+  nccl.reason = library.reason();
   return nccl;
 }
 
