@@ -1,3 +1,4 @@
+// Functions of libraries that are there, and of one that is not.
 #include "lamina/base/opened_library.h"
 
 #include <gtest/gtest.h>
