@@ -32,7 +32,7 @@ elseif(LAMINA_TEST_SUITE STREQUAL "threads")
   # the window's workers are tests/gui.
   string(CONCAT suite_sources "^base/(team|team_choice|unfinished_files|file_claim)_|^cluster/(communicator|sharded_steps)_|^layer/neighbours_|"
     "^conformance/(layer|distance|reductions|update)_|^nn/(executor|training_steps)_|^model/(answer|c_interface|many_threads|predictor)_|"
-    "^search/(search|shared_folder)_|^train/(data_feed|run_control|session|trainer)_|^library_example_")
+    "^search/(search|shared_folder)_|^train/(run_control|session|trainer)_|^library_example_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
   set(suite_left_out *SameBitsForEverySlicing* LibraryExample.TunedPlans)  # equal bits, of the code that other tests run
