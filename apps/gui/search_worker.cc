@@ -10,19 +10,6 @@ constexpr qint64 kLook_ms = 250;  // trials are copied for the window at most so
 
 }  // namespace
 
-SearchWorker::SearchWorker(QObject* parent) : QObject(parent), worker_(new QObject) {
-  worker_->moveToThread(&thread_);
-  connect(&thread_, &QThread::finished, worker_, &QObject::deleteLater);
-  thread_.setObjectName(QStringLiteral("search"));
-  thread_.start();
-}
-
-SearchWorker::~SearchWorker() {
-  stop_ = true;
-  thread_.quit();
-  thread_.wait();
-}
-
 std::shared_ptr<const SearchFindings> SearchWorker::findings() const {
   const std::lock_guard lock(mutex_);
   return findings_;
@@ -55,7 +42,7 @@ void SearchWorker::Start(const SearchSettings& settings) {
     findings_ = nullptr;
   }
   Q_EMIT StateChanged();
-  QMetaObject::invokeMethod(worker_, [this, settings] {
+  thread_.Post([this, settings] {
     SearchResult result;
     const auto problem = Attempt([&] {
       search_.reset();  // its memory first
@@ -71,7 +58,7 @@ void SearchWorker::Start(const SearchSettings& settings) {
       result = search_->Run(callbacks);
       Look(result.trials, search_->stages(), search_->stages());
     });
-    Post([this, problem, interrupted = result.interrupted, seconds = result.seconds] {
+    results_.Post([this, problem, interrupted = result.interrupted, seconds = result.seconds] {
       active_ = false;
       Q_EMIT StateChanged();
       if (problem) {

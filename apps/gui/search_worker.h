@@ -3,7 +3,6 @@
 
 #include <QElapsedTimer>
 #include <QObject>
-#include <QThread>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "lamina/search/search.h"
 #include "problem.h"
+#include "work_thread.h"
 
 namespace lamina::gui {
 
@@ -26,9 +26,9 @@ struct SearchFindings {
 class SearchWorker : public QObject {
   Q_OBJECT
  public:
-  explicit SearchWorker(QObject* parent = nullptr);
+  explicit SearchWorker(QObject* parent = nullptr) : QObject(parent) {}
   /// Stops the search and waits for it.
-  ~SearchWorker() override;
+  ~SearchWorker() override { Stop(); }
 
   bool active() const { return active_; }
   void Start(const SearchSettings& settings);
@@ -46,16 +46,15 @@ class SearchWorker : public QObject {
 
  private:
   void Look(std::span<const Trial> trials, int stage, int stages);
-  void Post(std::function<void()> then) { QMetaObject::invokeMethod(this, std::move(then)); }
 
-  QThread thread_;
-  QObject* worker_;
   std::unique_ptr<Search> search_;  // touched by the search's threads only, while one is active
   std::atomic<bool> stop_ = false;
   bool active_ = false;
   QElapsedTimer since_look_;
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const SearchFindings> findings_;
+  CallQueue results_;
+  WorkThread thread_{"search"};
 };
 
 }  // namespace lamina::gui

@@ -48,19 +48,6 @@ std::optional<Importance> ImportanceFor(const Model& model, const Backend& backe
 
 }  // namespace
 
-TrainWorker::TrainWorker(QObject* parent) : QObject(parent), worker_(new QObject) {
-  worker_->moveToThread(&thread_);
-  connect(&thread_, &QThread::finished, worker_, &QObject::deleteLater);
-  thread_.setObjectName(QStringLiteral("training"));
-  thread_.start();
-}
-
-TrainWorker::~TrainWorker() {
-  control_.Stop();
-  thread_.quit();
-  thread_.wait();
-}
-
 void TrainWorker::SetState(RunState state) {
   state_ = state;
   Q_EMIT StateChanged();
@@ -88,7 +75,7 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
   callbacks.started = [&](int64_t fold, const TrainSession&) {
     const std::lock_guard lock(mutex_);
     stage_ = tr("Fold %1 of %2").arg(fold).arg(settings.folds);
-    Post([this] {
+    results_.Post([this] {
       if (state_ == RunState::kPreparing) {
         SetState(RunState::kRunning);
       }
@@ -100,10 +87,10 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
       values << FromText(value.metric.Title() + " " +
                          (value.reason.empty() ? value.metric.ValueText(value.value) : "–"));
     }
-    Post([this, line = tr("fold %1 of %2: %3, %4 rows")
-                           .arg(fold.fold)
-                           .arg(settings.folds)
-                           .arg(values.join(QStringLiteral(", ")), FromText(WithThousands(fold.test_rows)))] {
+    results_.Post([this, line = tr("fold %1 of %2: %3, %4 rows")
+                                    .arg(fold.fold)
+                                    .arg(settings.folds)
+                                    .arg(values.join(QStringLiteral(", ")), FromText(WithThousands(fold.test_rows)))] {
       Q_EMIT FoldDone(line);
     });
   };
@@ -139,11 +126,11 @@ void TrainWorker::Launch(std::function<void()> prepare) {
   }
   can_go_on_ = false;
   SetState(RunState::kPreparing);
-  QMetaObject::invokeMethod(worker_, [this, prepare = std::move(prepare)] {
+  thread_.Post([this, prepare = std::move(prepare)] {
     std::shared_ptr<const TrainOutcome> outcome;
     const auto problem = Attempt([&] {
       prepare();
-      Post([this, start = RunStart{StartText(*session_), session_->first_epoch()}] {
+      results_.Post([this, start = RunStart{StartText(*session_), session_->first_epoch()}] {
         if (state_ == RunState::kPreparing) {
           SetState(RunState::kRunning);
         }
@@ -152,7 +139,7 @@ void TrainWorker::Launch(std::function<void()> prepare) {
       outcome = RunSession();
     });
     const bool can_go_on = !problem && session_->can_go_on();
-    Post([this, outcome, problem, can_go_on] {
+    results_.Post([this, outcome, problem, can_go_on] {
       can_go_on_ = can_go_on;
       SetState(RunState::kIdle);
       if (problem) {

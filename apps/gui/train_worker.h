@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QObject>
-#include <QThread>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "lamina/train/run_control.h"
 #include "lamina/train/session.h"
 #include "run_document.h"
+#include "work_thread.h"
 
 namespace lamina::gui {
 
@@ -41,9 +41,9 @@ struct RunStart {
 class TrainWorker : public QObject {
   Q_OBJECT
  public:
-  explicit TrainWorker(QObject* parent = nullptr);
+  explicit TrainWorker(QObject* parent = nullptr) : QObject(parent) {}
   /// Stops the run and waits for it.
-  ~TrainWorker() override;
+  ~TrainWorker() override { control_.Stop(); }
 
   RunState state() const { return state_; }
   bool active() const { return state_ != RunState::kIdle; }
@@ -77,10 +77,7 @@ class TrainWorker : public QObject {
   std::shared_ptr<const TrainOutcome> RunSession();
   void RunFolds(const TrainSettings& settings);
   TrainCallbacks Callbacks();
-  void Post(std::function<void()> then) { QMetaObject::invokeMethod(this, std::move(then)); }
 
-  QThread thread_;
-  QObject* worker_;
   // Touched by the training thread only, while a run is active.
   std::unique_ptr<TrainSession> session_;
   std::shared_ptr<const LoadedData> data_;
@@ -93,6 +90,8 @@ class TrainWorker : public QObject {
   std::vector<EpochRecord> epochs_;
   std::optional<TrainProgress> progress_;
   QString stage_;
+  CallQueue results_;
+  WorkThread thread_{"training"};
 };
 
 }  // namespace lamina::gui
