@@ -11,7 +11,7 @@ set(suite_cli ".*")                    # of the program: tests/cli/NAME_test.py
 set(suite_cli_left_out "^$")           # of those
 set(suite_cuda_emulated TRUE)          # the kernels for GPUs on the host
 set(suite_fuzz_corpus TRUE)            # replayed by the test program
-set(suite_thin FALSE)                  # fewer problems and thread counts of every kind (tests/conformance/configurations.h)
+set(suite_thin FALSE)                  # fewer problems and thread counts of every kind (tests/thin.h)
 if(LAMINA_SANITIZE OR NOT LAMINA_TEST_SUITE STREQUAL "all")
   set(suite_thin TRUE)
 endif()

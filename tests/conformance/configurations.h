@@ -20,16 +20,11 @@
 #include "tests/cuda/emulated_backend.h"
 #include "tests/cuda/softsign.h"
 #include "tests/oracle.h"
+#include "tests/thin.h"
 
 namespace lamina::conformance {
 
 using oracle::Dense;
-
-#if defined(LAMINA_TESTS_THIN)
-inline constexpr bool kThin = true;  // everything takes ten times as long: tests/suites.cmake
-#else
-inline constexpr bool kThin = false;
-#endif
 
 inline constexpr std::string_view kEmulatedCuda = "cuda_emulated";
 inline constexpr std::string_view kEmulatedAmx = "cpu_amx_emulated";
