@@ -199,7 +199,7 @@ Table ReadText(std::string_view text, char separator, const std::string& source,
         std::make_unique<NumberFile>(options.scratch, std::ssize(names), std::ssize(text) / std::ssize(names) + 1);
     records = ReadRecordsToFile(cursor, plan, *file, *numbers);
   } else {
-    records = ReadRecords(cursor, plan, options.parts > 0 ? options.parts : PartsOf(text.size()));
+    records = ReadRecords(cursor, plan, options.parts);
   }
   if (records.lines.empty()) {
     throw Error(ErrorCode::kBadData, "holds no rows, only a header line",

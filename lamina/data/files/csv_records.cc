@@ -153,14 +153,13 @@ bool Join(std::vector<Part>& parts) {
 
 }  // namespace
 
-int64_t PartsOf(size_t text_bytes) {
-  return std::clamp<int64_t>(static_cast<int64_t>(text_bytes) / kPart_bytes, 1, omp_get_max_threads());
-}
-
 CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int64_t parts) {
   // Where the sample has no value of a column, the first one decides what it is.
   const bool known = std::all_of(plan.columns.begin(), plan.columns.end(),
                                  [](const CsvColumnPlan& column) { return column.kind != FieldKind::kMissing; });
+  if (parts == 0) {
+    parts = std::clamp<int64_t>((cursor.end() - cursor.at()) / kPart_bytes, 1, omp_get_max_threads());
+  }
   if (parts < 2 || !known) {
     return ReadInOrder(cursor, plan);
   }

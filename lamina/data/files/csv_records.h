@@ -28,13 +28,10 @@ struct CsvRecords {
   std::vector<int64_t> lines;  // of each record
 };
 
-/// The records at `cursor` and all behind it. The text is cut into `parts`, which threads read at once, each from a
-/// line on that looks like a record. Where they do not fit together, or have errors, all is read in order again: the
-/// result and errors are those of one part. Throws Error(kBadData).
+/// The records at `cursor` and all behind it. The text is cut into `parts` (0: what keeps all threads busy), which
+/// threads read at once, each from a line on that looks like a record. Where they do not fit together, or have errors,
+/// all is read in order again: the result and errors are those of one part. Throws Error(kBadData).
 CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int64_t parts);
-
-/// Parts that keep all threads busy with a text of this size.
-int64_t PartsOf(size_t text_bytes);
 
 /// The same in little memory, in one part: numbers go to `numbers`, and what was read leaves the memory of `text`.
 CsvRecords ReadRecordsToFile(CsvCursor cursor, const CsvRecordsPlan& plan, const TextFile& text, NumberFile& numbers);

@@ -29,8 +29,8 @@ struct ReadOptions {
   /// CSV: a folder for files that hold the columns of numbers, while the text is read piece by piece; "": all in
   /// memory.
   std::string scratch;
-  int64_t parts =
-      0;  // CSV: the text is read in so many at once, with the same result; 0: by its size and the processors
+  /// CSV: the text is read in so many parts at once, with the same result; 0: by its size and the processors.
+  int64_t parts = 0;
 
   bool operator==(const ReadOptions&) const = default;
 };
