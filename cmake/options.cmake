@@ -31,6 +31,9 @@ endif()
 if(LAMINA_SANITIZE)
   add_compile_options(
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${LAMINA_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  if(LAMINA_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_definitions(__SANITIZE_ADDRESS__)  # as g++ says it
+  endif()
   if(LAMINA_SANITIZE MATCHES undefined)  # checks at every pointer, of what address sees or the system does: half the compiling
     add_compile_options(
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,vptr,pointer-overflow,nonnull-attribute,returns-nonnull-attribute>")

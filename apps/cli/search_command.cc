@@ -60,6 +60,9 @@ void CheckOutputs(const SearchCommand& command) {
   files.written.push_back({"--csv", command.csv});
   command.json_output.Check(std::move(files));
   if (command.settings.ensemble > 0) {
+    if (command.settings.train.model.empty()) {
+      RefuseSetting("ensemble", "--ensemble needs --model FILE");
+    }
     CheckTrainOutputs(command.settings.train);
   }
   if (!command.plot.empty()) {

@@ -256,6 +256,8 @@ void MainWindow::ConnectSearch() {
   connect(search_, &SearchPage::Failed, this, [this](const Problem& problem) { notice_->ShowProblem(problem); });
   connect(search_, &SearchPage::Note, this, [this](const QString& text) { notice_->ShowNote(text); });
   connect(search_, &SearchPage::TrainRequested, this, &MainWindow::Start);
+  search_->may_replace_model = [this] { return MayReplaceModel(); };
+  connect(&search_->worker(), &SearchWorker::EnsembleMade, this, &MainWindow::TakeEnsemble);
   connect(&worker_, &TrainWorker::StateChanged, this, [this] { search_->SetTraining(worker_.active()); });
 }
 
@@ -335,6 +337,15 @@ void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   if (std::exchange(close_when_trained_, false) && files_->AskSaveModel()) {
     QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection);
   }
+}
+
+void MainWindow::TakeEnsemble(const std::shared_ptr<const TrainOutcome>& outcome) {
+  store_.Take(*outcome);
+  const QString networks = CountText(outcome->networks, tr("network"), tr("networks"));
+  const QString rows = tr("On the %1 rows").arg(outcome->evaluated_on);
+  results_->Show(tr("%1 of the search together, on the %2 rows").arg(networks, outcome->evaluated_on), *outcome);
+  notice_->ShowSuccess(tr("%1 of the search answer together. %2: %3. Save them as one model on the page Model (Ctrl+S).")
+                           .arg(networks, rows, EvaluationText(*outcome->evaluation)));
 }
 
 void MainWindow::ShowPage(Page page) { navigation_->setCurrentRow(static_cast<int>(page)); }

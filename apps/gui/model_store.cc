@@ -83,6 +83,7 @@ void ModelStore::Take(const TrainOutcome& outcome) {
   unsaved_ = true;
   history_ = outcome.history;
   settings_ = outcome.settings;
+  search_ = outcome.search;
   Q_EMIT Changed();
 }
 
@@ -97,6 +98,7 @@ void ModelStore::Open(const QString& path, const History& history) {
   unsaved_ = false;
   history_ = history;
   settings_ = settings;
+  search_.reset();
   Q_EMIT Changed();
 }
 
@@ -127,11 +129,17 @@ QString ModelStore::Description() const {
 }
 
 QString ModelStore::Command() const {
-  if (settings_.data.empty()) {
+  const std::string path = path_.isEmpty() ? "model.safetensors" : path_.toStdString();
+  if (search_) {
+    SearchSettings search = *search_;
+    search.train.model = path;
+    return FromText(SearchCommandLine(search));
+  }
+  if (settings_.data.empty() || model_->training.contains("ensemble")) {  // the search of a file's is not in the file
     return {};
   }
   TrainSettings settings = settings_;
-  settings.model = path_.isEmpty() ? "model.safetensors" : path_.toStdString();
+  settings.model = path;
   return FromText(TrainCommandLine(settings));
 }
 

@@ -4,8 +4,10 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
 
 #include "lamina/model/model.h"
+#include "lamina/search/search_settings.h"
 #include "lamina/train/history.h"
 #include "lamina/train/settings.h"
 
@@ -33,7 +35,7 @@ class ModelStore : public QObject {
 
   /// The model in words.
   QString Description() const;
-  /// The command that repeats the run, writing `model`.
+  /// The command that repeats the run or the search, writing `model`; "" where it is not known.
   QString Command() const;
 
  Q_SIGNALS:
@@ -45,6 +47,7 @@ class ModelStore : public QObject {
   bool unsaved_ = false;
   History history_;
   TrainSettings settings_;
+  std::optional<SearchSettings> search_;  // that the model is the ensemble of
 };
 
 }  // namespace lamina::gui

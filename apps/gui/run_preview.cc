@@ -91,6 +91,7 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
       {"learning-rate", NumberName(options.rule.learning_rate)},
       {"weight-decay", NumberName(options.rule.weight_decay)},
       {"patience", std::to_string(options.patience)},
+      {"patience-waves", std::to_string(options.patience_waves)},
       {"epochs", std::to_string(options.epochs)},
       {"batch", std::to_string(options.batch)},
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};

@@ -19,7 +19,7 @@ namespace {
 // A search that suits most data: the learning rate matters most, then the size of the network.
 constexpr std::pair<const char*, const char*> kFirstTried[] = {{"learning-rate", "0.0003,0.001,0.003,0.01"},
                                                                {"hidden", "32|128|128,64"}};
-constexpr const char* kHow[] = {"metric", "random", "halving", "first-epochs", "at-once"};
+constexpr const char* kHow[] = {"metric", "random", "halving", "first-epochs", "at-once", "time-limit", "ensemble"};
 
 const Setting<SearchSettings>& RowOf(std::string_view name) {
   for (const auto& row : SettingRows<SearchSettings>()) {

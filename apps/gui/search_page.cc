@@ -173,6 +173,9 @@ QWidget* SearchPage::MakeResults() {
 
 void SearchPage::Start() {
   const SearchSettings settings = form_->SettingsFor(document_.settings());
+  if (settings.ensemble > 0 && may_replace_model && !may_replace_model()) {
+    return;
+  }
   curves_->Clear();
   trials_->Set(nullptr);
   fitted_to_ = -1;

@@ -4,6 +4,7 @@
 #include <QAbstractTableModel>
 #include <QTimer>
 #include <QWidget>
+#include <functional>
 #include <memory>
 
 #include "run_document.h"
@@ -45,6 +46,8 @@ class SearchPage : public QWidget {
   SearchForm& form() { return *form_; }
   /// While a network is being trained no search starts.
   void SetTraining(bool training);
+  /// Asked before a search whose ensemble would take the place of the model at hand.
+  std::function<bool()> may_replace_model;
 
  Q_SIGNALS:
   void Failed(const lamina::gui::Problem& problem);

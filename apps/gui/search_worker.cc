@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "lamina/backend/backends.h"
+#include "lamina/search/ensemble.h"
+
 namespace lamina::gui {
 namespace {
 
@@ -31,6 +34,27 @@ void SearchWorker::Look(std::span<const Trial> trials, int stage, int stages) {
   findings_ = std::move(findings);
 }
 
+// The networks of the trials that answer best together, as one model.
+std::shared_ptr<const TrainOutcome> SearchWorker::Together(const SearchSettings& settings, const SearchResult& result) {
+  EnsembleResult ensemble = MakeEnsemble(*search_, result);
+  const Trial& best = result.trials[result.ranking.front()];
+  auto outcome = std::make_shared<TrainOutcome>();
+  outcome->settings = search_->SettingsOf(best);
+  outcome->search = settings;
+  outcome->history = best.history;
+  outcome->train_seconds = result.seconds;
+  outcome->evaluation = std::move(ensemble.test);
+  outcome->evaluated_on = tr("test");
+  if (!outcome->evaluation) {
+    const auto backend = MakeBackend("auto", {.threads = static_cast<int>(settings.train.threads)});
+    outcome->evaluation = Evaluate(ensemble.model, *backend, search_->DataOf(best)->validation);
+    outcome->evaluated_on = tr("validation");
+  }
+  outcome->networks = std::ssize(ensemble.parts);
+  outcome->model = std::make_shared<Model>(std::move(ensemble.model));
+  return outcome;
+}
+
 void SearchWorker::Start(const SearchSettings& settings) {
   if (active_) {
     return;
@@ -44,6 +68,7 @@ void SearchWorker::Start(const SearchSettings& settings) {
   Q_EMIT StateChanged();
   thread_.Post([this, settings] {
     SearchResult result;
+    std::shared_ptr<const TrainOutcome> together;
     const auto problem = Attempt([&] {
       search_.reset();  // its memory first
       search_ = std::make_unique<Search>(settings);
@@ -57,14 +82,20 @@ void SearchWorker::Start(const SearchSettings& settings) {
       };
       result = search_->Run(callbacks);
       Look(result.trials, search_->stages(), search_->stages());
+      if (settings.ensemble > 0 && !result.interrupted) {
+        together = Together(settings, result);
+      }
     });
-    results_.Post([this, problem, interrupted = result.interrupted, seconds = result.seconds] {
+    results_.Post([this, problem, together, interrupted = result.interrupted, seconds = result.seconds] {
       active_ = false;
       Q_EMIT StateChanged();
       if (problem) {
         Q_EMIT Failed(*problem);
       } else {
         Q_EMIT Finished(interrupted, seconds);
+        if (together != nullptr) {
+          Q_EMIT EnsembleMade(together);
+        }
       }
     });
   });

@@ -10,6 +10,7 @@
 
 #include "lamina/search/search.h"
 #include "problem.h"
+#include "train_worker.h"
 #include "work_thread.h"
 
 namespace lamina::gui {
@@ -42,9 +43,12 @@ class SearchWorker : public QObject {
  Q_SIGNALS:
   void StateChanged();
   void Finished(bool interrupted, double seconds);
+  /// After Finished() of a search with an ensemble.
+  void EnsembleMade(std::shared_ptr<const lamina::gui::TrainOutcome> outcome);
   void Failed(const lamina::gui::Problem& problem);
 
  private:
+  std::shared_ptr<const TrainOutcome> Together(const SearchSettings& settings, const SearchResult& result);
   void Look(std::span<const Trial> trials, int stage, int stages);
 
   std::unique_ptr<Search> search_;  // touched by the search's threads only, while one is active

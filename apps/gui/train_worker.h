@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lamina/model/explain.h"
+#include "lamina/search/search_settings.h"
 #include "lamina/train/cross_validation.h"
 #include "lamina/train/run_control.h"
 #include "lamina/train/session.h"
@@ -22,6 +23,8 @@ enum class RunState { kIdle, kPreparing, kRunning, kPaused, kStopping };
 struct TrainOutcome {
   std::shared_ptr<const Model> model;
   TrainSettings settings;
+  std::optional<SearchSettings> search;  // that it is the ensemble of
+  int64_t networks = 1;                  // of the ensemble
   History history;
   std::optional<Evaluation> evaluation;
   QString evaluated_on;                  // "test", "validation" or "training" rows

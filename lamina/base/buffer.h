@@ -12,7 +12,7 @@ namespace lamina {
 
 /// Gives back the memory of an AlignedBuffer.
 struct FreeBuffer {
-  int64_t mapped_bytes = 0;  // 0: from the heap
+  int64_t pooled_bytes = 0;  // 0: from the heap
   void operator()(void* p) const noexcept;
 };
 

@@ -38,7 +38,7 @@ double SecondsOfStep(const TrainSession& session, int64_t batch, int64_t shards,
   options.batch = batch;
   options.shards = shards;
   options.sharded_rows = 0;  // the rows that are here will do
-  options.patience = 0;
+  options.patience = options.patience_waves = 0;
   options.epochs = 1 << 20;
   Trainer trainer(network, session.backend(), options);
   TrainCallbacks callbacks;

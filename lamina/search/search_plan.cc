@@ -168,7 +168,7 @@ TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
   if (LearnsByGradient(settings)) {
     settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
     settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
-    settings.patience = 0;
+    settings.patience = settings.patience_waves = 0;
     settings.keep = "last";
   }
   return settings;

@@ -12,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/search/search_space.h"
+#include "lamina/train/command_line.h"
 #include "lamina/train/settings_text.h"
 
 namespace lamina {
@@ -27,11 +28,10 @@ void ValidateFiles(const SearchSettings& settings) {
     RefuseSetting("start-from", "--start-from is of one training", train.start_from, "Use lamina train.");
   }
   const bool retrains = settings.retrain || !train.history.empty() || !train.history_json.empty();
-  if (settings.ensemble > 0 && (retrains || train.model.empty())) {
+  if (settings.ensemble > 0 && retrains) {
     RefuseSetting("ensemble",
-                  retrains ? "--ensemble keeps the networks that were trained, --retrain and --history are of one more"
-                           : "--ensemble needs --model FILE",
-                  "", retrains ? "Leave one of them out." : "");
+                  "--ensemble keeps the networks that were trained, --retrain and --history are of one more", "",
+                  "Leave one of them out.");
   }
   if (settings.ensemble == 0 && !settings.retrain && (retrains || !train.model.empty())) {
     RefuseSetting("model", "--model is written by --retrain or --ensemble, --history by --retrain", train.model,
@@ -115,6 +115,12 @@ nlohmann::json ToJson(const SearchSettings& settings) {
     });
   }
   return node;
+}
+
+std::string SearchCommandLine(const SearchSettings& settings) {
+  const nlohmann::json values = ToJson(settings);
+  const nlohmann::json defaults = ToJson(SearchSettings());
+  return "lamina search" + FlagsText<TrainSettings>(values, defaults) + FlagsText<SearchSettings>(values, defaults);
 }
 
 std::optional<double> TimeLimit_seconds(const SearchSettings& settings) {

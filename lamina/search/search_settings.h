@@ -47,6 +47,9 @@ std::span<const Setting<SearchSettings>> SettingRows();
 
 nlohmann::json ToJson(const SearchSettings& settings);
 
+/// The command of the search, as TrainCommandLine() is of a training.
+std::string SearchCommandLine(const SearchSettings& settings);
+
 /// Those of the training settings: --retrain writes them.
 inline FileUse FilesOf(const SearchSettings& settings) { return FilesOf(settings.train); }
 

@@ -38,23 +38,23 @@ std::string ShellWord(std::string_view text) {
   return word + '\'';
 }
 
-std::string TrainCommandLine(const TrainSettings& settings) {
-  const json values = ToJson(settings);
-  const json defaults = ToJson(TrainSettings());
-  std::string text = "lamina train";
-  for (const auto& row : SettingRows<TrainSettings>()) {  // in this order; json objects are sorted by name
-    const json& value = values[row.name];
-    if (value == defaults[row.name]) {
-      continue;
-    }
-    if (value.is_boolean()) {
-      text += fmt::format(" --{}{}", value.get<bool>() ? "" : "no-", row.name);
-      continue;
-    }
-    const std::string word = ValueText(value);  // "=" keeps a leading minus from looking like a flag
-    text += fmt::format(" --{}{}{}", row.name, word.starts_with('-') ? "=" : " ", ShellWord(word));
+std::string FlagText(std::string_view name, const json& value, bool one_by_one) {
+  if (value.is_boolean()) {
+    return fmt::format(" --{}{}", value.get<bool>() ? "" : "no-", name);
   }
-  return text;
+  if (one_by_one && value.is_array()) {
+    std::string text;
+    for (const json& element : value) {
+      text += FlagText(name, element, false);
+    }
+    return text;
+  }
+  const std::string word = ValueText(value);  // "=" keeps a leading minus from looking like a flag
+  return fmt::format(" --{}{}{}", name, word.starts_with('-') ? "=" : " ", ShellWord(word));
+}
+
+std::string TrainCommandLine(const TrainSettings& settings) {
+  return "lamina train" + FlagsText<TrainSettings>(ToJson(settings), ToJson(TrainSettings()));
 }
 
 }  // namespace lamina

@@ -1,6 +1,7 @@
 // The command that repeats a training run.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,21 @@ namespace lamina {
 
 /// "lamina train --data digits.csv.gz --hidden 64": every setting that is not the default, quoted for a POSIX shell.
 std::string TrainCommandLine(const TrainSettings& settings);
+
+/// " --NAME VALUE"; a list whose elements have commas of their own has its flag once for each.
+std::string FlagText(std::string_view name, const nlohmann::json& value, bool one_by_one);
+
+/// Of every setting of S whose value is not the default, in the order of the rows (json objects are sorted by name).
+template <class S>
+std::string FlagsText(const nlohmann::json& values, const nlohmann::json& defaults) {
+  std::string text;
+  for (const Setting<S>& row : SettingRows<S>()) {
+    if (values.at(row.name) != defaults.at(row.name)) {
+      text += FlagText(row.name, values.at(row.name), row.commas);
+    }
+  }
+  return text;
+}
 
 /// `text` as one word of a POSIX shell.
 std::string ShellWord(std::string_view text);

@@ -67,7 +67,7 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
   all.epochs = std::max<int64_t>(1, std::llround(EndsAnywhere(whole) && whole.keep != "last" ? best : planned));
   all.weight_decay = folds.empty() ? settings.weight_decay : std::optional(folds.front().weight_decay);
   all.batch = folds.empty() ? settings.batch : std::optional(folds.front().batch);
-  all.patience = 0;
+  all.patience = all.patience_waves = 0;
   all.keep = "last";
   all.monitor = kMonitorLoss;
   return all;

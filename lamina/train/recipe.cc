@@ -15,6 +15,7 @@ namespace {
 
 // The numbers of RealMLP-TD-S are those of its parametrisation and update rule.
 bool HasItsRates(const TrainSettings& s) { return s.optimizer == "adam" && s.parametrization == "ntk"; }
+bool HasOpenEpochs(const TrainSettings& s) { return !s.epochs; }  // 20 epochs are 20 epochs
 bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam"; }
 
 struct RecipeRow {
@@ -44,6 +45,7 @@ constexpr RecipeRow kRows[] = {
     {"weight-decay", "", "0", "0"},
     {"schedule", "constant", "coslog4", "coslog4"},
     {"patience", "", "0", "0"},
+    {"patience-waves", "0", "1", "1", &HasOpenEpochs},
     {"monitor", "loss", "accuracy", "loss"},
     {"keep", "auto", "last_best", "last_best"},
 };

@@ -19,6 +19,9 @@ double AlongCosine(double from, double to, double t) {
   return to + 0.5 * (from - to) * (1.0 + std::cos(std::numbers::pi * t));
 }
 
+// The waves of coslog4 that are behind at t, the share of all steps that is done; its whole part have ended.
+double WavesDone(double t) { return std::log2(1.0 + 15.0 * t); }
+
 bool HasRateOfEpoch(ScheduleKind kind) {
   return kind != ScheduleKind::kCosLog4 && kind != ScheduleKind::kFlatCos && kind != ScheduleKind::kOneCycle;
 }
@@ -51,6 +54,21 @@ double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t ep
 
 bool ChangesBySteps(const Schedule& schedule) { return schedule.warmup > 0 || !HasRateOfEpoch(schedule.kind); }
 
+int64_t EpochsOfEndedWaves(const Schedule& schedule, int64_t epoch, int64_t epochs, int64_t waves) {
+  const auto ended = [&](int64_t after) {
+    return static_cast<int64_t>(WavesDone(static_cast<double>(after) / static_cast<double>(epochs)));
+  };
+  if (schedule.kind != ScheduleKind::kCosLog4 || epoch < 1 || ended(epoch) == ended(epoch - 1) ||
+      ended(epoch) < waves) {
+    return 0;
+  }
+  int64_t begin = 0;
+  while (ended(begin) < ended(epoch) - waves) {
+    ++begin;
+  }
+  return epoch - begin;
+}
+
 double StepRateAt(const Schedule& schedule, double learning_rate, double epoch_rate, double done) {
   constexpr double kCyclePeak = 0.3;
   constexpr double kCycleStart = 1.0 / 25;
@@ -58,7 +76,7 @@ double StepRateAt(const Schedule& schedule, double learning_rate, double epoch_r
   double rate = epoch_rate;
   switch (schedule.kind) {
     case ScheduleKind::kCosLog4:
-      rate = 0.5 * learning_rate * (1.0 - std::cos(2.0 * std::numbers::pi * std::log2(1.0 + 15.0 * done)));
+      rate = 0.5 * learning_rate * (1.0 - std::cos(2.0 * std::numbers::pi * WavesDone(done)));
       break;
     case ScheduleKind::kFlatCos: rate = AlongCosine(learning_rate, 0, std::max(0.0, 2.0 * done - 1.0)); break;
     case ScheduleKind::kOneCycle:

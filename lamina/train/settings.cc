@@ -218,6 +218,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.seed = settings.seed;
   options.shuffle = settings.shuffle;
   options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
+  options.patience_waves = open.patience_waves || rows.validation > 0 ? settings.patience_waves.value_or(0) : 0;
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
   options.checkpoint_epochs = settings.checkpoint_epochs;

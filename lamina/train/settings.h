@@ -130,6 +130,7 @@ struct TrainSettings {
   int64_t schedule_patience = Schedule{}.patience;
   double warmup = Schedule{}.warmup;
   std::optional<int64_t> patience;
+  std::optional<int64_t> patience_waves;
   double min_improvement = TrainOptions{}.min_improvement;
   std::string keep = "auto";
   bool shuffle = true;

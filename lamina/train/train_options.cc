@@ -55,6 +55,7 @@ void TrainOptions::Validate() const {
   Ranges::schedule_epochs.Require("schedule_epochs", static_cast<double>(schedule.step_epochs));
   Ranges::schedule_patience.Require("schedule_patience", static_cast<double>(schedule.patience));
   Ranges::patience.Require("patience", static_cast<double>(patience));
+  Ranges::patience_waves.Require("patience_waves", static_cast<double>(patience_waves));
   Ranges::min_improvement.Require("min_improvement", min_improvement);
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
   if (normalization == Normalization::kBatch && batch < 2) {
@@ -63,6 +64,14 @@ void TrainOptions::Validate() const {
                  .remedy = "Give a larger batch, or use no normalisation.",
                  .setting = "batch"});
   }
+}
+
+bool TrainOptions::StopsEarly(int64_t epoch, int64_t since_best) const {
+  if (epoch > 0 && patience > 0 && since_best >= patience) {
+    return true;
+  }
+  const int64_t waves = patience_waves > 0 ? EpochsOfEndedWaves(schedule, epoch, epochs, patience_waves) : 0;
+  return waves > 0 && since_best >= waves;
 }
 
 int TrainOptions::StateCount() const { return lbfgs ? Lbfgs::kStates : rule.StateCount(); }

@@ -58,6 +58,7 @@ struct TrainOptions {
   uint64_t seed = 0;
   bool shuffle = true;           // a new order every epoch
   int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
+  int64_t patience_waves = 0;    // waves of the schedule coslog4 without one before stopping, at their end; 0: never
   double min_improvement = 0.0;  // what counts as one
   Keep keep = Keep::kAuto;
   /// What tells the best epoch instead of the validation loss, from the network's outputs for the validation rows.
@@ -78,6 +79,8 @@ struct TrainOptions {
   bool KeepsBest(bool watched) const {
     return keep == Keep::kBest || ((keep == Keep::kAuto || keep == Keep::kLastBest) && watched);
   }
+  /// Whether training ends early after `epoch` epochs, the last `since_best` of them without improvement.
+  bool StopsEarly(int64_t epoch, int64_t since_best) const;
   /// Arrays of state that training keeps.
   int StateCount() const;
   /// What `name` means for these options: cpu for auto where only backends in host memory can train by them.
@@ -112,6 +115,7 @@ struct TrainRanges {
   static constexpr NumberRange schedule_epochs = kAtLeastOne;
   static constexpr NumberRange schedule_patience = kAtLeastOne;
   static constexpr NumberRange patience = kNotNegative;
+  static constexpr NumberRange patience_waves = kNotNegative;
   static constexpr NumberRange min_improvement = kNotNegative;
   static constexpr NumberRange checkpoint_epochs = kNotNegative;
 };

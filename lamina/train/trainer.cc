@@ -399,7 +399,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
   if (validation != nullptr) {
     RequireFit(*validation, network_);
   }
-  if (options_.patience > 0 && validation == nullptr) {
+  if ((options_.patience > 0 || options_.patience_waves > 0) && validation == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "early stopping (patience) needs validation rows",
                 {.remedy = "Give a validation share, or patience 0."});
   }
@@ -412,7 +412,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
   run.Start();
   state_.history.stop_reason = "epochs";
   while (state_.epoch < options_.epochs) {
-    if (options_.patience > 0 && state_.epoch > 0 && state_.epochs_since_best >= options_.patience) {
+    if (options_.StopsEarly(state_.epoch, state_.epochs_since_best)) {
       state_.history.stop_reason = "early_stopping";
       break;
     }

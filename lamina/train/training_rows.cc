@@ -211,6 +211,15 @@ std::vector<Row> TrainingRows() {
           "Stop after this many epochs without a better --monitor of the validation rows; 0: never; auto: a fifth of "
           "the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience}),
+      Row("patience-waves", &S::patience_waves,
+          "Stop where a wave of the schedule ends and so many waves brought no better --monitor of the validation rows; "
+          "0: never; auto: by the recipe (plain: 0; tabular: 1 where --epochs is auto and there are validation rows)",
+          {.range = TrainRanges::patience_waves,
+           .effect =
+               [](const S& s) {
+                 return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4) || s.schedule == kAutoText;
+               },
+           .effect_text = "For the schedule coslog4"}),
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",
           {.range = TrainRanges::min_improvement, .logarithmic = true}),
       Row("keep", &S::keep,

@@ -28,6 +28,7 @@ TEST(Recipe, TabularIsRealMlpTdS) {
     EXPECT_EQ(options.epochs, 256);
     EXPECT_EQ(options.batch, 256);
     EXPECT_EQ(options.patience, 0);
+    EXPECT_EQ(options.patience_waves, 1);
     EXPECT_EQ(options.rule.learning_rate, classes ? 0.04 : 0.07);
     EXPECT_EQ(options.rule.beta2, 0.95);
     EXPECT_EQ(options.rule.weight_decay, 0);
@@ -40,6 +41,16 @@ TEST(Recipe, TabularIsRealMlpTdS) {
     EXPECT_EQ(rates[1].weights, 1);
     EXPECT_EQ(InitializationFrom(Tabular(), layers), Initialization::kNtk);
   }
+}
+
+TEST(Recipe, WavesEndTrainingOnlyWhereNobodySaysHowLong) {
+  EXPECT_EQ(TrainOptionsFrom(Tabular(), Loss::kMse, {100, 0, false, 5}).patience_waves, 0);  // nothing to watch
+  TrainSettings settings = Tabular();
+  settings.epochs = 20;
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 20, false, 5}).patience_waves, 0);
+  settings.patience_waves = 2;
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 20, false, 5}).patience_waves, 2);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 0, false, 5}).patience_waves, 2);  // the trainer refuses
 }
 
 TEST(Recipe, PlainLeavesTrainingAsItWas) {
