@@ -24,7 +24,7 @@
 #include "model_page.h"
 #include "network_page.h"
 #include "notice_bar.h"
-#include "number_text.h"
+#include "outcome_text.h"
 #include "predict_panel.h"
 #include "results_page.h"
 #include "run_bar.h"
@@ -257,7 +257,8 @@ void MainWindow::ConnectSearch() {
   connect(search_, &SearchPage::Note, this, [this](const QString& text) { notice_->ShowNote(text); });
   connect(search_, &SearchPage::TrainRequested, this, &MainWindow::Start);
   search_->may_replace_model = [this] { return MayReplaceModel(); };
-  connect(&search_->worker(), &SearchWorker::EnsembleMade, this, &MainWindow::TakeEnsemble);
+  connect(&search_->worker(), &SearchWorker::EnsembleMade, this,
+          [this](const std::shared_ptr<const TrainOutcome>& outcome) { Take(*outcome); });
   connect(&worker_, &TrainWorker::StateChanged, this, [this] { search_->SetTraining(worker_.active()); });
 }
 
@@ -297,55 +298,34 @@ bool MainWindow::MayReplaceModel() {
 void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   training_->Pull();
   training_->curves().Set(outcome->history);
-  store_.Take(*outcome);
-  const auto epochs = std::ssize(outcome->history.epochs);
-  const bool together = outcome->history.stop_reason == "folds";
-  QString text = outcome->stopped ? tr("Stopped after %1") : tr("Trained for %1");
-  text = text.arg(CountText(epochs, tr("epoch"), tr("epochs"))) +
-         tr(" in %1").arg(FromText(DurationText(outcome->train_seconds)));
-  if (outcome->history.stop_reason == "early_stopping") {
-    text += tr(", stopped early");
-  } else if (outcome->history.stop_reason == "converged") {
-    text += tr(", converged");
-  } else if (together) {
-    text = tr("The networks of %1 folds answer together").arg(outcome->fold_count);
-  }
-  if (outcome->history.best_epoch > 0) {
-    text += tr("; best epoch %1").arg(outcome->history.best_epoch);
-  }
-  training_->Log(text);
-  if (outcome->evaluation) {
-    const QString rows = tr("On the %1 rows").arg(outcome->evaluated_on);
-    training_->Log(rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation));
-    results_->Show(outcome->folds.empty()
-                       ? rows
-                       : (together ? tr("%1 folds together") : tr("%1 folds, then all rows")).arg(outcome->fold_count),
-                   *outcome);
-    if (const QString folds = FoldsText(*outcome); !folds.isEmpty()) {
-      training_->Log(folds);
-      text += QStringLiteral(". ") + folds;
-    }
-    text += QStringLiteral(". ") + rows + QStringLiteral(": ") + EvaluationText(*outcome->evaluation);
-  }
-  const QString remark = outcome->evaluation ? RemarkOn(*outcome->evaluation) : QString();
-  text += tr(". Save it on the page Model (Ctrl+S).") + (remark.isEmpty() ? QString() : QLatin1Char(' ') + remark);
-  if (outcome->evaluation && remark.isEmpty() && IsGood(*outcome->evaluation)) {
-    notice_->ShowSuccess(text);
-  } else {
-    notice_->ShowNote(text);
-  }
+  Take(*outcome);
   if (std::exchange(close_when_trained_, false) && files_->AskSaveModel()) {
     QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection);
   }
 }
 
-void MainWindow::TakeEnsemble(const std::shared_ptr<const TrainOutcome>& outcome) {
-  store_.Take(*outcome);
-  const QString networks = CountText(outcome->networks, tr("network"), tr("networks"));
-  const QString rows = tr("On the %1 rows").arg(outcome->evaluated_on);
-  results_->Show(tr("%1 of the search together, on the %2 rows").arg(networks, outcome->evaluated_on), *outcome);
-  notice_->ShowSuccess(tr("%1 of the search answer together. %2: %3. Save them as one model on the page Model (Ctrl+S).")
-                           .arg(networks, rows, EvaluationText(*outcome->evaluation)));
+void MainWindow::Take(const TrainOutcome& outcome) {
+  store_.Take(outcome);
+  QString text = RunText(outcome);
+  training_->Log(text);
+  if (outcome.evaluation) {
+    const QString line =
+        tr("On the %1 rows").arg(outcome.evaluated_on) + QStringLiteral(": ") + EvaluationText(*outcome.evaluation);
+    training_->Log(line);
+    results_->Show(ResultsTitle(outcome), outcome);
+    if (const QString folds = FoldsText(outcome); !folds.isEmpty()) {
+      training_->Log(folds);
+      text += QStringLiteral(". ") + folds;
+    }
+    text += QStringLiteral(". ") + line;
+  }
+  const QString remark = outcome.evaluation ? RemarkOn(*outcome.evaluation) : QString();
+  text += tr(". Save it on the page Model (Ctrl+S).") + (remark.isEmpty() ? QString() : QLatin1Char(' ') + remark);
+  if (outcome.evaluation && remark.isEmpty() && IsGood(*outcome.evaluation)) {
+    notice_->ShowSuccess(text);
+  } else {
+    notice_->ShowNote(text);
+  }
 }
 
 void MainWindow::ShowPage(Page page) { navigation_->setCurrentRow(static_cast<int>(page)); }

@@ -66,7 +66,7 @@ class MainWindow : public QMainWindow {
   void Start();
   void StartNow();
   void Finish(const std::shared_ptr<const TrainOutcome>& outcome);
-  void TakeEnsemble(const std::shared_ptr<const TrainOutcome>& outcome);
+  void Take(const TrainOutcome& outcome);
   void ShowTitle();
   void Restore();
   void Remember() const;

@@ -26,7 +26,6 @@ using nlohmann::json;
 TrainSettings SettingsOfFold(const TrainSettings& settings, int64_t fold) {
   TrainSettings one = settings;
   one.fold = fold;
-  one.bag = false;
   one.model = one.history = one.history_json = one.checkpoint = one.out_of_fold = one.test = "";
   one.checkpoint_epochs = 0;
   return one;
@@ -273,6 +272,7 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   result.found.encoding = settings.bag ? std::optional(EncodingOfAll(settings, raw, custom)) : std::nullopt;
   Collector collector(raw, settings);
   double log_temperature = 0;
+  bool told_by_tested = false;
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
     TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
     if (callbacks.started) {
@@ -288,6 +288,8 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
       RefuseNearest(session.model(), "--bag");
       result.found.networks.push_back(session.model().network);
     }
+    told_by_tested =
+        settings.bag && session.validation().size() > 0 && session.validation().rows == session.test().rows;
     FoldResult one;
     one.fold = fold;
     one.train_rows = session.rows().train;
@@ -319,6 +321,11 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   }
   result.out_of_fold = collector.Finish();
   result.remarks = RareClasses(result.out_of_fold, settings.folds);
+  if (told_by_tested) {
+    result.remarks.emplace_back(
+        "the rows of a fold also told its network's best epoch: the figures of the folds are a little better than new "
+        "rows will be (--split 0.8,0.2,0 keeps others for that)");
+  }
   result.final_settings = SettingsOfAll(settings, raw, result.folds);
   result.found.cross_validation = ToJson(result);
   if (!settings.out_of_fold.empty()) {

@@ -182,6 +182,9 @@ Split SplitFold(const Table& table, std::span<const int64_t> rows, std::span<con
     split = SplitRows(rest, Where(strata, fold, remains), of_rest);
   }
   split.test = Where(rows, fold, [&](int64_t f) { return f == options.fold; });
+  if (options.bag && shares.validation == 0) {
+    split.validation = split.test;
+  }
   return split;
 }
 

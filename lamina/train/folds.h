@@ -16,6 +16,7 @@ struct FoldOptions {
   int64_t fold = 0;      // the one that is tested, from 1; 0: none
   std::string group;     // column whose equal values stay together
   std::string split_by;  // as SplitRowsBy(): text groups rows, numbers and dates order them
+  bool bag = false;      // without a validation share the rows that are tested validate, too
 
   bool operator==(const FoldOptions&) const = default;
 };
@@ -28,7 +29,8 @@ std::vector<int64_t> AssignFolds(const Table& table, std::span<const int64_t> ro
                                  const FoldOptions& options, uint64_t seed);
 
 /// The rows of fold options.fold are the test. The others train and validate by the shares of `split` (its test share
-/// is not looked at), groups whole; of rows in an order only those before the test, the last of them validate.
+/// is not looked at), groups whole; of rows in an order only those before the test, the last of them validate. Of a bag
+/// without a validation share the tested rows are the validation rows, too.
 Split SplitFold(const Table& table, std::span<const int64_t> rows, std::span<const int32_t> strata,
                 const FoldOptions& options, const SplitOptions& split);
 

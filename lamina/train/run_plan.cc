@@ -135,7 +135,7 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
       RefuseSetting("folds", "--folds is a run a fold, and this makes one", FieldText(&settings.folds),
                     "Choose one with --fold, or use lamina train, which makes them all.");
     }
-    options.folds = {settings.folds, settings.fold, settings.group, settings.split_by};
+    options.folds = {settings.folds, settings.fold, settings.group, settings.split_by, settings.bag};
     const bool whole = !settings.group.empty() || !settings.split_by.empty();  // classes are where their groups are
     options.split.stratify = !whole && (settings.stratify || TaskOf(settings, raw) == Task::kClassification);
   }

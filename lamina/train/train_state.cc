@@ -45,7 +45,8 @@ Verdict CheckTrainState(const TrainState& state, const Network& network, const T
     return Verdict::No("a counter or sum is out of range");
   }
   // Checkpoints of earlier programs have none where nothing was stopped early: the last weights are kept then.
-  const bool needs_best = options.keep == Keep::kBest || (options.keep == Keep::kAuto && (options.patience > 0 || options.patience_waves > 0));
+  const bool needs_best = options.keep == Keep::kBest ||
+                          (options.keep == Keep::kAuto && (options.patience > 0 || options.patience_waves > 0));
   if (needs_best && state.epoch > 0 && !best_given) {
     return Verdict::No("it lacks the best weights so far, which these options keep");
   }

@@ -212,7 +212,8 @@ std::vector<Row> TrainingRows() {
           "the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience}),
       Row("patience-waves", &S::patience_waves,
-          "Stop where a wave of the schedule ends and so many waves brought no better --monitor of the validation rows; "
+          "Stop where a wave of the schedule ends and so many waves brought no better --monitor of the validation "
+          "rows; "
           "0: never; auto: by the recipe (plain: 0; tabular: 1 where --epochs is auto and there are validation rows)",
           {.range = TrainRanges::patience_waves,
            .effect =

@@ -67,7 +67,8 @@ TEST(PagePool, ThreadsShareIt) {
   std::vector<char> right(kThreads, 0);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] { right[static_cast<size_t>(t)] = TakeAndGive(10 + static_cast<uint64_t>(t), 300 << 10, 200); });
+    threads.emplace_back(
+        [&, t] { right[static_cast<size_t>(t)] = TakeAndGive(10 + static_cast<uint64_t>(t), 300 << 10, 200); });
   }
   for (std::thread& thread : threads) {
     thread.join();

@@ -40,7 +40,6 @@ class ShownTest : public WindowTest {
   void PicturesAreShownAndDrawn();
   void PoorResultsAreNoSuccess();
   void ASearchFindsAndUsesTheBest();
-  void TheBestTrialsAnswerTogether();
   void WeightsAndDerivedColumnsAreUsed();
   void TheManualIsThere();
   void ThemesAreKept();
@@ -311,40 +310,6 @@ void ShownTest::ASearchFindsAndUsesTheBest() {
   QVERIFY(Settled());
   Click("search.train");
   QVERIFY(QTest::qWaitFor([this] { return window().store().model() != nullptr; }, kPatience_ms));
-}
-
-void ShownTest::TheBestTrialsAnswerTogether() {
-  QVERIFY(Load(Digits()));
-  SmallRun(3);
-  QVERIFY(Settled());
-  window().ShowPage(Page::kSearch);
-  const auto values = window().findChildren<QLineEdit*>(QStringLiteral("search.values"));
-  for (const auto& [line, text] : {std::pair(values[0], "0.005,0.01"), {values[1], "16|24"}}) {
-    line->setText(QString::fromLatin1(text));
-    Q_EMIT line->textEdited(line->text());
-  }
-  auto* ensemble = Find<QLineEdit>("search.ensemble");
-  ensemble->setText(QStringLiteral("-1"));
-  Q_EMIT ensemble->textEdited(ensemble->text());
-  QVERIFY(!Find<QLabel>("search.problem")->text().isEmpty());
-  ensemble->setText(QStringLiteral("3"));
-  Q_EMIT ensemble->textEdited(ensemble->text());
-  Click("search.start");
-  QVERIFY(QTest::qWaitFor([this] { return window().store().model() != nullptr; }, kPatience_ms));
-  QVERIFY2(Notice().contains(QStringLiteral("together")), qPrintable(Notice()));
-  const Model& model = *window().store().model();
-  QVERIFY(std::ssize(model.others) + 1 <= 3);
-  QVERIFY(model.training.contains("ensemble"));
-  const QString command = window().store().Command();
-  QVERIFY2(command.startsWith(QStringLiteral("lamina search ")), qPrintable(command));
-  for (const char* part : {"--ensemble 3", "--vary learning-rate=0.005,0.01", "--vary 'hidden=16|24'", "--model "}) {
-    QVERIFY2(command.contains(QLatin1String(part)), qPrintable(command));
-  }
-  const QString path = Path(QStringLiteral("together.safetensors"));
-  window().store().Save(path);
-  QCOMPARE(LoadModel(path.toStdString()).others.size(), model.others.size());
-  window().store().Open(path);
-  QVERIFY2(window().store().Command().isEmpty(), "the search is not in the file");
 }
 
 void ShownTest::WeightsAndDerivedColumnsAreUsed() {

@@ -2,6 +2,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QTableWidget>
@@ -12,6 +13,7 @@
 #include "lamina/model/model.h"
 #include "model_page.h"
 #include "predict_panel.h"
+#include "search_page.h"
 #include "tests/gui/window_test.h"
 #include "training_page.h"
 
@@ -33,6 +35,7 @@ class TrainingTest : public WindowTest {
   void CloseInTheMiddle();
   void RegressionShowsPredictedAndTrue();
   void FoldsAndWhatColumnsMatter();
+  void TheBestTrialsOfASearchAnswerTogether();
 
  private:
   QJsonDocument Program(const QStringList& arguments);
@@ -316,6 +319,40 @@ void TrainingTest::FoldsAndWhatColumnsMatter() {
   QVERIFY(importance->item(0, 2)->data(Qt::UserRole).toDouble() >
           importance->item(1, 2)->data(Qt::UserRole).toDouble());
   QVERIFY(!window().training().curves().epochs().empty());  // of the model of all rows
+}
+
+void TrainingTest::TheBestTrialsOfASearchAnswerTogether() {
+  QVERIFY(Load(Digits()));
+  SmallRun(3);
+  QVERIFY(Settled());
+  window().ShowPage(Page::kSearch);
+  const auto values = window().findChildren<QLineEdit*>(QStringLiteral("search.values"));
+  for (const auto& [line, text] : {std::pair(values[0], "0.005,0.01"), {values[1], "16|24"}}) {
+    line->setText(QString::fromLatin1(text));
+    Q_EMIT line->textEdited(line->text());
+  }
+  auto* ensemble = Find<QLineEdit>("search.ensemble");
+  ensemble->setText(QStringLiteral("-1"));
+  Q_EMIT ensemble->textEdited(ensemble->text());
+  QVERIFY(!Find<QLabel>("search.problem")->text().isEmpty());
+  ensemble->setText(QStringLiteral("3"));
+  Q_EMIT ensemble->textEdited(ensemble->text());
+  Click("search.start");
+  QVERIFY(QTest::qWaitFor([this] { return window().store().model() != nullptr; }, kPatience_ms));
+  QVERIFY2(Notice().contains(QStringLiteral("together")), qPrintable(Notice()));
+  const Model& model = *window().store().model();
+  QVERIFY(std::ssize(model.others) + 1 <= 3);
+  QVERIFY(model.training.contains("ensemble"));
+  const QString command = window().store().Command();
+  QVERIFY2(command.startsWith(QStringLiteral("lamina search ")), qPrintable(command));
+  for (const char* part : {"--ensemble 3", "--vary learning-rate=0.005,0.01", "--vary 'hidden=16|24'", "--model "}) {
+    QVERIFY2(command.contains(QLatin1String(part)), qPrintable(command));
+  }
+  const QString path = Path(QStringLiteral("together.safetensors"));
+  window().store().Save(path);
+  QCOMPARE(LoadModel(path.toStdString()).others.size(), model.others.size());
+  window().store().Open(path);
+  QVERIFY2(window().store().Command().isEmpty(), "the search is not in the file");
 }
 
 }  // namespace

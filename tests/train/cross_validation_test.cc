@@ -155,12 +155,31 @@ TEST(CrossValidationTest, ABagAnswersTheMeanOfTheFoldsNetworks) {
   }
 }
 
-TEST(CrossValidationTest, ABagNeedsAllFolds) {
+// Without a validation share the rows that a network is tested on tell its best epoch, and a remark says so.
+TEST(CrossValidationTest, TestedRowsOfABagMayValidate) {
+  const TemporaryFolder folder;
+  for (const bool bag : {true, false}) {
+    for (const double share : {0.0, 0.2}) {
+      TrainSettings settings = FoldSettings(folder, true);
+      settings.bag = bag;
+      settings.split = {1 - share, share, 0};
+      const RawData raw = ReadRawData(settings);
+      const CrossValidation result = CrossValidate(settings, raw, {});
+      const bool tells = bag && share == 0;
+      for (const FoldResult& fold : result.folds) {
+        EXPECT_EQ(fold.validation_rows == fold.test_rows, tells);
+        EXPECT_EQ(fold.validation_rows > 0, tells || share > 0);
+      }
+      const auto says = [](const std::string& remark) { return Mentions(remark, "best epoch"); };
+      EXPECT_EQ(std::any_of(result.remarks.begin(), result.remarks.end(), says), tells);
+    }
+  }
+}
+
+TEST(CrossValidationTest, ABagNeedsFolds) {
   const TemporaryFolder folder;
   TrainSettings settings = FoldSettings(folder, true);
   settings.bag = true;
-  settings.fold = 2;
-  EXPECT_TRUE(Mentions(CaughtError([&] { ValidateSettings(settings); }).what(), "--fold trains one"));
   settings.folds = settings.fold = 0;
   settings.out_of_fold = "";
   EXPECT_TRUE(Mentions(CaughtError([&] { ValidateSettings(settings); }).what(), "needs --folds"));

@@ -234,8 +234,8 @@ struct SlopeFinish {
   const InputGradientArgs* args;
   SlopeFn<T> slope;  // null: none
 
-  // Asks for what the slopes are of before the tile is computed: a few lines of each row, no stream for the processor to
-  // see. Waiting for them was half of the time of mish's slopes.
+  // Asks for what the slopes are of before the tile is computed: a few lines of each row, no stream for the processor
+  // to see. Waiting for them was half of the time of mish's slopes.
   void Prefetch(const TilePlace& at) const {
     const ConstMatrixView& of = args->previous_z.empty() ? args->x : args->previous_z;
     for (int64_t i = 0; slope != nullptr && i < at.rows; ++i) {
