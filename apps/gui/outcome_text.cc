@@ -37,12 +37,11 @@ QString RunText(const TrainOutcome& outcome) {
 }
 
 QString ResultsTitle(const TrainOutcome& outcome) {
-  const QString rows = QObject::tr("On the %1 rows").arg(outcome.evaluated_on);
   if (outcome.search) {
     return QObject::tr("%1 of the search together, on the %2 rows").arg(TogetherText(outcome), outcome.evaluated_on);
   }
   if (outcome.folds.empty()) {
-    return rows;
+    return QObject::tr("On the %1 rows").arg(outcome.evaluated_on);
   }
   return (IsBag(outcome) ? QObject::tr("%1 folds together") : QObject::tr("%1 folds, then all rows"))
       .arg(outcome.fold_count);

@@ -272,7 +272,6 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   result.found.encoding = settings.bag ? std::optional(EncodingOfAll(settings, raw, custom)) : std::nullopt;
   Collector collector(raw, settings);
   double log_temperature = 0;
-  bool told_by_tested = false;
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
     TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
     if (callbacks.started) {
@@ -288,8 +287,6 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
       RefuseNearest(session.model(), "--bag");
       result.found.networks.push_back(session.model().network);
     }
-    told_by_tested =
-        settings.bag && session.validation().size() > 0 && session.validation().rows == session.test().rows;
     FoldResult one;
     one.fold = fold;
     one.train_rows = session.rows().train;
@@ -321,10 +318,10 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   }
   result.out_of_fold = collector.Finish();
   result.remarks = RareClasses(result.out_of_fold, settings.folds);
-  if (told_by_tested) {
+  if (settings.bag && LearnsByGradient(settings) && settings.split.size() == 3 && settings.split[1] == 0) {
     result.remarks.emplace_back(
-        "the rows of a fold also told its network's best epoch: the figures of the folds are a little better than new "
-        "rows will be (--split 0.8,0.2,0 keeps others for that)");
+        "the rows of a fold also told its network's best epoch: its figures are a little better than new rows' will "
+        "be");
   }
   result.final_settings = SettingsOfAll(settings, raw, result.folds);
   result.found.cross_validation = ToJson(result);

@@ -41,6 +41,7 @@ std::vector<int64_t> DealGroups(const std::vector<double>& keys, int64_t folds, 
     groups[keys[i]].push_back(i);
   }
   std::vector<const std::vector<size_t>*> order;
+  order.reserve(groups.size());
   for (const auto& [key, members] : groups) {
     order.push_back(&members);
   }
