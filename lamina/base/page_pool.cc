@@ -28,8 +28,7 @@ constexpr int64_t RoundedUp(int64_t bytes, int64_t to) { return (bytes + to - 1)
 // thread); null where there is none.
 char* Map(int64_t size_bytes) {
   const int64_t more = size_bytes + kPage_bytes;  // somewhere in it a large page begins
-  void* mapped = mmap(nullptr, static_cast<size_t>(more), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapped = mmap(nullptr, static_cast<size_t>(more), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     return nullptr;
   }

@@ -194,9 +194,6 @@ struct ForwardFinish {
   void Prefetch(const TilePlace& at) const {
     for (int64_t j = 0; j < at.columns; ++j) {
       __builtin_prefetch(args->a.Row<T>(at.column + j) + at.row, 0, 2);
-      if (!args->z.empty()) {
-        __builtin_prefetch(args->z.Row<T>(at.column + j) + at.row, 0, 2);
-      }
     }
   }
   void operator()(T* tile, const TilePlace& at) const {
@@ -234,16 +231,7 @@ struct SlopeFinish {
   const InputGradientArgs* args;
   SlopeFn<T> slope;  // null: none
 
-  // Asks for what the slopes are of before the tile is computed: a few lines of each row, no stream for the processor
-  // to see. Waiting for them was half of the time of mish's slopes.
-  void Prefetch(const TilePlace& at) const {
-    const ConstMatrixView& of = args->previous_z.empty() ? args->x : args->previous_z;
-    for (int64_t i = 0; slope != nullptr && i < at.rows; ++i) {
-      for (int64_t j = 0; j < at.columns; j += kLineElements<T>) {
-        __builtin_prefetch(of.Row<T>(at.row + i) + at.column + j, 0, 2);
-      }
-    }
-  }
+  void Prefetch(const TilePlace&) const {}
   void operator()(T* tile, const TilePlace& at) const {
     for (int64_t i = 0; i < at.rows; ++i) {
       const T* g = tile + i * at.width;
