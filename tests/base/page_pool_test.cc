@@ -14,6 +14,8 @@
 namespace lamina {
 namespace {
 
+constexpr int64_t kLeast_bytes = 16 << 10;
+
 struct Piece {
   unsigned char* data;
   int64_t size_bytes;
@@ -39,7 +41,7 @@ bool TakeAndGive(uint64_t seed, int64_t largest_bytes, int rounds) {
       give(random.Below(pieces.size()));
       continue;
     }
-    const auto size = static_cast<int64_t>(kLeastPooled_bytes + random.Below(static_cast<uint64_t>(largest_bytes)));
+    const auto size = static_cast<int64_t>(kLeast_bytes + random.Below(static_cast<uint64_t>(largest_bytes)));
     const Piece piece{static_cast<unsigned char*>(AllocatePages(size)), size, static_cast<unsigned char>(round % 251)};
     right = right && piece.data != nullptr && reinterpret_cast<uintptr_t>(piece.data) % 64 == 0 && IsAll(piece, 0);
     if (piece.data == nullptr) {
