@@ -57,7 +57,7 @@ const DeriveFunction& FindFunction(std::string_view name, const std::string& tex
     }
     names.emplace_back(function.name);
   }
-  ThrowUnknownName(name, names, fmt::format("--derive {}: unknown function", text));
+  ThrowUnknownName(name, names, fmt::format("--derive {:.200}: unknown function", text));
 }
 
 Derivation Parse(const std::string& text) {
