@@ -109,7 +109,9 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 }
 
 void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
-  ValidateSettings(settings_, custom_);
+  TrainSettings checked = settings_;
+  checked.bag = checked.bag && !(found_ && found_->encoding);  // CrossValidate() trains a bag fold by fold
+  ValidateSettings(checked, custom_);
   if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
   }

@@ -54,6 +54,9 @@ void ValidateFolds(const TrainSettings& settings) {
     RefuseSetting("checkpoint", "--folds is several runs, and a checkpoint is of one", settings.checkpoint,
                   "Leave --checkpoint out, or train one fold (--fold 1).");
   }
+  if (settings.bag && settings.fold > 0) {
+    RefuseSetting("bag", "--bag keeps the networks of all folds, and --fold trains one", "", "Leave one of them out.");
+  }
   if (!settings.start_from.empty()) {
     RefuseSetting("folds", "--start-from may know the rows that --folds would test it on", "",
                   "Leave one of them out.");

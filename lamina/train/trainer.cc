@@ -400,8 +400,8 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
     RequireFit(*validation, network_);
   }
   if ((options_.patience > 0 || options_.patience_waves > 0) && validation == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument, "early stopping (patience) needs validation rows",
-                {.remedy = "Give a validation share, or patience 0."});
+    throw Error(ErrorCode::kInvalidArgument, "early stopping (patience, patience-waves) needs validation rows",
+                {.remedy = "Give a validation share, or set both to 0."});
   }
   Run_ run(*this, train, validation, callbacks);
   if (run.sharded != nullptr) {

@@ -176,10 +176,13 @@ TEST(CrossValidationTest, TestedRowsOfABagMayValidate) {
   }
 }
 
-TEST(CrossValidationTest, ABagNeedsFolds) {
+TEST(CrossValidationTest, ABagNeedsAllFolds) {
   const TemporaryFolder folder;
   TrainSettings settings = FoldSettings(folder, true);
   settings.bag = true;
+  settings.fold = 2;
+  EXPECT_TRUE(Mentions(CaughtError([&] { ValidateSettings(settings); }).what(), "--fold trains one"));
+  EXPECT_TRUE(Mentions(CaughtError([&] { TrainSession session(settings); }).what(), "--fold trains one"));
   settings.folds = settings.fold = 0;
   settings.out_of_fold = "";
   EXPECT_TRUE(Mentions(CaughtError([&] { ValidateSettings(settings); }).what(), "needs --folds"));

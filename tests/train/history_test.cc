@@ -1,12 +1,15 @@
 // History as CSV and JSON; learning-rate schedules against their documentation.
 #include "lamina/train/history.h"
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "lamina/train/schedule.h"
+#include "lamina/train/train_options.h"
 #include "tests/caught_error.h"
 
 namespace lamina {
@@ -115,6 +118,32 @@ TEST(Schedule, RatesOfSteps) {
   for (const ScheduleKind kind : {ScheduleKind::kCosLog4, ScheduleKind::kFlatCos, ScheduleKind::kOneCycle}) {
     EXPECT_TRUE(ChangesBySteps({.kind = kind}));
   }
+}
+
+// Waves of 1, 2, 4 and 8 fifteenths.
+TEST(Schedule, TrainingStopsWhereAWaveEnds) {
+  const Schedule waves{.kind = ScheduleKind::kCosLog4};
+  std::vector<std::array<int64_t, 3>> ends;
+  for (int64_t epoch = 0; epoch <= 30; ++epoch) {
+    if (const int64_t last = EpochsOfEndedWaves(waves, epoch, 30, 1); last > 0) {
+      ends.push_back({epoch, last, EpochsOfEndedWaves(waves, epoch, 30, 2)});
+    }
+    EXPECT_EQ(EpochsOfEndedWaves({.kind = ScheduleKind::kFlatCos}, epoch, 30, 1), 0);
+  }
+  EXPECT_EQ(ends, (std::vector<std::array<int64_t, 3>>{{2, 2, 0}, {6, 4, 6}, {14, 8, 12}, {30, 16, 24}}));
+  TrainOptions options;
+  options.epochs = 30;
+  options.schedule = waves;
+  options.patience_waves = 1;
+  EXPECT_TRUE(options.StopsEarly(6, 4));    // the best is the last of the wave before
+  EXPECT_FALSE(options.StopsEarly(6, 3));   // of this one
+  EXPECT_FALSE(options.StopsEarly(13, 9));  // none ends
+  EXPECT_FALSE(options.StopsEarly(2, 1));
+  options.patience_waves = 2;
+  EXPECT_FALSE(options.StopsEarly(14, 11));
+  EXPECT_TRUE(options.StopsEarly(14, 12));
+  options.patience_waves = 0;
+  EXPECT_FALSE(options.StopsEarly(14, 14));
 }
 
 }  // namespace

@@ -212,6 +212,22 @@ TEST(Trainer, EarlyStoppingStopsAndKeepsTheBest) {
   EXPECT_NEAR(run.ValidationLoss(trained.network), best, 1e-12);
 }
 
+TEST(Trainer, AWaveThatBringsNothingIsTheLast) {
+  Overfit run;
+  run.options.patience = 0;
+  run.options.patience_waves = 1;
+  run.options.schedule = {.kind = ScheduleKind::kCosLog4};
+  const Network start = NetworkFor(run.train, 64, "softmax");
+  const Trained trained = Train(*run.backend, run.options, start, run.train, &run.validation);
+  const History& history = trained.history;
+  EXPECT_EQ(history.stop_reason, "early_stopping");
+  const int64_t done = std::ssize(history.epochs);
+  EXPECT_TRUE(done == 12 || done == 28) << done;  // where the second or the third wave of 60 epochs ends
+  EXPECT_LE(history.best_epoch, done == 12 ? 4 : 12);
+  EXPECT_NEAR(run.ValidationLoss(trained.network),
+              history.epochs[static_cast<size_t>(history.best_epoch - 1)].validation_loss, 1e-12);
+}
+
 TEST(Trainer, KeepSaysWhichWeightsRemain) {
   Overfit run;
   const Network start = NetworkFor(run.train, 64, "softmax");
