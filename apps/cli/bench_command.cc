@@ -256,8 +256,7 @@ Command AddBench(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));
   train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
-  train_app
-      ->add_option("--precision", train->precision, "Of the operands of products: exact, fast (TF32 on a GPU) or bf16")
+  train_app->add_option("--precision", train->precision, "Of the operands of products, as of train")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesIn(kPrecisions)));
   AddKernelFlag(*train_app, train->kernel);

@@ -216,7 +216,8 @@ Verdict HostBackend::Supports(const Problem& problem) const {
   if (problem.precision == Precision::kBFloat16) {
     return Verdict::No(fmt::format("backend {} has no products of bf16 operands", name()));
   }
-  return CheckDType(problem);
+  const Verdict verdict = CheckDType(problem);
+  return verdict ? ExactInPlaceOf(problem.precision) : verdict;
 }
 
 std::unique_ptr<Buffer> AllocateOnHost(int64_t size_bytes) { return std::make_unique<HostBuffer>(size_bytes); }

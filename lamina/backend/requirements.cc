@@ -26,6 +26,11 @@ Verdict CheckDType(const Problem& problem) {
   return Verdict::Yes();
 }
 
+Verdict ExactInPlaceOf(Precision precision) {
+  return precision == Precision::kBFloat16x3 ? Verdict::YesBut("bf16x3 without AMX tiles: computed as exact, no faster")
+                                             : Verdict::Yes();
+}
+
 void RequireSupport(const Backend& backend, const LayerPlanRequest& request) {
   if (request.layer.trained_radius) {
     throw Error(ErrorCode::kUnsupported, "a trained radius belongs to a network; a layer on its own has one radius",

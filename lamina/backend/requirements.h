@@ -7,6 +7,9 @@ namespace lamina {
 
 /// Gradients are computed in f32 and f64 only.
 Verdict CheckDType(const Problem& problem);
+/// Yes, of who computes all but kBFloat16 and kFast as kExact: with a remark where that is slower than what was asked
+/// for.
+Verdict ExactInPlaceOf(Precision precision);
 
 /// Throws Error(kUnsupported) unless backend.Supports() accepts every pass that `request` needs and the sums fit.
 void RequireSupport(const Backend& backend, const LayerPlanRequest& request);

@@ -123,7 +123,7 @@ std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
 void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
                     TrainBenchmarkResult& result) {
   std::vector<double> got = AfterSteps(work, 1, /*ordered=*/false);
-  if (work.precision != Precision::kExact) {
+  if (LosesDigits(work.precision)) {
     // A gradient of rounded operands: within some roundings of 1/512 of the largest.
     const std::vector<double> start = ValuesOf(work.MakeNetwork(DType::kF32));
     std::vector<double> expected = reference;

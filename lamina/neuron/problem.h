@@ -77,11 +77,21 @@ std::string NeuronText(const LayerSpec& layer);
 /// and w instead of x - w (bounds: docs/library.md), and an infinite one gives NaN; a dot layer in f32 on a GPU with
 /// operands rounded to TF32 (10 bits of mantissa), and on AMX tiles as two bf16 each (16 bits). All else is computed
 /// exactly either way. kBFloat16, of dot layers in f32: the operands of every product are rounded to bf16 (8 bits of
-/// mantissa), sums, results and parameters stay f32.
-enum class Precision { kExact, kFast, kBFloat16 };
+/// mantissa), sums, results and parameters stay f32. kBFloat16x3, of the same layers, is as good as kExact for finite
+/// numbers: on AMX tiles an operand is three bf16 (24 bits), of whose products the six largest are summed; parts and
+/// results below the least normal number count as 0, an infinity gives NaN. Elsewhere it is computed exactly. Stored
+/// f16 is two bf16 on tiles, wholly, with kFast and kBFloat16x3.
+enum class Precision { kExact, kFast, kBFloat16, kBFloat16x3 };
 
-inline constexpr Named<Precision> kPrecisions[] = {
-    {"exact", Precision::kExact}, {"fast", Precision::kFast}, {"bf16", Precision::kBFloat16}};
+inline constexpr Named<Precision> kPrecisions[] = {{"exact", Precision::kExact},
+                                                   {"fast", Precision::kFast},
+                                                   {"bf16", Precision::kBFloat16},
+                                                   {"bf16x3", Precision::kBFloat16x3}};
+
+/// Whether results may be worse than those of kExact.
+constexpr bool LosesDigits(Precision precision) {
+  return precision == Precision::kFast || precision == Precision::kBFloat16;
+}
 
 /// The type of the activations of a layer on inputs and weights of `dtype`: f64 for f64, i64 and i32, else f32.
 DType OutputType(DType dtype);
@@ -89,7 +99,7 @@ DType OutputType(DType dtype);
 DType SumType(DType dtype);
 
 /// Text form: "dot-tanh:f32:forward:128x1024x784" (batch × outputs × inputs), the neuron as in ParseNeuron (without a
-/// trained radius: that is the network's). "f32-fast" asks for Precision::kFast, "f32-bf16" for kBFloat16.
+/// trained radius: that is the network's). A precision other than exact follows the type: "f32-fast", "f32-bf16x3".
 struct Problem {
   LayerSpec layer;
   Pass pass = Pass::kForward;

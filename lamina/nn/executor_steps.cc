@@ -34,7 +34,7 @@ void Executor::PrepareSteps() {
   if (options_.clip_norm > 0) {
     clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
   }
-  if (options_.precision != Precision::kExact) {
+  if (LosesDigits(options_.precision)) {
     whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
     return;
   }

@@ -236,13 +236,21 @@ Precision PrecisionFrom(const TrainSettings& settings) {
 
 std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
   const auto is_faster = [&](Precision precision) {
-    return std::all_of(network.layers().begin(), network.layers().end(), [&](const LayerSpec& layer) {
+    bool faster = false;
+    for (const LayerSpec& layer : network.layers()) {
       const Verdict verdict = backend.Supports({layer, Pass::kForward, batch, network.dtype(), precision});
-      return verdict.ok && verdict.reason.empty();  // a reason beside a yes: no faster here
-    });
+      if (!verdict) {
+        return false;
+      }
+      faster |= verdict.reason.empty();  // a reason beside a yes: no faster here
+    }
+    return faster;
   };
-  for (const Precision precision : {Precision::kBFloat16, Precision::kFast}) {
-    if ((classes || precision != Precision::kBFloat16) && is_faster(precision)) {
+  using List = std::vector<Precision>;
+  const List candidates = classes ? List{Precision::kBFloat16, Precision::kFast}
+                                  : List{Precision::kBFloat16x3};  // the last digits of numbers show
+  for (const Precision precision : candidates) {
+    if (is_faster(precision)) {
       return std::string(NameOf(precision, kPrecisions));
     }
   }

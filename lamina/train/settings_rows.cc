@@ -254,7 +254,9 @@ std::vector<Row> NetworkRows() {
       Row("precision", &S::precision,
           "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
           "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, two "
-          "bf16 a number on AMX tiles, exact elsewhere; auto: for classes bf16 where it is faster here, else fast",
+          "bf16 a number on AMX tiles, exact elsewhere; bf16x3: three bf16 a number on AMX tiles, as good as exact for "
+          "finite "
+          "numbers, and exact elsewhere; auto: what is faster here, for classes bf16, else fast, for numbers bf16x3",
           {.choices = &AutoAnd<&Names<kPrecisions>>})};
 }
 

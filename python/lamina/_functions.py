@@ -110,7 +110,7 @@ def layer(
     neuron : str
         As the program writes them: "rbf" or "rbf(radius=12)" (the L1 triangle of the 2017 paper), "mul" (dot and
         tanh), "dot-relu", "l2-gaussian(radius=2)", ...
-    precision : {"exact", "fast", "bf16"}
+    precision : {"exact", "fast", "bf16", "bf16x3"}
         What sums may be computed with; see docs/library.md.
     out, backend, threads
         As for `cdist`.

@@ -89,12 +89,23 @@ struct Passes {
   }
 };
 
+// Those whose operands are parts in bf16.
+std::vector<Precision> PrecisionsOfParts(bool of_rounded) {
+  std::vector<Precision> found;
+  for (const auto& [name, precision] : kPrecisions) {
+    if (precision != Precision::kExact && (of_rounded || precision != Precision::kBFloat16)) {
+      found.push_back(precision);
+    }
+  }
+  return found;
+}
+
 constexpr Shape kShapes[] = {{16, 24, 1}, {17, 25, 33}, {33, 31, 70}, {32, 64, 32}, {49, 33, 129}, {40, 26, 2500}};
 
 // Small integers are bf16 numbers, and their sums exact: bias, activation, slope and update are then those of f32.
 TEST_F(AmxLayer, FinishesAsTheTilesOfRegistersDo) {
   const std::unique_ptr<Backend> exact = MakeBackend("cpu");
-  for (const Precision precision : {Precision::kBFloat16, Precision::kFast}) {
+  for (const Precision precision : PrecisionsOfParts(true)) {
     for (const int threads : {1, 3}) {
       const std::unique_ptr<Backend> amx = amx_emulated::MakeBackend({.threads = threads});
       for (const char* activation : {"tanh", "softmax"}) {
@@ -142,7 +153,6 @@ TEST_F(AmxLayer, EndsAnywhere) {
 TEST_F(AmxLayer, ComputesTheSameInBlocksOfAnySize) {
   const amx_emulated::EmulatedAmx amx;
   const Shape shape{100, 75, 130};
-  const LayerPlanRequest request = RequestOf(shape, Precision::kFast);
   const Dense x = Integers(shape.batch, shape.inputs, 1);
   const Dense w = Integers(shape.outputs, shape.inputs, 2);
   const Dense delta = Integers(shape.batch, shape.outputs, 3);
@@ -151,15 +161,19 @@ TEST_F(AmxLayer, ComputesTheSameInBlocksOfAnySize) {
   for (const auto& [packed, depth, column_block] :
        {std::array{1, 1, 1}, std::array{2000, 32, 1000}, std::array{4096, 40, 4096}, std::array{10000, 1000, 1}}) {
     for (const int threads : {1, 3}) {
-      SCOPED_TRACE(testing::Message() << packed << " " << depth << " " << column_block << " on " << threads);
-      cpu::PassPlans plans;
-      plans.fill(cpu::PassPlan(Plan{.threads = threads}, request, threads));
-      for (cpu::PassPlan& plan : plans) {
-        plan.budget.packed = packed;
-        plan.budget.depth = depth;
-        plan.budget.column_block = column_block;
+      for (const Precision precision : PrecisionsOfParts(false)) {
+        SCOPED_TRACE(testing::Message() << packed << " " << depth << " " << column_block << " on " << threads << " "
+                                        << NameOf(precision, kPrecisions));
+        const LayerPlanRequest request = RequestOf(shape, precision);
+        cpu::PassPlans plans;
+        plans.fill(cpu::PassPlan(Plan{.threads = threads}, request, threads));
+        for (cpu::PassPlan& plan : plans) {
+          plan.budget.packed = packed;
+          plan.budget.depth = depth;
+          plan.budget.column_block = column_block;
+        }
+        Passes(*cpu::MakeAmxLayer(request, plans), x, w, delta).ExpectTheSameBits(want);
       }
-      Passes(*cpu::MakeAmxLayer(request, plans), x, w, delta).ExpectTheSameBits(want);
     }
   }
 }
@@ -186,8 +200,6 @@ TEST_F(AmxLayer, HasTheSameBitsOnAnyNumberOfThreads) {
   const Dense x = Reals(shape.batch, shape.inputs, 1);
   const Dense w = Reals(shape.outputs, shape.inputs, 2);
   const Dense delta = Reals(shape.batch, shape.outputs, 3);
-  const LayerPlanRequest request = RequestOf(shape, Precision::kFast);
-  const Passes one(*amx_emulated::MakeBackend({.threads = 1})->Prepare(request), x, w, delta);
   const Plan all_threads{.threads = 3};
   struct Fixed : PlanSource {
     Plan plan;
@@ -195,68 +207,80 @@ TEST_F(AmxLayer, HasTheSameBitsOnAnyNumberOfThreads) {
   };
   const auto plans = std::make_shared<Fixed>();
   plans->plan = all_threads;
+  const std::unique_ptr<Backend> one = amx_emulated::MakeBackend({.threads = 1});
   const std::unique_ptr<Backend> three = amx_emulated::MakeBackend({.threads = 3, .plans = plans});
-  one.ExpectTheSameBits(Passes(*three->Prepare(request), x, w, delta));
+  for (const Precision precision : PrecisionsOfParts(false)) {
+    const LayerPlanRequest request = RequestOf(shape, precision);
+    Passes(*one->Prepare(request), x, w, delta).ExpectTheSameBits(Passes(*three->Prepare(request), x, w, delta));
+  }
 }
 
-// f32 as two bf16 each: what is dropped is 2^-16 of a factor, both ways, and the product of two rests.
-TEST_F(AmxLayer, FastSumsAreWithinTheirBound) {
+// f32 as two bf16 each: what is dropped is 2^-16 of a factor, both ways, and the product of two rests. As three each:
+// no more than what f32 itself rounds of a product.
+void CheckBound(const Shape& shape, Precision precision, double roundings, double dropped) {
+  SCOPED_TRACE(testing::Message() << shape.batch << "x" << shape.outputs << "x" << shape.inputs);
   const std::unique_ptr<Backend> amx = amx_emulated::MakeBackend({.threads = 2});
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  const auto wide = [&](int64_t rows, int64_t cols) {  // magnitudes over 12 decades
+    Dense m(rows, cols);
+    for (double& value : m.values) {
+      value = static_cast<double>(static_cast<float>(normal(random) * std::exp(2.5 * normal(random))));
+    }
+    return m;
+  };
+  const Dense x = wide(shape.batch, shape.inputs);
+  const Dense w = wide(shape.outputs, shape.inputs);
+  const Dense delta = wide(shape.batch, shape.outputs);
+  Guarded<float> xs(x, 1), ws(w, 0), deltas(delta, 2), a(Dense(shape.batch, shape.outputs), 0);
+  Guarded<float> out(Dense(shape.batch, shape.inputs), 0), gradient(Dense(shape.outputs, shape.inputs), 0);
+  const std::unique_ptr<PreparedLayer> layer = amx->Prepare(RequestOf(shape, precision));
+  const auto expect = [&](Guarded<float>& got, const oracle::Sums& want, int64_t terms, const char* what) {
+    Dense bounds = SumBounds(roundings, terms, std::numeric_limits<float>::epsilon(), want.magnitude);
+    for (size_t i = 0; i < bounds.values.size(); ++i) {
+      bounds.values[i] += dropped * want.magnitude.values[i];
+    }
+    EXPECT_TRUE(MatchesOracle<float>(got.view(), want.value, &bounds)) << what;
+  };
+  layer->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
+  expect(a, oracle::Forward(oracle::Synapse(), x, w, {}), shape.inputs, "forward");
+  InputGradientArgs input;
+  input.delta = deltas.view();
+  input.weights = ws.view();
+  input.x = xs.view();
+  input.out = out.view();
+  layer->InputGradient(input);
+  expect(out, oracle::InputGradient(oracle::Synapse(), {delta, x, w, {}}), shape.outputs, "input gradient");
+  layer->WeightGradient({xs.view(), deltas.view(), {ws.data(), gradient.data()}, {}, nullptr});
+  expect(gradient, oracle::DotWeightGradient(x, delta), shape.batch, "weight gradient");
+}
+
+TEST_F(AmxLayer, SumsAreWithinTheirBounds) {
   for (const Shape& shape : kShapes) {
-    SCOPED_TRACE(testing::Message() << shape.batch << "x" << shape.outputs << "x" << shape.inputs);
-    std::mt19937 random(7);
-    std::normal_distribution<double> normal;
-    const auto wide = [&](int64_t rows, int64_t cols) {  // magnitudes over 12 decades
-      Dense m(rows, cols);
-      for (double& value : m.values) {
-        value = static_cast<double>(static_cast<float>(normal(random) * std::exp(2.5 * normal(random))));
-      }
-      return m;
-    };
-    const Dense x = wide(shape.batch, shape.inputs);
-    const Dense w = wide(shape.outputs, shape.inputs);
-    const Dense delta = wide(shape.batch, shape.outputs);
-    Guarded<float> xs(x, 1), ws(w, 0), deltas(delta, 2), a(Dense(shape.batch, shape.outputs), 0);
-    Guarded<float> out(Dense(shape.batch, shape.inputs), 0), gradient(Dense(shape.outputs, shape.inputs), 0);
-    const std::unique_ptr<PreparedLayer> layer = amx->Prepare(RequestOf(shape, Precision::kFast));
-    const auto expect = [&](Guarded<float>& got, const oracle::Sums& want, int64_t terms, const char* what) {
-      Dense bounds = SumBounds(3, terms, std::numeric_limits<float>::epsilon(), want.magnitude);
-      for (size_t i = 0; i < bounds.values.size(); ++i) {
-        bounds.values[i] += 3 * 0x1p-16 * want.magnitude.values[i];
-      }
-      EXPECT_TRUE(MatchesOracle<float>(got.view(), want.value, &bounds)) << what;
-    };
-    layer->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
-    expect(a, oracle::Forward(oracle::Synapse(), x, w, {}), shape.inputs, "forward");
-    InputGradientArgs input;
-    input.delta = deltas.view();
-    input.weights = ws.view();
-    input.x = xs.view();
-    input.out = out.view();
-    layer->InputGradient(input);
-    expect(out, oracle::InputGradient(oracle::Synapse(), {delta, x, w, {}}), shape.outputs, "input gradient");
-    layer->WeightGradient({xs.view(), deltas.view(), {ws.data(), gradient.data()}, {}, nullptr});
-    expect(gradient, oracle::DotWeightGradient(x, delta), shape.batch, "weight gradient");
+    CheckBound(shape, Precision::kFast, 3, 3 * 0x1p-16);
+    CheckBound(shape, Precision::kBFloat16x3, 1, 0x1p-24);
   }
 }
 
 // What is left of such a number beside its first part is no number; other samples are as they were.
-TEST_F(AmxLayer, FastSumsOfInfinitiesAreNotANumber) {
+TEST_F(AmxLayer, SumsOfInfinitiesAreNotANumber) {
   const Shape shape{16, 24, 40};
-  for (const double bad : {static_cast<double>(INFINITY), static_cast<double>(std::numeric_limits<float>::max())}) {
-    Dense x(shape.batch, shape.inputs, 1);
-    x.at(3, 39) = bad;
-    Guarded<float> xs(x, 0), ws(Dense(shape.outputs, shape.inputs, 1), 0), a(Dense(shape.batch, shape.outputs), 0);
-    amx_emulated::MakeBackend({.threads = 1})
-        ->Prepare(RequestOf(shape, Precision::kFast))
-        ->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
-    EXPECT_TRUE(std::isnan(a.view().Row<float>(3)[23]));
-    EXPECT_EQ(a.view().Row<float>(2)[23], 40);
+  for (const Precision precision : PrecisionsOfParts(false)) {
+    for (const double bad : {static_cast<double>(INFINITY), static_cast<double>(std::numeric_limits<float>::max())}) {
+      Dense x(shape.batch, shape.inputs, 1);
+      x.at(3, 39) = bad;
+      Guarded<float> xs(x, 0), ws(Dense(shape.outputs, shape.inputs, 1), 0), a(Dense(shape.batch, shape.outputs), 0);
+      amx_emulated::MakeBackend({.threads = 1})
+          ->Prepare(RequestOf(shape, precision))
+          ->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
+      EXPECT_TRUE(std::isnan(a.view().Row<float>(3)[23]));
+      EXPECT_EQ(a.view().Row<float>(2)[23], 40);
+    }
   }
 }
 
 // A rest below the least normal number is 0 for the instructions: an error of 2^-126 of each factor, not of the sum.
-TEST_F(AmxLayer, FastSumsOfTinyNumbersLoseTheirRests) {
+TEST_F(AmxLayer, SumsOfTinyNumbersLoseTheirRests) {
   const Shape shape{16, 24, 40};
   const float least = std::numeric_limits<float>::min();
   for (const float x_value : {3 * least, 1.2345F * least, 0.75F * least}) {
@@ -264,12 +288,14 @@ TEST_F(AmxLayer, FastSumsOfTinyNumbersLoseTheirRests) {
     Dense w(shape.outputs, shape.inputs);
     std::fill(x.values.begin(), x.values.end(), static_cast<double>(x_value));
     std::fill(w.values.begin(), w.values.end(), 1.0);
-    Guarded<float> xs(x, 0), ws(w, 0), a(Dense(shape.batch, shape.outputs), 0);
-    amx_emulated::MakeBackend({.threads = 1})
-        ->Prepare(RequestOf(shape, Precision::kFast))
-        ->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
     const double want = static_cast<double>(x_value) * 40;
-    EXPECT_NEAR(static_cast<double>(a.view().Row<float>(15)[23]), want, 40.0 * static_cast<double>(least));
+    for (const Precision precision : PrecisionsOfParts(false)) {
+      Guarded<float> xs(x, 0), ws(w, 0), a(Dense(shape.batch, shape.outputs), 0);
+      amx_emulated::MakeBackend({.threads = 1})
+          ->Prepare(RequestOf(shape, precision))
+          ->Forward({xs.view(), ws.view(), nullptr, a.view(), {}});
+      EXPECT_NEAR(static_cast<double>(a.view().Row<float>(15)[23]), want, 40.0 * static_cast<double>(least));
+    }
   }
 }
 
@@ -277,11 +303,13 @@ TEST_F(AmxLayer, FastSumsOfTinyNumbersLoseTheirRests) {
 TEST_F(AmxLayer, StoredOperandsAreMultipliedOnTiles) {
   const Shape shape{33, 40, 70};
   const std::unique_ptr<Backend> amx = amx_emulated::MakeBackend({.threads = 1});
-  for (const DType dtype : {DType::kU8, DType::kI8, DType::kBF16}) {
+  for (const DType dtype : {DType::kU8, DType::kI8, DType::kBF16, DType::kF16}) {
     for (const bool any_slicing : {false, true}) {
       LayerPlanRequest request{{shape.inputs, shape.outputs, Synapse::kDot, "tanh", true}, dtype, shape.batch};
       request.any_slicing = any_slicing;
-      const bool tiles = dtype != DType::kBF16 || !any_slicing;  // bf16 sums depend on their order
+      const bool bytes = DTypeSize_bytes(dtype) == 1;
+      request.precision = dtype == DType::kF16 ? Precision::kBFloat16x3 : Precision::kExact;
+      const bool tiles = bytes || !any_slicing;  // sums of floating-point numbers depend on their order
       DispatchDType(dtype, [&]<class E>(E) {
         if constexpr (sizeof(E) <= 2) {
           Dense dx = Integers(shape.batch, shape.inputs, 1);
@@ -300,6 +328,37 @@ TEST_F(AmxLayer, StoredOperandsAreMultipliedOnTiles) {
         }
       });
     }
+  }
+}
+
+// An operand of f16 is the sum of two bf16 numbers, wholly: over all of its range.
+TEST_F(AmxLayer, HalvesKeepTheirDigits) {
+  std::mt19937 random(5);
+  for (const Shape& shape : kShapes) {
+    SCOPED_TRACE(testing::Message() << shape.batch << "x" << shape.outputs << "x" << shape.inputs);
+    const auto any = [&](int64_t rows, int64_t cols) {  // of every exponent, denormal numbers among them
+      Dense m(rows, cols);
+      for (double& value : m.values) {
+        Float16 half;
+        do {
+          half.bits = static_cast<uint16_t>(random());
+        } while ((half.bits & 0x7C00U) == 0x7C00U);
+        value = static_cast<double>(static_cast<float>(half));
+      }
+      return m;
+    };
+    const Dense x = any(shape.batch, shape.inputs);
+    const Dense w = any(shape.outputs, shape.inputs);
+    Guarded<Float16> xs(x, 1), ws(w, 2);
+    Guarded<float> a(Dense(shape.batch, shape.outputs), 0);
+    LayerPlanRequest request{{shape.inputs, shape.outputs, Synapse::kDot, "identity", false}, DType::kF16, shape.batch};
+    request.precision = Precision::kBFloat16x3;
+    const OnTiles on_tiles;
+    amx_emulated::MakeBackend({.threads = 2})->Prepare(request)->Forward({xs.view(), ws.view(), nullptr, a.view()});
+    EXPECT_TRUE(on_tiles.Is(true));
+    const oracle::Sums sums = oracle::Forward(oracle::Synapse(), x, w, {});
+    const Dense bounds = SumBounds(1, shape.inputs, std::numeric_limits<float>::epsilon(), sums.magnitude);
+    EXPECT_TRUE(MatchesOracle<float>(a.view(), sums.value, &bounds));
   }
 }
 
@@ -353,13 +412,18 @@ TEST_F(AmxLayer, IsForWhatTilesMultiplyWhereTheyAre) {
     change(changed);
     return cpu::AmxServes(changed, sets).ok;
   };
-  EXPECT_TRUE(served([](LayerPlanRequest& r) { r.precision = Precision::kFast; }));
-  EXPECT_FALSE(served([](LayerPlanRequest& r) { r.precision = Precision::kExact; }));
+  for (const auto& [name, precision] : kPrecisions) {
+    EXPECT_EQ(served([&](LayerPlanRequest& r) { r.precision = precision; }), precision != Precision::kExact) << name;
+  }
   EXPECT_FALSE(served([](LayerPlanRequest& r) { r.max_batch = 15; }));
   EXPECT_FALSE(served([](LayerPlanRequest& r) { r.layer.outputs = 23; }));
   EXPECT_FALSE(served([](LayerPlanRequest& r) { r.any_slicing = true; }));
   EXPECT_FALSE(served([](LayerPlanRequest& r) { r.layer.synapse = Synapse::kL1; }));
   EXPECT_FALSE(served([](LayerPlanRequest& r) { r.dtype = DType::kF64; }));
+  LayerPlanRequest half{request.layer, DType::kF16, 64};
+  EXPECT_FALSE(cpu::AmxServes(half, sets)) << "infinities stay what they are";
+  half.precision = Precision::kFast;
+  EXPECT_TRUE(cpu::AmxServes(half, sets));
   const LayerPlanRequest stored{request.layer, DType::kU8, 64};
   EXPECT_TRUE(cpu::AmxServes(stored, sets));
   sets.byte_tiles = false;

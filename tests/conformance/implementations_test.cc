@@ -17,7 +17,7 @@ std::vector<LayerPlanRequest> AllRequests() {
   for (const std::string& synapse : SynapseNames()) {
     for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kU8, DType::kI16,
                               DType::kI32, DType::kI64}) {
-      for (const Precision precision : {Precision::kExact, Precision::kFast, Precision::kBFloat16}) {
+      for (const auto& [name, precision] : kPrecisions) {
         for (const bool training : {false, true}) {
           for (const bool any_slicing : {false, true}) {
             LayerPlanRequest request;
@@ -48,7 +48,8 @@ bool TakenByAmx(const LayerPlanRequest& request) {
   if (request.dtype == DType::kI8 || request.dtype == DType::kU8) {
     return sets.byte_tiles;
   }
-  const bool parts = request.dtype == DType::kF32 && request.precision != Precision::kExact;
+  const bool parts =
+      (request.dtype == DType::kF32 || request.dtype == DType::kF16) && request.precision != Precision::kExact;
   return sets.bf16_tiles && (parts || request.dtype == DType::kBF16) && !request.any_slicing;
 }
 

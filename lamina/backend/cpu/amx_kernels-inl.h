@@ -16,20 +16,21 @@ namespace lamina::cpu::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
 
-/// How floats become the parts that Tiles multiplies; `length` of them in a sum.
-template <class Tiles>
+/// How floats (f16: along a row only) become the parts that Tiles multiplies; `length` of them in a sum.
+template <class Tiles, class E = float>
 auto FloatParts(int64_t length) {
   return [length]<int... kPart>(std::integer_sequence<int, kPart...>) {
-    return std::array{
-        Encoding<float>{&EncodeFloatPairs<kPart>, sizeof(float), 2, false, length, &InterleaveFloatPairs<kPart>}...};
+    constexpr bool kHalf = std::is_same_v<E, Float16>;
+    return std::array{Encoding<float>{kHalf ? &EncodeHalfPairs<kPart> : &EncodeFloatPairs<kPart>, sizeof(E), 2, false,
+                                      length, kHalf ? nullptr : &InterleaveFloatPairs<kPart>}...};
   }
   (std::make_integer_sequence<int, kParts<Tiles>>());
 }
 
-template <class Tiles>
+template <class Tiles, class E = float>
 void ForwardTiles(const ForwardTask<float>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
-  const auto parts = FloatParts<Tiles>(args.x.cols);
+  const auto parts = FloatParts<Tiles, E>(args.x.cols);
   const AmxProductInput<float> input{
       {{static_cast<const float*>(args.weights.data), args.weights.rows, args.weights.stride, 1}, parts.data()},
       {{static_cast<const float*>(args.x.data), args.x.rows, args.x.stride, 1}, parts.data()},
@@ -115,7 +116,10 @@ inline AmxTable MakeAmxTable() {
 #if HWY_TARGET == HWY_AVX3
   table.rounded = AmxPassesOf<RoundedTiles>();
   table.split = AmxPassesOf<SplitTiles>();
+  table.whole = AmxPassesOf<WholeTiles>();
   table.forward_bf16 = &ForwardBFloat16;
+  table.forward_f16 = &ForwardTiles<WholeHalfTiles, Float16>;
+  table.f16_parts = kParts<WholeHalfTiles>;
   table.forward_i8 = &ForwardBytes<true>;
   table.forward_u8 = &ForwardBytes<false>;
 #endif

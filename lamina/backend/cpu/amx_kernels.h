@@ -23,8 +23,11 @@ struct AmxPasses {
 struct AmxTable {
   AmxPasses rounded;  // operands rounded to bf16
   AmxPasses split;    // operands as two bf16 each, three products
-  // Forward passes on operands stored in these types; EncodedOperands are not read.
+  AmxPasses whole;    // operands as three bf16 each, six products
+  // Forward passes on operands stored in these types; EncodedOperands are not read. f16: two bf16 each, four products.
   void (*forward_bf16)(const ForwardTask<float>&, Team) noexcept = nullptr;
+  void (*forward_f16)(const ForwardTask<float>&, Team) noexcept = nullptr;
+  int64_t f16_parts = 0;
   void (*forward_i8)(const ForwardTask<int32_t>&, Team) noexcept = nullptr;
   void (*forward_u8)(const ForwardTask<int32_t>&, Team) noexcept = nullptr;
 };

@@ -27,7 +27,11 @@ bool IsByte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
 // Passes in f32, whose operands are parts in bf16.
 const AmxPasses& PassesOf(const LayerPlanRequest& request) {
-  return request.precision == Precision::kBFloat16 ? AmxKernels().rounded : AmxKernels().split;
+  switch (request.precision) {
+    case Precision::kBFloat16: return AmxKernels().rounded;
+    case Precision::kFast: return AmxKernels().split;
+    default: return AmxKernels().whole;
+  }
 }
 
 // The part of a layer on tiles that does not depend on types.
@@ -98,7 +102,8 @@ class AmxFloatLayer final : public PreparedLayer {
   }
 
   std::string Describe() const override {
-    return tiles_.Describe(passes_.parts == 1 ? "bf16 operands" : "operands as two bf16 each");
+    return tiles_.Describe(passes_.parts == 1 ? "bf16 operands"
+                                              : fmt::format("operands as {} bf16 each", passes_.parts));
   }
 
  private:
@@ -125,18 +130,14 @@ class AmxFloatLayer final : public PreparedLayer {
   ScratchBuffer<float> scratch_;
 };
 
-// Forward passes on operands stored as bf16 (T: float) or bytes (T: int32_t).
+// Forward passes on operands stored as bf16 or f16 (T: float) or bytes (T: int32_t).
 template <class T>
 class AmxStoredLayer final : public PreparedLayer {
  public:
   AmxStoredLayer(const LayerPlanRequest& request, const PassPlans& plans)
-      : tiles_(request, plans),
-        scratch_(ScratchFor(request.layer.outputs, request.max_batch,
-                            CeilDivide(request.layer.inputs, kLane_bytes / DTypeSize_bytes(request.dtype)), kAmxShape,
-                            tiles_.PlanOf(Pass::kForward).budget, kAmxSide),
-                 0) {
+      : tiles_(request, plans), scratch_(ScratchOf(request, tiles_.PlanOf(Pass::kForward).budget)) {
     if constexpr (std::is_same_v<T, float>) {
-      forward_ = AmxKernels().forward_bf16;
+      forward_ = request.dtype == DType::kF16 ? AmxKernels().forward_f16 : AmxKernels().forward_bf16;
     } else {
       forward_ = request.dtype == DType::kI8 ? AmxKernels().forward_i8 : AmxKernels().forward_u8;
     }
@@ -158,7 +159,16 @@ class AmxStoredLayer final : public PreparedLayer {
   std::string Describe() const override { return tiles_.Describe(DTypeName(tiles_.request().dtype)); }
 
  private:
-  static constexpr auto kLane_bytes = static_cast<int64_t>(sizeof(T));
+  static ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const CacheBudget& budget) {
+    constexpr auto kLane_bytes = static_cast<int64_t>(sizeof(T));
+    ScratchSizes sizes = ScratchFor(request.layer.outputs, request.max_batch,
+                                    CeilDivide(request.layer.inputs, kLane_bytes / DTypeSize_bytes(request.dtype)),
+                                    kAmxShape, budget, kAmxSide);
+    const int64_t parts = request.dtype == DType::kF16 ? AmxKernels().f16_parts : 1;
+    sizes.rows *= parts;
+    sizes.columns *= parts;
+    return ScratchBuffer<T>(sizes, 0);
+  }
 
   TilePlans tiles_;
   void (*forward_)(const ForwardTask<T>&, Team) noexcept = nullptr;
@@ -191,7 +201,8 @@ Verdict AmxServes(const LayerPlanRequest& request, const InstructionSets& sets) 
     return without;
   }
   const bool bytes = IsByte(request.dtype);
-  const bool parts = request.dtype == DType::kF32 && request.precision != Precision::kExact;
+  const bool floats = request.dtype == DType::kF32 || request.dtype == DType::kF16;
+  const bool parts = floats && request.precision != Precision::kExact;  // an infinity becomes NaN
   if (IsDistance(request.layer.synapse) || !(parts || bytes || request.dtype == DType::kBF16)) {
     return Verdict::No(fmt::format("AMX multiplies bf16 and bytes; it computes no {} in {}",
                                    SynapseName(request.layer.synapse), DTypeName(request.dtype)));
@@ -211,7 +222,7 @@ std::unique_ptr<PreparedLayer> MakeAmxLayer(const LayerPlanRequest& request, con
   if (IsByte(request.dtype)) {
     return std::make_unique<AmxStoredLayer<int32_t>>(request, plans);
   }
-  if (request.dtype == DType::kBF16) {
+  if (request.dtype == DType::kBF16 || request.dtype == DType::kF16) {
     return std::make_unique<AmxStoredLayer<float>>(request, plans);
   }
   return std::make_unique<AmxFloatLayer>(request, plans);

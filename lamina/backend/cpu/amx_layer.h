@@ -1,4 +1,5 @@
-// Dot layers on AMX tiles: bf16 operands, f32 as two bf16 each (Precision::kFast), and bf16, i8 and u8 as stored.
+// Dot layers on AMX tiles: bf16 operands, f32 as two (Precision::kFast) or three (kBFloat16x3) bf16 each, f16 in
+// either as two, and bf16, i8 and u8 as stored.
 #pragma once
 
 #include <memory>

@@ -79,6 +79,11 @@ struct BFloat16Tiles {
 using RoundedTiles = BFloat16Tiles<PartProduct{0, 0}>;
 /// All but the product of what rounding leaves out of both.
 using SplitTiles = BFloat16Tiles<PartProduct{1, 0}, PartProduct{0, 0}, PartProduct{0, 1}>;
+/// All of them.
+using WholeHalfTiles = BFloat16Tiles<PartProduct{1, 1}, PartProduct{1, 0}, PartProduct{0, 0}, PartProduct{0, 1}>;
+/// All but the products below 2^-24 of the largest, which comes last.
+using WholeTiles = BFloat16Tiles<PartProduct{2, 0}, PartProduct{1, 0}, PartProduct{1, 1}, PartProduct{0, 1},
+                                 PartProduct{0, 2}, PartProduct{0, 0}>;
 
 /// x w of 4 bytes a lane, both signed or both unsigned, summed in i32.
 template <bool kSigned>

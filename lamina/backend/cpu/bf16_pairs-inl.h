@@ -52,7 +52,25 @@ void EncodeFloatPairs(const void* from, int64_t count, float* to, int64_t lanes)
   std::fill(halves + count, halves + 2 * lanes, uint16_t{0});
 }
 
-/// The same of two rows one above the other.
+/// The same of numbers of f16.
+template <int kPart>
+void EncodeHalfPairs(const void* from, int64_t count, float* to, int64_t lanes) {
+  constexpr int64_t kAtOnce = 128;
+  const auto* source = static_cast<const Float16*>(from);
+  HWY_ALIGN float wide[kAtOnce];
+  do {
+    const int64_t here = std::min(kAtOnce, count);
+    EncodeHalves<Float16>(source, here, wide, here);
+    const int64_t lanes_here = here < count ? here / 2 : lanes;
+    EncodeFloatPairs<kPart>(wide, here, to, lanes_here);
+    source += here;
+    count -= here;
+    to += lanes_here;
+    lanes -= lanes_here;
+  } while (count > 0);
+}
+
+/// Floats of two rows one above the other.
 template <int kPart = 0>
 void InterleaveFloatPairs(const void* first, const void* second, int64_t count, float* to) {
   const Tag<float> d;

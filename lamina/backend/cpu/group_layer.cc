@@ -150,7 +150,7 @@ Verdict GroupsAccept(const LayerPlanRequest& request) {
     return Verdict::No(fmt::format("groups are of narrower types and for fast sums, not for {} {}",
                                    NameOf(request.precision, kPrecisions), DTypeName(request.dtype)));
   }
-  return Verdict::Yes();
+  return ExactInPlaceOf(request.precision);
 }
 
 std::unique_ptr<PreparedLayer> MakeGroupLayer(const LayerPlanRequest& request, const PassPlans& plans) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lamina/backend/cpu/implementations.h"
+#include "lamina/backend/requirements.h"
 
 namespace lamina::cpu {
 namespace {
@@ -42,7 +43,7 @@ Verdict TilesAccept(const LayerPlanRequest& request) {
     return Verdict::No("tiles are computed from whole operands, not bf16");
   }
   return request.dtype == DType::kF32 || request.dtype == DType::kF64
-             ? Verdict::Yes()
+             ? ExactInPlaceOf(request.precision)
              : Verdict::No(fmt::format("tiles are computed in f32 and f64, not {}", DTypeName(request.dtype)));
 }
 

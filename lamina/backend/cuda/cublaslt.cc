@@ -164,7 +164,7 @@ LtProduct::LtProduct(Device& device, const LayerPlanRequest& request, Pass pass,
   const Library& library = TheLibrary();
   const bool is_f64 = request.dtype == DType::kF64;
   cublasComputeType_t compute = is_f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
-  if (request.dtype == DType::kF32 && request.precision != Precision::kExact) {
+  if (request.dtype == DType::kF32 && LosesDigits(request.precision)) {
     compute = request.precision == Precision::kFast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_FAST_16BF;
   }
   if (library.desc_create(&state_->desc, compute, is_f64 ? CUDA_R_64F : CUDA_R_32F) != CUBLAS_STATUS_SUCCESS) {

@@ -86,7 +86,7 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
           fmt::format("the activation {} has host code only: make it with lamina::cuda::CustomActivation in a .cu file",
                       activation.name()));
     }
-    return Verdict::Yes();
+    return ExactInPlaceOf(problem.precision);
   }
   std::vector<Plan> Candidates(const Problem& problem) const override { return CudaCandidates(problem, *device_); }
 

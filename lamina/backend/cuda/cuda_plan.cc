@@ -136,7 +136,7 @@ Verdict TensorSupports(const Problem& problem) {
     return Verdict::No(
         fmt::format("products on the tensor cores are of f32, f16 and bf16, not of {}", DTypeName(problem.dtype)));
   }
-  if (problem.dtype == DType::kF32 && problem.precision == Precision::kExact) {
+  if (problem.dtype == DType::kF32 && !LosesDigits(problem.precision)) {
     return Verdict::No("products of f32 on the tensor cores round their operands: precision fast or bf16");
   }
   return Verdict::Yes();

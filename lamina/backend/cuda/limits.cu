@@ -117,7 +117,7 @@ double MeasureSynapseLimit(Device& device, Synapse synapse, DType dtype, Precisi
   if (synapse == Synapse::kL1 && (dtype == DType::kU8 || dtype == DType::kI8)) {
     return IssueRate<ByteTerm, uint32_t>(device);
   }
-  if (IsInteger(dtype) || (synapse == Synapse::kDot && precision != Precision::kExact)) {
+  if (IsInteger(dtype) || (synapse == Synapse::kDot && LosesDigits(precision))) {
     return 0;
   }
   double rate = 0;
