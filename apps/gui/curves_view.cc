@@ -123,13 +123,9 @@ void CurvesView::Add(const std::vector<EpochRecord>& epochs) {
     return;
   }
   for (const EpochRecord& record : epochs) {
-    const double watched = std::isnan(record.validation_loss) ? record.train_loss : record.validation_loss;
-    if (best_epoch_ == 0 || watched < best_loss_) {
-      best_epoch_ = record.epoch;
-      best_loss_ = watched;
-    }
     epochs_.push_back(record);
   }
+  best_epoch_ = epochs.back().best_epoch;
   Redraw();
 }
 

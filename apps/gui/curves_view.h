@@ -63,7 +63,6 @@ class CurvesView : public QWidget {
   QPushButton* save_;
   std::vector<EpochRecord> epochs_;
   int64_t best_epoch_ = 0;
-  double best_loss_ = 0;
   bool zoomed_ = false;
 };
 

@@ -109,11 +109,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     ++epochs;
     const std::lock_guard lock(mutex_);
     trial.history.epochs.push_back(record);
-    const auto& epochs_done = trial.history.epochs;  // the trainer's own count comes when it pauses
-    if (const int64_t best = trial.history.best_epoch;
-        best == 0 || WatchedOf(options, record) < WatchedOf(options, epochs_done[static_cast<size_t>(best - 1)])) {
-      trial.history.best_epoch = std::ssize(epochs_done);
-    }
+    trial.history.best_epoch = record.best_epoch;  // the trainer's own count comes when it pauses
     Notify(callbacks, &trial);
   };
   each.checkpoint = [&](const TrainState& state) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -153,7 +154,7 @@ class MatrixRun {
             share = found.gflops * 1e9 / 2 / SynapseLimit({}, thread_counts_[i]);
           }
           const double all = seconds[thread_counts_.size() - 1];
-          const std::string from = source == 0 ? "random" : options_.data;
+          const std::string from = source == 0 ? "random" : std::filesystem::path(options_.data).filename().string();
           table.rows.push_back({work.ShapeText(), ReportCell::Whole(batch), from, seconds[0], all, seconds[0] / all,
                                 100 * share, Verified(verified)});
           Say(fmt::format("{}, batch {}, {}: {:.4g} s, {:.0f} % of the peak", work.ShapeText(), batch, from, all,

@@ -16,8 +16,9 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kLibraries[] = {"PyTorch", "JAX", "onnxruntime", "scikit-learn", "faiss", "SciPy", "NumPy"};
-// Their threads spin for some milliseconds after their work.
-constexpr auto kRest = std::chrono::milliseconds(20);
+// Their threads spin after their work, those of OpenBLAS for 2^26 cycles: whoever comes next would share a core with
+// them.
+constexpr auto kRest = std::chrono::milliseconds(80);
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

@@ -21,6 +21,7 @@ struct EpochRecord {
   double validation_seconds = 0;                                // this epoch's validation
   double samples_per_second = 0;                                // training
   double monitored = std::numeric_limits<double>::quiet_NaN();  // the metric that tells the best epoch; NaN: the loss
+  int64_t best_epoch = 0;                                       // so far; in no file
 };
 
 struct History {

@@ -15,7 +15,8 @@ namespace {
 
 // The numbers of RealMLP-TD-S are those of its parametrisation and update rule.
 bool HasItsRates(const TrainSettings& s) { return s.optimizer == "adam" && s.parametrization == "ntk"; }
-bool HasOpenEpochs(const TrainSettings& s) { return !s.epochs; }  // 20 epochs are 20 epochs
+bool HasOpenEpochs(const TrainSettings& s) { return !s.epochs; }                      // 20 epochs are 20 epochs
+bool HasOpenPatience(const TrainSettings& s) { return s.patience.value_or(0) == 0; }  // it counts epochs, not waves
 bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam"; }
 
 struct RecipeRow {
@@ -48,6 +49,7 @@ constexpr RecipeRow kRows[] = {
     {"patience-waves", "0", "1", "1", &HasOpenEpochs},
     {"monitor", "loss", "accuracy", "loss"},
     {"keep", "auto", "last_best", "last_best"},
+    {"keep", "", "best_wave", "best_wave", &HasOpenPatience},
 };
 
 bool IsOpen(const TrainSettings& settings, std::string_view name) {

@@ -54,12 +54,15 @@ double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t ep
 
 bool ChangesBySteps(const Schedule& schedule) { return schedule.warmup > 0 || !HasRateOfEpoch(schedule.kind); }
 
+int64_t WavesEnded(const Schedule& schedule, int64_t epoch, int64_t epochs) {
+  return schedule.kind == ScheduleKind::kCosLog4
+             ? static_cast<int64_t>(WavesDone(static_cast<double>(epoch) / static_cast<double>(epochs)))
+             : 0;
+}
+
 int64_t EpochsOfEndedWaves(const Schedule& schedule, int64_t epoch, int64_t epochs, int64_t waves) {
-  const auto ended = [&](int64_t after) {
-    return static_cast<int64_t>(WavesDone(static_cast<double>(after) / static_cast<double>(epochs)));
-  };
-  if (schedule.kind != ScheduleKind::kCosLog4 || epoch < 1 || ended(epoch) == ended(epoch - 1) ||
-      ended(epoch) < waves) {
+  const auto ended = [&](int64_t after) { return WavesEnded(schedule, after, epochs); };
+  if (epoch < 1 || ended(epoch) == ended(epoch - 1) || ended(epoch) < waves) {
     return 0;
   }
   int64_t begin = 0;

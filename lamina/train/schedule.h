@@ -35,6 +35,8 @@ bool ChangesBySteps(const Schedule& schedule);
 /// The rate of an epoch. `reductions`: how often plateau has reduced so far.
 double LearningRateAt(const Schedule& schedule, double learning_rate, int64_t epoch, int64_t epochs,
                       int64_t reductions);
+/// The waves of coslog4 that have ended after `epoch` of `epochs` epochs; 0 for other schedules.
+int64_t WavesEnded(const Schedule& schedule, int64_t epoch, int64_t epochs);
 /// Where a wave of coslog4 ends after `epoch` of `epochs` epochs: the epochs of the last `waves` waves. 0 where none
 /// ends, where there were not so many yet, and for other schedules.
 int64_t EpochsOfEndedWaves(const Schedule& schedule, int64_t epoch, int64_t epochs, int64_t waves);

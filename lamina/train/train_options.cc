@@ -12,8 +12,11 @@
 namespace lamina {
 namespace {
 
-constexpr Named<Keep> kKeeps[] = {
-    {"auto", Keep::kAuto}, {"best", Keep::kBest}, {"last", Keep::kLast}, {"last_best", Keep::kLastBest}};
+constexpr Named<Keep> kKeeps[] = {{"auto", Keep::kAuto},
+                                  {"best", Keep::kBest},
+                                  {"last", Keep::kLast},
+                                  {"last_best", Keep::kLastBest},
+                                  {"best_wave", Keep::kBestWave}};
 constexpr Named<Parametrization> kParametrizations[] = {{"standard", Parametrization::kStandard},
                                                         {"ntk", Parametrization::kNtk}};
 
@@ -64,6 +67,21 @@ void TrainOptions::Validate() const {
                  .remedy = "Give a larger batch, or use no normalisation.",
                  .setting = "batch"});
   }
+}
+
+bool TrainOptions::IsBetter(int64_t epoch, double watched, double best) const {
+  if (keep == Keep::kBestWave) {
+    const int64_t before = WavesEnded(schedule, epoch - 1, epochs);
+    const bool ends = WavesEnded(schedule, epoch, epochs) > before;
+    if (ends && before == 0) {
+      return true;
+    }
+    if (!ends && before > 0) {
+      return false;
+    }
+  }
+  const bool ties = (keep == Keep::kLastBest || keep == Keep::kBestWave) && watched == best;
+  return watched < best - min_improvement || ties;
 }
 
 bool TrainOptions::StopsEarly(int64_t epoch, int64_t since_best) const {

@@ -18,8 +18,10 @@
 namespace lamina {
 
 /// Which weights remain at the end. kAuto: those of the best epoch where validation rows say which that is, else the
-/// last ones; kLastBest: the same, and of equally good epochs the last one.
-enum class Keep { kAuto, kBest, kLast, kLastBest };
+/// last ones; kLastBest: the same, and of equally good epochs the last one. kBestWave: as kLastBest, of the epochs at
+/// whose end a wave of the schedule ends and its rate is 0 (before the first such, and for schedules without waves, of
+/// all): the validation rows tell few networks apart then, and none that a high rate has just moved.
+enum class Keep { kAuto, kBest, kLast, kLastBest, kBestWave };
 
 std::string_view KeepName(Keep keep);
 std::vector<std::string> KeepNames();
@@ -76,9 +78,10 @@ struct TrainOptions {
   std::vector<bool> frozen;                            // layers that stay as they are; empty: none
 
   /// `watched`: there are validation rows.
-  bool KeepsBest(bool watched) const {
-    return keep == Keep::kBest || ((keep == Keep::kAuto || keep == Keep::kLastBest) && watched);
-  }
+  bool KeepsBest(bool watched) const { return keep == Keep::kBest || (keep != Keep::kLast && watched); }
+  /// Whether `epoch`, counted from 1, is better than the best one so far: by what is watched after each, less is
+  /// better.
+  bool IsBetter(int64_t epoch, double watched, double best) const;
   /// Whether training ends early after `epoch` epochs, the last `since_best` of them without improvement.
   bool StopsEarly(int64_t epoch, int64_t since_best) const;
   /// Arrays of state that training keeps.

@@ -334,8 +334,7 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
   const double watched = WatchedOf(options, record);
   ++state.epochs_since_best;
   ++state.epochs_since_reduction;
-  const bool ties = options.keep == Keep::kLastBest && watched == state.best_loss;
-  if (state.history.best_epoch == 0 || watched < state.best_loss - options.min_improvement || ties) {
+  if (state.history.best_epoch == 0 || options.IsBetter(state.epoch, watched, state.best_loss)) {
     state.best_loss = watched;
     state.history.best_epoch = state.epoch;
     state.epochs_since_best = 0;
@@ -348,6 +347,7 @@ void Trainer::Run_::FinishEpoch(EpochRecord& record) {
     ++state.reductions;
     state.epochs_since_reduction = 0;
   }
+  record.best_epoch = state.history.best_epoch;
   state.history.epochs.push_back(record);
   state.step = 0;
   state.sums = {};

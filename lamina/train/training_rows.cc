@@ -225,8 +225,8 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::min_improvement, .logarithmic = true}),
       Row("keep", &S::keep,
           "Weights kept at the end: best (the epoch with the best --monitor of the validation rows), last, last_best "
-          "(of "
-          "equally good epochs the last one), or auto: best where there are validation rows",
+          "(of equally good epochs the last one), best_wave (of the epochs where a wave of the schedule coslog4 ends), "
+          "or auto: best where there are validation rows",
           {.choices = &KeepNames}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Of the weights, the split and the order of rows")};

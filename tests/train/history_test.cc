@@ -134,6 +134,16 @@ TEST(Schedule, TrainingStopsWhereAWaveEnds) {
   TrainOptions options;
   options.epochs = 30;
   options.schedule = waves;
+  options.keep = Keep::kBestWave;
+  EXPECT_TRUE(options.IsBetter(1, 0.9, 1));
+  EXPECT_FALSE(options.IsBetter(1, 1.1, 1));
+  EXPECT_TRUE(options.IsBetter(2, 1.1, 1)) << "the first end, whatever came before";
+  EXPECT_FALSE(options.IsBetter(3, 0.5, 1)) << "at a high rate";
+  EXPECT_TRUE(options.IsBetter(6, 1, 1)) << "as good, and later";
+  EXPECT_FALSE(options.IsBetter(6, 1.1, 1));
+  options.schedule.kind = ScheduleKind::kFlatCos;  // no waves
+  EXPECT_TRUE(options.IsBetter(3, 1, 1));
+  options.schedule = waves;
   options.patience_waves = 1;
   EXPECT_TRUE(options.StopsEarly(6, 4));    // the best is the last of the wave before
   EXPECT_FALSE(options.StopsEarly(6, 3));   // of this one

@@ -251,6 +251,28 @@ TEST(Trainer, KeepSaysWhichWeightsRemain) {
   EXPECT_THROW(ParseKeep("first"), Error);
 }
 
+TEST(Trainer, BestWaveJudgesTheEndsOfWaves) {
+  Overfit run;
+  const Network start = NetworkFor(run.train, 64, "softmax");
+  run.options.patience = 0;
+  run.options.epochs = 30;
+  run.options.schedule.kind = ScheduleKind::kCosLog4;
+  run.options.keep = Keep::kBestWave;
+  const Trained trained = Train(*run.backend, run.options, start, run.train, &run.validation);
+  const std::vector<EpochRecord>& epochs = trained.history.epochs;
+  const auto loss = [&](int64_t epoch) { return epochs[static_cast<size_t>(epoch - 1)].validation_loss; };
+  int64_t best = 2;
+  for (const int64_t end : {6, 14, 30}) {
+    best = loss(end) <= loss(best) ? end : best;
+  }
+  EXPECT_EQ(trained.history.best_epoch, best);
+  EXPECT_NEAR(run.ValidationLoss(trained.network), loss(best), 1e-12);
+  EXPECT_EQ(epochs[0].best_epoch, 1) << "any epoch before the first end";
+  EXPECT_EQ(epochs[1].best_epoch, 2);
+  EXPECT_EQ(epochs[4].best_epoch, 2);
+  EXPECT_EQ(epochs.back().best_epoch, best);
+}
+
 TEST(Trainer, PatienceNeedsValidationRows) {
   const Overfit run;
   const Network start = NetworkFor(run.train, 4, "softmax");
