@@ -43,8 +43,9 @@ void RemoveFiles(const std::string& folder, const std::function<bool(std::string
 }
 
 bool IsPart(std::string_view name) {
-  return name.ends_with(".part") && (name.starts_with("trial-") || name.starts_with("network-") ||
-                                     name.starts_with("stage-") || name.starts_with("search.json."));
+  return name.ends_with(".part") &&
+         (name.starts_with("trial-") || name.starts_with("network-") || name.starts_with("stage-") ||
+          name.starts_with("worker-") || name.starts_with("search.json."));
 }
 
 bool IsOfRunningSearch(std::string_view name) {

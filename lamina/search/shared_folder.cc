@@ -92,19 +92,32 @@ std::optional<std::string> SharedFolder::Read(const std::string& name) const {
   }
 }
 
-// The lock comes before the text: nobody asks for the lock of a heartbeat that does not say it is of this machine.
+// The name comes after the lock and the text: a worker that is killed before leaves a part, no heartbeat without words
+// that others would have to wait a lease for.
 void SharedFolder::BeginBeating() {
   if (heartbeat_ >= 0 && Exists(PathOf(worker_))) {
     return;
   }
   StopBeating();  // somebody took this worker for dead
   worker_ = fmt::format("worker-{}{}", RandomName(), kHeartbeat);
-  heartbeat_ = open(PathOf(worker_).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (heartbeat_ < 0) {
-    ThrowFileError(folder_, "write into the folder", errno);
+  for (int tried = 1;; ++tried) {
+    const std::string part = PathOf(fmt::format("{}.{}-{}.part", worker_, process_, ++parts_));
+    heartbeat_ = open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (heartbeat_ < 0) {
+      ThrowFileError(folder_, "write into the folder", errno);
+    }
+    flock(heartbeat_, LOCK_EX | LOCK_NB);  // a file system without locks: the lease alone counts
+    Beat();
+    if (rename(part.c_str(), PathOf(worker_).c_str()) == 0) {
+      break;
+    }
+    const int error = errno;  // ENOENT: as in WriteOnce()
+    unlink(part.c_str());
+    close(std::exchange(heartbeat_, -1));
+    if (error != ENOENT || tried == kTries) {
+      ThrowFileError(folder_, "write into the folder", error);
+    }
   }
-  flock(heartbeat_, LOCK_EX | LOCK_NB);  // a file system without locks: the lease alone counts
-  Beat();
   stopping_ = false;
   beating_ = std::thread([this] {
     const std::chrono::duration<double> beat(std::min(kLongestBeat_seconds, options_.lease_seconds / kBeatsInLease));

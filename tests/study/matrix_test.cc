@@ -35,7 +35,7 @@ TEST(Matrix, EveryKindOfWork) {
   const nlohmann::json training = RowsOf(result, "training");
   ASSERT_EQ(training.size(), 2U);  // random inputs, and those of the data
   EXPECT_EQ(training[0]["inputs"], "random");
-  EXPECT_EQ(training[1]["inputs"], options.data);
+  EXPECT_EQ(training[1]["inputs"], "digits.csv.gz");
   EXPECT_EQ(RowsOf(result, "answers").size(), 2 * options.weights.size());
   EXPECT_EQ(said.size(), options.layers.size() + 2 + 2 * options.weights.size());
   for (const char* table : {"layers", "training", "answers"}) {
