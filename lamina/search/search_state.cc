@@ -134,7 +134,7 @@ void SetResults(const StoredSearch& stored, std::span<Trial> trials, const std::
 
 }  // namespace
 
-SearchState::SearchState(std::string folder, json definition, double lease_seconds)
+SearchState::SearchState(const std::string& folder, json definition, double lease_seconds)
     : definition_(std::move(definition)) {
   if (folder.empty()) {
     return;

@@ -37,7 +37,7 @@ class SearchState {
  public:
   /// Makes the folder, or reads what is in it. `lease_seconds`: SharedFolder::Options. Throws Error(kInvalidArgument)
   /// where another search is kept there, Error(kBadModel) where search.json cannot be read.
-  SearchState(std::string folder, nlohmann::json definition, double lease_seconds);
+  SearchState(const std::string& folder, nlohmann::json definition, double lease_seconds);
 
   /// True where the folder held this search.
   bool resumed() const { return resumed_; }

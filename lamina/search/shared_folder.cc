@@ -217,7 +217,7 @@ std::string SharedFolder::WritePart(const std::string& name, const std::string& 
     const std::lock_guard lock(mutex_);
     return ++parts_;
   }();
-  const std::string path = PathOf(fmt::format("{}.{}-{}.part", name, process_, number));
+  std::string path = PathOf(fmt::format("{}.{}-{}.part", name, process_, number));
   try {
     const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
     if (file.descriptor < 0) {
