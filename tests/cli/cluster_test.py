@@ -163,7 +163,7 @@ class ClusterTest(RankTest):
         self.assertRegex(result.err, r"must be the same on all ranks: rank 0 of 3 on host \S+ .*, rank 2 of 3 on host")
         result = self.run_ranks(mpi, (1, train), (1, (*train, "--seed", 7)), folders=["a", "a"])
         self.assertRegex(result.err, "the settings must be the same on all ranks")
-        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["A=1", "LAMINA_ISA=scalar"])
+        result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "a"], variables=["LAMINA_ISA=", "LAMINA_ISA=scalar"])
         self.assertRegex(result.err, r"the backend must be the same on all ranks: .* has cpu \(\w+\), .* has cpu \(SCALAR\)")
         result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "empty"])
         self.assertNotEqual(result.code, 0, str(result))
