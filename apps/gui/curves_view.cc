@@ -122,9 +122,7 @@ void CurvesView::Add(const std::vector<EpochRecord>& epochs) {
   if (epochs.empty()) {
     return;
   }
-  for (const EpochRecord& record : epochs) {
-    epochs_.push_back(record);
-  }
+  epochs_.insert(epochs_.end(), epochs.begin(), epochs.end());
   best_epoch_ = epochs.back().best_epoch;
   Redraw();
 }

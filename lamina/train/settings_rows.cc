@@ -255,8 +255,8 @@ std::vector<Row> NetworkRows() {
           "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
           "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, two "
           "bf16 a number on AMX tiles, exact elsewhere; bf16x3: three bf16 a number on AMX tiles, as good as exact for "
-          "finite "
-          "numbers, and exact elsewhere; auto: what is faster here, for classes bf16, else fast, for numbers bf16x3",
+          "finite numbers, and exact elsewhere; auto: what is faster here, for classes bf16, else fast, for numbers "
+          "bf16x3",
           {.choices = &AutoAnd<&Names<kPrecisions>>})};
 }
 
