@@ -154,6 +154,7 @@ HWY_INLINE VecOf<int32_t> SubtractPairs(VecOf<int32_t> a, VecOf<int32_t> b) {
 struct ForwardSum {
   static constexpr bool kReadsOwn = false;
   static constexpr bool kOneOrder = true;
+  static constexpr bool kRowFromMemory = false;
   static constexpr bool kSkipsZeros = false;
   static constexpr int kRows = kTileRows;
 };
@@ -226,7 +227,26 @@ struct WideSquareSum : ForwardSum {
 struct MaximumSum : ForwardSum {
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
-    return hn::MulAdd(hn::Set(Tag<T>(), T(1)), MaxVec<T>(row, column), sum);  // on the multiplier's pipe
+    return Add(MaxVec<T>(column, row), sum);
+  }
+#if HWY_TARGET == HWY_AVX3
+  // See kBroadcastTakesPipe; by name, as compilers do not take a broadcast into this instruction.
+  template <class T>
+  static HWY_INLINE VecOf<T> AccumulateAt(const T* row, VecOf<T> column, VecOf<T> sum) {
+    VecOf<T> most;
+    if constexpr (sizeof(T) == 4) {
+      asm("vmaxps %2%{1to16%}, %1, %0" : "=v"(most.raw) : "v"(column.raw), "m"(*row));
+    } else {
+      asm("vmaxpd %2%{1to8%}, %1, %0" : "=v"(most.raw) : "v"(column.raw), "m"(*row));
+    }
+    return Add(most, sum);
+  }
+#endif
+
+ private:
+  template <class V>
+  static HWY_INLINE V Add(V most, V sum) {
+    return hn::MulAdd(hn::Set(hn::DFromV<V>(), hn::TFromV<V>(1)), most, sum);  // on the multiplier's pipe
   }
 };
 

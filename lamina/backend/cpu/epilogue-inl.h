@@ -180,46 +180,65 @@ HWY_INLINE void FinishSums(T* sums, int64_t n) {
   }
 }
 
-/// Forward: rows are outputs and columns samples, so the tile is turned as it leaves.
-template <class Synapse, class T>
+/// Forward. Turned: rows are outputs and columns samples, and the tile is turned as it leaves; else rows are samples and
+/// columns outputs.
+template <class Synapse, class T, bool kTurned = true>
 struct ForwardFinish {
-  static constexpr int kRowTiles = 2;  // two tiles of 8 outputs fill a cache line of each sample
+  static constexpr int kRowTiles = kTurned ? 2 : 1;  // two tiles of 8 outputs fill a cache line of each sample
 
   const ForwardArgs* args;
   const Activation* activation;
   ValueFn<T> value;
 
-  // Asks for the lines that the tile will be stored to, one per sample. Into the second level: with the usual
+  // Asks for the lines that a turned tile will be stored to, one per sample. Into the second level: with the usual
   // strides of some KiB all of them fall into one or two sets of the first.
   void Prefetch(const TilePlace& at) const {
-    for (int64_t j = 0; j < at.columns; ++j) {
+    for (int64_t j = 0; kTurned && j < at.columns; ++j) {
       __builtin_prefetch(args->a.Row<T>(at.column + j) + at.row, 0, 2);
     }
   }
   void operator()(T* tile, const TilePlace& at) const {
-    const auto* bias = static_cast<const T*>(args->bias);
-    const Tag<T> d;
     FinishSums<Synapse>(tile, at.rows * at.width);
     if (!args->distance.empty()) {
-      StoreTurned(tile, at, args->distance);
+      Store(tile, at, args->distance);
     }
-    for (int64_t i = 0; bias != nullptr && i < at.rows; ++i) {
-      const auto b = hn::Set(d, bias[at.row + i]);
-      for (int64_t j = 0; j < at.width; j += kLanes<T>) {
-        T* p = tile + i * at.width + j;
-        hn::Store(hn::Add(hn::Load(d, p), b), d, p);
-      }
+    if (args->bias != nullptr) {
+      AddBias(tile, at);
     }
     if (!args->z.empty()) {
-      StoreTurned(tile, at, args->z);
+      Store(tile, at, args->z);
     }
     value(*activation, tile, tile, at.rows * at.width);
-    StoreTurned(tile, at, args->a);
+    Store(tile, at, args->a);
   }
 
  private:
-  static void StoreTurned(const T* tile, const TilePlace& at, const MatrixView& to) {
-    Transpose(tile, at.width, at.rows, at.columns, to.Row<T>(at.column) + at.row, to.stride);
+  void AddBias(T* tile, const TilePlace& at) const {
+    const Tag<T> d;
+    const auto* const bias = static_cast<const T*>(args->bias) + (kTurned ? at.row : at.column);
+    for (int64_t j = 0; j < at.width; j += kLanes<T>) {
+      auto b = hn::Zero(d);
+      if constexpr (!kTurned) {
+        b = at.columns - j < kLanes<T> ? LoadTail<T>(bias + j, at.columns - j) : hn::LoadU(d, bias + j);
+      }
+      for (int64_t i = 0; i < at.rows; ++i) {
+        if constexpr (kTurned) {
+          b = hn::Set(d, bias[i]);
+        }
+        T* const p = tile + i * at.width + j;
+        hn::Store(hn::Add(hn::Load(d, p), b), d, p);
+      }
+    }
+  }
+  static void Store(const T* tile, const TilePlace& at, const MatrixView& to) {
+    if constexpr (kTurned) {
+      Transpose(tile, at.width, at.rows, at.columns, to.Row<T>(at.column) + at.row, to.stride);
+    } else {
+      for (int64_t i = 0; i < at.rows; ++i) {
+        Transform<T>(
+            at.columns, to.Row<T>(at.row + i) + at.column, [](VecOf<T> v) HWY_ATTR { return v; }, tile + i * at.width);
+      }
+    }
   }
 };
 

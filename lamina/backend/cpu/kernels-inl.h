@@ -14,20 +14,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-// Rows of the product are outputs, columns samples: then only the (smaller) batch is packed, never the
-// weights, whose rows are broadcast from where they are.
+// Columns of the product are packed, rows are broadcast from where they are. So the columns are samples where these are
+// fewer than the outputs, or have zeros to leave out, and outputs elsewhere: of 8192 samples and 64 outputs 1.4 times as
+// fast, of as many samples as outputs no slower. Every sum has the same bits both ways.
 template <class Synapse, class T>
 void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
   using Sum = TermSum<typename Synapse::Term>;
-  ProductInput<T> input{{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1},
-                        {static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1},
-                        args.x.cols,
-                        task.scratch,
-                        task.budget};
-  input.skips_zeros = Sum::kSkipsZeros && SkipsZeros(input);
-  const ForwardFinish<Synapse, T> finish{&args, task.activation, ValueFor<T>(*task.activation)};
-  Product<Sum>(input, finish, team);
+  const Operand<T> weights{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1};
+  const Operand<T> x{static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1};
+  const ValueFn<T> value = ValueFor<T>(*task.activation);
+  ProductInput<T> samples_packed{weights, x, args.x.cols, task.scratch, task.budget};
+  samples_packed.skips_zeros = Sum::kSkipsZeros && SkipsZeros(samples_packed);
+  if (samples_packed.skips_zeros || x.count < weights.count) {
+    Product<Sum>(samples_packed, ForwardFinish<Synapse, T>{&args, task.activation, value}, team);
+  } else {
+    Product<Sum>(ProductInput<T>{x, weights, args.x.cols, task.scratch, task.budget},
+                 ForwardFinish<Synapse, T, false>{&args, task.activation, value}, team);
+  }
   if (task.activation->is_softmax()) {
     team.Barrier();
     SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));

@@ -21,6 +21,9 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
   const int64_t inputs = request.layer.inputs;
   const int64_t outputs = request.layer.outputs;
   ScratchSizes sizes = ScratchFor(outputs, batch, inputs, shape, plans[0].budget);
+  if (batch >= outputs) {
+    sizes = LargestOf(sizes, ScratchFor(batch, outputs, inputs, shape, plans[0].budget));
+  }
   if (request.training) {
     sizes = LargestOf(sizes, ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
     sizes = LargestOf(sizes, ScratchFor(outputs, inputs, batch, shape, plans[2].budget));
