@@ -154,7 +154,7 @@ HWY_INLINE VecOf<int32_t> SubtractPairs(VecOf<int32_t> a, VecOf<int32_t> b) {
 struct ForwardSum {
   static constexpr bool kReadsOwn = false;
   static constexpr bool kOneOrder = true;
-  static constexpr bool kRowFromMemory = false;
+  static constexpr int kReadAnew = 0;
   static constexpr bool kSkipsZeros = false;
   static constexpr int kRows = kTileRows;
 };
@@ -225,12 +225,13 @@ struct WideSquareSum : ForwardSum {
 
 /// max(x, w): the part of Precision::kFast that is done for every pair.
 struct MaximumSum : ForwardSum {
+  static constexpr int kReadAnew = kMostReadAnew;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
     return Add(MaxVec<T>(column, row), sum);
   }
 #if HWY_TARGET == HWY_AVX3
-  // See kBroadcastTakesPipe; by name, as compilers do not take a broadcast into this instruction.
+  // See kMostReadAnew; by name, as compilers do not take a broadcast into this instruction.
   template <class T>
   static HWY_INLINE VecOf<T> AccumulateAt(const T* row, VecOf<T> column, VecOf<T> sum) {
     VecOf<T> most;

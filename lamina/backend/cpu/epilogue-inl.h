@@ -9,6 +9,7 @@
 
 #include "lamina/backend/cpu/pack-inl.h"
 #include "lamina/backend/cpu/tile-inl.h"
+#include "lamina/backend/cpu/zeros-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
@@ -266,6 +267,78 @@ struct SlopeFinish {
   }
 };
 
+/// Computes a tile of gradients and uses each sum where it is, in a register: for the weights, or gradients, at `to`, of
+/// `stride` a row.
+template <class T>
+using TileInPlaceFn = void (*)(const TileInput<T>&, const UpdateNumbers<T>&, T* to, int64_t stride);
+
+/// Of Sum::kRows rows and 1, 2, ... vectors; and of kPickingRows and one vector where zeros are left out.
+template <class T>
+struct TilesInPlace {
+  std::array<TileInPlaceFn<T>, kTileVectors> dense;
+  TileInPlaceFn<T> picked;
+};
+
+// What "update" is where there is no rule.
+struct StoredGradient {
+  static constexpr int kStates = 0;
+  template <class C, class P>
+  static void Step(const C&, P g, P& stored) {
+    stored = g;
+  }
+};
+
+template <class U, class T>
+HWY_INLINE void UpdateVector(const UpdateNumbers<T>& numbers, VecOf<T> g, T* to) {
+  const Tag<T> d;
+  Pack<T> weight(hn::LoadU(d, to));
+  U::Step(numbers, Pack<T>(g), weight);
+  hn::StoreU(weight.v, d, to);
+}
+
+template <class Sum, class U, class T, int kVectors>
+HWY_NOINLINE void TileInPlace(const TileInput<T>& in, const UpdateNumbers<T>& numbers, T* to, int64_t stride) {
+  const UpdateNumbers<T> fixed = numbers;  // no store to a parameter can change it
+  SumTile<Sum, T, Sum::kRows, kVectors>(in, [&fixed, to, stride](int i, int j, VecOf<T> g) HWY_ATTR {
+    UpdateVector<U>(fixed, g, to + i * stride + j * kLanes<T>);
+  });
+}
+
+template <class Sum, class U, class T>
+HWY_NOINLINE void PickedTileInPlace(const TileInput<T>& in, const UpdateNumbers<T>& numbers, T* to, int64_t stride) {
+  const UpdateNumbers<T> fixed = numbers;
+  SumPickedTile<Sum, T, kPickingRows>(in, [&fixed, to, stride](int i, int, VecOf<T> g) HWY_ATTR {
+    UpdateVector<U>(fixed, g, to + i * stride);
+  });
+}
+
+// None for a rule that keeps a state: what that costs hides what is spared here.
+template <class Sum, class U, class T>
+constexpr TilesInPlace<T> TilesInPlaceOf() {
+  TilesInPlace<T> tiles{};
+  if constexpr (StatesOf<U>(false) == 0) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      tiles = {{&TileInPlace<Sum, U, T, static_cast<int>(I) + 1>...}, &PickedTileInPlace<Sum, U, T>};
+    }
+    (std::make_index_sequence<static_cast<size_t>(kTileVectors)>{});
+  }
+  return tiles;
+}
+
+/// For the update by a rule, or without one for storing gradients; null where there are none.
+template <class Sum, class T>
+const TilesInPlace<T>* TilesInPlaceFor(const UpdateRule* rule) {
+  static constexpr auto kTable = []<class... U>(std::tuple<U...>*) {
+    return std::array<TilesInPlace<T>, sizeof...(U)>{TilesInPlaceOf<Sum, U, T>()...};
+  }(static_cast<formulas::Updates*>(nullptr));
+  static constexpr TilesInPlace<T> kStored = TilesInPlaceOf<Sum, StoredGradient, T>();
+  if (rule == nullptr) {
+    return &kStored;
+  }
+  const TilesInPlace<T>& tiles = kTable[static_cast<size_t>(rule->kind)];
+  return rule->momentum == 0 && tiles.picked != nullptr ? &tiles : nullptr;
+}
+
 /// Weight gradient: rows are outputs, columns inputs.
 template <class T>
 struct UpdateFinish {
@@ -275,19 +348,22 @@ struct UpdateFinish {
   const UpdateNumbers<T>* numbers;
   UpdateFn<T> update;
   int64_t inputs;
-  const void* written;  // the weights, or their gradient where no rule updates them
+  T* written;  // the weights, or their gradient where no rule updates them
+  const TilesInPlace<T>* in_place = nullptr;
 
   // Asks for what will be written before the tile is computed: it comes from the third-level cache or memory.
   void Prefetch(const TilePlace& at) const {
-    const T* const to = static_cast<const T*>(written);
     for (int64_t i = 0; i < at.rows; ++i) {
       for (int64_t j = 0; j < at.columns; j += kLineElements<T>) {
-        __builtin_prefetch(to + (at.row + i) * inputs + at.column + j, 1);
+        __builtin_prefetch(written + (at.row + i) * inputs + at.column + j, 1);
       }
     }
   }
   void operator()(T* tile, const TilePlace& at) const {
     update(*numbers, {tile, at.width, at.row * inputs + at.column, inputs, at.rows, at.columns}, *arrays);
+  }
+  void Finish(TileInPlaceFn<T> tile, const TileInput<T>& in, int64_t row, int64_t column) const {
+    tile(in, *numbers, written + row * inputs + column, inputs);
   }
 };
 
@@ -295,7 +371,7 @@ template <class T>
 UpdateFinish<T> UpdateFinishOf(const WeightGradientTask<T>& task) {
   const WeightGradientArgs& args = *task.args;
   return {&args.weights, &task.weight_update, UpdateFor<T>(args.rule), args.x.cols,
-          args.rule == nullptr ? args.weights.gradient : args.weights.value};
+          static_cast<T*>(args.rule == nullptr ? args.weights.gradient : args.weights.value)};
 }
 
 }  // namespace lamina::cpu::HWY_NAMESPACE

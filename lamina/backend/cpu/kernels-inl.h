@@ -172,7 +172,10 @@ void WeightGradient(const WeightGradientTask<T>& task, Team team) noexcept {
                         task.budget,
                         static_cast<const T*>(args.weights.value),
                         inputs};
-  const UpdateFinish<T> finish = UpdateFinishOf(task);
+  UpdateFinish<T> finish = UpdateFinishOf(task);
+  if constexpr (!Term::kIsDistance) {
+    finish.in_place = TilesInPlaceFor<SlopeSum<Term>, T>(args.rule);
+  }
   if (args.x.rows >= 1 && args.x.rows <= kFewSamples) {
     WeightGradientByRows<Term>(task, delta, team.Begin(outputs), team.End(outputs));
   } else {

@@ -14,36 +14,64 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
+// What tile (g, p) reads of the rows and, where zeros are left out, of vector v of its panel.
+template <class Sum, class T>
+TileInput<T> PickedInput(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p, int64_t v) {
+  const int64_t first_row = block.row_groups.Begin(g);
+  const int64_t column = block.PanelBegin(p) + v * kLanes<T>;
+  const int32_t* const picks = block.PicksOf(in, column / kLanes<T>);
+  TileInput<T> input{};
+  input.rows = block.pack_rows ? in.scratch.rows + first_row * block.depth : in.rows.At(block.row + first_row, block.k);
+  input.row_stride = block.pack_rows ? 1 : in.rows.stride;
+  input.row_k_stride = block.pack_rows ? block.row_groups.Begin(g + 1) - first_row : 1;
+  input.columns = in.scratch.columns + column * block.depth;
+  input.depth = picks[0];
+  input.picks = picks + 1;
+  return input;
+}
+
+// What tile (g, p) reads, but for TileInput::own.
+template <class Sum, class T>
+TileInput<T> DenseInput(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p) {
+  const int64_t first_row = block.row_groups.Begin(g);
+  TileInput<T> input{};
+  input.depth = block.depth;
+  if (block.pack_rows) {
+    input.rows = in.scratch.rows + first_row * block.depth;
+    const bool by_row = in.rows.encoding != nullptr && in.rows.k_stride == 1;
+    input.row_stride = by_row ? block.depth : 1;
+    input.row_k_stride = by_row ? 1 : block.row_groups.Begin(g + 1) - first_row;
+  } else {
+    input.rows = in.rows.At(block.row + first_row, block.k);
+    input.row_stride = in.rows.stride;
+    input.row_k_stride = in.rows.k_stride;
+  }
+  if (block.IsDirect(p)) {
+    input.columns = in.columns.At(block.column + block.PanelBegin(p), block.k);
+    input.column_k_stride = in.columns.k_stride;
+  } else {
+    input.columns = block.PanelData(in, p);
+    input.column_k_stride = block.PanelVectors(p) * kLanes<T>;
+  }
+  return input;
+}
+
 // Computes tile (g, p) into `tile` where zeros are left out: vector by vector, each by its list. Apart from
 // ComputeTile, so that dense tiles pay nothing.
 template <class Sum, class T>
 HWY_NOINLINE void ComputeTileOfNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p,
                                         T* tile, bool add) {
-  const int64_t first_row = block.row_groups.Begin(g);
-  const int64_t rows = block.row_groups.Begin(g + 1) - first_row;
+  const int64_t rows = block.row_groups.Begin(g + 1) - block.row_groups.Begin(g);
   const int64_t vectors = block.PanelVectors(p);
-  TileInput<T> input{};
-  input.rows = block.pack_rows ? in.scratch.rows + first_row * block.depth : in.rows.At(block.row + first_row, block.k);
-  input.row_stride = block.pack_rows ? 1 : in.rows.stride;
-  input.row_k_stride = block.pack_rows ? rows : 1;
   for (int64_t v = 0; v < vectors; ++v) {
-    const int64_t column = block.PanelBegin(p) + v * kLanes<T>;
-    const int32_t* const picks = block.PicksOf(in, column / kLanes<T>);
-    input.columns = in.scratch.columns + column * block.depth;
-    input.depth = picks[0];
-    input.picks = picks + 1;
-    PickingTileFor<Sum, T>(rows)(input, tile + v * kLanes<T>, vectors * kLanes<T>, add);
+    PickingTileFor<Sum, T>(rows)(PickedInput(in, block, g, p, v), tile + v * kLanes<T>, vectors * kLanes<T>, add);
   }
 }
 
 // Computes tile (g, p) into `tile`.
 template <class Sum, class T>
 void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t g, int64_t p, T* tile, bool add) {
-  const int64_t first_row = block.row_groups.Begin(g);
-  const int64_t rows = block.row_groups.Begin(g + 1) - first_row;
-  const int64_t vectors = block.PanelVectors(p);
-  TileInput<T> input{};
-  input.depth = block.depth;
+  TileInput<T> input = DenseInput(in, block, g, p);
   HWY_ALIGN T own[Sum::kReadsOwn ? Sum::kRows * kTileColumns<T> : 1];
   if constexpr (Sum::kReadsOwn) {
     const TilePlace at = block.PlaceOf(g, g + 1, p);
@@ -55,24 +83,29 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
     }
     input.own = own;
   }
-  if (block.pack_rows) {
-    input.rows = in.scratch.rows + first_row * block.depth;
-    const bool by_row = in.rows.encoding != nullptr && in.rows.k_stride == 1;
-    input.row_stride = by_row ? block.depth : 1;
-    input.row_k_stride = by_row ? 1 : rows;
-  } else {
-    input.rows = in.rows.At(block.row + first_row, block.k);
-    input.row_stride = in.rows.stride;
-    input.row_k_stride = in.rows.k_stride;
+  const int64_t rows = block.row_groups.Begin(g + 1) - block.row_groups.Begin(g);
+  TileFor<Sum, T>(rows, block.PanelVectors(p))(input, tile, add);
+}
+
+// Computes tile (g, p), all of its sum, and finishes it from the registers, where the finish has whole tiles and this
+// is one; else returns false.
+template <class Sum, class T, class Finish>
+HWY_INLINE bool ComputeInPlace(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, int64_t g,
+                             int64_t p, const TilePlace& at) {
+  if constexpr (requires { finish.in_place; }) {
+    if (finish.in_place == nullptr || at.columns != at.width || at.rows != (in.skips_zeros ? kPickingRows : Sum::kRows)) {
+      return false;
+    }
+    const int64_t vectors = block.PanelVectors(p);
+    if (!in.skips_zeros) {
+      finish.Finish(finish.in_place->dense[vectors - 1], DenseInput(in, block, g, p), at.row, at.column);
+    }
+    for (int64_t v = 0; in.skips_zeros && v < vectors; ++v) {
+      finish.Finish(finish.in_place->picked, PickedInput(in, block, g, p, v), at.row, at.column + v * kLanes<T>);
+    }
+    return true;
   }
-  if (block.IsDirect(p)) {
-    input.columns = in.columns.At(block.column + block.PanelBegin(p), block.k);
-    input.column_k_stride = in.columns.k_stride;
-  } else {
-    input.columns = block.PanelData(in, p);
-    input.column_k_stride = vectors * kLanes<T>;
-  }
-  TileFor<Sum, T>(rows, vectors)(input, tile, add);
+  return false;
 }
 
 // Computes row groups [group, group_end) of panel p into `tile`, one after the other.
@@ -190,9 +223,11 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
         const int64_t group = walk.strip * Finish::kRowTiles;
         const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
         T* tile = split_sum ? in.scratch.partial + tile_index * strip_size : local;
-        ComputeStrip(in, block, group, std::min(group + Finish::kRowTiles, groups), walk.panel, tile, block.k > 0);
-        if (last) {
-          finish(tile, at);
+        if (split_sum || !ComputeInPlace(in, block, finish, group, walk.panel, at)) {
+          ComputeStrip(in, block, group, std::min(group + Finish::kRowTiles, groups), walk.panel, tile, block.k > 0);
+          if (last) {
+            finish(tile, at);
+          }
         }
         walk = next;
         at = next_at;
@@ -235,8 +270,10 @@ void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team)
         const TilePlace at = block.PlaceOf(group, group_end, p);
         if (IsWanted(finish, at)) {
           finish.Prefetch(at);
-          ComputeStrip(in, block, group, group_end, p, tile, false);
-          finish(tile, at);
+          if (!ComputeInPlace(in, block, finish, group, p, at)) {
+            ComputeStrip(in, block, group, group_end, p, tile, false);
+            finish(tile, at);
+          }
         }
       }
     }

@@ -36,22 +36,27 @@ struct TilePlace {
   int64_t width;  // of a row of the tile in memory, in elements: columns rounded up to whole vectors
 };
 
-// Whether a broadcast to a vector needs an arithmetic pipe, as in AVX-512 on Zen 4 the adder's, where that of an operand
-// in memory comes with the load. A Sum that keeps the adder busy reads its row anew for every vector then: a step of a
-// tile of 8 rows takes 36 cycles instead of 40 (|x - w|), 24 instead of 32 ((x - w)^2, Precision::kFast).
-inline constexpr bool kBroadcastTakesPipe = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
+// Of four rows of a tile so many are read anew for every vector, by sums that keep the adder busy: on Zen 4 a broadcast
+// of AVX-512 takes a cycle of it, but none where it is an operand in memory of another instruction. A step of a tile of
+// 8 rows takes 36 cycles instead of 40 (|x - w|), 25 instead of 32 ((x - w)^2, Precision::kFast). Not all rows of the
+// latter: their loads would be more than Zen 5 does in its 12 cycles.
+inline constexpr bool kOperandsBroadcast = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
+inline constexpr int kAllReadAnew = kOperandsBroadcast ? 4 : 0;
+inline constexpr int kMostReadAnew = kOperandsBroadcast ? 3 : 0;
+
+template <class Term>
+inline constexpr bool kNeedsMask = std::is_same_v<Term, formulas::AbsoluteDifferenceTerm>;
 
 /// Forward: rows and columns are the two operands of the term.
 template <class Term>
 struct TermSum {
   static constexpr bool kReadsOwn = false;
   static constexpr bool kOneOrder = true;
-  static constexpr bool kRowFromMemory = Term::kIsDistance && kBroadcastTakesPipe;
+  static constexpr int kReadAnew = !Term::kIsDistance ? 0 : kNeedsMask<Term> ? kAllReadAnew : kMostReadAnew;
   static constexpr bool kSkipsZeros = !Term::kIsDistance;  // of the columns: a zero factor adds nothing
   // An absolute value needs a register for its mask and one for the difference: with 12 sums of 16 they were stored and
   // loaded in every step, 1.4 times the time of 10.
-  static constexpr bool kNeedsMask = std::is_same_v<Term, formulas::AbsoluteDifferenceTerm>;
-  static constexpr int kRows = kTileRows == 6 && kNeedsMask ? 5 : kTileRows;
+  static constexpr int kRows = kTileRows == 6 && kNeedsMask<Term> ? 5 : kTileRows;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
     return Term::Accumulate(Pack<T>(column), Pack<T>(row), Pack<T>(sum)).v;  // what is taken off may lie in memory
@@ -64,7 +69,7 @@ template <class Term>
 struct SlopeSum {
   static constexpr bool kReadsOwn = Term::kIsDistance;
   static constexpr bool kOneOrder = false;
-  static constexpr bool kRowFromMemory = Term::kIsDistance && kBroadcastTakesPipe;
+  static constexpr int kReadAnew = Term::kIsDistance ? kMostReadAnew : 0;
   static constexpr bool kSkipsZeros = !Term::kIsDistance;
   static constexpr int kRows = kReadsOwn ? kTileRows / 2 : kTileRows;
   template <class T>
@@ -100,7 +105,7 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
   const T* row_of[kVectors];  // for the compiler not the same, where each vector is to read it by itself
   HWY_UNROLL(8)
   for (int j = 0; j < kVectors; ++j) {
-    if constexpr (Sum::kRowFromMemory) {
+    if constexpr (Sum::kReadAnew > 0) {
       asm("" : "+r"(row));
     }
     row_of[j] = row;
@@ -109,42 +114,23 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
   for (int i = 0; i < kRows; ++i) {
     HWY_UNROLL(8)
     for (int j = 0; j < kVectors; ++j) {
-      const T* const at = row_of[j] + i * row_stride;
+      const T* const at = row_of[i % 4 < Sum::kReadAnew ? j : 0] + i * row_stride;
       if constexpr (requires { Sum::template AccumulateAt<T>(at, c[j], sum[i][j]); }) {
-        sum[i][j] = Sum::template AccumulateAt<T>(at, c[j], sum[i][j]);
-      } else {
-        const auto r = hn::Set(d, *at);
-        sum[i][j] = Sum::template Accumulate<T>(r, c[j], own[i % kOwnRows][j % kOwnVectors], sum[i][j]);
+        if (i % 4 < Sum::kReadAnew) {
+          sum[i][j] = Sum::template AccumulateAt<T>(at, c[j], sum[i][j]);
+          continue;
+        }
       }
+      sum[i][j] = Sum::template Accumulate<T>(hn::Set(d, *at), c[j], own[i % kOwnRows][j % kOwnVectors], sum[i][j]);
     }
   }
 }
 
-// Adds up the partial sums, and stores them or adds them to the tile.
-template <class T, int kSplit, int kRows, int kVectors>
-HWY_INLINE void StoreSums(const VecOf<T> (&sum)[kSplit][kRows][kVectors], T* HWY_RESTRICT tile, bool add) {
-  const Tag<T> d;
-  HWY_UNROLL(8)
-  for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(8)
-    for (int j = 0; j < kVectors; ++j) {
-      auto total = sum[0][i][j];
-      HWY_UNROLL(8)
-      for (int s = 1; s < kSplit; ++s) {
-        total = hn::Add(total, sum[s][i][j]);
-      }
-      T* to = tile + (i * kVectors + j) * kLanes<T>;
-      hn::Store(add ? hn::Add(total, hn::Load(d, to)) : total, d, to);
-    }
-  }
-}
-
-/// tile[i * width + j] (width = kVectors * lanes) = or, with `add`, += the sum over k. Tiles too small to
-/// hide the FMA's latency of 4 cycles at 2 a cycle keep several partial sums, but for a Sum that wants kOneOrder: the
-/// same bits from tiles of every size. Forward passes do (LayerPlanRequest::any_slicing), at no cost, as their smallest
-/// tiles have 5 sums.
-template <class Sum, class T, int kRows, int kVectors>
-HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
+/// Sums over k, each handed to use(i, j, sum of row i and vector j). Tiles too small to hide the FMA's latency of 4 cycles
+/// at 2 a cycle keep several partial sums, but for a Sum that wants kOneOrder: the same bits from tiles of every size.
+/// Forward passes do (LayerPlanRequest::any_slicing), at no cost, as their smallest tiles have 5 sums.
+template <class Sum, class T, int kRows, int kVectors, class Use>
+HWY_INLINE void SumTile(const TileInput<T>& in, const Use& use) {
   const Tag<T> d;
   // Beside 6 operands of their own, 12 sums would not fit into 16 registers.
   constexpr int kSums = kRows * kVectors;
@@ -192,7 +178,33 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
     row += row_k_stride;
     column += column_k_stride;
   }
-  StoreSums<T>(sum, tile, add);
+  HWY_UNROLL(8)
+  for (int i = 0; i < kRows; ++i) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) {
+      auto total = sum[0][i][j];
+      HWY_UNROLL(8)
+      for (int s = 1; s < kSplit; ++s) {
+        total = hn::Add(total, sum[s][i][j]);
+      }
+      use(i, j, total);
+    }
+  }
+}
+
+// A sum stored in, or with `add` added to, a tile.
+template <class T>
+HWY_INLINE void StoreSum(VecOf<T> sum, T* to, bool add) {
+  const Tag<T> d;
+  hn::Store(add ? hn::Add(sum, hn::Load(d, to)) : sum, d, to);
+}
+
+/// tile[i * width + j] (width = kVectors * lanes) = or, with `add`, += the sum over k.
+template <class Sum, class T, int kRows, int kVectors>
+HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
+  SumTile<Sum, T, kRows, kVectors>(in, [tile, add](int i, int j, VecOf<T> sum) HWY_ATTR {
+    StoreSum<T>(sum, tile + (i * kVectors + j) * kLanes<T>, add);
+  });
 }
 
 template <class T>

@@ -91,10 +91,9 @@ int64_t PickNonzeros(T* panel, int64_t depth, int32_t* picks) {
   return count;
 }
 
-/// Tile() of one vector, over the k of a list: the columns of in.picks[n] are at in.columns + n * lanes. Rows of the
-/// tile are `width` apart.
-template <class Sum, class T, int kRows>
-HWY_NOINLINE void PickingTile(const TileInput<T>& in, T* HWY_RESTRICT tile, int64_t width, bool add) {
+/// SumTile() of one vector, over the k of a list: the columns of in.picks[n] are at in.columns + n * lanes.
+template <class Sum, class T, int kRows, class Use>
+HWY_INLINE void SumPickedTile(const TileInput<T>& in, const Use& use) {
   const Tag<T> d;
   VecOf<T> sum[kRows];
   HWY_UNROLL(32)
@@ -115,9 +114,16 @@ HWY_NOINLINE void PickingTile(const TileInput<T>& in, T* HWY_RESTRICT tile, int6
   }
   HWY_UNROLL(32)
   for (int i = 0; i < kRows; ++i) {
-    T* to = tile + i * width;
-    hn::Store(add ? hn::Add(sum[i], hn::Load(d, to)) : sum[i], d, to);
+    use(i, 0, sum[i]);
   }
+}
+
+/// Tile() of one vector where zeros are left out. Rows of the tile are `width` apart.
+template <class Sum, class T, int kRows>
+HWY_NOINLINE void PickingTile(const TileInput<T>& in, T* HWY_RESTRICT tile, int64_t width, bool add) {
+  SumPickedTile<Sum, T, kRows>(in, [tile, width, add](int i, int, VecOf<T> sum) HWY_ATTR {
+    StoreSum<T>(sum, tile + i * width, add);
+  });
 }
 
 template <class T>
