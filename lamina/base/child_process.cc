@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
@@ -202,6 +203,32 @@ bool ChildProcess::Reap(int flags) {
   exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   pid_ = -1;
   return true;
+}
+
+bool ChildProcess::WaitUntilIdle(double most_seconds) const {
+  constexpr auto kLook = std::chrono::milliseconds(10);
+  constexpr auto kIdle = std::chrono::microseconds(500);  // of it
+  constexpr int kLooks = 3;                               // another program may have had its processor for one
+  const auto processor_time = [this]() -> std::optional<std::chrono::nanoseconds> {
+    clockid_t clock{};
+    timespec time{};
+    if (pid_ <= 0 || clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+      return std::nullopt;
+    }
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  std::optional<std::chrono::nanoseconds> before = processor_time();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(most_seconds);
+  for (int idle = 0; before && idle < kLooks;) {
+    if (std::chrono::steady_clock::now() >= end) {
+      return false;
+    }
+    std::this_thread::sleep_for(kLook);
+    const auto now = processor_time();
+    idle = now && *now - *before < kIdle ? idle + 1 : 0;
+    before = now;
+  }
+  return before.has_value();
 }
 
 void ChildProcess::Terminate() const { kill(options_.own_group ? -pid_ : pid_, SIGTERM); }

@@ -46,6 +46,10 @@ class ChildProcess {
   /// says true.
   std::optional<std::string> Hear(const std::function<bool()>& stop = {});
 
+  /// Waits until its threads no longer compute: some spin for a tenth of a second for work that does not come. False
+  /// where they still do after so long, or where the system does not tell.
+  bool WaitUntilIdle(double most_seconds) const;
+
   // Once it has ended:
   /// Its exit code, 128 + the signal that ended it, or -1 where it did not start.
   int exit_status() const { return exit_status_; }

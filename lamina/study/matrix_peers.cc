@@ -2,10 +2,8 @@
 #include "lamina/study/matrix_peers.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
 #include "lamina/study/train_peers.h"
@@ -16,9 +14,9 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kLibraries[] = {"PyTorch", "JAX", "onnxruntime", "scikit-learn", "faiss", "SciPy", "NumPy"};
-// Their threads spin after their work, those of OpenBLAS for 2^26 cycles: whoever comes next would share a core with
-// them.
-constexpr auto kRest = std::chrono::milliseconds(80);
+// Their threads spin after their work, those of OpenBLAS for 2^26 cycles of a clock that need not be the processor's:
+// whoever comes next would share a core with them.
+constexpr double kLongestSpin_seconds = 1;
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -67,6 +65,7 @@ std::vector<PeerTimes> MatrixPeers::Race(const std::string& work, const std::fun
   std::vector<Runner> runners;
   const auto ask = [&](Library& library, const std::string& request) -> json {
     const auto answer = library.process.Say(request) ? library.process.Hear(stop_requested_) : std::nullopt;
+    library.process.WaitUntilIdle(kLongestSpin_seconds);
     return answer ? json::parse(*answer, nullptr, false) : json();
   };
   for (Library& library : libraries_) {
@@ -101,7 +100,6 @@ std::vector<PeerTimes> MatrixPeers::Race(const std::string& work, const std::fun
       }
       runner.seconds.push_back(answer.at("seconds"));
       runner.ratios.push_back(runner.seconds.back() / own.back());
-      std::this_thread::sleep_for(kRest);
     }
   }
   for (const Runner& runner : runners) {

@@ -55,6 +55,21 @@ TEST(ChildProcess, WordsAreNotReadByAShell) {
   EXPECT_EQ(ReadFile(folder.Path("out")), "a b|$HOME|;ls||");
 }
 
+TEST(ChildProcess, IsWaitedForUntilItComputesNoMore) {
+  const TemporaryFolder folder;
+  const std::string loop = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; ";
+  ChildProcess child({"sh", "-c", loop + "echo; read line; while :; do :; done"}, {.converses = true});
+  EXPECT_TRUE(child.WaitUntilIdle(30));
+  EXPECT_TRUE(child.Hear()) << "it was still counting";
+  ASSERT_TRUE(child.Say("go on"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it has read that
+  EXPECT_FALSE(child.WaitUntilIdle(0.3));
+}
+
+TEST(ChildProcess, ThatDidNotStartIsNeverIdle) {
+  EXPECT_FALSE(ChildProcess({"no-such-program-here"}).WaitUntilIdle(0.1));
+}
+
 TEST(ChildProcess, Converses) {
   ChildProcess child({"sh", "-c", "while read line; do echo \"<$line>\"; echo; done"}, {.converses = true});
   for (const std::string& line : {std::string("one"), std::string(9000, 'x')}) {  // more than one piece

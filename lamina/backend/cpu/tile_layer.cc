@@ -21,8 +21,11 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
   const int64_t inputs = request.layer.inputs;
   const int64_t outputs = request.layer.outputs;
   ScratchSizes sizes = ScratchFor(outputs, batch, inputs, shape, plans[0].budget);
-  if (batch >= outputs) {
+  if (batch >= outputs) {  // the weights may be packed instead; else a panel of them a thread
     sizes = LargestOf(sizes, ScratchFor(batch, outputs, inputs, shape, plans[0].budget));
+  } else {
+    const int64_t panel = shape.columns() * std::min(inputs, plans[0].budget.depth);
+    sizes.columns = std::max(sizes.columns, plans[0].most_threads * panel);
   }
   if (request.training) {
     sizes = LargestOf(sizes, ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
