@@ -91,14 +91,16 @@ struct Block {
   int32_t* PicksOf(const ProductInput<T>& in, int64_t v) const { return in.scratch.picks + v * (depth + 1); }
 };
 
-// Packs k in [begin, end) of the rows. Groups of rows are narrower than a cache line of the source, so four
-// of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from the
-// next. Sixteen k, so as many pages, go through all groups before the next ones: along all of k each page was
+// Packs k in [begin, end) of row groups [group_begin, group_end). Groups of rows are narrower than a cache line of the
+// source, so four of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from
+// the next. Sixteen k, so as many pages, go through all groups before the next ones: along all of k each page was
 // visited for each four groups anew, 9 % of a weight gradient of 1,024 samples.
 template <class Sum, class T>
-void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t begin, int64_t end) {
+void PackRowGroups(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t group_begin, int64_t group_end,
+                   int64_t begin, int64_t end) {
   if (in.rows.encoding != nullptr && in.rows.k_stride == 1) {  // row after row, as they are read
-    for (int64_t r = 0; begin < end && r < block.rows; ++r) {
+    const int64_t row_end = block.row_groups.Begin(group_end);
+    for (int64_t r = block.row_groups.Begin(group_begin); begin < end && r < row_end; ++r) {
       in.rows.Encode(block.row + r, block.k + begin, end - begin, in.scratch.rows + r * block.depth + begin);
     }
     return;
@@ -107,10 +109,10 @@ void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t beg
   constexpr int64_t kPages = 16;
   for (int64_t k_begin = begin; k_begin < end; k_begin += kPages) {
     const int64_t k_end = std::min(k_begin + kPages, end);
-    for (int64_t group = 0; group < block.row_groups.parts; group += kTogether) {
-      const int64_t group_end = std::min(group + kTogether, block.row_groups.parts);
+    for (int64_t group = group_begin; group < group_end; group += kTogether) {
+      const int64_t together_end = std::min(group + kTogether, group_end);
       for (int64_t k = k_begin; k < k_end; ++k) {
-        for (int64_t g = group; g < group_end; ++g) {
+        for (int64_t g = group; g < together_end; ++g) {
           const int64_t first = block.row_groups.Begin(g);
           const int64_t count = block.row_groups.Begin(g + 1) - first;
           T* const to = in.scratch.rows + first * block.depth + k * count;
@@ -122,6 +124,17 @@ void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t beg
         }
       }
     }
+  }
+}
+
+// This thread's part of the rows: those that it will compute with, but for a few; of few groups a part of k.
+template <class Sum, class T>
+void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+  const int64_t groups = block.row_groups.parts;
+  if (groups >= 4 * team.size) {
+    PackRowGroups(in, block, team.Begin(groups), team.End(groups), 0, block.depth);
+  } else {
+    PackRowGroups(in, block, 0, groups, team.Begin(block.depth), team.End(block.depth));
   }
 }
 
@@ -164,7 +177,7 @@ void PackBlock(const ProductInput<T>& in, const Block<Sum, T>& block, Team team)
   }
   // Rows of an undivided sum stay packed for all blocks of columns.
   if (block.pack_rows && (block.column == 0 || block.depth < in.depth)) {
-    PackRows(in, block, begin, end);
+    PackRows(in, block, team);
   }
 }
 

@@ -181,8 +181,8 @@ HWY_INLINE void FinishSums(T* sums, int64_t n) {
   }
 }
 
-/// Forward. Turned: rows are outputs and columns samples, and the tile is turned as it leaves; else rows are samples and
-/// columns outputs.
+/// Forward. Turned: rows are outputs and columns samples, and the tile is turned as it leaves; else rows are samples
+/// and columns outputs.
 template <class Synapse, class T, bool kTurned = true>
 struct ForwardFinish {
   static constexpr int kRowTiles = kTurned ? 2 : 1;  // two tiles of 8 outputs fill a cache line of each sample
@@ -267,8 +267,8 @@ struct SlopeFinish {
   }
 };
 
-/// Computes a tile of gradients and uses each sum where it is, in a register: for the weights, or gradients, at `to`, of
-/// `stride` a row.
+/// Computes a tile of gradients and uses each sum where it is, in a register: for the weights, or gradients, at `to`,
+/// of `stride` a row.
 template <class T>
 using TileInPlaceFn = void (*)(const TileInput<T>&, const UpdateNumbers<T>&, T* to, int64_t stride);
 
@@ -307,9 +307,8 @@ HWY_NOINLINE void TileInPlace(const TileInput<T>& in, const UpdateNumbers<T>& nu
 template <class Sum, class U, class T>
 HWY_NOINLINE void PickedTileInPlace(const TileInput<T>& in, const UpdateNumbers<T>& numbers, T* to, int64_t stride) {
   const UpdateNumbers<T> fixed = numbers;
-  SumPickedTile<Sum, T, kPickingRows>(in, [&fixed, to, stride](int i, int, VecOf<T> g) HWY_ATTR {
-    UpdateVector<U>(fixed, g, to + i * stride);
-  });
+  SumPickedTile<Sum, T, kPickingRows>(
+      in, [&fixed, to, stride](int i, int, VecOf<T> g) HWY_ATTR { UpdateVector<U>(fixed, g, to + i * stride); });
 }
 
 // None for a rule that keeps a state: what that costs hides what is spared here.

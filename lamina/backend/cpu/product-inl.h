@@ -91,9 +91,10 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
 // is one; else returns false.
 template <class Sum, class T, class Finish>
 HWY_INLINE bool ComputeInPlace(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, int64_t g,
-                             int64_t p, const TilePlace& at) {
+                               int64_t p, const TilePlace& at) {
   if constexpr (requires { finish.in_place; }) {
-    if (finish.in_place == nullptr || at.columns != at.width || at.rows != (in.skips_zeros ? kPickingRows : Sum::kRows)) {
+    if (finish.in_place == nullptr || at.columns != at.width ||
+        at.rows != (in.skips_zeros ? kPickingRows : Sum::kRows)) {
       return false;
     }
     const int64_t vectors = block.PanelVectors(p);
@@ -257,7 +258,7 @@ void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team)
   Block<Sum, T> block(in, {in.depth, in.columns.count, in.columns.count, in.rows.count}, 0, 0, 0);
   block.one_panel = in.scratch.columns + team.thread * shape.columns() * in.depth;
   if (block.pack_rows) {
-    PackRows(in, block, team.Begin(block.depth), team.End(block.depth));
+    PackRows(in, block, team);
   }
   team.Barrier();
   HWY_ALIGN T tile[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];

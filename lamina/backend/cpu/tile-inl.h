@@ -126,9 +126,9 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
   }
 }
 
-/// Sums over k, each handed to use(i, j, sum of row i and vector j). Tiles too small to hide the FMA's latency of 4 cycles
-/// at 2 a cycle keep several partial sums, but for a Sum that wants kOneOrder: the same bits from tiles of every size.
-/// Forward passes do (LayerPlanRequest::any_slicing), at no cost, as their smallest tiles have 5 sums.
+/// Sums over k, each handed to use(i, j, sum of row i and vector j). Tiles too small to hide the FMA's latency of 4
+/// cycles at 2 a cycle keep several partial sums, but for a Sum that wants kOneOrder: the same bits from tiles of every
+/// size. Forward passes do (LayerPlanRequest::any_slicing), at no cost, as their smallest tiles have 5 sums.
 template <class Sum, class T, int kRows, int kVectors, class Use>
 HWY_INLINE void SumTile(const TileInput<T>& in, const Use& use) {
   const Tag<T> d;
@@ -202,9 +202,8 @@ HWY_INLINE void StoreSum(VecOf<T> sum, T* to, bool add) {
 /// tile[i * width + j] (width = kVectors * lanes) = or, with `add`, += the sum over k.
 template <class Sum, class T, int kRows, int kVectors>
 HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
-  SumTile<Sum, T, kRows, kVectors>(in, [tile, add](int i, int j, VecOf<T> sum) HWY_ATTR {
-    StoreSum<T>(sum, tile + (i * kVectors + j) * kLanes<T>, add);
-  });
+  SumTile<Sum, T, kRows, kVectors>(in, [tile, add](int i, int j, VecOf<T> sum)
+                                           HWY_ATTR { StoreSum<T>(sum, tile + (i * kVectors + j) * kLanes<T>, add); });
 }
 
 template <class T>

@@ -121,9 +121,8 @@ HWY_INLINE void SumPickedTile(const TileInput<T>& in, const Use& use) {
 /// Tile() of one vector where zeros are left out. Rows of the tile are `width` apart.
 template <class Sum, class T, int kRows>
 HWY_NOINLINE void PickingTile(const TileInput<T>& in, T* HWY_RESTRICT tile, int64_t width, bool add) {
-  SumPickedTile<Sum, T, kRows>(in, [tile, width, add](int i, int, VecOf<T> sum) HWY_ATTR {
-    StoreSum<T>(sum, tile + i * width, add);
-  });
+  SumPickedTile<Sum, T, kRows>(
+      in, [tile, width, add](int i, int, VecOf<T> sum) HWY_ATTR { StoreSum<T>(sum, tile + i * width, add); });
 }
 
 template <class T>
