@@ -69,6 +69,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const ChildOpt
     : program_(words.at(0)), options_(options) {
   std::vector<std::string> copies = words;
   std::vector<char*> arguments;
+  arguments.reserve(copies.size() + 1);
   for (std::string& word : copies) {
     arguments.push_back(word.data());
   }
