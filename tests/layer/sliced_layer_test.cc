@@ -84,6 +84,7 @@ TEST(SlicedLayer, SameBitsForEverySlicingAndThreadCount) {
     for (const char* neuron : kNeurons) {
       ExpectSameBits("cpu", neuron, dtype, 1100, odd);  // more inputs than a block of the kernels
       ExpectSameBits("cpu", neuron, dtype, 60, odd);
+      ExpectSameBits("cpu", neuron, dtype, 300, {{300, 200}, {20, 200}, {128, 200}});  // either operand packed
       ExpectSameBits("threads", neuron, dtype, 60, odd);
       ExpectSameBits("serial", neuron, dtype, 60, odd);
     }
