@@ -97,6 +97,9 @@ nlohmann::json ColumnFacts(const Column& column, const ColumnSummary& summary) {
   if (!column.format.Text().empty()) {
     node["format"] = column.format.Text();
   }
+  if (!column.odd.cells.empty()) {
+    node["odd"] = column.odd.Text();
+  }
   if (column.kind == ColumnKind::kText) {
     node["categories"] = summary.categories;
   } else if (summary.numbers.count > 0) {
@@ -128,6 +131,9 @@ void PrintColumns(const nlohmann::json& columns) {
     if (column.contains("format")) {
       values += fmt::format(" ({})", column["format"].get<std::string>());
     }
+    if (column.contains("odd")) {
+      values += fmt::format("; {} read as missing", column["odd"].get<std::string>());
+    }
     fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, column["name"].get<std::string>(), width,
                column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);
   }
@@ -150,6 +156,9 @@ int RunShow(const ShowCommand& command) {
     fmt::print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows),
                Plural(result.train.rows, "row{s}"), columns.size(), Plural(std::ssize(columns), "column{s}"),
                result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
+    if (!result.train.encoding.empty()) {
+      fmt::print("not UTF-8 text, read as {} (else --encoding NAME)\n", result.train.encoding);
+    }
     PrintColumns(columns);
   }
   command.json_output.Write("data show",
@@ -226,12 +235,7 @@ Command AddData(CLI::App& app) {
   show_app->add_option("--data,file", show->path, "CSV, .npy, IDX or a folder of IDX files")
       ->required()
       ->type_name("FILE");
-  show_app->add_option("--header", show->settings.header, "auto, yes or no")->capture_default_str();
-  show_app->add_option("--separator", show->settings.separator, TrainSettingRow("separator").help)
-      ->capture_default_str();
-  show_app->add_option("--decimal", show->settings.decimal, "auto, point or comma")->capture_default_str();
-  show_app->add_option("--date-order", show->settings.date_order, "auto, day-first or month-first")
-      ->capture_default_str();
+  AddSettingFlags(*show_app, show->settings, [](const Setting<TrainSettings>& row) { return row.reads_file; });
   show->json_output.AddTo(*show_app);
   auto encode = std::make_shared<EncodeCommand>();
   CLI::App* encode_app = data->add_subcommand(

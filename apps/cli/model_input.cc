@@ -35,6 +35,9 @@ std::vector<std::string> NeededNames(const Preprocessor& preprocessor) {
   return names;
 }
 
+// What a model's columns are is known to it.
+bool SaysHowToRead(const Setting<TrainSettings>& row) { return row.reads_file && row.name != "text-columns"; }
+
 }  // namespace
 
 void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_default) {
@@ -54,10 +57,9 @@ void ModelInput::AddDataTo(CLI::App& app) {
   app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
-  app.add_option("--header", header, TrainSettingRow("header").help)->capture_default_str();
-  app.add_option("--separator", separator, TrainSettingRow("separator").help)->capture_default_str();
-  app.add_option("--decimal", decimal, TrainSettingRow("decimal").help)->capture_default_str();
-  app.add_option("--date-order", date_order, TrainSettingRow("date-order").help)->capture_default_str();
+  AddSettingFlags(app, reading, &SaysHowToRead);
+  app.add_flag("--by-position", by_position,
+               "Take the columns in the order of the training data, whatever their names");
   app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str()->check(CheckCount);
   app.add_option("--missing", missing,
                  "Missing values: error, drop (no answer to the row) or mean (of the training rows); default: as the "
@@ -103,15 +105,14 @@ Model ModelInput::ReadModelOfFile() const {
 }
 
 Table ModelInput::ReadTable(const Model& for_model, const std::vector<std::string>& kept) const {
-  TrainSettings settings;
-  settings.header = header;
-  settings.separator = separator;
-  settings.decimal = decimal;
-  settings.date_order = date_order;
-  ReadOptions options = ReadOptionsFrom(settings);
+  ReadOptions options = ReadOptionsFrom(reading);
+  options.by_position = by_position;
   const std::vector<std::string> needed = NeededNames(for_model.preprocessor);
-  std::copy_if(kept.begin(), kept.end(), std::back_inserter(options.text_columns_if_present),
-               [&](const std::string& name) { return std::find(needed.begin(), needed.end(), name) == needed.end(); });
+  for (const std::string& name : kept) {
+    if (std::find(needed.begin(), needed.end(), name) == needed.end()) {
+      options.known_columns.push_back({name, ColumnKind::kText});
+    }
+  }
   return ReadTableFor(for_model, data == "-" ? "/dev/stdin" : data, options, part);
 }
 

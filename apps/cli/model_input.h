@@ -11,6 +11,7 @@
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/model.h"
+#include "lamina/train/settings.h"
 
 namespace lamina::cli {
 
@@ -19,10 +20,8 @@ struct ModelInput {
   std::string model;
   std::string data;  // "-": standard input
   std::string part = "test";
-  std::string header = "auto";
-  std::string separator = "auto";
-  std::string decimal = "auto";
-  std::string date_order = "auto";
+  TrainSettings reading;  // those of how a file is read
+  bool by_position = false;
   int64_t samples = 0;
   std::string backend = "auto";
   int threads = 0;

@@ -95,6 +95,7 @@ int RunPredict(const PredictCommand& command) {
       {"seconds", answers.seconds},
       {"unseen_values", answers.report.unseen_values},
       {"filled_values", answers.report.filled_values},
+      {"odd_values", answers.report.odd_values},
       {"far_values", answers.report.far_values},
       {"intervals", command.columns.intervals ? nlohmann::json(model.intervals->half_widths) : nlohmann::json(nullptr)},
       {"weights", WeightStorageName(model.weights)},

@@ -100,6 +100,9 @@ void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
     }
   };
   print(report.unseen_values, "value{s} of categories that training did not see became zeros", report.unseen_columns);
+  if (asked) {
+    print(report.odd_values, "cell{s} among numbers that are none count as missing", report.odd_columns);
+  }
   print(report.filled_values, "missing value{s} filled in", report.filled_columns);
   if (asked) {
     print(report.far_values, "number{s} far outside of those of the training: the answers there are guesses",

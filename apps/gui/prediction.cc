@@ -167,7 +167,7 @@ std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const 
   ReadOptions options;
   options.header = Header::kYes;
   options.separator = ',';
-  options.text_columns_if_present = model->preprocessor.TextColumns();
+  model->preprocessor.AddTo(options);
   Table table = ReadCsv(names + "\n" + (line.empty() ? "\"\"" : line) + "\n", "", options);
   table.lines.clear();  // of a file that is none
   try {

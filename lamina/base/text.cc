@@ -160,6 +160,17 @@ std::string CsvField(std::string_view text) {
   return quoted + '"';
 }
 
+std::string Excerpt(std::string_view text, size_t most_bytes) {
+  if (text.size() <= most_bytes) {
+    return std::string(text);
+  }
+  size_t size = most_bytes;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) {
+    --size;  // not within a character
+  }
+  return std::string(text.substr(0, size)) + "...";
+}
+
 std::string_view WithoutTag(std::string_view text) {
   const size_t end = text.find("] ");
   return text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text;

@@ -24,6 +24,8 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
 std::string ChoiceText(std::span<const std::string> choices);
 /// `text` as a field of a CSV file (RFC 4180): in quotes where it holds a comma, a quote or a line end.
 std::string CsvField(std::string_view text);
+/// At most `most_bytes` of `text`, for a message; whole UTF-8 characters.
+std::string Excerpt(std::string_view text, size_t most_bytes = 60);
 /// What a JSON exception says without its tag: "key 'x' not found" of "[json.exception.out_of_range.403] key 'x' ...".
 std::string_view WithoutTag(std::string_view text);
 /// A share as per cent with two digits, "85.63" (halves up); "-" for NaN.

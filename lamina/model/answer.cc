@@ -132,11 +132,13 @@ bool Answers::has_answer(int64_t row) const { return !std::isnan(outputs.Row<dou
 Table ReadTableFor(const Model& model, const std::string& path, ReadOptions options, const std::string& part) {
   RequireRawRows(model);
   IndexOfName(part, std::vector<std::string>{"test", "train"}, "--part: unknown choice");
-  const std::vector<std::string> texts = model.preprocessor.TextColumns();
-  options.text_columns_if_present.insert(options.text_columns_if_present.end(), texts.begin(), texts.end());
-  options.known_formats = model.preprocessor.KnownFormats();
+  if (!options.by_position) {
+    model.preprocessor.AddTo(options);
+  }
   ReadResult result = ReadData(path, options);
-  return std::move(part == "test" && result.test ? *result.test : result.train);
+  Table table = std::move(part == "test" && result.test ? *result.test : result.train);
+  table.has_names = table.has_names && !options.by_position;
+  return table;
 }
 
 Answers AnswerTable(const Model& model, const Backend& backend, Table& table, std::span<const int64_t> rows,

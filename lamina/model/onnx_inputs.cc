@@ -8,11 +8,32 @@
 #include <vector>
 
 #include "lamina/base/error.h"
-#include "lamina/data/files/reader.h"
+#include "lamina/data/files/missing_marks.h"
 #include "lamina/model/onnx_scaling.h"
 
 namespace lamina {
 namespace {
+
+// The marks of missing values as people spell them: ONNX looks for whole words.
+std::vector<std::string> MarkSpellings() {
+  std::vector<std::string> spellings;
+  const auto add = [&](const std::string& text) {
+    if (std::find(spellings.begin(), spellings.end(), text) == spellings.end()) {
+      spellings.push_back(text);
+    }
+  };
+  for (const std::string_view mark : CommonMissingMarks()) {
+    std::string text(mark);
+    add(text);
+    const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c; };
+    std::transform(text.begin(), text.begin() + (text.empty() ? 0 : 1), text.begin(), upper);
+    add(text);
+    std::transform(text.begin(), text.end(), text.begin(), upper);
+    add(text);
+  }
+  add("NaN");
+  return spellings;
+}
 
 class InputBuilder {
  public:
@@ -147,7 +168,7 @@ class InputBuilder {
     std::vector<int64_t> values(keys.size());
     std::iota(values.begin(), values.end(), int64_t{0});
     std::vector<std::string> gaps;  // how missing values are written
-    for (const std::string& missing : ReadOptions().missing) {
+    for (const std::string& missing : MarkSpellings()) {
       if (std::find(column.categories.begin(), column.categories.end(), missing) == column.categories.end()) {
         gaps.push_back(missing);
       }

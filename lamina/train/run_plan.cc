@@ -80,11 +80,7 @@ RawData ReadRawData(const DataSources& sources) {
   RawData raw{ReadData(sources.data, sources.read), std::nullopt};
   ReadOptions others = sources.read;  // text is text in every file, even where one holds only numbers
   for (const Column& column : raw.main.train.columns) {
-    if (column.kind == ColumnKind::kText) {
-      others.text_columns_if_present.push_back(column.name);
-    } else if (column.format != ColumnFormat()) {
-      others.known_formats.emplace_back(column.name, column.format);
-    }
+    others.known_columns.push_back(KnownColumnOf(column));
   }
   if (!sources.test.empty()) {
     raw.main.test = ReadTable(sources.test, others);

@@ -142,8 +142,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   } else if (given == nullptr) {
     DataSources sources = SourcesFrom(settings_);
     if (fitted != nullptr) {  // an earlier program may have read text where this one sees numbers
-      sources.read.text_columns_if_present = fitted->TextColumns();
-      sources.read.known_formats = fitted->KnownFormats();
+      fitted->AddTo(sources.read);
     }
     read = ReadRawData(sources);
   }

@@ -93,6 +93,10 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   options.decimal = Choose("decimal", settings.decimal, kDecimals);
   options.date_order = Choose("date-order", settings.date_order, kDateOrders);
   options.text_columns = settings.text_columns;
+  options.missing_values = settings.missing_values;
+  options.strict = settings.strict;
+  options.encoding = settings.encoding;
+  options.answer_columns = settings.target.empty() ? std::vector<std::string>{"-1"} : settings.target;
   return options;
 }
 
@@ -117,6 +121,7 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
     options.target_scaling = Scaling::kSize;
   }
   options.missing = ParseMissing(settings.missing);
+  options.missing_values = settings.missing_values;
   options.missing_indicator = settings.missing_indicator;
   options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
   options.bins = settings.bins;

@@ -37,6 +37,9 @@ struct TrainSettings {
   std::string header = "auto";
   std::string separator = "auto";
   std::vector<std::string> text_columns;
+  std::vector<std::string> missing_values;
+  bool strict = false;
+  std::string encoding = "auto";
   std::string decimal = "auto";
   std::string date_order = "auto";
   std::vector<std::string> use;

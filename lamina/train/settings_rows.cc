@@ -86,6 +86,17 @@ std::vector<Row> DataRows() {
           {.choices = &Names<kDateOrders>, .reads_file = true}),
       Row("text-columns", &S::text_columns, "CSV: columns to read as text although they look like numbers",
           {.reads_file = true, .of_columns = true}),
+      Row("missing-values", &S::missing_values,
+          "CSV: more cells that mean a missing value, such as -999; known are empty ones, NA, N/A, NULL, None, NaN, -, "
+          "--, ., ? and Excel's errors, in small and capital letters",
+          {.reads_file = true}),
+      Row("strict", &S::strict,
+          "CSV: a cell that is no number, in a column of numbers, is an error; else it is a missing value, which is "
+          "said",
+          {.reads_file = true}),
+      Row("encoding", &S::encoding,
+          "CSV: of the text, as iconv names them; auto: UTF-8, UTF-16 by its mark, else windows-1252",
+          {.reads_file = true}),
       Row("missing", &S::missing,
           "Missing values of inputs: mean or median (of the training rows; the most frequent category of text; "
           "counted), drop (the row) or error. Rows without a target are left out, but for error",

@@ -100,10 +100,12 @@ void FuzzCsv(std::string_view input) {
   const uint8_t rest = bytes.Byte();
   options.date_order = static_cast<DateOrder>(rest % 3);
   if ((rest & 4) != 0) {
-    options.text_columns_if_present = {"a", "c0"};
+    options.known_columns = {{"a", ColumnKind::kText}, {"c0", ColumnKind::kText}, {"b"}};
   }
   if ((rest & 8) != 0) {
-    options.missing.push_back("-1");
+    options.missing_values = {"-1", "x"};
+    options.answer_columns = {"a", "-1"};
+    options.strict = (rest & 16) != 0;
   }
   const std::string content(bytes.Rest());
   options.parts = 1;

@@ -10,6 +10,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/encode/column_encode.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/data/files/text_numbers.h"
 
 namespace lamina {
 namespace {
@@ -32,36 +33,62 @@ std::unordered_map<std::string_view, const Column*> ByName(const Table& table) {
   return columns;
 }
 
-[[noreturn]] void ThrowLacking(const Table& table, std::span<const std::string> lacking, const char* what) {
+// "a, b and 3 more".
+std::string ShownNames(std::span<const std::string> names) {
   constexpr size_t kShown = 10;
-  const auto names = table.ColumnNames();
   std::string list;
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", names[i]);
+  }
+  return names.size() > kShown ? list + fmt::format(" and {} more", names.size() - kShown) : list;
+}
+
+[[noreturn]] void ThrowLacking(const Table& table, std::span<const std::string> lacking, std::string_view what) {
+  constexpr size_t kSuggested = 10;
+  const auto names = table.ColumnNames();
   std::string remedy;
-  for (size_t i = 0; i < std::min(kShown, lacking.size()); ++i) {
-    list += fmt::format("{}{}", i == 0 ? "" : ", ", lacking[i]);
+  for (size_t i = 0; i < std::min(kSuggested, lacking.size()); ++i) {
     remedy += DidYouMean(lacking[i], names);
   }
-  if (lacking.size() > kShown) {
-    list += fmt::format(" and {} more", lacking.size() - kShown);
+  remedy +=
+      fmt::format("Columns are matched by name with those of the training data; the table has: {}.", ShownNames(names));
+  if (what == "input") {
+    remedy += " --by-position takes the columns in their order, whatever their names.";
   }
   throw Error(ErrorCode::kNotFound,
               fmt::format("the table lacks {} {} column{}", lacking.size(), what, lacking.size() == 1 ? "" : "s"),
-              {.file = table.source,
-               .value = list,
-               .remedy = remedy + "Columns are matched by name with those of the training data."});
+              {.file = table.source, .value = ShownNames(lacking), .remedy = remedy});
 }
 
 bool BindsByPosition(const Table& table, const Preprocessor& preprocessor) {
   const auto columns = ByName(table);
   const auto known = [&](const FittedColumn& fitted) { return columns.contains(fitted.name); };
   const std::vector<FittedColumn>& inputs = preprocessor.inputs().columns();
-  const std::vector<FittedColumn>& targets = preprocessor.targets().columns();
-  if (std::all_of(inputs.begin(), inputs.end(), known)) {
-    return false;
+  return (!table.has_names || IsAutoNamed(table)) &&
+         !(IsAutoNamed(table) && std::all_of(inputs.begin(), inputs.end(), known));
+}
+
+// Odd cells in `rows` of a table of `all` rows.
+void CountOdd(std::span<const Column* const> columns, std::span<const int64_t> rows, int64_t all,
+              EncodeReport& report) {
+  std::vector<char> asked;
+  for (const Column* column : columns) {
+    if (column->odd.cells.empty()) {
+      continue;
+    }
+    if (asked.empty()) {
+      asked.resize(static_cast<size_t>(all));
+      std::for_each(rows.begin(), rows.end(), [&](int64_t row) { asked[static_cast<size_t>(row)] = 1; });
+    }
+    const auto count =
+        std::count_if(column->odd.cells.begin(), column->odd.cells.end(),
+                      [&](const OddCells::Cell& cell) { return asked[static_cast<size_t>(cell.row)] != 0; });
+    report.odd_values += count;
+    if (count > 0 &&
+        std::find(report.odd_columns.begin(), report.odd_columns.end(), column->name) == report.odd_columns.end()) {
+      report.odd_columns.push_back(column->name);
+    }
   }
-  const bool any =
-      std::any_of(inputs.begin(), inputs.end(), known) || std::any_of(targets.begin(), targets.end(), known);
-  return !any || IsAutoNamed(table);
 }
 
 void RequireImageSize(const Table& table, const InputEncoder& inputs) {
@@ -83,6 +110,13 @@ BoundTable::BoundTable(const Preprocessor& preprocessor, const Table& table)
     BindByPosition();
   } else {
     BindByName();
+  }
+  const std::vector<FittedColumn>& fitted = preprocessor.inputs().columns();
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (fitted[i].kind == ColumnKind::kNumber && inputs_[i]->kind == ColumnKind::kText) {
+      read_.push_back(std::make_unique<Column>(NumbersOfText(*inputs_[i], fitted[i].is_date, fitted[i].format)));
+      inputs_[i] = read_.back().get();
+    }
   }
 }
 
@@ -208,6 +242,7 @@ Dataset BoundTable::EncodeParts(std::span<const int64_t> rows, bool inputs, bool
   dataset.rows = UsableRows(rows, targets);
   dataset.features = Matrix(std::ssize(dataset.rows), inputs ? preprocessor_.inputs().count() : 0, dtype);
   if (inputs) {
+    CountOdd(inputs_, dataset.rows, table_.rows, counts);
     EncodeColumns(table_, preprocessor_.inputs().columns(), inputs_, dataset.rows, policies, dataset.features, counts);
   }
   if (targets) {

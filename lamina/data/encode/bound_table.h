@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,9 +15,10 @@ namespace lamina {
 /// Views both of its arguments. Immutable: any number of threads at once.
 class BoundTable {
  public:
-  /// The table has the fitted columns by name, in any order; one without any of the fitted names but with the right
-  /// number of columns is taken by position. It may lack the targets. Derived columns are there (Prepare()). Throws
-  /// Error for input columns that it lacks and images of another size.
+  /// The table has the fitted columns by name, in any order; one whose columns have no names of their own
+  /// (Table::has_names) and that has the right number of columns is taken by position. Text in a column that held
+  /// numbers is read as numbers, what is none is missing. It may lack the targets. Derived columns are there
+  /// (Prepare()). Throws Error for input columns that it lacks and images of another size.
   BoundTable(const Preprocessor& preprocessor, const Table& table);
 
   const Table& table() const { return table_; }
@@ -56,10 +58,11 @@ class BoundTable {
 
   const Preprocessor& preprocessor_;
   const Table& table_;
-  Columns inputs_;                            // as preprocessor.inputs().columns()
-  Columns targets_;                           // as preprocessor.targets().columns(), where the table has them
-  const Column* baseline_ = nullptr;          // where it is a column that the table has
-  std::vector<std::string> lacking_targets_;  // names
+  Columns inputs_;                                   // as preprocessor.inputs().columns()
+  Columns targets_;                                  // as preprocessor.targets().columns(), where the table has them
+  const Column* baseline_ = nullptr;                 // where it is a column that the table has
+  std::vector<std::string> lacking_targets_;         // names
+  std::vector<std::unique_ptr<const Column>> read_;  // numbers of text columns of the table
 };
 
 }  // namespace lamina

@@ -33,6 +33,8 @@ struct EncodeReport {
   std::vector<std::string> unseen_columns;
   int64_t filled_values = 0;  // missing ones of the inputs, filled in with the mean or the most frequent category
   std::vector<std::string> filled_columns;
+  int64_t odd_values = 0;  // cells of inputs that are no numbers (Column::odd), which count as missing
+  std::vector<std::string> odd_columns;
   /// Numbers outside of the training rows', by so much that the model says little about them.
   int64_t far_values = 0;
   std::vector<std::string> far_columns;

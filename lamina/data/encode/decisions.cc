@@ -45,6 +45,22 @@ void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
   }
 }
 
+// Cells that are no numbers, and columns of few numbers that a word made text.
+void AddOdd(const Table& table, const Column& column, std::vector<ColumnDecision>& decisions) {
+  if (!column.odd.cells.empty()) {
+    const int64_t row = column.odd.cells.front().row;
+    const int64_t line = table.LineOf(row);
+    decisions.push_back({column.name,
+                         fmt::format("{} read as missing, the first in {}", column.odd.Text(),
+                                     line > 0 ? fmt::format("line {}", line) : fmt::format("row {}", row)),
+                         "--text-columns " + column.name});
+  }
+  if (!column.word_of_few.empty()) {
+    decisions.push_back({column.name, fmt::format("text: '{}' recurs among few different numbers", column.word_of_few),
+                         "--missing-values " + column.word_of_few});
+  }
+}
+
 void AddFill(const FittedColumn& input, bool median, std::vector<ColumnDecision>& decisions) {
   const std::string with =
       input.buckets > 0 ? "no words"
@@ -66,6 +82,9 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
   const auto input_columns = ColumnsByName(fitted.inputs().columns());
   const auto target_columns = ColumnsByName(targets.columns());
   std::vector<ColumnDecision> decisions;
+  if (!table.encoding.empty()) {
+    decisions.push_back({"the file", "not UTF-8 text, read as " + table.encoding, "--encoding NAME"});
+  }
   for (const Column& column : table.columns) {
     if (const LeftOutColumn* left_out = Find(left_out_columns, column.name)) {
       decisions.push_back({column.name, "left out: " + left_out->reason, "--use " + column.name});
@@ -75,6 +94,7 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
     const FittedColumn* target = Find(target_columns, column.name);
     if (input != nullptr || target != nullptr) {
       AddFormat(column, decisions);
+      AddOdd(table, column, decisions);
     }
     if (input != nullptr && input->missing > 0 && Fills(fitted.policies().missing)) {
       AddFill(*input, fitted.policies().missing == MissingPolicy::kMedian, decisions);

@@ -45,6 +45,7 @@ struct PreprocessOptions {
   Scaling scaling = Scaling::kAuto;         // of number columns
   Scaling target_scaling = Scaling::kNone;  // regression targets (kAuto: standardize)
   MissingPolicy missing = MissingPolicy::kError;
+  std::vector<std::string> missing_values;  // marks of the training data's file, kept for those to come
   UnseenPolicy unseen = UnseenPolicy::kError;
   Task task = Task::kAuto;  // kAuto: classification if the target is text, or integers with at
                             // most 100 values that occur twice or more on average (or 2 values)

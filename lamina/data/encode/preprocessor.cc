@@ -138,6 +138,7 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
+  fitted.missing_values_ = options.missing_values;
   fitted.keeps_medians_ = options.missing == MissingPolicy::kMedian;
   fitted.column_count_ = std::ssize(table.columns);
   return fitted;
@@ -177,22 +178,23 @@ std::vector<std::string> Preprocessor::TextColumns() const {
   return names;
 }
 
-std::vector<std::pair<std::string, ColumnFormat>> Preprocessor::KnownFormats() const {
-  std::vector<std::pair<std::string, ColumnFormat>> formats;
+void Preprocessor::AddTo(ReadOptions& options) const {
   for (const std::vector<FittedColumn>* columns : {&inputs_.columns(), &targets_.columns()}) {
     for (const FittedColumn& column : *columns) {
-      if (column.format != ColumnFormat()) {
-        formats.emplace_back(column.name, column.format);
-      }
+      options.known_columns.push_back({column.name, column.kind, column.is_date, column.format});
     }
   }
-  return formats;
+  options.answer_columns = targets_.names();
+  options.missing_values.insert(options.missing_values.end(), missing_values_.begin(), missing_values_.end());
 }
 
 nlohmann::json Preprocessor::ToJson() const {
   nlohmann::json object{{"missing", NameOf(policies_.missing, kMissingPolicies)},
                         {"unseen", NameOf(policies_.unseen, kUnseenPolicies)},
                         {"columns", column_count_}};
+  if (!missing_values_.empty()) {
+    object["missing_values"] = missing_values_;
+  }
   if (!derive_.columns.empty()) {
     object["derive"] = {{"columns", derive_.columns}, {"series_by", derive_.series_by}, {"order_by", derive_.order_by}};
   }
@@ -212,6 +214,9 @@ Preprocessor Preprocessor::FromJson(const nlohmann::json& object) {
   fitted.keeps_medians_ = fitted.policies_.missing == MissingPolicy::kMedian;
   fitted.inputs_ = InputEncoder::FromJson(object, Fills(fitted.policies_.missing));
   fitted.column_count_ = Get<int64_t>(object, "columns");
+  if (object.contains("missing_values")) {  // older files have none
+    fitted.missing_values_ = Get<std::vector<std::string>>(object, "missing_values");
+  }
   if (object.contains("derive")) {  // older files have none
     const json& derive = object["derive"];
     fitted.derive_ = {Get<std::vector<std::string>>(derive, "columns"), Get<std::string>(derive, "series_by"),

@@ -12,6 +12,7 @@
 #include "lamina/data/encode/input_encoder.h"
 #include "lamina/data/encode/target_encoder.h"
 #include "lamina/data/encode/useless_columns.h"
+#include "lamina/data/files/reader.h"
 
 namespace lamina {
 
@@ -40,8 +41,8 @@ class Preprocessor {
   void set_unseen(UnseenPolicy policy) { policies_.unseen = policy; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.
   std::vector<std::string> TextColumns() const;
-  /// How the columns were written that have a format worth knowing, for ReadOptions::known_formats.
-  std::vector<std::pair<std::string, ColumnFormat>> KnownFormats() const;
+  /// Adds to `options` how the columns of a file, targets included, are to be read.
+  void AddTo(ReadOptions& options) const;
 
   nlohmann::json ToJson() const;
   /// Throws Error(kBadModel) naming the missing or wrong field.
@@ -52,6 +53,7 @@ class Preprocessor {
   TargetEncoder targets_;
   DeriveOptions derive_;
   EncodePolicies policies_;
+  std::vector<std::string> missing_values_;
   bool keeps_medians_ = false;  // else means, to fill gaps with
   std::vector<LeftOutColumn> left_out_;
   int64_t column_count_ = 0;

@@ -19,6 +19,15 @@ void CsvCategories::GrowSlots() {
   }
 }
 
+bool CsvCategories::IsMissing(std::string_view text) const {
+  switch (missing_) {
+    case Missing::kMarks: return marks_->Contains(text);
+    case Missing::kMarksOfAnswers: return marks_->ContainsAnswer(text);
+    case Missing::kNone: break;
+  }
+  return false;
+}
+
 int32_t CsvCategories::CodeOf(std::string_view text) {
   if (last_entry_ < entries_.size() && entries_[last_entry_].text == text) {  // files are often sorted
     return entries_[last_entry_].code;
@@ -34,9 +43,8 @@ int32_t CsvCategories::CodeOf(std::string_view text) {
       return entries_[last_entry_].code;
     }
   }
-  const bool is_missing = std::find(missing_.begin(), missing_.end(), text) != missing_.end();
   last_entry_ = entries_.size();
-  entries_.push_back({std::string(text), is_missing ? -1 : next_code_++});
+  entries_.push_back({std::string(text), IsMissing(text) ? -1 : next_code_++});
   slots_[slot] = static_cast<uint32_t>(entries_.size());
   return entries_.back().code;
 }

@@ -10,23 +10,15 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/text.h"
 #include "lamina/data/files/date_text.h"
 #include "lamina/data/files/number_text.h"
+#include "lamina/data/files/text_numbers.h"
 
 namespace lamina {
 namespace {
 
 bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
-// The whole field as a number, possibly infinite; false if it is not one.
-bool ParseWhole(std::string_view field, double& value) {
-  if (field.size() > 1 && field[0] == '+' && field[1] != '-' && field[1] != '+') {
-    field.remove_prefix(1);
-  }
-  const char* end = field.data() + field.size();
-  const auto result = fast_float::from_chars(field.data(), end, value);
-  return !field.empty() && result.ptr == end && result.ec != std::errc::invalid_argument;
-}
 
 int Digits(const char* p, int count, bool& ok) {
   int value = 0;
@@ -52,23 +44,18 @@ bool ParseDay(const char* p, int64_t& days) {
   return true;
 }
 
-bool IsNan(std::string_view field) {
-  const size_t sign = !field.empty() && (field[0] == '-' || field[0] == '+') ? 1 : 0;
-  const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
-  return field.size() == sign + 3 && lower(field[sign]) == 'n' && lower(field[sign + 1]) == 'a' &&
-         lower(field[sign + 2]) == 'n';
+constexpr size_t kFewNumbers = 12;   // different ones, among which a word counts as one more value
+constexpr int64_t kLeastRecurs = 3;  // of such a word
+constexpr double kWordShare = 0.02;
+constexpr double kMostShare = 0.95;  // of the cells with a value: they say what a column is
+
+bool AreMost(int64_t some, int64_t others) {
+  return some > 0 && static_cast<double>(some) >= kMostShare * static_cast<double>(some + others);
 }
 
-// Words that stand for no value among numbers; text may well have them as categories.
-constexpr std::string_view kNoNumbers[] = {"NULL", "Null", "None", "none", "n/a", "#N/A",
-                                           "#NA",  "<NA>", "nil",  "-",    "--"};
+bool MayBeginNumber(char c) { return IsDigit(c) || c == '-' || c == '+' || c == '.'; }
 
 }  // namespace
-
-bool IsMissingNumber(std::string_view field, std::span<const std::string> missing) {
-  return std::find(missing.begin(), missing.end(), field) != missing.end() || IsNan(field) ||
-         std::find(std::begin(kNoNumbers), std::end(kNoNumbers), field) != std::end(kNoNumbers);
-}
 
 FieldKind FieldReadings::Kind() const {
   const FieldKind kind = KindFor('.');
@@ -85,21 +72,22 @@ FieldKind FieldReadings::KindFor(char decimal) const {
   return (decimal == ',' ? with_comma : with_point) ? FieldKind::kNumber : FieldKind::kText;
 }
 
-FieldReadings ReadingsOf(std::string_view field, std::span<const std::string> missing) {
+FieldReadings ReadingsOf(std::string_view field, const MissingMarks& marks) {
   FieldReadings readings;
-  readings.missing = std::find(missing.begin(), missing.end(), field) != missing.end() || IsNan(field);
-  if (readings.missing) {
-    return readings;
-  }
   const std::string_view text = TrimField(field);
   double value = 0;
+  readings.missing =
+      marks.Contains(text) || (marks.has_numbers() && ParseWholeNumber(text, value) && marks.ContainsNumber(value));
+  if (readings.missing || (ParseWholeNumber(text, value) && LosesDigits(text, value))) {
+    return readings;
+  }
   readings.year_first = ParseDate(text, DateOrder::kAuto, value);
   readings.day_first = !readings.year_first && ParseDate(text, DateOrder::kDayFirst, value);
   readings.month_first = !readings.year_first && ParseDate(text, DateOrder::kMonthFirst, value);
   NumberText number;
-  readings.with_point = ParseWhole(text, value) || ParseNumberText(text, '.', number);
+  readings.with_point = ParseWholeNumber(text, value) || ParseNumberText(text, '.', number);
   readings.has_point = readings.with_point && text.find('.') != std::string_view::npos;
-  readings.with_comma = (!readings.has_point && ParseWhole(text, value)) || ParseNumberText(text, ',', number);
+  readings.with_comma = (!readings.has_point && ParseWholeNumber(text, value)) || ParseNumberText(text, ',', number);
   readings.has_comma = readings.with_comma && number.has_decimals;
   return readings;
 }
@@ -119,13 +107,15 @@ FieldKind DecideKind(std::span<const FieldKind> sample) {
   return dates > numbers || (dates == numbers && *first == FieldKind::kDate) ? FieldKind::kDate : FieldKind::kNumber;
 }
 
-CsvColumnBuilder::CsvColumnBuilder(std::string name, FieldKind kind, const ColumnFormat& format,
-                                   const std::string& source, std::span<const std::string> missing)
-    : name_(std::move(name)), kind_(kind), format_(format), source_(source), missing_(missing), categories_(missing) {
-  double value = 0;
-  numeric_missing_ = std::any_of(missing.begin(), missing.end(),
-                                 [&](const std::string& word) { return ParseWhole(word, value) && !IsNan(word); });
-}
+CsvColumnBuilder::CsvColumnBuilder(std::string name, const CsvColumnPlan& plan, const CsvRules& rules)
+    : name_(std::move(name)),
+      kind_(plan.kind),
+      format_(plan.format),
+      decided_(plan.decided),
+      rules_(rules),
+      categories_(rules.marks,
+                  plan.is_answer ? CsvCategories::Missing::kMarksOfAnswers : CsvCategories::Missing::kMarks),
+      odd_words_(rules.marks, CsvCategories::Missing::kNone) {}
 
 void CsvColumnBuilder::WriteNumbers() {
   file_->Write(index_, written_, numbers_);
@@ -167,7 +157,7 @@ void CsvColumnBuilder::Read(CsvCursor& cursor) {
 // The number ends where the field ends: no second look at the bytes.
 bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
   const char* p = cursor.at();
-  if (numeric_missing_ || (!IsDigit(*p) && *p != '-' && *p != '.')) {
+  if (!IsDigit(*p) && *p != '-' && *p != '.') {
     return false;
   }
   if (format_.decimal == cursor.separator()) {  // the mark stands within quotes
@@ -176,7 +166,8 @@ bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
   double value = 0;
   const auto result = fast_float::from_chars_advanced(
       p, cursor.end(), value, fast_float::parse_options{fast_float::chars_format::general, format_.decimal});
-  if (result.ec != std::errc() || !std::isfinite(value) || !cursor.EndFieldAt(result.ptr)) {
+  if (result.ec != std::errc() || !std::isfinite(value) || std::abs(value) > kMostExactNumber ||
+      (rules_.marks.has_numbers() && rules_.marks.ContainsNumber(value)) || !cursor.EndFieldAt(result.ptr)) {
     return false;
   }
   Add(value);
@@ -214,12 +205,14 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
     codes_.push_back(categories_.CodeOf(field));
     return;
   }
-  if (IsMissingNumber(field, missing_)) {
+  const std::string_view text = TrimField(field);
+  if (rules_.marks.Contains(text)) {
+    ++missing_;
     Add(kNaN);
     return;
   }
   if (kind_ == FieldKind::kMissing) {  // the first value decides
-    const FieldReadings readings = ReadingsOf(field, missing_);
+    const FieldReadings readings = ReadingsOf(text, rules_.marks);
     kind_ = readings.KindFor(format_.decimal);
     if (kind_ == FieldKind::kDate && !readings.year_first && format_.date_order == DateOrder::kAuto) {
       format_.date_order = readings.month_first ? DateOrder::kMonthFirst : DateOrder::kDayFirst;
@@ -232,24 +225,43 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
       return;
     }
   }
-  Add(ParseValue(field, line));
+  double value = 0;
+  if (!ParseValue(text, value)) {
+    AddOdd(text, line);
+    value = kNaN;
+  } else if (kind_ != FieldKind::kDate && rules_.marks.ContainsNumber(value)) {
+    ++missing_;
+    value = kNaN;
+  }
+  Add(value);
+}
+
+void CsvColumnBuilder::AddOdd(std::string_view field, int64_t line) {
+  if (rules_.strict) {
+    ThrowValue(field, line);
+  }
+  odd_.push_back({static_cast<int64_t>(rows_) - 1, odd_words_.CodeOf(field)});
 }
 
 // A number as this column writes it; what it is measured in is the same in all of them.
-bool CsvColumnBuilder::ParseNumber(std::string_view field, int64_t line, double& value) {
-  if ((format_.decimal == '.' || field.find('.') == std::string_view::npos) && ParseWhole(field, value)) {
-    return true;
+bool CsvColumnBuilder::ParseNumber(std::string_view field, double& value) {
+  if ((format_.decimal == '.' || field.find('.') == std::string_view::npos) && ParseWholeNumber(field, value)) {
+    return !LosesDigits(field, value);
   }
   NumberText number;
-  if (!ParseNumberText(field, format_.decimal, number)) {
+  if (!ParseNumberText(field, format_.decimal, number) || !TakeUnit(number.unit)) {
     return false;
-  }
-  if (!TakeUnit(number.unit)) {
-    ThrowValue(field, line, fmt::format("a number in {} in a column in {}", number.unit, format_.unit), "");
   }
   marked_ = marked_ || number.has_decimals || number.has_groups;
   value = number.value;
   return true;
+}
+
+bool CsvColumnBuilder::ParseValue(std::string_view field, double& value) {
+  if (kind_ == FieldKind::kDate) {
+    return ParseDate(field, format_.date_order, value);
+  }
+  return ParseNumber(field, value) && std::isfinite(value);
 }
 
 // False where numbers so far were in another one.
@@ -263,10 +275,30 @@ bool CsvColumnBuilder::TakeUnit(std::string_view unit) {
   return true;
 }
 
-void CsvColumnBuilder::ThrowValue(std::string_view field, int64_t line, const std::string& message,
-                                  const std::string& remedy) const {
+// By strict rules: says what is wrong with the field, and what may help.
+void CsvColumnBuilder::ThrowValue(std::string_view field, int64_t line) const {
+  std::string message =
+      kind_ == FieldKind::kDate ? "not a date in a column of dates" : "not a number in a column of numbers";
+  std::string remedy;
+  double value = 0;
+  NumberText number;
+  const bool comma = format_.decimal == ',';
+  if (kind_ == FieldKind::kDate) {
+    if (format_.date_order != DateOrder::kAuto) {
+      remedy = fmt::format("say how dates are written with --date-order {}, ",
+                           format_.date_order == DateOrder::kDayFirst ? "month-first" : "day-first");
+    }
+  } else if (ParseWholeNumber(field, value)) {
+    message = LosesDigits(field, value)                           ? "a whole number of more digits than a number keeps"
+              : std::none_of(field.begin(), field.end(), IsDigit) ? "not a finite number"
+                                                                  : "number out of range";
+  } else if (ParseNumberText(field, format_.decimal, number)) {
+    message = fmt::format("a number in {} in a column in {}", number.unit, format_.unit);
+  } else if (ParseNumberText(field, comma ? '.' : ',', number)) {
+    remedy = fmt::format("say how numbers are written with --decimal {}, ", comma ? "point" : "comma");
+  }
   throw Error(ErrorCode::kBadData, message,
-              {.file = source_,
+              {.file = rules_.source,
                .line = line,
                .column = name_,
                .value = Excerpt(field),
@@ -274,40 +306,17 @@ void CsvColumnBuilder::ThrowValue(std::string_view field, int64_t line, const st
                                      name_)});
 }
 
-double CsvColumnBuilder::ParseValue(std::string_view field, int64_t line) {
-  double value = 0;
-  const std::string_view trimmed = TrimField(field);
-  if (kind_ == FieldKind::kDate) {
-    if (ParseDate(trimmed, format_.date_order, value)) {
-      return value;
-    }
-    ThrowValue(field, line, "not a date in a column of dates",
-               format_.date_order == DateOrder::kAuto
-                   ? ""
-                   : fmt::format("say how dates are written with --date-order {}, ",
-                                 format_.date_order == DateOrder::kDayFirst ? "month-first" : "day-first"));
-  }
-  if (!ParseNumber(trimmed, line, value)) {
-    NumberText number;
-    const bool comma = format_.decimal == ',';
-    ThrowValue(field, line, "not a number in a column of numbers",
-               ParseNumberText(trimmed, comma ? '.' : ',', number)
-                   ? fmt::format("say how numbers are written with --decimal {}, ", comma ? "point" : "comma")
-                   : "");
-  }
-  if (!std::isfinite(value)) {
-    ThrowValue(field, line,
-               std::none_of(trimmed.begin(), trimmed.end(), IsDigit) ? "not a finite number" : "number out of range",
-               "");
-  }
-  return value;
-}
-
 bool CsvColumnBuilder::Append(CsvColumnBuilder&& next) {
   if (!TakeUnit(next.format_.unit)) {
     return false;
   }
   marked_ = marked_ || next.marked_;
+  missing_ += next.missing_;
+  const std::vector<int32_t> odd_words = odd_words_.CodesOf(next.odd_words_);
+  for (const OddCells::Cell& cell : next.odd_) {
+    odd_.push_back({static_cast<int64_t>(rows_) + cell.row, odd_words[static_cast<size_t>(cell.word)]});
+  }
+  next.odd_ = {};
   rows_ += next.rows_;
   numbers_.insert(numbers_.end(), next.numbers_.begin(), next.numbers_.end());
   next.numbers_ = {};
@@ -319,6 +328,78 @@ bool CsvColumnBuilder::Append(CsvColumnBuilder&& next) {
   return true;
 }
 
+// Of a column that was read as numbers.
+std::span<const double> CsvColumnBuilder::Numbers() {
+  if (file_ == nullptr) {
+    return numbers_;
+  }
+  if (!numbers_.empty() || mapping_ == nullptr) {
+    WriteNumbers();
+    numbers_ = {};
+    mapping_ = file_->Map(index_, written_);
+  }
+  return {reinterpret_cast<const double*>(mapping_->data()), static_cast<size_t>(written_)};
+}
+
+std::string CsvColumnBuilder::WordOfFew() {
+  if (odd_.empty() || odd_words_.size() > static_cast<int32_t>(kFewNumbers)) {
+    return "";
+  }
+  std::vector<int64_t> counts(static_cast<size_t>(odd_words_.size()));
+  for (const OddCells::Cell& cell : odd_) {
+    ++counts[static_cast<size_t>(cell.word)];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  if (*most < kLeastRecurs && static_cast<double>(*most) < kWordShare * static_cast<double>(rows_)) {
+    return "";
+  }
+  std::vector<double> different;
+  for (const double value : Numbers()) {
+    if (!std::isnan(value) && std::find(different.begin(), different.end(), value) == different.end()) {
+      different.push_back(value);
+      if (different.size() > kFewNumbers) {
+        return "";
+      }
+    }
+  }
+  std::string word;
+  odd_words_.ForWords(
+      [&](const std::string& text, int32_t code) { word = code == most - counts.begin() ? text : word; });
+  return word;
+}
+
+// Of a column that was read as text.
+bool CsvColumnBuilder::MostAreNumbers() const {
+  std::vector<int64_t> counts(static_cast<size_t>(categories_.size()));
+  int64_t all = 0;
+  for (const int32_t code : codes_) {
+    if (code >= 0) {
+      ++counts[static_cast<size_t>(code)];
+      ++all;
+    }
+  }
+  int64_t numbers = 0;
+  categories_.ForWords([&](const std::string& text, int32_t code) {
+    const int64_t count = counts[static_cast<size_t>(code)];
+    if (!text.empty() && MayBeginNumber(text.front())) {
+      numbers += ReadingsOf(text, rules_.marks).KindFor(format_.decimal) == FieldKind::kNumber ? count : 0;
+    }
+  });
+  return AreMost(numbers, all - numbers);
+}
+
+FieldKind CsvColumnBuilder::KindByAll() {
+  if (decided_ || rules_.strict || kind_ == FieldKind::kMissing) {
+    return kind_;
+  }
+  if (kind_ == FieldKind::kText) {
+    return MostAreNumbers() ? FieldKind::kNumber : kind_;
+  }
+  const auto odd = std::ssize(odd_);
+  const int64_t values = static_cast<int64_t>(rows_) - missing_ - odd;
+  return odd == 0 || (AreMost(values, odd) && WordOfFew().empty()) ? kind_ : FieldKind::kText;
+}
+
 Column CsvColumnBuilder::Finish() && {
   Column column;
   column.name = std::move(name_);
@@ -328,13 +409,10 @@ Column CsvColumnBuilder::Finish() && {
     column.categories = std::move(categories_).Names();
     return column;
   }
-  std::span<const double> numbers = numbers_;
-  if (file_ != nullptr) {
-    WriteNumbers();
-    numbers_ = {};
-    column.mapping = file_->Map(index_, written_);
-    column.owner = column.mapping;
-    numbers = {reinterpret_cast<const double*>(column.mapping->data()), static_cast<size_t>(written_)};
+  std::span<const double> numbers = Numbers();
+  if (mapping_ != nullptr) {
+    column.mapping = mapping_;
+    column.owner = mapping_;
   } else {
     const auto owner = std::make_shared<const std::vector<double>>(std::move(numbers_));
     column.owner = owner;
@@ -343,6 +421,7 @@ Column CsvColumnBuilder::Finish() && {
   column.numbers = numbers.data();
   column.is_date = kind_ == FieldKind::kDate;
   column.format = std::move(format_);
+  column.odd = {std::move(odd_), std::move(odd_words_).Names()};
   const auto is_whole = [](double value) { return std::isnan(value) || value == std::trunc(value); };
   if (column.format.decimal == ',' && !marked_ && std::all_of(numbers.begin(), numbers.end(), is_whole)) {
     column.format.decimal = '.';  // nothing tells

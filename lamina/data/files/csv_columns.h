@@ -10,6 +10,7 @@
 
 #include "lamina/data/files/csv_categories.h"
 #include "lamina/data/files/csv_cursor.h"
+#include "lamina/data/files/missing_marks.h"
 #include "lamina/data/files/number_file.h"
 #include "lamina/data/files/table.h"
 
@@ -18,7 +19,7 @@ namespace lamina {
 enum class FieldKind { kMissing, kNumber, kDate, kText };
 
 /// What a field may be, depending on how numbers and dates are written; "inf" and numbers out of range count as
-/// numbers, so that the parser reports them.
+/// numbers, so that the parser reports them. Whole numbers of more digits than a double has are text: identifiers.
 struct FieldReadings {
   bool missing = false;
   bool with_point = false;  // a number with a decimal point, or with none
@@ -34,31 +35,49 @@ struct FieldReadings {
   /// A number by `decimal` only.
   FieldKind KindFor(char decimal) const;
 };
-FieldReadings ReadingsOf(std::string_view field, std::span<const std::string> missing);
-inline FieldKind ClassifyField(std::string_view field, std::span<const std::string> missing) {
-  return ReadingsOf(field, missing).Kind();
+FieldReadings ReadingsOf(std::string_view field, const MissingMarks& marks);
+inline FieldKind ClassifyField(std::string_view field, const MissingMarks& marks) {
+  return ReadingsOf(field, marks).Kind();
 }
-
-/// Whether `field` means "missing" in a column of numbers or dates, where words like "None" and "-" cannot be values.
-bool IsMissingNumber(std::string_view field, std::span<const std::string> missing);
 
 /// What one column is: what most of the sampled values are. kMissing if the sample has none.
 FieldKind DecideKind(std::span<const FieldKind> sample);
 
+/// How a column is read.
+struct CsvColumnPlan {
+  FieldKind kind = FieldKind::kMissing;  // kMissing: the sample has no value
+  ColumnFormat format;
+  bool decided = false;    // whatever its other cells are
+  bool is_answer = false;  // "none" and "-" are words of it
+};
+
+/// What all columns of a file have in common.
+struct CsvRules {
+  const std::string& source;
+  const MissingMarks& marks;
+  bool strict = false;  // an odd cell among numbers is an error
+};
+
 /// Builds one column, field after field.
 class CsvColumnBuilder {
  public:
-  CsvColumnBuilder(std::string name, FieldKind kind, const ColumnFormat& format, const std::string& source,
-                   std::span<const std::string> missing);
+  CsvColumnBuilder(std::string name, const CsvColumnPlan& plan, const CsvRules& rules);
 
   void Reserve(size_t rows);
+  FieldKind kind() const { return kind_; }
   /// From now on numbers go to a file, as column `index` of it, as soon as there are some thousand.
   void KeepIn(NumberFile& file, int64_t index) { file_ = &file, index_ = index; }
-  /// Reads the next field. Throws Error(kBadData) for a value that does not fit the column.
+  /// Reads the next field. Throws Error(kBadData) for broken quoting, and by strict rules for an odd cell.
   void Read(CsvCursor& cursor);
   /// Takes the fields that `next` has read, made like this one and of a kind that is known. False where its numbers are
   /// in another unit.
   bool Append(CsvColumnBuilder&& next);
+  /// What the column is by all of its cells: numbers (or dates) where 95 % of the cells that have a value are such,
+  /// text where fewer are, and where a word recurs among few different numbers ("1", "2", "3", "more"). Where that is
+  /// not what the column was read as, it has to be read again.
+  FieldKind KindByAll();
+  /// The word that recurs among few different numbers; "": none does.
+  std::string WordOfFew();
   Column Finish() &&;
 
  private:
@@ -66,11 +85,13 @@ class CsvColumnBuilder {
   bool ReadDateFast(CsvCursor& cursor);
   bool ReadTextFast(CsvCursor& cursor);
   void ReadSlow(CsvCursor& cursor);
-  double ParseValue(std::string_view field, int64_t line);
-  bool ParseNumber(std::string_view field, int64_t line, double& value);
+  bool ParseValue(std::string_view field, double& value);
+  bool ParseNumber(std::string_view field, double& value);
+  void AddOdd(std::string_view field, int64_t line);
+  bool MostAreNumbers() const;
+  std::span<const double> Numbers();
   bool TakeUnit(std::string_view unit);
-  [[noreturn]] void ThrowValue(std::string_view field, int64_t line, const std::string& message,
-                               const std::string& remedy) const;
+  [[noreturn]] void ThrowValue(std::string_view field, int64_t line) const;
   void Add(double value) {
     numbers_.push_back(value);
     if (file_ != nullptr && numbers_.size() == kKept) {
@@ -82,18 +103,21 @@ class CsvColumnBuilder {
   std::string name_;
   FieldKind kind_;  // kMissing: not known yet
   ColumnFormat format_;
-  const std::string& source_;
-  std::span<const std::string> missing_;
+  bool decided_;
+  CsvRules rules_;
   bool marked_ = false;                  // a number with a decimal mark or with groups was read the slow way
-  bool numeric_missing_ = false;         // a word for "missing" that is a number: no fast path
   static constexpr size_t kKept = 8192;  // numbers that wait to be written
   NumberFile* file_ = nullptr;
   int64_t index_ = 0;    // of the column in the file
   int64_t written_ = 0;  // numbers in it
   size_t rows_ = 0;
+  int64_t missing_ = 0;  // of numbers
   std::vector<double> numbers_;
+  std::shared_ptr<const Mapping> mapping_;
   std::vector<int32_t> codes_;
   CsvCategories categories_;
+  CsvCategories odd_words_;
+  std::vector<OddCells::Cell> odd_;
 };
 
 }  // namespace lamina

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/data/files/csv_dialect.h"
 
 namespace lamina {
@@ -17,18 +18,6 @@ std::string_view TrimField(std::string_view text) {
     text.remove_suffix(1);
   }
   return text;
-}
-
-std::string Excerpt(std::string_view text) {
-  constexpr size_t kMax_bytes = 60;
-  if (text.size() <= kMax_bytes) {
-    return std::string(text);
-  }
-  size_t size = kMax_bytes;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) {
-    --size;  // not within a character
-  }
-  return std::string(text.substr(0, size)) + "...";
 }
 
 std::string_view CsvCursor::NextField() {

@@ -10,9 +10,6 @@ namespace lamina {
 /// Without spaces, tabs and carriage returns at both ends.
 std::string_view TrimField(std::string_view text);
 
-/// At most 60 bytes of `text`, for an error message; whole UTF-8 characters.
-std::string Excerpt(std::string_view text);
-
 class CsvCursor {
  public:
   /// `content` must end in '\n' and outlive the cursor.

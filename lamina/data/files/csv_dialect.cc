@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "lamina/base/error.h"
@@ -53,11 +54,11 @@ std::vector<size_t> CountFields(std::string_view content, char separator) {
 }
 
 std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
-                                    std::span<const std::string> missing) {
+                                    const MissingMarks& marks) {
   std::vector<FieldKind> kinds;
   for (size_t r = first_record; r < sample.records.size(); ++r) {
     if (column < sample.records[r].size()) {
-      kinds.push_back(ClassifyField(sample.records[r][column], missing));
+      kinds.push_back(ClassifyField(sample.records[r][column], marks));
     }
   }
   return kinds;
@@ -103,11 +104,43 @@ bool IsSpaced(std::string_view content) {
     fields = count;
     if (++records > 1) {
       for (const std::string_view part : SplitText(line, ' ')) {
-        numbers += ClassifyField(part, {}) == FieldKind::kNumber ? 1 : 0;
+        numbers += ClassifyField(part, MissingMarks()) == FieldKind::kNumber ? 1 : 0;
       }
     }
   }
   return records > 1 && 2 * numbers > fields * (records - 1);
+}
+
+// Numbers that name columns: whole, each one more than the one before; years, or counted from 0 or 1.
+bool AreNamesInTurn(std::span<const double> numbers, std::span<const std::string> first) {
+  constexpr double kFirstYear = 1800;
+  constexpr double kLastYear = 2200;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] != std::trunc(numbers[i]) || (i > 0 && numbers[i] != numbers[i - 1] + 1)) {
+      return false;
+    }
+  }
+  const bool years = numbers.front() >= kFirstYear && numbers.back() <= kLastYear;
+  const bool counted = numbers.front() == 0 || numbers.front() == 1;
+  return years || (counted && (numbers.size() < first.size() || numbers.size() > 3));
+}
+
+// Whether the second record, too, holds numbers in turn: then the first one is data.
+bool RepeatsInTurn(const CsvSample& sample) {
+  const std::vector<std::string>& second = sample.records[1];
+  for (size_t j = 1; j < second.size(); ++j) {
+    const double before = ParseNumber(second[j - 1]);
+    if (!std::isnan(before) && ParseNumber(second[j]) == before + 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool DifferentWhereNamed(std::span<const std::string> first) {
+  std::vector<std::string> names(first.begin(), first.end());
+  std::erase(names, "");
+  return std::set<std::string>(names.begin(), names.end()).size() == names.size();
 }
 
 }  // namespace
@@ -152,28 +185,39 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
   return sample;
 }
 
-bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing) {
+bool DetectHeader(const CsvSample& sample, const MissingMarks& marks) {
   const std::vector<std::string>& first = sample.records.front();
   bool over_numbers = false;
-  bool all_text = true;
+  bool all_named = true;  // all fields are text, or empty over values
+  bool any_text = false;
+  bool again = false;
+  std::vector<double> numbers;  // names such as 2019, 2020
   for (size_t j = 0; j < first.size(); ++j) {
-    const FieldKind kind = ClassifyField(first[j], missing);
-    if (kind == FieldKind::kNumber || kind == FieldKind::kDate) {
+    const FieldKind kind = ClassifyField(first[j], marks);
+    const std::vector<FieldKind> below = SampleColumn(sample, j, 1, marks);
+    const FieldKind column = DecideKind(below);
+    if (kind == FieldKind::kDate) {
       return false;
     }
-    all_text &= kind == FieldKind::kText;
-    const FieldKind below = DecideKind(SampleColumn(sample, j, 1, missing));
-    over_numbers |= kind == FieldKind::kText && (below == FieldKind::kNumber || below == FieldKind::kDate);
+    if (kind == FieldKind::kNumber) {
+      numbers.push_back(ParseNumber(first[j]));
+    } else if (kind == FieldKind::kText) {
+      any_text = true;
+      over_numbers |= column == FieldKind::kNumber || column == FieldKind::kDate;
+      again |= SeenAgain(sample, j);
+    } else {
+      all_named &= std::count(below.begin(), below.end(), FieldKind::kMissing) == 0 && !below.empty();
+    }
+  }
+  if (!numbers.empty()) {
+    return numbers.size() > 1 && all_named && !again && sample.records.size() > 1 && AreNamesInTurn(numbers, first) &&
+           !RepeatsInTurn(sample);
   }
   if (over_numbers) {
     return true;
   }
-  const bool distinct = std::set<std::string>(first.begin(), first.end()).size() == first.size();
-  bool again = false;
-  for (size_t j = 0; j < first.size(); ++j) {
-    again |= SeenAgain(sample, j);
-  }
-  return all_text && distinct && !again;
+  const bool distinct = DifferentWhereNamed(first);
+  return any_text && all_named && distinct && !again;
 }
 
 void CollapseBlanks(std::string& content) {

@@ -21,7 +21,7 @@ struct CsvSample {
 CsvSample TakeSample(std::string_view content, char separator, const std::string& source);
 
 /// The rule stated at ReadCsv.
-bool DetectHeader(const CsvSample& sample, std::span<const std::string> missing);
+bool DetectHeader(const CsvSample& sample, const MissingMarks& marks);
 
 /// One space for every run of them, and none at the ends of lines, but for those within quotes: fields separated by a
 /// space may be lined up with more.

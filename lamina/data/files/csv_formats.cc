@@ -19,9 +19,8 @@ struct Evidence {
   bool open_date = false;  // 1/2/2023
   char date_mark = 0;
 
-  void Add(std::string_view field, std::span<const std::string> missing) {
-    FieldReadings readings = ReadingsOf(field, missing);
-    readings.missing = readings.missing || IsMissingNumber(field, missing);
+  void Add(std::string_view field, const MissingMarks& marks) {
+    const FieldReadings readings = ReadingsOf(field, marks);
     points += readings.has_point && !readings.with_comma ? 1 : 0;
     commas += readings.has_comma && !readings.with_point ? 1 : 0;
     grouped_comma = grouped_comma || (readings.has_comma && readings.with_point);
@@ -46,9 +45,9 @@ struct Evidence {
 };
 
 const ColumnFormat* KnownFormat(const ReadOptions& options, const std::string& name) {
-  const auto known = std::find_if(options.known_formats.begin(), options.known_formats.end(),
-                                  [&](const auto& row) { return row.first == name; });
-  return known == options.known_formats.end() ? nullptr : &known->second;
+  const auto known = std::find_if(options.known_columns.begin(), options.known_columns.end(),
+                                  [&](const KnownColumn& column) { return column.name == name; });
+  return known == options.known_columns.end() || known->format == ColumnFormat() ? nullptr : &known->format;
 }
 
 char DecimalOf(const Evidence& column, int64_t others, char separator, const ColumnFormat* known,
@@ -69,7 +68,7 @@ char DecimalOf(const Evidence& column, int64_t others, char separator, const Col
 }
 
 // Looks at the whole file, as far as it takes.
-void LookFurther(const CsvText& text, bool header, std::span<const std::string> missing, std::span<const size_t> open,
+void LookFurther(const CsvText& text, bool header, const MissingMarks& marks, std::span<const size_t> open,
                  std::vector<Evidence>& evidence) {
   CsvCursor cursor(text.content, text.separator, text.source);
   bool first = header;
@@ -83,7 +82,7 @@ void LookFurther(const CsvText& text, bool header, std::span<const std::string> 
       const std::string_view field = cursor.NextField();
       if (!first && std::find(open.begin(), open.end(), j) != open.end() && !evidence[j].shows_order()) {
         evidence[j].fields.clear();  // not kept of a whole file
-        evidence[j].Add(field, missing);
+        evidence[j].Add(field, marks);
       }
       ++j;
     } while (!cursor.record_ended());
@@ -107,11 +106,11 @@ void SetDateOrder(const Evidence& column, const ColumnFormat* known, const ReadO
 }  // namespace
 
 std::vector<CsvColumnPlan> PlanColumns(const CsvSample& sample, bool header, const std::vector<std::string>& names,
-                                       const CsvText& text, const ReadOptions& options) {
+                                       const CsvText& text, const MissingMarks& marks, const ReadOptions& options) {
   std::vector<Evidence> evidence(names.size());
   for (size_t r = header ? 1 : 0; r < sample.records.size(); ++r) {
     for (size_t j = 0; j < std::min(names.size(), sample.records[r].size()); ++j) {
-      evidence[j].Add(sample.records[r][j], options.missing);
+      evidence[j].Add(sample.records[r][j], marks);
     }
   }
   int64_t comma_columns = 0;  // more than columns with points; below 0: fewer
@@ -130,7 +129,7 @@ std::vector<CsvColumnPlan> PlanColumns(const CsvSample& sample, bool header, con
     }
   }
   if (!open.empty()) {
-    LookFurther(text, header, options.missing, open, evidence);
+    LookFurther(text, header, marks, open, evidence);
   }
   for (size_t j = 0; j < names.size(); ++j) {
     if (plans[j].kind == FieldKind::kDate && evidence[j].date_mark != 0) {

@@ -50,12 +50,12 @@ void ReadUntil(const char* limit, CsvCursor& cursor, CsvRecords& records, const 
   }
 }
 
-CsvRecords EmptyRecords(const CsvRecordsPlan& plan, const std::string& source) {
+CsvRecords EmptyRecords(const CsvRecordsPlan& plan) {
   CsvRecords records;
   records.lines.reserve(plan.rows);
   records.columns.reserve(plan.names.size());
   for (size_t j = 0; j < plan.names.size(); ++j) {
-    records.columns.emplace_back(plan.names[j], plan.columns[j].kind, plan.columns[j].format, source, plan.missing);
+    records.columns.emplace_back(plan.names[j], plan.columns[j], plan.rules);
   }
   return records;
 }
@@ -67,7 +67,7 @@ void Reserve(size_t rows, CsvRecords& records) {
 }
 
 CsvRecords ReadInOrder(CsvCursor cursor, const CsvRecordsPlan& plan) {
-  CsvRecords records = EmptyRecords(plan, cursor.source());
+  CsvRecords records = EmptyRecords(plan);
   Reserve(plan.rows, records);
   ReadUntil(cursor.end(), cursor, records, [] {});
   return records;
@@ -169,7 +169,7 @@ CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int6
     const bool is_last = p + 1 == begins.size();
     const std::string_view rest(begins[p], static_cast<size_t>(cursor.end() - begins[p]));
     read.push_back({p == 0 ? cursor : CsvCursor(rest, cursor.separator(), cursor.source()),
-                    is_last ? cursor.end() : begins[p + 1], EmptyRecords(plan, cursor.source())});
+                    is_last ? cursor.end() : begins[p + 1], EmptyRecords(plan)});
     Reserve(p == 0 ? plan.rows : plan.rows / begins.size(), read.back().records);
   }
   const auto read_part = [&](size_t p) {
@@ -189,7 +189,7 @@ CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int6
 
 CsvRecords ReadRecordsToFile(CsvCursor cursor, const CsvRecordsPlan& plan, const TextFile& text, NumberFile& numbers) {
   constexpr size_t kRecords = 8192;  // that are read before they leave the memory
-  CsvRecords records = EmptyRecords(plan, cursor.source());
+  CsvRecords records = EmptyRecords(plan);
   for (size_t j = 0; j < records.columns.size(); ++j) {
     records.columns[j].KeepIn(numbers, static_cast<int64_t>(j));
   }

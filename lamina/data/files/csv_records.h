@@ -19,7 +19,7 @@ namespace lamina {
 struct CsvRecordsPlan {
   std::span<const std::string> names;
   std::span<const CsvColumnPlan> columns;
-  std::span<const std::string> missing;
+  CsvRules rules;
   size_t rows = 0;  // about so many will come
 };
 

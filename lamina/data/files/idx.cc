@@ -184,6 +184,7 @@ Table ReadIdx(std::string content, const std::string& source, const ReadOptions&
   const int64_t row_elements = CheckSize(header, content, source);
   const size_t dimensions = header.shape.size();
   Table table;
+  table.has_names = false;
   table.source = source;
   table.rows = header.shape[0];
   table.is_image = dimensions == 3;

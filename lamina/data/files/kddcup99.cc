@@ -98,7 +98,7 @@ Table ReadPart(const std::string& path, ReadOptions options) {
   options.header = Header::kNo;
   options.separator = ',';
   for (const char* column : {"c1", "c2", "c3", "c41"}) {
-    options.text_columns_if_present.push_back(column);
+    options.known_columns.push_back({column, ColumnKind::kText});
   }
   Table table = ReadTable(path, options);
   if (table.columns.size() != kColumns.size()) {
@@ -109,6 +109,7 @@ Table ReadPart(const std::string& path, ReadOptions options) {
   for (size_t j = 0; j < kColumns.size(); ++j) {
     table.columns[j].name = kColumns[j];
   }
+  table.has_names = true;
   for (std::string& label : table.columns.back().categories) {
     if (label.ends_with('.')) {
       label.pop_back();

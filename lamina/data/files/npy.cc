@@ -141,6 +141,7 @@ Table ReadNpy(std::string content, const std::string& source, const ReadOptions&
     SwapBytes(content.data() + header.data_offset, size_bytes, static_cast<size_t>(type.size_bytes));
   }
   Table table;
+  table.has_names = false;
   table.source = source;
   table.rows = header.shape[0];
   const int64_t columns = header.shape.size() == 1 ? 1 : header.shape[1];

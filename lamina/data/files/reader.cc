@@ -61,6 +61,8 @@ std::string_view NameOfKnownBinary(std::string_view start) {
 
 }  // namespace
 
+KnownColumn KnownColumnOf(const Column& column) { return {column.name, column.kind, column.is_date, column.format}; }
+
 std::span<const FormatRow> FormatTable() { return kFormats; }
 std::span<const DataSetRow> DataSetTable() { return kDataSets; }
 

@@ -16,16 +16,31 @@ namespace lamina {
 enum class Header { kAuto, kYes, kNo };
 enum class Decimal { kAuto, kPoint, kComma };
 
+/// A column as it was in an earlier file (of a model's training): this one's is read alike.
+struct KnownColumn {
+  std::string name;
+  ColumnKind kind = ColumnKind::kNumber;
+  bool is_date = false;
+  ColumnFormat format = {};  // where a file does not show it
+
+  bool operator==(const KnownColumn&) const = default;
+};
+/// How `column` can be known later.
+KnownColumn KnownColumnOf(const Column& column);
+
 struct ReadOptions {
-  Header header = Header::kAuto;                     // CSV: is the first line column names?
-  char separator = 0;                                // CSV: 0 finds out (comma, semicolon, tab, |, spaces)
-  Decimal decimal = Decimal::kAuto;                  // CSV: of numbers; kAuto: as each column shows
-  DateOrder date_order = DateOrder::kAuto;           // CSV: of dates whose year is not first; kAuto: the same
-  std::vector<std::string> text_columns;             // CSV: read as text even if they look like numbers
-  std::vector<std::string> text_columns_if_present;  // the same, without an error where a name does not exist
-  std::vector<std::string> missing{"", "NA", "N/A", "nan", "NaN", "null", "?"};  // CSV: fields that mean "missing"
-  /// CSV: how columns were written before (in the data of a model's training), where a file does not show it.
-  std::vector<std::pair<std::string, ColumnFormat>> known_formats;
+  Header header = Header::kAuto;            // CSV: is the first line column names?
+  char separator = 0;                       // CSV: 0 finds out (comma, semicolon, tab, |, spaces)
+  Decimal decimal = Decimal::kAuto;         // CSV: of numbers; kAuto: as each column shows
+  DateOrder date_order = DateOrder::kAuto;  // CSV: of dates whose year is not first; kAuto: the same
+  std::vector<std::string> text_columns;    // CSV: read as text even if they look like numbers
+  std::vector<std::string> missing_values;  // cells that mean "missing", beside CommonMissingMarks()
+  bool strict = false;                      // an odd cell among numbers is an error
+  std::vector<KnownColumn> known_columns;   // an earlier file's, where this one has them
+  /// Answers, by name or number: in text, words such as "none" and "-" are values there. Unknown ones do not matter.
+  std::vector<std::string> answer_columns;
+  bool by_position = false;       // of rows for a model: the names of columns do not count, their order does
+  std::string encoding = "auto";  // CSV: of the text; auto: UTF-8, UTF-16 by its mark, else Windows-1252
   /// CSV: a folder for files that hold the columns of numbers, while the text is read piece by piece; "": all in
   /// memory.
   std::string scratch;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -53,6 +54,16 @@ std::string ColumnFormat::Text() const {
   return text;
 }
 
+std::string OddCells::Text() const {
+  constexpr size_t kShown = 3;
+  constexpr size_t kMost_bytes = 24;
+  std::string text = WithThousands(count()) + Plural(count(), " cell{s}");
+  for (size_t i = 0; i < std::min(kShown, words.size()); ++i) {
+    text += fmt::format("{} '{}'", i == 0 ? "" : ",", Excerpt(words[i], kMost_bytes));
+  }
+  return words.size() > kShown ? text + fmt::format(" and {} more", words.size() - kShown) : text;
+}
+
 void Column::Release() const {
   if (mapping != nullptr) {
     mapping->Release(0, mapping->size_bytes());
@@ -94,17 +105,26 @@ std::vector<std::string> Table::ColumnNames() const {
   return names;
 }
 
-int64_t Table::FindColumn(std::string_view name) const {
+std::optional<int64_t> Table::ColumnIfPresent(std::string_view name) const {
   const auto count = static_cast<int64_t>(columns.size());
   for (int64_t i = 0; i < count; ++i) {
     if (columns[static_cast<size_t>(i)].name == name) {
       return i;
     }
   }
-  if (const auto number = ParseInteger(name)) {
-    if (*number >= -count && *number < count) {
-      return *number < 0 ? count + *number : *number;
-    }
+  const auto number = ParseInteger(name);
+  if (!number || *number < -count || *number >= count) {
+    return std::nullopt;
+  }
+  return *number < 0 ? count + *number : *number;
+}
+
+int64_t Table::FindColumn(std::string_view name) const {
+  if (const auto column = ColumnIfPresent(name)) {
+    return *column;
+  }
+  if (ParseInteger(name)) {
+    const auto count = std::ssize(columns);
     throw Error(ErrorCode::kNotFound, "no such column",
                 {.file = source,
                  .value = std::string(name),

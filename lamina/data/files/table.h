@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,20 @@ struct ColumnFormat {
   bool operator==(const ColumnFormat&) const = default;
 };
 
+/// Cells of a column of numbers (or dates) that are none: they count as missing.
+struct OddCells {
+  struct Cell {
+    int64_t row = 0;
+    int32_t word = 0;
+  };
+  std::vector<Cell> cells;         // in the order of rows
+  std::vector<std::string> words;  // what stands there, in order of first appearance
+
+  int64_t count() const { return static_cast<int64_t>(cells.size()); }
+  /// "47 cells 'error'", "3 cells 'error', 'off' and 5 more".
+  std::string Text() const;
+};
+
 /// One column. Numbers are a strided view of memory shared with the table (a CSV column is dense, an IDX or
 /// npy column is one element per row of a row-major block), so that 8-bit images stay 8-bit. A missing number
 /// is a NaN (f64 columns only); a missing text has code -1.
@@ -46,6 +61,9 @@ struct Column {
   std::vector<int32_t> codes;           // index in categories, per row
   std::vector<std::string> categories;  // in order of first appearance
 
+  OddCells odd;             // of numbers
+  std::string word_of_few;  // text: a word among few different numbers, which made the column text
+
   double Number(int64_t row) const;
   bool IsMissing(int64_t row) const;
   /// Numbers in a file leave the resident memory; they are read again where they are needed.
@@ -58,7 +76,9 @@ std::string DateText(double days);
 
 /// The columns of one source. Rows are counted from 0.
 struct Table {
-  std::string source;  // file name, for error messages
+  std::string source;     // file name, for error messages
+  bool has_names = true;  // the columns have names of their own; else c0, c1, ... by the reader
+  std::string encoding;   // of a text file that is not UTF-8
   int64_t rows = 0;
   std::vector<Column> columns;
   std::vector<int64_t> lines;  // 1-based line of each row in the file; empty where lines make no sense
@@ -70,6 +90,8 @@ struct Table {
   /// Index of the column called `name`, or numbered by it (0-based; negative from the end) when no column has
   /// that name. Throws Error(kNotFound) offering the nearest name.
   int64_t FindColumn(std::string_view name) const;
+  /// The same without an error; nothing for a name or number that there is not.
+  std::optional<int64_t> ColumnIfPresent(std::string_view name) const;
   int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
 };
 

@@ -185,7 +185,7 @@ TEST(CsvTest, ReadsDatesInEveryOrder) {
   EXPECT_FALSE(told.columns[0].format.order_assumed);
   EXPECT_EQ(told.columns[0].Number(0), 19389);  // 2023-02-01
   EXPECT_EQ(Csv(text, {.date_order = DateOrder::kDayFirst}).columns[0].Number(0), 19389);
-  EXPECT_EQ(Csv(text, {.known_formats = {{"d", {.date_order = DateOrder::kDayFirst}}}}).columns[0].Number(0), 19389);
+  EXPECT_EQ(Csv(text, {.known_columns = {{"d", ColumnKind::kNumber, true, {.date_order = DateOrder::kDayFirst}}}}).columns[0].Number(0), 19389);
   ExpectBad(text + "13/02/2023\n02/13/2023\n", {"t.csv:103", "not a date", "--date-order month-first"});
 }
 
@@ -244,8 +244,8 @@ TEST(CsvTest, FindsDecimalCommas) {
   EXPECT_EQ(Csv("a\tb\n1,234\t1\n").columns[0].Number(0), 1234);
   EXPECT_EQ(Csv("a;b\n1,234;1\n", {.decimal = Decimal::kPoint}).columns[0].Number(0), 1234);
   EXPECT_EQ(Csv("a\n1.234\n", {.decimal = Decimal::kComma}).columns[0].Number(0), 1234);
-  EXPECT_EQ(Csv("a\n1.234\n", {.known_formats = {{"a", {.decimal = ','}}}}).columns[0].Number(0), 1234);
-  EXPECT_EQ(Csv("a\n1.5\n", {.known_formats = {{"a", {.decimal = ','}}}}).columns[0].Number(0), 1.5);
+  EXPECT_EQ(Csv("a\n1.234\n", {.known_columns = {{"a", ColumnKind::kNumber, false, {.decimal = ','}}}}).columns[0].Number(0), 1234);
+  EXPECT_EQ(Csv("a\n1.5\n", {.known_columns = {{"a", ColumnKind::kNumber, false, {.decimal = ','}}}}).columns[0].Number(0), 1.5);
   EXPECT_EQ(Csv("a,b\n\"1,25\",x\n\"2,5\",y\n").columns[0].Number(1), 2.5);  // the mark within quotes
   ExpectBad("a;b\n1.5;1\n2.5;1\n3,5;1\n", {"t.csv:4", "not a number", "--decimal comma"});
   ExpectBad(
