@@ -34,7 +34,8 @@ def surveys():
     subjects = [" ".join(t.rng.sample(plain, 5) + t.rng.sample(urgent if name else calm, 2)) for name in names]
     t.add("ticket_id", t.rising(5000), str, role=LEFT_OUT, weight=0)
     t.add("subject", subjects, str, role=FREE_TEXT)
-    t._signal = [float(name) for name in names]
+    t.add("channel", t.one_of("mail", "phone", "web"), str)
+    t.answer_by([float(name) for name in names])
     yield t.classes("priority", ["low", "high"], noise=0.01).csv(end="\n")
     t = Made("survey-answers.csv", "a survey, words for no answer")
     t.add("smoker", t.one_of("yes", "no", "prefer not to say"), str, gaps=8, markers=("n/a", "N/A", "-", "null", "None"))
