@@ -36,8 +36,10 @@ def _cell(value, where, shared, style, first_day):
 
 
 def _sheet(records, shared, style, first_day):
-    rows = "".join(f'<row r="{r}">' + "".join(_cell(value, f"{_letters(c)}{r}", shared, style, first_day) for c, value in enumerate(record)) +
-                   "</row>" for r, record in enumerate(records, 1))
+    rows = ""
+    for r, record in enumerate(records, 1):
+        cells = (_cell(value, f"{_letters(c)}{r}", shared, style, first_day) for c, value in enumerate(record))
+        rows += f'<row r="{r}">{"".join(cells)}</row>'
     return f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
