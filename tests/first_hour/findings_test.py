@@ -1,0 +1,107 @@
+"""N1, N2, N3, N5, N6, N7, N14 of the trials: silent wrong answers, files that did not open, a flag that changed the network."""
+
+import random
+import unittest
+
+from lamina_cli import CliTest, blob_rows, main
+
+
+def flowers(count=150, seed=3):
+    rng = random.Random(seed)
+    rows = [["sepal_length", "sepal_width", "petal_length", "petal_width", "species"]]
+    for i in range(count):
+        k = i % 3
+        rows.append([f"{rng.gauss(5 + k, .3):.1f}", f"{rng.gauss(3, .3):.1f}", f"{rng.gauss(1.5 + 2 * k, .3):.1f}",
+                     f"{rng.gauss(.2 + k, .1):.1f}", ("setosa", "versicolor", "virginica")[k]])
+    return rows
+
+
+class FindingsTest(CliTest):
+    def flower_model(self):
+        self.write("flowers.csv", flowers())
+        self.train("--data", "flowers.csv", "--recipe", "plain", "--model", "m")
+
+    def test_a_header_binds_by_name_or_is_refused(self):
+        """N1"""
+        self.flower_model()
+        self.write("swap.csv", "petal_width,petal_length,sepal_width,sepal_length\n0.2,1.4,3.5,5.1\n")
+        self.assertIn("setosa", self.succeed("predict", "m", "swap.csv").out)
+        self.write("near.csv", "petal_widths,petal_lengths,sepal_widths,sepal_lengths\n0.2,1.4,3.5,5.1\n")
+        self.refuse("predict", "m", "near.csv", says=("petal_width", "petal_widths", "--by-position"))
+        self.write("other.csv", "temperature,humidity,price,weight\n5.1,3.5,1.4,0.2\n")
+        self.refuse("predict", "m", "other.csv", says=("sepal_length", "temperature", "--by-position"))
+        self.assertIn("setosa", self.succeed("predict", "m", "other.csv", "--by-position").out)
+        self.write("none.csv", "5.1,3.5,1.4,0.2\n5.0,3.4,1.5,0.2\n")
+        self.assertEqual(self.succeed("predict", "m", "none.csv").out.count("setosa"), 2)
+
+    def test_a_word_among_rows_to_predict_costs_its_row_at_most(self):
+        """N2"""
+        self.flower_model()
+        rows = flowers(6)
+        rows[3][0] = "abc"
+        self.write("six.csv", rows)
+        said = self.succeed("predict", "m", "six.csv", "--out", "p.csv").out
+        self.assertEqual(len(self.read("p.csv").splitlines()), 7)
+        self.assertIn("sepal_length", said)
+        self.assertIn("abc", said)
+
+    def test_odd_cells_are_missing_counted_and_named(self):
+        """N2"""
+        rows = blob_rows(400)
+        for row in (7, 90, 200, 301):
+            rows[row][0] = "error"
+        self.write("sensor.csv", rows)
+        said = self.succeed("train", "sensor.csv", "--recipe", "plain").out
+        for fact in ("4", "'error'", "--text-columns a"):
+            self.assertIn(fact, said)
+        self.refuse("train", "sensor.csv", "--strict", says=("sensor.csv:8",))
+
+    def test_windows_1252_opens_and_is_said(self):
+        """N3"""
+        text = "Größe,Umsatz €\n" + "".join(f"{i % 50},{3 * (i % 50)}.5\n" for i in range(200))
+        self.write("german.csv", text.encode("cp1252"))
+        self.assertIn("--encoding", self.succeed("train", "german.csv", "--recipe", "plain", "--model", "m").out)
+        self.assertIn("Umsatz €", self.succeed("model", "show", "m").out)
+
+    def test_free_text_is_hashed_or_the_flag_is_named(self):
+        """N5"""
+        rng = random.Random(4)
+        words = "the a of screen printer mail server login page for user network at office".split()
+        rows = [["channel", "subject", "priority"]]
+        for i in range(600):
+            more = rng.sample(("down", "crash", "outage") if i % 2 else ("wish", "colour", "thanks"), 2)
+            rows.append([rng.choice(("mail", "web")), " ".join(rng.sample(words, 5) + more), "high" if i % 2 else "low"])
+        self.write("tickets.csv", rows)
+        result = self.succeed("train", "tickets.csv", "--json", "r.json").out
+        self.assertTrue(self.read_json("r.json")["accuracy"] >= 0.9 or "--text hash" in result, result)
+
+    def test_a_flag_keeps_the_recipe(self):
+        """N6"""
+        self.write("blobs.csv", blob_rows(150))
+        for said in (("--epochs", "20"), ("--hidden", "64"), ("--patience", "5")):
+            self.assertIn("recipe tabular", self.succeed("train", "blobs.csv", *said).out, said)
+
+    def test_rare_classes_that_are_found_bring_no_remark(self):
+        """N7: better than always answering 'ok', by balanced accuracy far better."""
+        rng = random.Random(9)
+        rows = [["a", "b", "state"]]
+        for _ in range(3000):
+            middle, state = (2.2, "worn") if rng.random() < 1 / 30 else (0, "ok")
+            rows.append([f"{rng.gauss(middle, 1):.3f}", f"{rng.gauss(middle, 1):.3f}", state])
+        self.write("rare.csv", rows)
+        said = self.succeed("train", "rare.csv", "--recipe", "plain", "--class-weights", "balanced").out
+        self.assertNotIn("never left that of always answering", said)
+
+    def test_missing_markers_are_the_same_in_text_and_numbers(self):
+        """N14"""
+        markers = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "nan", "NaN", "-", "--", ".", "?", "")
+        rows = [["size", "city", "y"]] + [[i % 37, ("Rome", "Oslo")[i % 2], i % 37 + 0.5] for i in range(400)]
+        for i, marker in enumerate(markers):
+            rows[20 + 3 * i][0] = rows[21 + 3 * i][1] = marker
+        self.write("gaps.csv", rows)
+        self.succeed("data", "show", "gaps.csv", "--json", "s.json")
+        self.assertEqual([column["missing"] for column in self.read_json("s.json")["columns"]], [len(markers), len(markers), 0])
+
+
+if __name__ == "__main__":
+    main()

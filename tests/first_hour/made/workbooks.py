@@ -1,0 +1,96 @@
+"""Tables as .xlsx files, written by hand: shared strings as Excel writes them, strings in the cells as others do."""
+
+import datetime
+import io
+import zipfile
+from xml.sax.saxutils import escape
+
+from .table import LEFT_OUT, Made, point
+
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_STYLES = (f'<styleSheet xmlns="{_MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy"/></numFmts>'
+           '<fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders>'
+           '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0"/>'
+           '<xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>')
+
+
+def _letters(place):
+    return chr(ord("A") + place)
+
+
+def _cell(value, where, shared, style, first_day):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f'<c r="{where}" t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, datetime.date):
+        return f'<c r="{where}" s="{style}"><v>{(value - first_day).days}</v></c>'
+    if isinstance(value, (int, float)):
+        return f'<c r="{where}"><v>{value!r}</v></c>'
+    if shared is None:
+        return f'<c r="{where}" t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+    return f'<c r="{where}" t="s"><v>{shared.setdefault(value, len(shared))}</v></c>'
+
+
+def _sheet(records, shared, style, first_day):
+    rows = ""
+    for r, record in enumerate(records, 1):
+        cells = (_cell(value, f"{_letters(c)}{r}", shared, style, first_day) for c, value in enumerate(record))
+        rows += f'<row r="{r}">{"".join(cells)}</row>'
+    return f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+
+
+def workbook(t, shares=True, style=1, others=(), mac=False):
+    """Writes the columns of `t` as sheet "Data", behind the sheets `others` (name, records)."""
+    shared = {} if shares else None
+    first_day = datetime.date(1904, 1, 1) if mac else datetime.date(1899, 12, 30)
+    records = [[column.name or None for column in t.columns]] + [list(row) for row in zip(*(column.values for column in t.columns))]
+    sheets = [*others, ("Data", records)]
+    files = {f"xl/worksheets/sheet{i}.xml": _sheet(rows, shared, style, first_day) for i, (_, rows) in enumerate(sheets, 1)}
+    names = "".join(f'<sheet name="{name}" sheetId="{i}" r:id="rId{i}"/>' for i, (name, _) in enumerate(sheets, 1))
+    files["xl/workbook.xml"] = (f'{_HEAD}<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">' + ('<workbookPr date1904="1"/>' if mac else "") +
+                                f"<sheets>{names}</sheets></workbook>")
+    parts = [("worksheet", f"worksheets/sheet{i}.xml") for i in range(1, len(sheets) + 1)] + [("styles", "styles.xml")]
+    if shares:
+        parts.append(("sharedStrings", "sharedStrings.xml"))
+        texts = "".join(f"<si><t>{escape(text)}</t></si>" for text in shared)
+        files["xl/sharedStrings.xml"] = f'{_HEAD}<sst xmlns="{_MAIN}">{texts}</sst>'
+    files["xl/styles.xml"] = _HEAD + _STYLES
+    relations = "".join(f'<Relationship Id="rId{i}" Type="{_OFFICE}/{kind}" Target="{path}"/>' for i, (kind, path) in enumerate(parts, 1))
+    files["xl/_rels/workbook.xml.rels"] = f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">{relations}</Relationships>'
+    files["_rels/.rels"] = (f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
+                            f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>')
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    overrides = "".join(f'<Override PartName="/{path}" ContentType="{kind}.{what}+xml"/>' for path, what in
+                        [("xl/workbook.xml", "sheet.main"), ("xl/styles.xml", "styles")] +
+                        [(path, "worksheet") for path in files if "worksheets/" in path] +
+                        ([("xl/sharedStrings.xml", "sharedStrings")] if shares else []))
+    files["[Content_Types].xml"] = (f'{_HEAD}<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" ContentType='
+                                    f'"application/vnd.openxmlformats-package.relationships+xml"/>{overrides}</Types>')
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(files):  # [Content_Types].xml is first
+            archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), files[path], zipfile.ZIP_DEFLATED)
+    t.content = content.getvalue()
+    return t
+
+
+def _sales(file, maker, **more):
+    t = Made(file, maker, **more)
+    t.add("Größe", t.amounts(), point(2), weight=2, gaps=6).add("Stadt", t.one_of("Köln", "Bonn", "Ulm"), str)
+    return t.add("Datum", t.days(), str)
+
+
+def make():
+    yield workbook(_sales("excel.xlsx", "Excel").number("Preis", point(2)))
+    yield workbook(_sales("libreoffice.xlsx", "LibreOffice").classes("Kauf", ["ja", "nein"]), style=2)
+    yield workbook(_sales("r-writexl.xlsx", "R, writexl").number("Preis", point(2)), shares=False)
+    t = Made("pandas.xlsx", "pandas, to_excel")
+    t.add("", t.rising(0), str, role=LEFT_OUT, weight=0).add("size", t.amounts(), point(2), weight=2)
+    yield workbook(t.add("city", t.one_of("Rome", "Oslo"), str).number("price", point(2)), shares=False)
+    yield workbook(_sales("excel-sheets.xlsx", "Excel, several sheets", flags=("--sheet", "Data")).number("Preis", point(2)),
+                   others=[("Notes", [["Author", "Year"], ["Ann", 2024.0]])])
+    yield workbook(_sales("excel-mac.xlsx", "Excel for Mac, days since 1904").number("Preis", point(2)), mac=True)
