@@ -101,7 +101,12 @@ void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
   };
   print(report.unseen_values, "value{s} of categories that training did not see became zeros", report.unseen_columns);
   if (asked) {
-    print(report.odd_values, "cell{s} among numbers that are none count as missing", report.odd_columns);
+    std::string words;
+    for (const std::string& word : report.odd_words) {
+      words += fmt::format("{}'{}'", words.empty() ? "" : ", ", Excerpt(word));
+    }
+    const std::string what = fmt::format("cell{{s}} among numbers read as missing, like {}", words);
+    print(report.odd_values, what.c_str(), report.odd_columns);
   }
   print(report.filled_values, "missing value{s} filled in", report.filled_columns);
   if (asked) {

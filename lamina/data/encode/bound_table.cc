@@ -71,6 +71,7 @@ bool BindsByPosition(const Table& table, const Preprocessor& preprocessor) {
 // Odd cells in `rows` of a table of `all` rows.
 void CountOdd(std::span<const Column* const> columns, std::span<const int64_t> rows, int64_t all,
               EncodeReport& report) {
+  constexpr size_t kOddWords = 3;
   std::vector<char> asked;
   for (const Column* column : columns) {
     if (column->odd.cells.empty()) {
@@ -84,6 +85,13 @@ void CountOdd(std::span<const Column* const> columns, std::span<const int64_t> r
         std::count_if(column->odd.cells.begin(), column->odd.cells.end(),
                       [&](const OddCells::Cell& cell) { return asked[static_cast<size_t>(cell.row)] != 0; });
     report.odd_values += count;
+    for (const OddCells::Cell& cell : column->odd.cells) {
+      const std::string& word = column->odd.words[static_cast<size_t>(cell.word)];
+      if (report.odd_words.size() < kOddWords && asked[static_cast<size_t>(cell.row)] != 0 &&
+          std::find(report.odd_words.begin(), report.odd_words.end(), word) == report.odd_words.end()) {
+        report.odd_words.push_back(word);
+      }
+    }
     if (count > 0 &&
         std::find(report.odd_columns.begin(), report.odd_columns.end(), column->name) == report.odd_columns.end()) {
       report.odd_columns.push_back(column->name);

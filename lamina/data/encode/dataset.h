@@ -35,6 +35,7 @@ struct EncodeReport {
   std::vector<std::string> filled_columns;
   int64_t odd_values = 0;  // cells of inputs that are no numbers (Column::odd), which count as missing
   std::vector<std::string> odd_columns;
+  std::vector<std::string> odd_words;  // what stands there, the first few different ones
   /// Numbers outside of the training rows', by so much that the model says little about them.
   int64_t far_values = 0;
   std::vector<std::string> far_columns;

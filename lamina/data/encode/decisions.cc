@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -27,6 +28,16 @@ template <class T>
 const T* Find(const std::unordered_map<std::string_view, const T*>& columns, const std::string& name) {
   const auto found = columns.find(name);
   return found == columns.end() ? nullptr : found->second;
+}
+
+// Text whose cells are of two words or more on average: their words may tell what the whole does not.
+bool HasSeveralWords(const Column& column) {
+  constexpr double kLeastWords = 2;
+  double words = 0;
+  for (const std::string& text : column.categories) {
+    words += 1 + static_cast<double>(std::count(text.begin(), text.end(), ' '));
+  }
+  return column.categories.size() > 1 && words >= kLeastWords * static_cast<double>(column.categories.size());
 }
 
 void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
@@ -87,7 +98,8 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
   }
   for (const Column& column : table.columns) {
     if (const LeftOutColumn* left_out = Find(left_out_columns, column.name)) {
-      decisions.push_back({column.name, "left out: " + left_out->reason, "--use " + column.name});
+      decisions.push_back({column.name, "left out: " + left_out->reason,
+                           HasSeveralWords(column) ? "--text hash" : "--use " + column.name});
       continue;
     }
     const FittedColumn* input = Find(input_columns, column.name);

@@ -43,8 +43,21 @@ std::string FamilyOf(const std::string& name) {
   return last == std::string::npos || last + 1 == name.size() ? "" : name.substr(0, last + 1);
 }
 
+// Different whole numbers that lie so close together that chance would have repeated some: they number the rows. Rising
+// ones need no such proof. Years may be a trend, and stay.
+bool NumberRows(std::span<const double> ascending, bool rising) {
+  constexpr double kFirstYear = 1800;
+  constexpr double kLastYear = 2200;
+  constexpr double kLeastRepeats = 7;  // pairs expected of numbers drawn at random: none by chance once in 1,000
+  const auto count = static_cast<double>(ascending.size());
+  const double range = ascending.back() - ascending.front() + 1;
+  if (ascending.front() < 0 || (ascending.front() >= kFirstYear && ascending.back() <= kLastYear)) {
+    return false;
+  }
+  return range <= count * kMostGaps && (rising || count * count / (2 * range) >= kLeastRepeats);
+}
+
 bool IsIdentifier(const Column& column, std::span<const int64_t> rows) {
-  const bool by_name = IsCalledIdentifier(column.name);
   bool rising = true;
   std::vector<double> values;
   for (const int64_t row : rows) {
@@ -53,18 +66,11 @@ bool IsIdentifier(const Column& column, std::span<const int64_t> rows) {
       return false;
     }
     rising = rising && (values.empty() || value > values.back());
-    if (!rising && !by_name) {
-      return false;
-    }
     values.push_back(value);
   }
-  const double low = values.front();
-  const double range = values.back() - low + 1;
-  if (rising && low >= 0 && low <= range / 4 && range <= static_cast<double>(values.size()) * kMostGaps) {
-    return true;  // it counts the rows
-  }
   std::sort(values.begin(), values.end());
-  return by_name && std::adjacent_find(values.begin(), values.end()) == values.end();
+  return std::adjacent_find(values.begin(), values.end()) == values.end() &&
+         (NumberRows(values, rising) || IsCalledIdentifier(column.name));
 }
 
 std::string JudgeNumbers(const Column& column, std::span<const int64_t> rows) {

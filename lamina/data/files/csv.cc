@@ -297,9 +297,14 @@ Table ReadText(const TextSource& from, const ReadOptions& options) {
     records = {};
     records = read();
   }
+  size_t columns = names.size();  // without those behind a last separator of every line
+  while (header && columns > 1 && sample.records.front()[columns - 1].empty() &&
+         records.columns[columns - 1].kind() == FieldKind::kMissing) {
+    --columns;
+  }
   table.rows = std::ssize(records.lines);
   table.lines = std::move(records.lines);
-  for (size_t j = 0; j < names.size(); ++j) {
+  for (size_t j = 0; j < columns; ++j) {
     table.columns.push_back(std::move(records.columns[j]).Finish());
     table.columns[j].word_of_few = words[j];
   }

@@ -114,7 +114,15 @@ void TakeExponent(std::string_view& text, std::string& plain) {
 
 bool ParseNumberText(std::string_view text, char decimal, NumberText& number) {
   number = {};
+  const bool accounting = text.size() > 2 && text.front() == '(' && text.back() == ')';  // a negative number
+  if (accounting) {
+    text = text.substr(1, text.size() - 2);
+  }
   char sign = TakeSign(text);
+  if (accounting && sign != 0) {
+    return false;
+  }
+  sign = accounting ? '-' : sign;
   number.unit = TakeOneOf(text, kUnits);
   if (!number.unit.empty()) {
     TakeBlanks(text);

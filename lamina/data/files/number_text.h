@@ -16,7 +16,7 @@ struct NumberText {
 
 /// The whole of `text` (without blanks at its ends) as a number whose decimal mark is `decimal`, '.' or ','. Thousands
 /// are separated by the other of the two, blanks (also the unbreakable and the narrow one) or apostrophes, in groups of
-/// three. False if it is none; infinities are numbers.
+/// three. Parentheses around it mean a negative number. False if it is none; infinities are numbers.
 bool ParseNumberText(std::string_view text, char decimal, NumberText& number);
 
 }  // namespace lamina
