@@ -103,7 +103,7 @@ void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
   if (asked) {
     std::string words;
     for (const std::string& word : report.odd_words) {
-      words += fmt::format("{}'{}'", words.empty() ? "" : ", ", Excerpt(word));
+      words += fmt::format("{}'{}'", words.empty() ? "" : ", ", WithoutControls(Excerpt(word)));
     }
     const std::string what = fmt::format("cell{{s}} among numbers read as missing, like {}", words);
     print(report.odd_values, what.c_str(), report.odd_columns);

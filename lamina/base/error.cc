@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lamina/base/text.h"
+
 namespace lamina {
 namespace {
 
@@ -17,20 +19,7 @@ std::string OneLine(const std::string& text, size_t most) {
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
     --end;  // not within a character
   }
-  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7F; };
-  const auto first = static_cast<size_t>(std::find_if(text.data(), text.data() + end, is_control) - text.data());
-  std::string line(text, 0, first);
-  for (size_t i = first; i < end; ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (!is_control(c)) {
-      line += text[i];
-    } else if (c == '\n' || c == '\t' || c == '\r') {
-      line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
-    } else {
-      line += fmt::format("\\x{:02X}", c);
-    }
-  }
-  return line;
+  return WithoutControls(std::string_view(text).substr(0, end));
 }
 
 // What a message quotes may come from a damaged file: of a length that can be read.

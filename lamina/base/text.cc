@@ -160,6 +160,21 @@ std::string CsvField(std::string_view text) {
   return quoted + '"';
 }
 
+std::string WithoutControls(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte != 0x7F) {
+      line += c;
+    } else if (c == '\n' || c == '\t' || c == '\r') {
+      line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+    } else {
+      line += fmt::format("\\x{:02X}", byte);
+    }
+  }
+  return line;
+}
+
 std::string Excerpt(std::string_view text, size_t most_bytes) {
   if (text.size() <= most_bytes) {
     return std::string(text);

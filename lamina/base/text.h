@@ -26,6 +26,8 @@ std::string ChoiceText(std::span<const std::string> choices);
 std::string CsvField(std::string_view text);
 /// At most `most_bytes` of `text`, for a message; whole UTF-8 characters.
 std::string Excerpt(std::string_view text, size_t most_bytes = 60);
+/// `text` on one line: control characters as "\\n", "\\x1B".
+std::string WithoutControls(std::string_view text);
 /// What a JSON exception says without its tag: "key 'x' not found" of "[json.exception.out_of_range.403] key 'x' ...".
 std::string_view WithoutTag(std::string_view text);
 /// A share as per cent with two digits, "85.63" (halves up); "-" for NaN.

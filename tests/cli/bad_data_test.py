@@ -91,11 +91,12 @@ class BadDataTest(CliTest):
         rows = linear_rows(2000)
         rows[1500][1] = "twelve"
         self.write("x.csv", rows)
-        self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", "'twelve'", "--text-columns x2", show=False)
+        self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", "'twelve'", "--text-columns x2", arguments=("--strict",), show=False)
+        self.assertIn("1 cell 'twelve' read as missing, the first in line 1501", self.train("--data", "x.csv", "--epochs", "1").out)
         for word in ("inf", "-inf", "Infinity", "1e999", "0x10", "1,5"):
             rows[1500][1] = word if "," not in word else f'"{word}"'
             self.write("x.csv", rows)
-            self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", f"'{word}'", show=False)
+            self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", f"'{word}'", arguments=("--strict",), show=False)
         rows[1500][1] = "nan"
         self.write("x.csv", rows)
         self.refuse("train", "--data", "x.csv", "--missing", "error", says=("x.csv:1501:", "column 'x2'", "missing", "--missing mean"))
@@ -104,7 +105,10 @@ class BadDataTest(CliTest):
         rows = linear_rows(50)
         rows[30][1] = "\033[31mred"
         self.write("x.csv", rows)
-        self.assertNotIn("\033", self.refuse_data("x.csv", "x.csv:31:", r"\x1B[31mred").err)
+        self.assertNotIn("\033", self.refuse_data("x.csv", "x.csv:31:", r"\x1B[31mred", arguments=("--strict",), show=False).err)
+        shown = self.succeed("data", "show", "x.csv").out
+        self.assertIn(r"\x1B[31mred", shown)
+        self.assertNotIn("\033", shown)
 
     def test_a_model_in_the_place_of_a_table(self):
         self.train("--data", self.write("t.csv", "a,y\n" + "1,0\n2,1\n" * 20), "--epochs", "1", "--model", "m.safetensors")
@@ -167,9 +171,11 @@ class BadDataTest(CliTest):
         self.write("x.csv", b"a,b\n1,\0\n")
         self.refuse_data("x.csv", "x.csv:2", "NUL")
         self.write("x.csv", "a,b\n1,é\n".encode("latin-1"))
-        self.refuse_data("x.csv", "x.csv:2", "UTF-8", "iconv")
+        self.refuse_data("x.csv", "x.csv:2", "UTF-8", "--encoding", arguments=("--encoding", "utf-8"), show=False)
+        self.refuse_data("x.csv", "unknown encoding", "klingon", arguments=("--encoding", "klingon"), show=False)
+        self.assertIn("Windows-1252", self.succeed("data", "show", "x.csv").out)
         self.write("x.csv", "a,b\n1,2\n".encode("utf-16"))
-        self.refuse_data("x.csv", "UTF-16", "iconv")
+        self.assertIn("UTF-16LE", self.succeed("data", "show", "x.csv").out)
         for content in (b"\x93NUMPY\x01\x00", b"\x93NUMPY\x01\x00\xff\xff{}", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f8'}"):
             self.write("x.npy", content)
             self.refuse_data("x.npy")

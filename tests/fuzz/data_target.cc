@@ -129,10 +129,10 @@ void FuzzCsv(std::string_view input) {
   plain.header = Header::kYes;
   plain.separator = ',';
   plain.decimal = Decimal::kPoint;
-  plain.missing = {""};
   for (const Column& column : table.columns) {
     if (column.kind == ColumnKind::kText) {
       plain.text_columns.push_back(column.name);
+      plain.answer_columns.push_back(column.name);
     }
     if (column.kind == ColumnKind::kText &&
         std::find(column.categories.begin(), column.categories.end(), "") != column.categories.end()) {

@@ -255,7 +255,9 @@ struct TextSource {
   std::function<void()> restore = [] {};
 };
 
-CsvRecords ReadAll(const TextSource& from, const CsvRecordsPlan& plan, bool header, const ReadOptions& options) {
+// `numbers`: what the columns need as long as they are not finished.
+CsvRecords ReadAll(const TextSource& from, const CsvRecordsPlan& plan, bool header, const ReadOptions& options,
+                   std::unique_ptr<NumberFile>& numbers) {
   CsvCursor cursor(from.text, from.separator, from.source);
   while (cursor.SkipBlankLine()) {
   }
@@ -266,8 +268,8 @@ CsvRecords ReadAll(const TextSource& from, const CsvRecordsPlan& plan, bool head
     return ReadRecords(cursor, plan, options.parts);
   }
   const int64_t columns = std::ssize(plan.names);  // a field has a byte at least, its separator
-  NumberFile numbers(options.scratch, columns, std::ssize(from.text) / columns + 1);
-  return ReadRecordsToFile(cursor, plan, *from.file, numbers);
+  numbers = std::make_unique<NumberFile>(options.scratch, columns, std::ssize(from.text) / columns + 1);
+  return ReadRecordsToFile(cursor, plan, *from.file, *numbers);
 }
 
 Table ReadText(const TextSource& from, const ReadOptions& options) {
@@ -284,8 +286,9 @@ Table ReadText(const TextSource& from, const ReadOptions& options) {
   table.source = from.source;
   table.has_names = header;
   std::vector<std::string> words(names.size());
+  std::unique_ptr<NumberFile> numbers;
   const auto read = [&] {
-    return ReadAll(from, {names, plans, rules, EstimateRows(from.text, sample)}, header, options);
+    return ReadAll(from, {names, plans, rules, EstimateRows(from.text, sample)}, header, options, numbers);
   };
   CsvRecords records = read();
   if (records.lines.empty()) {

@@ -130,7 +130,7 @@ bool RepeatsInTurn(const CsvSample& sample) {
   const std::vector<std::string>& second = sample.records[1];
   for (size_t j = 1; j < second.size(); ++j) {
     const double before = ParseNumber(second[j - 1]);
-    if (!std::isnan(before) && ParseNumber(second[j]) == before + 1) {
+    if (before == std::trunc(before) && ParseNumber(second[j]) == before + 1) {
       return true;
     }
   }

@@ -59,7 +59,7 @@ std::string OddCells::Text() const {
   constexpr size_t kMost_bytes = 24;
   std::string text = WithThousands(count()) + Plural(count(), " cell{s}");
   for (size_t i = 0; i < std::min(kShown, words.size()); ++i) {
-    text += fmt::format("{} '{}'", i == 0 ? "" : ",", Excerpt(words[i], kMost_bytes));
+    text += fmt::format("{} '{}'", i == 0 ? "" : ",", WithoutControls(Excerpt(words[i], kMost_bytes)));
   }
   return words.size() > kShown ? text + fmt::format(" and {} more", words.size() - kShown) : text;
 }
@@ -158,7 +158,11 @@ std::string NumberName(double value) {
 void ThrowCell(const Table& table, int64_t row, const Column& column, const std::string& message,
                const std::string& remedy) {
   std::string value;
-  if (!column.IsMissing(row)) {
+  const auto odd = std::find_if(column.odd.cells.begin(), column.odd.cells.end(),
+                                [&](const OddCells::Cell& cell) { return cell.row == row; });
+  if (odd != column.odd.cells.end()) {
+    value = column.odd.words[static_cast<size_t>(odd->word)];
+  } else if (!column.IsMissing(row)) {
     value = column.kind == ColumnKind::kText
                 ? column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])]
                 : NumberName(column.Number(row));

@@ -259,7 +259,7 @@ TEST(PreprocessorTest, MatchesNumbersAndText) {
   EXPECT_EQ(EncodeAll(fitted, Csv("x,y\n1,8\n2,7\n")).labels, (std::vector<int32_t>{1, 0}));
   ExpectError([&] { EncodeAll(fitted, Csv("x,y\n1,8.5\n")); }, ErrorCode::kBadData, {"class not seen", "8.5"});
   ExpectError([&] { EncodeAll(fitted, Csv("x,y\nz,7\nw,7\n")); }, ErrorCode::kBadData,
-              {"t.csv:2", "column 'x'", "held numbers in training", "'z'"});
+              {"t.csv:2", "column 'x'", "missing value", "'z'"});
 }
 
 TEST(PreprocessorTest, RefusesNumbersTooLargeForTheType) {

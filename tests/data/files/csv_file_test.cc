@@ -71,6 +71,8 @@ TEST(CsvFileTest, NamesTheSameFaults) {
       ReadOptions options;
       options.scratch = scratch;
       options.header = Header::kYes;
+      options.strict = true;
+      options.encoding = "utf-8";
       try {
         ReadTable(path, options);
       } catch (const Error& error) {

@@ -24,7 +24,9 @@ void ExpectSameInParts(const std::string& text) {
 std::string ErrorInParts(const std::string& text) {
   const auto error_of = [&](int64_t parts) {
     try {
-      Csv(text, InParts(parts));
+      ReadOptions options = InParts(parts);
+      options.strict = true;
+      Csv(text, options);
     } catch (const Error& error) {
       return std::string(error.what());
     }
