@@ -173,9 +173,6 @@ std::vector<ColumnDrift> CompareWithProfile(const DataProfile& profile, const Bo
                                             const Preprocessor& preprocessor, std::span<const int64_t> rows) {
   std::vector<ColumnDrift> drifts;
   for (size_t c = 0; c < profile.columns.size(); ++c) {
-    if (profile.columns[c].is_number) {
-      RequireNumbers(table.table(), table.InputColumn(c), rows);
-    }
     drifts.push_back(
         DriftOf(profile.columns[c], profile.rows, preprocessor.inputs().columns()[c], table.InputColumn(c), rows));
   }

@@ -92,7 +92,7 @@ class BadDataTest(CliTest):
         rows[1500][1] = "twelve"
         self.write("x.csv", rows)
         self.refuse_data("x.csv", "x.csv:1501:", "column 'x2'", "'twelve'", "--text-columns x2", arguments=("--strict",), show=False)
-        self.assertIn("1 cell 'twelve' read as missing, the first in line 1501", self.train("--data", "x.csv", "--epochs", "1").out)
+        self.assertIn("1 cell 'twelve' read as missing, the first in line 1501", self.succeed("train", "--data", "x.csv", "--epochs", "1").out)
         for word in ("inf", "-inf", "Infinity", "1e999", "0x10", "1,5"):
             rows[1500][1] = word if "," not in word else f'"{word}"'
             self.write("x.csv", rows)
@@ -172,7 +172,7 @@ class BadDataTest(CliTest):
         self.refuse_data("x.csv", "x.csv:2", "NUL")
         self.write("x.csv", "a,b\n1,é\n".encode("latin-1"))
         self.refuse_data("x.csv", "x.csv:2", "UTF-8", "--encoding", arguments=("--encoding", "utf-8"), show=False)
-        self.refuse_data("x.csv", "unknown encoding", "klingon", arguments=("--encoding", "klingon"), show=False)
+        self.refuse("train", "--data", "x.csv", "--encoding", "klingon", says=("unknown encoding", "klingon", "utf-16"))
         self.assertIn("Windows-1252", self.succeed("data", "show", "x.csv").out)
         self.write("x.csv", "a,b\n1,2\n".encode("utf-16"))
         self.assertIn("UTF-16LE", self.succeed("data", "show", "x.csv").out)

@@ -202,7 +202,9 @@ class JudgeTest(CliTest):
         header, *rows = noisy_rows(20, seed=79)
         at = {name: header.index(name) for name in ("x1", "color")}
         self.write("text.csv", [header, *(row[:at["x1"]] + ["tall"] + row[at["x1"] + 1:] for row in rows)])
-        self.refuse("drift", "m", "text.csv", says=("text.csv:2", "column 'x1'", "held numbers in training", "'tall'"))
+        found = json.loads(self.succeed("drift", "m", "text.csv", "--json", "-").out)
+        self.assertEqual({column["column"]: column["missing"] for column in found["columns"]}["x1"], 1)
+        self.refuse("drift", "m", "text.csv", "--strict", says=("text.csv:2", "column 'x1'", "not a number", "'tall'"))
         self.write("numbers.csv", [header, *(row[:at["color"]] + ["7"] + row[at["color"] + 1:] for row in rows)])
         found = json.loads(self.succeed("drift", "m", "numbers.csv", "--json", "-").out)
         self.assertAlmostEqual({column["column"]: column["unseen"] for column in found["columns"]}["color"], 1)

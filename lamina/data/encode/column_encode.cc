@@ -257,23 +257,11 @@ Source MakeSource(const Table& table, const Column& column, const FittedColumn& 
     source.view = std::make_unique<CategoryView>(column, rows);
     source.index = MatchNames(*source.view, fitted.categories);
     std::replace(source.index.begin(), source.index.end(), -1, fitted.other());
-  } else if (column.kind == ColumnKind::kText) {
-    RequireNumbers(table, column, rows);
-    if (!rows.empty()) {
-      ThrowCell(table, rows[0], column, "missing value", kMissingRemedy);
-    }
   }
   return source;
 }
 
 }  // namespace
-
-void RequireNumbers(const Table& table, const Column& column, std::span<const int64_t> rows) {
-  const auto text = std::find_if(rows.begin(), rows.end(), [&](int64_t row) { return !column.IsMissing(row); });
-  if (column.kind == ColumnKind::kText && text != rows.end()) {
-    ThrowCell(table, *text, column, "text in a column that held numbers in training", "Correct the value.");
-  }
-}
 
 void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std::span<const Column* const> columns,
                    std::span<const int64_t> rows, const EncodePolicies& policies, Matrix& out, EncodeReport& report) {

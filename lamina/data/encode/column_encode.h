@@ -16,7 +16,4 @@ namespace lamina {
 void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std::span<const Column* const> columns,
                    std::span<const int64_t> rows, const EncodePolicies& policies, Matrix& out, EncodeReport& report);
 
-/// Throws Error(kBadData) that names the first of `rows` with text in a column that held numbers in training.
-void RequireNumbers(const Table& table, const Column& column, std::span<const int64_t> rows);
-
 }  // namespace lamina

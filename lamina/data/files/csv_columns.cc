@@ -166,7 +166,7 @@ bool CsvColumnBuilder::ReadNumberFast(CsvCursor& cursor) {
   double value = 0;
   const auto result = fast_float::from_chars_advanced(
       p, cursor.end(), value, fast_float::parse_options{fast_float::chars_format::general, format_.decimal});
-  if (result.ec != std::errc() || !std::isfinite(value) || std::abs(value) > kMostExactNumber ||
+  if (result.ec != std::errc() || !std::isfinite(value) || std::abs(value) >= kMostExactNumber ||
       (rules_.marks.has_numbers() && rules_.marks.ContainsNumber(value)) || !cursor.EndFieldAt(result.ptr)) {
     return false;
   }

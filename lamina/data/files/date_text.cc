@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 namespace lamina {
@@ -56,7 +57,46 @@ std::optional<double> DaysOf(int year, int month, int day) {
   return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
 }
 
-// The three numbers of a date, with the same mark between them.
+// A year of four digits, or of two, which are those of 1970 to 2069.
+std::optional<int> TakeYear(std::string_view& text) {
+  constexpr int kFirstShort = 70;
+  std::string_view rest = text;
+  if (const auto year = TakeCount(rest, kYearDigits, kYearDigits)) {
+    text = rest;
+    return year;
+  }
+  const auto year = TakeCount(text, 2, 2);
+  return year ? std::optional(*year + (*year < kFirstShort ? 2000 : 1900)) : std::nullopt;
+}
+
+// The number of a month by the three letters of its English name.
+std::optional<int> TakeMonthName(std::string_view& text) {
+  constexpr std::string_view kMonths[] = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
+                                          "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
+  for (int month = 1; month <= static_cast<int>(std::size(kMonths)); ++month) {
+    if (TakeWord(text, kMonths[month - 1])) {
+      return month;
+    }
+  }
+  return std::nullopt;
+}
+
+// "-Jan-2024" behind a day.
+std::optional<double> TakeNamedMonth(std::string_view& text, int day) {
+  const char mark = text.empty() ? '\0' : text[0];
+  if ((mark != '-' && mark != ' ') || !TakeChar(text, mark)) {
+    return std::nullopt;
+  }
+  const auto month = TakeMonthName(text);
+  if (!month || !TakeChar(text, mark)) {
+    return std::nullopt;
+  }
+  const auto year = TakeYear(text);
+  return year ? DaysOf(*year, *month, day) : std::nullopt;
+}
+
+// The three numbers of a date, with the same mark between them; the month may have a name. Short years stand behind
+// two numbers of two digits, or behind slashes: "1.2.13" is a version.
 std::optional<double> TakeDay(std::string_view& text, DateOrder order) {
   size_t first_digits = 0;
   while (first_digits < text.size() && static_cast<unsigned char>(text[first_digits] - '0') < 10) {
@@ -64,7 +104,15 @@ std::optional<double> TakeDay(std::string_view& text, DateOrder order) {
   }
   const bool year_first = first_digits == kYearDigits;
   const auto first = TakeCount(text, 1, kYearDigits);
-  if (!first || (!year_first && (first_digits > 2 || order == DateOrder::kAuto)) || text.empty()) {
+  if (!first || (!year_first && first_digits > 2) || text.empty()) {
+    return std::nullopt;
+  }
+  std::string_view named = text;
+  if (const auto days = year_first ? std::nullopt : TakeNamedMonth(named, *first)) {
+    text = named;
+    return days;
+  }
+  if (!year_first && order == DateOrder::kAuto) {
     return std::nullopt;
   }
   const char mark = text[0];
@@ -72,11 +120,15 @@ std::optional<double> TakeDay(std::string_view& text, DateOrder order) {
     return std::nullopt;
   }
   TakeChar(text, mark);
+  const size_t before = text.size();
   const auto second = TakeCount(text, 1, 2);
+  const bool short_year = mark == '/' || (first_digits == 2 && before - text.size() == 2);
   if (!second || !TakeChar(text, mark)) {
     return std::nullopt;
   }
-  const auto third = year_first ? TakeCount(text, 1, 2) : TakeCount(text, kYearDigits, kYearDigits);
+  const auto third = year_first   ? TakeCount(text, 1, 2)
+                     : short_year ? TakeYear(text)
+                                  : TakeCount(text, kYearDigits, kYearDigits);
   if (!third) {
     return std::nullopt;
   }

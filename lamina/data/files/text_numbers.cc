@@ -47,7 +47,7 @@ bool ParseWholeNumber(std::string_view field, double& value) {
 }
 
 bool LosesDigits(std::string_view text, double value) {
-  if (!(std::abs(value) > kMostExactNumber)) {
+  if (!(std::abs(value) >= kMostExactNumber)) {
     return false;
   }
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) {

@@ -354,6 +354,18 @@ TEST(CsvTest, MarksOfMissingValuesAreOneList) {
   EXPECT_TRUE(Csv("a,b\n1,x\n2,x\n3,Gone\n", {.missing_values = {"-999", "gone"}}).columns[1].IsMissing(2));
 }
 
+TEST(CsvTest, ReadsShortYearsAndNamesOfMonths) {
+  const Table table = Csv("a,b,c\n05.01.24,05-Jan-24,5-JAN-2024\n31.12.99,31-Dec-99,31-DEC-1999\n");
+  for (const Column& column : table.columns) {
+    ASSERT_TRUE(column.is_date) << column.name;
+    EXPECT_EQ(DateText(column.Number(0)), "2024-01-05");
+    EXPECT_EQ(DateText(column.Number(1)), "1999-12-31");
+  }
+  EXPECT_EQ(Csv("v\n1.2.13\n1.2.14\n").columns[0].kind, ColumnKind::kText);
+  EXPECT_EQ(DateText(Csv("v\n1/22/13\n1/3/14\n").columns[0].Number(1)), "2014-01-03");
+  EXPECT_EQ(Csv("v\n(1.50)\n2.5\n").columns[0].Number(0), -1.5);
+}
+
 TEST(CsvTest, LargeIdentifiersStayText) {
   const Table table = Csv("id,v\n9007199254740993,1\n9007199254740992,2\n9007199254740995,3\n9007199254740997,4\n");
   ASSERT_EQ(table.columns[0].kind, ColumnKind::kText);
