@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any, Callable, Iterator
 
+import numpy as np
+
 from . import _core
 from ._models import Model
 from ._tables import make_table
@@ -152,7 +154,8 @@ def train(
         asked = on_epoch
 
         def call(record: dict[str, Any]) -> bool:
-            return asked(record) is True
+            said = asked(record)
+            return isinstance(said, (bool, np.bool_)) and bool(said)
 
     core, epochs, best, reason, evaluation = _core.train(texts, *tables, call, on_progress)
     return TrainResult(Model(core), History(epochs, best), reason, json.loads(evaluation))
