@@ -158,6 +158,8 @@ class _Estimator(BaseEstimator):
             and self._encoder is None
             and X.ndim == 2
             and X.dtype.kind == "f"
+            and X.dtype.isnative
+            and X.dtype.itemsize <= 8
             and X.shape[1] == self.n_features_in_
             and X.shape[0] > 0
             and "feature_names_in_" not in self.__dict__

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import Array
 from ._models import Model
-from ._tables import _columns, _values, column_names, is_table, is_text, make_table
+from ._tables import _columns, _values, column_names, is_table, is_text, make_table, refuse_doubles
 
 _TARGET = "target"
 
@@ -21,7 +21,8 @@ def needs_encoding(X: Any, missing: str) -> bool:
         return not hasattr(X, "nnz")
     if not is_table(X) or hasattr(X, "nnz"):
         return False
-    return any(is_text(values) or values.dtype.kind == "M" for values in (_values(column) for _, column in _columns(X)))
+    refuse_doubles(X, "X")
+    return any(is_text(values) or values.dtype.kind in "Mm" for values in (_values(column) for _, column in _columns(X)))
 
 
 def _unused_name(names: list[str]) -> str:
