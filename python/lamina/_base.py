@@ -30,6 +30,7 @@ class _Estimator(BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {
         "scale": [StrOptions({"auto", "standardize", "none"})],
         "missing": [StrOptions({"error", "mean"})],
+        "unseen": [StrOptions({"zero", "error"})],
         "device": [StrOptions(set(_core.backends()))],
         "threads": [None, Interval(Integral, 1, None, closed="left")],
     }
@@ -73,7 +74,7 @@ class _Estimator(BaseEstimator):
 
     def _check_x(self, X: Any, reset: bool) -> Array:
         if reset:
-            self._encoder = TableEncoder(X, self.missing) if needs_encoding(X, self.missing) else None
+            self._encoder = TableEncoder(X, self.missing, getattr(self, "unseen", "zero")) if needs_encoding(X, self.missing) else None
         if self._encoder is not None:
             names = self._encoder.check(X)
             if reset:

@@ -110,11 +110,13 @@ struct Encoder {
   Preprocessor preprocessor;
 };
 
-std::unique_ptr<Encoder> FitEncoder(const Table& table, const std::string& target, const std::string& missing) {
+std::unique_ptr<Encoder> FitEncoder(const Table& table, const std::string& target, const std::string& missing,
+                                    const std::string& unseen) {
   PreprocessOptions options;
   options.targets = {target};
   options.task = Task::kRegression;
   options.missing = ParseMissing(missing);
+  options.unseen = unseen == "zero" ? UnseenPolicy::kZero : UnseenPolicy::kError;
   return std::make_unique<Encoder>(Encoder{Preprocessor::Fit(table, AllRowsOf(table), options)});
 }
 
@@ -286,7 +288,7 @@ void BindModel(nb::module_& module) {
       .def("__len__", [](const Table& self) { return self.rows; })
       .def_prop_ro("columns", &Table::ColumnNames);
   nb::class_<Encoder>(module, "Encoder", "Tables as rows of numbers.")
-      .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"))
+      .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"), nb::arg("unseen"))
       .def_static(
           "from_json",
           [](const std::string& text) {

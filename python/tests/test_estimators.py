@@ -384,8 +384,23 @@ def test_foreign_types_of_numbers_in_fit_and_predict():
     x = np.random.default_rng(0).normal(size=(60, 3))
     y = x.sum(1)
     for kind in (">f8", ">f4", np.longdouble):
-        model = lamina.MLPRegressor((4,), solver="lbfgs", max_iter=20, random_state=0)
+        model = lamina.MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", max_iter=20, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(x.astype(kind), y)
         np.testing.assert_allclose(model.predict(x.astype(kind)), model.predict(x), rtol=1e-4)
+
+
+def test_a_category_of_one_row_is_answered():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    data = pandas.DataFrame({"t": rng.choice(["a", "b"], 90), "x": rng.normal(size=90)})
+    data.loc[0, "t"] = "once"
+    y = np.where(data["t"] == "a", 1, 0)
+    for model in (lamina.MLPClassifier((8,), solver="lbfgs"), lamina.ELMClassifier(20), lamina.RBFClassifier(8, max_iter=5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert np.isfinite(cross_val_score(model, data, y, cv=3)).all()
+            fitted = clone(model).set_params(unseen="error").fit(data[1:], y[1:])
+        with pytest.raises(ValueError, match="once"):
+            fitted.predict(data)
