@@ -80,6 +80,23 @@ def is_text(values: Array) -> bool:
     return values.dtype.kind in "USO" or values.dtype.kind == "T"
 
 
+def class_values(data: Any, target: str, classes: list[str]) -> Array | None:
+    """The classes as values of the column ``target`` in its type; None where their names are texts or not told apart."""
+    column = next((values for name, values in _columns(data) if name == target), None) if is_table(data) else None
+    if column is None:
+        return None
+    values = np.asarray(column)
+    if values.dtype.kind not in "iufbO":
+        return None
+    by_name: dict[str, Any] = {}
+    for value in set(value for value in values.tolist() if not _is_missing(value)):
+        plain = isinstance(value, (bool, int, float))
+        by_name[str(int(value)) if plain and int(value) == value and values.dtype.kind != "O" else str(value)] = value
+    if any(name not in by_name for name in classes) or all(isinstance(value, str) for value in by_name.values()):
+        return None
+    return np.array([by_name[name] for name in classes], values.dtype)
+
+
 def refuse_doubles(data: Any, source: str) -> None:
     """ValueError naming the columns of a table that share a name: names decide, and one of them would be lost."""
     if not is_table(data):

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._models import Model
-from ._tables import make_table
+from ._tables import class_values, make_table
 
 
 _LOGGER = logging.getLogger("lamina")
@@ -179,7 +179,10 @@ def train(
         _LOGGER.log(logging.WARNING if ": warning: " in note else logging.INFO, "%s", note)
     for remark in remarks:
         _LOGGER.warning("%s", remark)
-    return TrainResult(Model(core), History(epochs, best), reason, json.loads(evaluation), [*notes, *remarks])
+    values = None
+    if core.class_names and not isinstance(data, (str, os.PathLike)) and "class_map" not in settings:
+        values = class_values(data, core.target_names[0], core.class_names)
+    return TrainResult(Model(core, values), History(epochs, best), reason, json.loads(evaluation), [*notes, *remarks])
 
 
 def _in_python(text: str) -> str:
@@ -187,7 +190,7 @@ def _in_python(text: str) -> str:
 
     def parameter(found: re.Match[str]) -> str:
         name, value = found[1].replace("-", "_"), found[2]
-        if name not in settings():
+        if found[1] not in _core.setting_names():
             return found[0]
         try:
             float(value)

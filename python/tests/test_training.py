@@ -191,3 +191,15 @@ def test_every_kind_of_column_of_pandas():
         assert np.isfinite(model.predict(table)).all(), name
     with pytest.raises(ValueError, match="'odd'"):
         lamina.train(pandas.DataFrame({"odd": [[1]] * 9, "price": range(9)}))
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "bool", "str", "category of str", "category of int"])
+def test_predicted_classes_have_the_type_of_their_column(kind):
+    x = np.random.default_rng(0).normal(size=300)
+    classes = (x > 0).astype(int)
+    column = {"str": lambda: pandas.Series(classes).map({0: "low", 1: "high"}), "category of int": lambda: pandas.Categorical(classes),
+              "category of str": lambda: pandas.Categorical(np.where(classes, "high", "low"))}.get(kind, lambda: classes.astype(kind))()
+    data = pandas.DataFrame({"x": x, "n": column})
+    model = lamina.train(data, "n", epochs=20, hidden=[8], learning_rate=0.05, batch=16).model
+    for each in (model, pickle.loads(pickle.dumps(model))):
+        assert (each.predict(data) == data.n).mean() > 0.95
