@@ -30,6 +30,7 @@ class _Estimator(BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {
         "scale": [StrOptions({"auto", "standardize", "none"})],
         "missing": [StrOptions({"error", "mean"})],
+        "unseen": [StrOptions({"zero", "error"})],
         "device": [StrOptions(set(_core.backends()))],
         "threads": [None, Interval(Integral, 1, None, closed="left")],
     }
@@ -73,7 +74,7 @@ class _Estimator(BaseEstimator):
 
     def _check_x(self, X: Any, reset: bool) -> Array:
         if reset:
-            self._encoder = TableEncoder(X, self.missing) if needs_encoding(X, self.missing) else None
+            self._encoder = TableEncoder(X, self.missing, getattr(self, "unseen", "zero")) if needs_encoding(X, self.missing) else None
         if self._encoder is not None:
             names = self._encoder.check(X)
             if reset:
@@ -158,6 +159,8 @@ class _Estimator(BaseEstimator):
             and self._encoder is None
             and X.ndim == 2
             and X.dtype.kind == "f"
+            and X.dtype.isnative
+            and X.dtype.itemsize <= 8
             and X.shape[1] == self.n_features_in_
             and X.shape[0] > 0
             and "feature_names_in_" not in self.__dict__

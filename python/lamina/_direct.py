@@ -153,6 +153,7 @@ class FSVCClassifier(_NoveltyClassifier):
         epochs: int = 1,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -165,6 +166,7 @@ class FSVCClassifier(_NoveltyClassifier):
         self.epochs = epochs
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads
@@ -204,6 +206,7 @@ class SFSVCClassifier(_NoveltyClassifier):
         epochs: int = 1,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -216,6 +219,7 @@ class SFSVCClassifier(_NoveltyClassifier):
         self.epochs = epochs
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads

@@ -223,6 +223,7 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         class_weight: Any = None,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -238,6 +239,7 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         self.class_weight = class_weight
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads
@@ -307,6 +309,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
         random_state: Any = None,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -321,6 +324,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
         self.random_state = random_state
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import Array
 from ._models import Model
-from ._tables import _columns, _values, column_names, is_table, is_text, make_table
+from ._tables import _columns, _values, column_names, is_table, is_text, make_table, refuse_doubles
 
 _TARGET = "target"
 
@@ -21,7 +21,8 @@ def needs_encoding(X: Any, missing: str) -> bool:
         return not hasattr(X, "nnz")
     if not is_table(X) or hasattr(X, "nnz"):
         return False
-    return any(is_text(values) or values.dtype.kind == "M" for values in (_values(column) for _, column in _columns(X)))
+    refuse_doubles(X, "X")
+    return any(is_text(values) or values.dtype.kind in "Mm" for values in (_values(column) for _, column in _columns(X)))
 
 
 def _unused_name(names: list[str]) -> str:
@@ -34,13 +35,13 @@ def _unused_name(names: list[str]) -> str:
 class TableEncoder:
     """Tables as rows of numbers: texts one-hot, numbers standardized, gaps filled, as the program does it."""
 
-    def __init__(self, X: Any, missing: str) -> None:
+    def __init__(self, X: Any, missing: str, unseen: str = "zero") -> None:
         self.by_name = is_table(X)
         self.names = column_names(X) if self.by_name else [f"x{j}" for j in range(np.shape(X)[1])]
         rows = len(next(iter(_columns(X)))[1]) if self.by_name else len(X)
         target = _unused_name(self.names)
         table = make_table(X, "X", {target: np.arange(rows, dtype=np.float64)})
-        self._core = _core.Encoder(table, target, missing)
+        self._core = _core.Encoder(table, target, missing, unseen)
 
     def check(self, X: Any) -> list[str]:
         """The names of the columns; ValueError where X is an array of another width."""
@@ -78,7 +79,7 @@ def model_of(estimator: Any) -> Model:
         numbers = np.vstack([np.zeros(len(names)), np.ones(len(names))])
         columns = dict(zip(names, numbers.T))
         target = _unused_name(names)
-        core = _core.Encoder(make_table(columns, "X", {target: np.array([0.0, 1.0])}), target, "error")
+        core = _core.Encoder(make_table(columns, "X", {target: np.array([0.0, 1.0])}), target, "error", "zero")
         node = json.loads(core.json)
         offsets, scales = estimator._x_scaling or (np.zeros(len(names)), np.ones(len(names)))
         for column, offset, scale in zip(node["inputs"], offsets, scales):

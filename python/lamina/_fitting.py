@@ -156,7 +156,7 @@ class Watch:
             self.best_loss = min(self.best_loss, loss)
         self.without_improvement = 0 if improved else self.without_improvement + 1
         told = [callback(self._record(record, loss)) for callback in self.callbacks]
-        self.told_to_stop = any(said is True for said in told)
+        self.told_to_stop = any(isinstance(said, (bool, np.bool_)) and bool(said) for said in told)
         self.stuck = self.without_improvement > self.patience
         return answer | (STOP if self.stuck or self.told_to_stop else 0)
 

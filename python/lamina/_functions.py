@@ -31,7 +31,7 @@ def metric_name(metric: str) -> str:
 def cdist(
     x: Any,
     y: Any = None,
-    metric: str = "cityblock",
+    metric: str = "euclidean",
     *,
     out: Any = None,
     backend: str = "cpu",
@@ -49,8 +49,8 @@ def cdist(
         operand may be in host memory.
     y : array, (m, d), optional
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
-    metric : {"cityblock", "euclidean", "sqeuclidean"}
-        "manhattan" and "l1", "l2", "l2sq" are other names of these.
+    metric : {"euclidean", "cityblock", "sqeuclidean"}
+        "l2", "manhattan" and "l1", "l2sq" are other names of these. The default is that of SciPy.
     out : array, (n, m), optional
         Where the distances go: of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU. It is
         what is returned.
@@ -75,9 +75,9 @@ def cdist(
 
     Examples
     --------
-    >>> cdist([[0.0, 0.0], [1.0, 2.0]], [[1.0, 1.0]])
-    array([[2.],
-           [1.]])
+    >>> cdist([[0.0, 0.0], [1.0, 2.0]], [[3.0, 4.0]])
+    array([[5.        ],
+           [2.82842712]])
     """
     synapse = metric_name(metric)
     x, y, dtype = operands(x, y, backend)

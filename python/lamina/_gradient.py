@@ -80,6 +80,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         classes: Any = None,
     ) -> Any:
         first = not hasattr(self, "_network") or (not self.warm_start and not incremental)
+        self._refuse_unwatched(eval_set)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True")
         rows, outputs, total = self._checked_rows(X, y, sample_weight, first, classes)
@@ -101,6 +102,19 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         self._train(train, validation, rows, watched, loss, total, seed, incremental)
         self._prepare_answers()
         return self
+
+    def _refuse_unwatched(self, eval_set: Any) -> None:
+        """L-BFGS has no epochs: what is asked for after each would not happen."""
+        if isinstance(eval_set, list) and not eval_set:
+            raise ValueError("eval_set is an empty list: give (X, y), or a list of them whose last one decides")
+        given = {
+            "eval_set": eval_set is not None,
+            "early_stopping": self.early_stopping,
+            "callbacks": bool(self._callbacks_given()) or hasattr(self, "_skl_callbacks"),
+        }
+        refused = [name for name, is_given in given.items() if is_given]
+        if self.solver == "lbfgs" and refused:
+            raise ValueError(f'solver="lbfgs" has no epochs, so {" and ".join(refused)} cannot be obeyed: use another solver')
 
     def _starts(self, rows: Rows, train: _core.Dataset, dtype: str, outputs: int) -> _core.Dataset:
         """The rows that first weights may depend on."""
@@ -266,7 +280,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
     def _eval_rows(self, eval_set: Any, outputs: int) -> Rows | None:
         if eval_set is None:
             return None
-        pair = eval_set[0] if isinstance(eval_set, list) else eval_set
+        pair = eval_set[-1] if isinstance(eval_set, list) else eval_set  # the last one decides, as in XGBoost
         x = self._check_x(pair[0], reset=False)
         targets, labels, _ = self._encode_targets(np.asarray(pair[1]), False, None)
         return Rows(x, targets, labels, None)

@@ -60,6 +60,8 @@ class MLPClassifier(_Perceptron, _Classifier):
         standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
     missing : {"error", "mean"}
         What a missing value in X is: refused, or the mean of its column (the most frequent text).
+    unseen : {"zero", "error"}
+        What a category of X is that training did not have: no category, as the program has it, or refused.
     precision : {"auto", "f32", "f64", "bf16"}
         Of the network; "auto" is f32, and f64 for "lbfgs".
     device : {"auto", "cpu", "cuda", ...}
@@ -115,6 +117,7 @@ class MLPClassifier(_Perceptron, _Classifier):
         class_weight: Any = None,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -146,6 +149,7 @@ class MLPClassifier(_Perceptron, _Classifier):
         self.class_weight = class_weight
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads
@@ -198,6 +202,8 @@ class MLPRegressor(_Perceptron, _Regressor):
         standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
     missing : {"error", "mean"}
         What a missing value in X is: refused, or the mean of its column (the most frequent text).
+    unseen : {"zero", "error"}
+        What a category of X is that training did not have: no category, as the program has it, or refused.
     precision : {"auto", "f32", "f64", "bf16"}
         Of the network; "auto" is f32, and f64 for "lbfgs".
     device : {"auto", "cpu", "cuda", ...}
@@ -252,6 +258,7 @@ class MLPRegressor(_Perceptron, _Regressor):
         max_fun: int = 15000,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -283,6 +290,7 @@ class MLPRegressor(_Perceptron, _Regressor):
         self.max_fun = max_fun
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads

@@ -22,8 +22,9 @@ class Model:
     Models come from `load`, from `lamina.train` and from estimators (``estimator.to_model()``). They do not change.
     """
 
-    def __init__(self, core: _core.Model) -> None:
+    def __init__(self, core: _core.Model, class_values: Array | None = None) -> None:
         self._core = core
+        self._class_values = class_values  # of the column that was trained on, in its type; None: the names
 
     @classmethod
     def load(cls, path: PathLike) -> Model:
@@ -98,16 +99,22 @@ class Model:
         return outputs
 
     def predict(self, table: Any, *, backend: str = "auto", threads: int | None = None) -> Array:
-        """The class of every row by its name, or the values of the targets.
+        """The class of every row, or the values of the targets.
 
         Returns
         -------
-        array, (rows,) of str; or (rows,) or (rows, targets) of float64
-            "" for rows without an answer.
+        array, (rows,) of classes; or (rows,) or (rows, targets) of float64
+            Classes have the type of the column that `lamina.train` was given, and None stands for rows without an answer.
+            Models of files answer with names (str), and "" for such rows.
         """
         answers = self._core.predict(make_table(table), backend, threads_of(threads))
         if self.classes:
-            return np.array([*self.classes, ""])[answers["classes"].ravel()]
+            found: Array = answers["classes"].ravel()
+            if self._class_values is None:
+                return np.array([*self.classes, ""])[found]
+            if (found >= 0).all():
+                return self._class_values[found]
+            return np.array([*self._class_values.tolist(), None], dtype=object)[found]
         outputs: Array = answers["outputs"]
         return outputs.ravel() if outputs.shape[1] == 1 else outputs
 
@@ -115,11 +122,12 @@ class Model:
         """For one row of numbers at a time, with as little around it as possible."""
         return RowModel(_core.ModelRows(self._core))
 
-    def __getstate__(self) -> bytes:
-        return to_bytes(self._core)
+    def __getstate__(self) -> tuple[bytes, Array | None]:
+        return to_bytes(self._core), self._class_values
 
-    def __setstate__(self, state: bytes) -> None:
-        self._core = from_bytes(state)
+    def __setstate__(self, state: tuple[bytes, Array | None]) -> None:
+        content, self._class_values = state
+        self._core = from_bytes(content)
 
     def __repr__(self) -> str:
         return f"Model({self._core.shape_text}, classes={self.classes}, columns={len(self.columns)})"

@@ -192,9 +192,11 @@ class Network:
     def from_torch(cls, module: Any) -> Network:
         """The network of a ``torch.nn.Sequential`` of Linear and known activations, its weights copied.
 
-        Known are ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU(alpha=1), Softplus, Identity, and
-        Softmax at the end; BatchNorm1d behind a Linear is folded into it, Dropout and Flatten are passed over. Raises
-        ValueError naming any other.
+        It answers as the module does after ``module.eval()``. Known are ReLU, LeakyReLU with a positive slope, Tanh, Sigmoid, SiLU,
+        Mish, SELU, GELU(approximate="tanh"), ELU, Softplus with its defaults, and Softmax at the end, one behind a Linear.
+        BatchNorm1d behind a Linear is folded into it. Identity, Dropout and Flatten are passed over, a Sequential inside is taken as
+        its modules. Raises ValueError naming all else: other modules and parameters, two activations in a row, classes of one's
+        own, hooks.
         """
         from ._torch import layers_of
 

@@ -26,6 +26,9 @@ class ProgressBar:
         self.file = file
         self._bar: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"epochs": self.epochs, "file": None, "_bar": None}  # streams and bars stay where they are
+
     def __call__(self, record: dict[str, Any]) -> None:
         """One epoch is done."""
         try:

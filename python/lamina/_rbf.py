@@ -62,6 +62,8 @@ class RBFClassifier(_Distances, _Classifier):
         standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
     missing : {"error", "mean"}
         What a missing value in X is: refused, or the mean of its column (the most frequent text).
+    unseen : {"zero", "error"}
+        What a category of X is that training did not have: no category, as the program has it, or refused.
     precision : {"auto", "f32", "f64", "bf16"}
         Of the network; "auto" is f32, and f64 for "lbfgs".
     device : {"auto", "cpu", "cuda", ...}
@@ -120,6 +122,7 @@ class RBFClassifier(_Distances, _Classifier):
         class_weight: Any = None,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -154,6 +157,7 @@ class RBFClassifier(_Distances, _Classifier):
         self.class_weight = class_weight
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads
@@ -212,6 +216,8 @@ class RBFRegressor(_Distances, _Regressor):
         standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
     missing : {"error", "mean"}
         What a missing value in X is: refused, or the mean of its column (the most frequent text).
+    unseen : {"zero", "error"}
+        What a category of X is that training did not have: no category, as the program has it, or refused.
     precision : {"auto", "f32", "f64", "bf16"}
         Of the network; "auto" is f32, and f64 for "lbfgs".
     device : {"auto", "cpu", "cuda", ...}
@@ -269,6 +275,7 @@ class RBFRegressor(_Distances, _Regressor):
         max_fun: int = 15000,
         scale: str = "auto",
         missing: str = "error",
+        unseen: str = "zero",
         precision: str = "auto",
         device: str = "cpu",
         threads: int | None = None,
@@ -303,6 +310,7 @@ class RBFRegressor(_Distances, _Regressor):
         self.max_fun = max_fun
         self.scale = scale
         self.missing = missing
+        self.unseen = unseen
         self.precision = precision
         self.device = device
         self.threads = threads

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections import Counter
 from typing import Any, Iterable
 
 import numpy as np
@@ -39,6 +41,13 @@ def _values(column: Any) -> Array:
     if hasattr(column, "to_pandas") and not hasattr(column, "iloc"):  # Arrow and polars
         column = column.to_numpy() if hasattr(column, "to_numpy") else column
     if hasattr(column, "iloc"):  # pandas: its own kinds of missing become NaN
+        name = type(column.dtype).__name__
+        if name == "CategoricalDtype":  # text, whatever its categories are
+            return np.array([None if value != value or value is None else str(value) for value in column.tolist()], object)
+        if name == "DatetimeTZDtype":
+            return np.asarray(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
+        if name == "PeriodDtype":
+            return np.asarray(column.dt.to_timestamp().to_numpy())
         kind = getattr(column.dtype, "kind", "O")
         if kind in "iufb" and not isinstance(column.dtype, np.dtype):
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -47,7 +56,7 @@ def _values(column: Any) -> Array:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or str(value) in ("", "<NA>", "NaT")
+    return value is None or str(value) == "<NA>" or value != value or str(value) in ("", "<NA>", "NaT")
 
 
 def texts(values: Array) -> tuple[Array, list[str]]:
@@ -60,7 +69,7 @@ def texts(values: Array) -> tuple[Array, list[str]]:
             codes[row] = seen[value]
         except KeyError:
             code = -1 if _is_missing(value) else categories.setdefault(str(value), len(categories))
-            if value == value:
+            if code >= 0:
                 seen[value] = code
             codes[row] = code
     return codes, list(categories)
@@ -69,6 +78,33 @@ def texts(values: Array) -> tuple[Array, list[str]]:
 def is_text(values: Array) -> bool:
     """Whether a column is text: strings, or objects of which one is a string."""
     return values.dtype.kind in "USO" or values.dtype.kind == "T"
+
+
+def class_values(data: Any, target: str, classes: list[str]) -> Array | None:
+    """The classes as values of the column ``target`` in its type; None where their names are texts or not told apart."""
+    column = next((values for name, values in _columns(data) if name == target), None) if is_table(data) else None
+    if column is None:
+        return None
+    values = np.asarray(column)
+    if values.dtype.kind not in "iufbO":
+        return None
+    by_name: dict[str, Any] = {}
+    for value in set(value for value in values.tolist() if not _is_missing(value)):
+        plain = isinstance(value, (bool, int, float))
+        by_name[str(int(value)) if plain and int(value) == value and values.dtype.kind != "O" else str(value)] = value
+    if any(name not in by_name for name in classes) or all(isinstance(value, str) for value in by_name.values()):
+        return None
+    return np.array([by_name[name] for name in classes], values.dtype)
+
+
+def refuse_doubles(data: Any, source: str) -> None:
+    """ValueError naming the columns of a table that share a name: names decide, and one of them would be lost."""
+    if not is_table(data):
+        return
+    names = column_names(data)
+    doubles = [name for name, count in Counter(names).items() if count > 1]
+    if doubles:
+        raise ValueError(f"{source} has several columns called {', '.join(map(repr, doubles))}: give each a name of its own")
 
 
 def make_table(data: Any, source: str = "the table", extra: dict[str, Array] | None = None) -> _core.Table:
@@ -91,6 +127,7 @@ def make_table(data: Any, source: str = "the table", extra: dict[str, Array] | N
         columns: Iterable[tuple[str, Any]] = ((f"x{j}", array[:, j]) for j in range(array.shape[1]))
     else:
         columns = _columns(data)
+    refuse_doubles(data, source)
     for name, column in [*columns, *(extra or {}).items()]:
         _add(table, name, _values(column))
     return table
@@ -99,26 +136,55 @@ def make_table(data: Any, source: str = "the table", extra: dict[str, Array] | N
 def _add(table: _core.Table, name: str, values: Array) -> None:
     if values.ndim != 1:
         raise ValueError(f"column {name!r} has {values.ndim} dimensions, 1 is needed")
-    if values.dtype.kind == "M":
+    if values.dtype.kind == "O":
+        values = _dates_among(values)
+    if values.dtype.kind == "m":  # a duration is a number of days
+        numbers = values.astype("timedelta64[us]").astype(np.int64) / 86_400e6
+        numbers[np.isnat(values)] = np.nan
+        table.add_numbers(name, numbers, "f64")
+    elif values.dtype.kind == "M":
         days = values.astype("datetime64[us]")
         numbers = days.astype(np.int64) / 86_400e6
         numbers[np.isnat(days)] = np.nan
         table.add_numbers(name, numbers, "f64", True)
     elif is_text(values):
-        found = _numbers_among(values)
+        found = _numbers_among(name, values)
         if found is not None:
             table.add_numbers(name, found, "f64")
         else:
             table.add_texts(name, *texts(values))
     elif values.dtype.kind in "iufb":
+        if values.dtype.kind == "u" and values.dtype.itemsize == 8 or values.dtype == np.longdouble:
+            values = values.astype(np.float64)  # the next type that has their size
+        elif not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
         array, dtype = with_type(values, f"column {name!r}")
         table.add_numbers(name, array, dtype)
     else:
         raise ValueError(f"column {name!r} is of type {values.dtype}, which is neither numbers, dates nor text")
 
 
-def _numbers_among(values: Array) -> Array | None:
+def _numbers_among(name: str, values: Array) -> Array | None:
     """Objects that are numbers or missing, as float64; None where one is a text."""
     if values.dtype.kind != "O" or any(isinstance(value, (str, bytes)) for value in values):
         return None
-    return np.array([np.nan if _is_missing(value) else float(value) for value in values])
+    try:
+        return np.array([np.nan if _is_missing(value) else float(value) for value in values])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} holds what is neither a number, a date nor text: {error}") from None
+
+
+def _dates_among(values: Array) -> Array:
+    """Objects that are dates or missing, as datetime64; others as they are. Times with a zone become UTC."""
+    if not any(isinstance(value, datetime.date) for value in values):
+        return values
+    if any(not isinstance(value, datetime.date) and not _is_missing(value) for value in values):
+        return values
+
+    def naive(value: Any) -> Any:
+        if _is_missing(value):
+            return np.datetime64("NaT")
+        zoned = isinstance(value, datetime.datetime) and value.tzinfo is not None
+        return np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None) if zoned else value)
+
+    return np.array([naive(value) for value in values], "datetime64[us]")

@@ -71,7 +71,8 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         sample_weight : array, (rows,), optional
             How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
         eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them.
+            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
+            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
 
         Returns
         -------
@@ -119,7 +120,8 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         sample_weight : array, (rows,), optional
             How much a row counts in the loss. Rows of weight 0 are left out.
         eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them.
+            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
+            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
 
         Returns
         -------

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 from typing import Any, Callable, Iterator
+
+import numpy as np
 
 from . import _core
 from ._models import Model
-from ._tables import make_table
+from ._tables import class_values, make_table
+
+
+_LOGGER = logging.getLogger("lamina")
 
 
 class History:
@@ -73,13 +80,24 @@ class TrainResult:
         "epochs", "early_stopping", "converged" (L-BFGS) or "interrupted".
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
+    notes : list of str
+        What was decided without being asked for, in the program's words: the task, columns left out, values filled in; then the
+        remarks on the result. ``logging`` has them, too (logger "lamina"): decisions as information, remarks as warnings.
     """
 
-    def __init__(self, model: Model, history: History, stop_reason: str, test: dict[str, Any] | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        history: History,
+        stop_reason: str,
+        test: dict[str, Any] | None,
+        notes: list[str] | None = None,
+    ) -> None:
         self.model = model
         self.history = history
         self.stop_reason = stop_reason
         self.test = test
+        self.notes = notes or []
 
     def __repr__(self) -> str:
         return f"TrainResult({self.model!r}, {len(self.history)} epochs, {self.stop_reason})"
@@ -152,10 +170,35 @@ def train(
         asked = on_epoch
 
         def call(record: dict[str, Any]) -> bool:
-            return asked(record) is True
+            said = asked(record)
+            return isinstance(said, (bool, np.bool_)) and bool(said)
 
-    core, epochs, best, reason, evaluation = _core.train(texts, *tables, call, on_progress)
-    return TrainResult(Model(core), History(epochs, best), reason, json.loads(evaluation))
+    core, epochs, best, reason, evaluation, notes, remarks = _core.train(texts, *tables, call, on_progress)
+    notes, remarks = [_in_python(note) for note in notes], [_in_python(remark) for remark in remarks]
+    for note in notes:
+        _LOGGER.log(logging.WARNING if ": warning: " in note else logging.INFO, "%s", note)
+    for remark in remarks:
+        _LOGGER.warning("%s", remark)
+    values = None
+    if core.class_names and not isinstance(data, (str, os.PathLike)) and "class_map" not in settings:
+        values = class_values(data, core.target_names[0], core.class_names)
+    return TrainResult(Model(core, values), History(epochs, best), reason, json.loads(evaluation), [*notes, *remarks])
+
+
+def _in_python(text: str) -> str:
+    """The program's sentence with parameters of `train` in the place of flags: "--max-categories 5" is "max_categories=5"."""
+
+    def parameter(found: re.Match[str]) -> str:
+        name, value = found[1].replace("-", "_"), found[2]
+        if found[1] not in _core.setting_names():
+            return found[0]
+        try:
+            float(value)
+        except ValueError:
+            value = repr(value)
+        return f"{name}={value}"
+
+    return re.sub(r"--([a-z][a-z-]*) ([^\s,;:()]+)", parameter, text)
 
 
 def settings() -> list[str]:

@@ -2,6 +2,7 @@
 #include "lamina/model/model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -20,6 +21,7 @@
 #include "lamina/model/answer.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictor.h"
+#include "lamina/train/remarks.h"
 #include "lamina/train/run_plan.h"
 #include "lamina/train/session.h"
 #include "lamina/train/settings_text.h"
@@ -108,11 +110,13 @@ struct Encoder {
   Preprocessor preprocessor;
 };
 
-std::unique_ptr<Encoder> FitEncoder(const Table& table, const std::string& target, const std::string& missing) {
+std::unique_ptr<Encoder> FitEncoder(const Table& table, const std::string& target, const std::string& missing,
+                                    const std::string& unseen) {
   PreprocessOptions options;
   options.targets = {target};
   options.task = Task::kRegression;
   options.missing = ParseMissing(missing);
+  options.unseen = unseen == "zero" ? UnseenPolicy::kZero : UnseenPolicy::kError;
   return std::make_unique<Encoder>(Encoder{Preprocessor::Fit(table, AllRowsOf(table), options)});
 }
 
@@ -175,8 +179,24 @@ TrainSettings SettingsOf(const std::vector<std::pair<std::string, std::string>>&
   return settings;
 }
 
+// What the program prints before the first epoch: the task, and each decision with what decides otherwise.
+std::vector<std::string> NotesOn(const TrainSession& session) {
+  const TargetEncoder& targets = session.model().preprocessor.targets();
+  const size_t classes = targets.class_names().size();
+  std::vector<std::string> notes = {
+      fmt::format("{}: {}", fmt::join(targets.names(), ", "),
+                  classes > 0 ? fmt::format("classification, {} classes", classes) : std::string("regression"))};
+  for (const ColumnDecision& decision : session.decisions()) {
+    notes.push_back(fmt::format("{}: {} (else {})", decision.column, decision.what, decision.otherwise));
+  }
+  if (const int64_t rows = session.left_out_rows(); rows > 0) {
+    notes.push_back(fmt::format("{} rows left out: a value is missing", rows));
+  }
+  return notes;
+}
+
 /// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
-/// rows as JSON.
+/// rows as JSON, the notes on what was decided, the remarks on the result.
 nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, const Table* table, const Table* test,
                 const Table* validation, const nb::object& on_epoch, const nb::object& on_progress) {
   TrainSettings settings = SettingsOf(texts);
@@ -197,6 +217,8 @@ nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, c
     };
   }
   TrainResult result;
+  std::vector<std::string> notes;
+  std::vector<std::string> remarks;
   auto model = std::make_unique<PyModel>();
   {
     const nb::gil_scoped_release unlocked;
@@ -221,7 +243,9 @@ nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, c
       }
       session = std::make_unique<TrainSession>(settings, raw);
     }
+    notes = NotesOn(*session);
     result = session->Run(callbacks);
+    remarks = RemarksOn(*session, result);
     model->model = session->model();
   }
   interrupts.Finish();
@@ -231,7 +255,8 @@ nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, c
   }
   return nb::make_tuple(
       std::move(model), epochs, result.history.best_epoch, result.history.stop_reason,
-      result.test ? ToJson(*result.test).dump(-1, ' ', false, json::error_handler_t::replace) : std::string("null"));
+      result.test ? ToJson(*result.test).dump(-1, ' ', false, json::error_handler_t::replace) : std::string("null"),
+      notes, remarks);
 }
 
 std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string& loss,
@@ -263,7 +288,7 @@ void BindModel(nb::module_& module) {
       .def("__len__", [](const Table& self) { return self.rows; })
       .def_prop_ro("columns", &Table::ColumnNames);
   nb::class_<Encoder>(module, "Encoder", "Tables as rows of numbers.")
-      .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"))
+      .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"), nb::arg("unseen"))
       .def_static(
           "from_json",
           [](const std::string& text) {

@@ -353,3 +353,54 @@ def test_bad_input():
         lamina.MLPClassifier().coefs_
     with pytest.raises(ValueError, match="zero"):
         lamina.MLPRegressor().fit(x, y, sample_weight=np.zeros(10))
+
+
+def test_the_last_of_eval_set_decides_and_lbfgs_refuses(digits):
+    x, x_test, y, y_test = digits
+    options = dict(max_iter=3, random_state=0, hidden_layer_sizes=(8,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        by_list = lamina.MLPClassifier(**options).fit(x, y, eval_set=[(x, y), (x_test, y_test)])
+        by_pair = lamina.MLPClassifier(**options).fit(x, y, eval_set=(x_test, y_test))
+    assert by_list.validation_loss_curve_ == by_pair.validation_loss_curve_
+    for more, given, name in (({}, {"eval_set": (x, y)}, "eval_set"), ({"early_stopping": True}, {}, "early_stopping"),
+                              ({"callbacks": [print]}, {}, "callbacks")):
+        with pytest.raises(ValueError, match=f"lbfgs.*{name}"):
+            lamina.MLPClassifier(solver="lbfgs", **more).fit(x, y, **given)
+
+
+def test_callbacks_of_numpy_stop_and_progress_bars_are_pickled(digits):
+    x, _, y, _ = digits
+    stopped = lamina.MLPClassifier((8,), random_state=0, callbacks=lambda record: np.bool_(True)).fit(x, y)
+    assert stopped.n_iter_ == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        shown = lamina.MLPClassifier((8,), max_iter=2, random_state=0, callbacks=[lamina.ProgressBar(2)]).fit(x, y)
+    again = pickle.loads(pickle.dumps(shown))
+    np.testing.assert_array_equal(again.predict(x), clone(shown).set_params(callbacks=None, max_iter=2).fit(x, y).predict(x))
+
+
+def test_foreign_types_of_numbers_in_fit_and_predict():
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    y = x.sum(1)
+    for kind in (">f8", ">f4", np.longdouble):
+        model = lamina.MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", max_iter=20, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(x.astype(kind), y)
+        np.testing.assert_allclose(model.predict(x.astype(kind)), model.predict(x), rtol=1e-4)
+
+
+def test_a_category_of_one_row_is_answered():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    data = pandas.DataFrame({"t": rng.choice(["a", "b"], 90), "x": rng.normal(size=90)})
+    data.loc[0, "t"] = "once"
+    y = np.where(data["t"] == "a", 1, 0)
+    for model in (lamina.MLPClassifier((8,), solver="lbfgs"), lamina.ELMClassifier(20), lamina.RBFClassifier(8, max_iter=5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert np.isfinite(cross_val_score(model, data, y, cv=3)).all()
+            fitted = clone(model).set_params(unseen="error").fit(data[1:], y[1:])
+        with pytest.raises(ValueError, match="once"):
+            fitted.predict(data)

@@ -146,34 +146,3 @@ def test_bad_input():
         net.train_step(np.ones((2, 4)), np.ones((2, 3)), learning_rat=1.0)
     with pytest.raises(ValueError, match="4 elements"):
         net.predictor()(np.ones(5))
-
-
-def test_torch_and_back():
-    torch = pytest.importorskip("torch")
-    nn = torch.nn
-    module = nn.Sequential(
-        nn.Linear(4, 8), nn.LeakyReLU(0.2), nn.Dropout(0.0), nn.Linear(8, 8, bias=False), nn.GELU(approximate="tanh"),
-        nn.Linear(8, 6), nn.SiLU(), nn.Linear(6, 3), nn.Softmax(dim=1),
-    )
-    x = torch.randn(20, 4)
-    expected = module.eval()(x).detach().numpy()
-    net = lamina.Network.from_torch(module)
-    np.testing.assert_allclose(net.forward(x), expected, atol=1e-5)
-    np.testing.assert_allclose(net.to_torch()(x).detach().numpy(), expected, atol=1e-5)
-    normalized = nn.Sequential(
-        nn.Linear(4, 8, bias=False), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 5), nn.BatchNorm1d(5, affine=False), nn.Linear(5, 2)
-    ).double()
-    for _ in range(3):  # running statistics, and a scale and shift of their own
-        normalized(torch.randn(30, 4).double() * 2 + 1).square().sum().backward()
-        for parameter in normalized.parameters():
-            parameter.data -= 1e-3 * parameter.grad
-    expected = normalized.eval()(x.double()).detach().numpy()
-    np.testing.assert_allclose(lamina.Network.from_torch(normalized).forward(x.double()), expected, atol=1e-12)
-    for module, says in (
-        (nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.BatchNorm1d(4)), "before it"),
-        (nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4, track_running_stats=False)), "running statistics"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            lamina.Network.from_torch(module)
-    with pytest.raises(ValueError, match="Conv1d"):
-        lamina.Network.from_torch(nn.Sequential(nn.Linear(4, 4), nn.Conv1d(1, 1, 1)))

@@ -141,3 +141,65 @@ def test_every_setting_has_a_name():
     assert {"epochs", "learning_rate", "hidden", "class_weights", "model"} <= set(lamina.settings())
     result = lamina.train(frame(), "price", split=[0.7, 0.2, 0.1], **SETTINGS)
     assert result.test["samples"] == 20 or json.dumps(result.test)
+
+
+def test_notes_say_what_was_decided(caplog):
+    data = frame()
+    data.insert(0, "key", [f"k{i}" for i in range(len(data))])
+    with caplog.at_level("INFO", logger="lamina"):
+        result = lamina.train(data, "price", **SETTINGS)
+    assert result.notes[0] == "price: regression"
+    assert any(note.startswith("key: left out: ") and note.endswith("(else use='key')") for note in result.notes)
+    assert [record.getMessage() for record in caplog.records] == result.notes
+
+
+def test_many_whole_numbers_are_numbers():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    for count, classes in ((20, True), (21, False), (61, False)):
+        for kind in (int, float):
+            data = pandas.DataFrame({"x": x, "n": (np.arange(600) % count).astype(kind)})
+            assert bool(lamina.train(data, "n", epochs=1).model.classes) == classes
+
+
+@pytest.mark.parametrize("double", [
+    lambda f: pandas.concat([f, f[["size"]]], axis=1),
+    lambda f: pytest.importorskip("pyarrow").table([f["colour"], f["size"], f["size"]], names=["colour", "size", "size"]),
+])
+def test_two_columns_of_one_name_are_refused(double):
+    data = frame()
+    model = lamina.train(data, "price", **SETTINGS).model
+    for call in (lambda: lamina.train(double(data)), lambda: model.predict(double(data)),
+                 lambda: lamina.MLPRegressor(max_iter=1).fit(double(data), data["price"])):
+        with pytest.raises(ValueError, match="several columns called 'size'"):
+            call()
+
+
+def test_every_kind_of_column_of_pandas():
+    data = frame()
+    days = pandas.date_range("2024-01-01", periods=len(data))
+    kinds = {
+        "zoned": days.tz_localize("Europe/Berlin"), "date": days.date, "period": days.to_period("D"),
+        "duration": days - days[0], "unsigned": np.arange(len(data), dtype=np.uint64), "codes": pandas.Categorical(data.index % 3),
+        "gaps": pandas.Series([pandas.NA if i % 7 == 0 else i % 5 for i in range(len(data))], dtype=object),
+        "words": pandas.Series([pandas.NA if i % 7 == 0 else "ab"[i % 2] for i in range(len(data))], dtype=object),
+        "big": np.arange(len(data)).astype(">f8"), "long": np.arange(len(data)).astype(np.longdouble),
+    }
+    for name, values in kinds.items():
+        table = pandas.DataFrame({name: values, "size": data["size"], "price": data["price"]})
+        model = lamina.train(table, "price", missing="mean", use=[name], **SETTINGS).model
+        assert np.isfinite(model.predict(table)).all(), name
+    with pytest.raises(ValueError, match="'odd'"):
+        lamina.train(pandas.DataFrame({"odd": [[1]] * 9, "price": range(9)}))
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "bool", "str", "category of str", "category of int"])
+def test_predicted_classes_have_the_type_of_their_column(kind):
+    x = np.random.default_rng(0).normal(size=300)
+    classes = (x > 0).astype(int)
+    column = {"str": lambda: pandas.Series(classes).map({0: "low", 1: "high"}), "category of int": lambda: pandas.Categorical(classes),
+              "category of str": lambda: pandas.Categorical(np.where(classes, "high", "low"))}.get(kind, lambda: classes.astype(kind))()
+    data = pandas.DataFrame({"x": x, "n": column})
+    model = lamina.train(data, "n", epochs=20, hidden=[8], learning_rate=0.05, batch=16).model
+    for each in (model, pickle.loads(pickle.dumps(model))):
+        assert (each.predict(data) == data.n).mean() > 0.95

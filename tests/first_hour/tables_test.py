@@ -156,11 +156,14 @@ class TablesTest(CliTest):
 
     def test_whole_numbers_as_target(self):
         """M5"""
-        rows = [["area", "rooms"]] + [[f"{i % 25 * 10 + i % 7:.1f}", i % 25 + 1] for i in range(500)]
+        rows = [["area", "rooms"]] + [[f"{i % 15 * 10 + i % 7:.1f}", i % 15 + 1] for i in range(500)]
         out, result = self.run_on(rows)
-        self.assertEqual(self.decisions(result)["rooms"], ("25 whole numbers, taken for classes", "--task regression"))
+        self.assertEqual(self.decisions(result)["rooms"], ("15 whole numbers, taken for classes", "--task regression"))
         _, result = self.run_on(rows, "--task", "regression")
         self.assertNotIn("rooms", self.decisions(result))
+        for count, classes in ((20, True), (21, False)):
+            _, result = self.run_on([["area", "rooms"]] + [[i % count, i % count] for i in range(500)])
+            self.assertEqual("accuracy" in result, classes)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ struct PreprocessOptions {
   std::vector<std::string> missing_values;  // marks of the training data's file, kept for those to come
   UnseenPolicy unseen = UnseenPolicy::kError;
   Task task = Task::kAuto;  // kAuto: classification if the target is text, or integers with at
-                            // most 100 values that occur twice or more on average (or 2 values)
+                            // most 20 values that occur twice or more on average (or 2 values)
   DeriveOptions derive;     // what Preprocessor::Prepare() adds to a table
   ClassMap class_map;       // of a classification target's values
   /// Leaves out columns that say nothing: constant ones, identifiers, free text (UselessColumns()).

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_set>
 
 #include "lamina/base/error.h"
 #include "lamina/data/encode/column_statistics.h"
@@ -23,6 +25,17 @@ struct Roles {
   std::vector<int64_t> inputs;
   std::vector<int64_t> targets;
 };
+
+// Names decide which column is which when rows are answered: of two that share one, the second would be lost.
+void RequireOwnNames(const Table& table) {
+  std::unordered_set<std::string_view> names;
+  for (const Column& column : table.columns) {
+    if (!names.insert(column.name).second) {
+      throw Error(ErrorCode::kBadData, "two columns have the same name",
+                  {.file = table.source, .column = column.name, .remedy = "Give each column a name of its own."});
+    }
+  }
+}
 
 Roles FindRoles(const Table& table, const PreprocessOptions& options) {
   std::vector<char> role(table.columns.size(), 'i');
@@ -128,6 +141,7 @@ std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> row
 }  // namespace
 
 Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options) {
+  RequireOwnNames(table);
   Roles roles = FindRoles(table, options);
   Preprocessor fitted;
   if (options.leave_out_useless) {

@@ -19,7 +19,7 @@
 namespace lamina {
 namespace {
 
-constexpr size_t kMaxAutoClasses = 100;
+constexpr size_t kMaxAutoClasses = 20;  // more whole numbers than this are quantities
 constexpr Named<Task> kTasks[] = {{"classification", Task::kClassification}, {"regression", Task::kRegression}};
 
 bool IsWhole(double value) { return value == std::trunc(value) && std::abs(value) < 1e15; }

@@ -43,6 +43,12 @@ TEST(PreprocessorTest, FitsOnTheGivenRowsOnly) {
   EXPECT_EQ(Rows(EncodeAll(fitted, table).features), (Values{{-1}, {1}, {998}}));
 }
 
+TEST(PreprocessorTest, RefusesTwoColumnsOfOneName) {
+  Table table = Csv("x,z,y\n1,2,0.5\n3,4,1.5\n");
+  table.columns[1].name = "x";
+  ExpectError([&] { FitAll(table); }, ErrorCode::kBadData, {"'x'", "two columns have the same name"});
+}
+
 TEST(PreprocessorTest, ScalesAsAsked) {
   const Table table = Csv("x,c,y\n2,9,0.5\n4,9,1.5\n6,9,4.5\n");
   EXPECT_EQ(Rows(EncodeAll(FitAll(table, {.scaling = Scaling::kMinMax}), table).features),
