@@ -17,11 +17,6 @@ constexpr double kStillFalling = 0.01;  // of the loss, over the last quarter of
 constexpr double kChanceMargin = 0.005;
 constexpr size_t kMostNamed = 5;
 
-// What is given beside recipe auto would be taken for a network of one's own: the recipe has to be named then.
-std::string_view OfRecipe(const TrainSession& session) {
-  return session.settings().recipe == "tabular" ? "--recipe tabular " : "";
-}
-
 std::string StillFalling(const TrainSession& session, const History& history) {
   const auto count = std::ssize(history.epochs);
   if (session.validation().size() == 0 || history.stop_reason != "epochs" || count < 2 ||
@@ -35,8 +30,8 @@ std::string StillFalling(const TrainSession& session, const History& history) {
   }
   return fmt::format(
       "the validation loss was still falling at the end ({:.4g} in epoch {}, {:.4g} in epoch {}): train longer, for "
-      "example with {}--epochs {}",
-      before.validation_loss, before.epoch, best.validation_loss, best.epoch, OfRecipe(session), 2 * count);
+      "example with --epochs {}",
+      before.validation_loss, before.epoch, best.validation_loss, best.epoch, 2 * count);
 }
 
 // Rows that were learnt by heart say nothing about others.
@@ -76,9 +71,9 @@ std::string NeverLeftChance(const TrainSession& session, const History& history)
     return "";
   }
   return fmt::format(
-      "the accuracy never left that of always answering '{}' ({:.2f} %): try another {}--learning-rate (a tenth, "
+      "the accuracy never left that of always answering '{}' ({:.2f} %): try another --learning-rate (a tenth, "
       "ten times), more neurons or other inputs",
-      classes[name], 100 * share, OfRecipe(session));
+      classes[name], 100 * share);
 }
 
 }  // namespace

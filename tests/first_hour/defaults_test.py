@@ -52,7 +52,7 @@ class DefaultsTest(CliTest):
         self.write("few.csv", blob_rows(150))
         few = self.train_json("--data", "few.csv", "--recipe", "plain")
         self.write("many.csv", clouds(12000))
-        many = self.train_json("--data", "many.csv", "--hidden", "8")
+        many = self.train_json("--data", "many.csv", "--recipe", "plain", "--hidden", "8")
         self.assertGreater(few["epochs"], 2 * many["epochs"])
         self.assertLess(few["batch"], many["batch"])
         self.assertEqual(self.train_json("--data", "few.csv", "--epochs", "20")["epochs"], 20)
@@ -65,9 +65,24 @@ class DefaultsTest(CliTest):
         self.write("blobs.csv", blob_rows(150))
         self.assertIn("(selu, selu, selu, ", self.succeed("train", "blobs.csv").out)
         self.assertIn(", recipe tabular; ", self.succeed("train", "blobs.csv", "--seed", "3", "--scale", "minmax").out)
-        for said in (("--hidden", "5"), ("--epochs", "3"), ("--method", "elm"), ("--recipe", "plain")):
-            self.assertNotIn("tabular", self.succeed("train", "blobs.csv", *said).out, said)
+        self.assertNotIn("tabular", self.succeed("train", "blobs.csv", "--method", "elm").out)
+        self.assertIn(", recipe plain; ", self.succeed("train", "blobs.csv", "--recipe", "plain").out)
         self.assertIn("0.00 MB of gradients", self.succeed("train", "blobs.csv", "--plan").out)  # ranks train one layer
+
+    def test_a_flag_changes_what_it_names(self):
+        """N6"""
+        self.write("blobs.csv", blob_rows(150))
+        for said, activations in ((("--hidden", "5"), "(selu, "), (("--epochs", "3"), "(selu, selu, selu, "), (("--batch", "16"), "(selu, selu, selu, "),
+                                  (("--patience", "4"), "(selu, selu, selu, "), (("--layers", "dot-relu:5,auto"), "(relu, ")):
+            out = self.succeed("train", "blobs.csv", *said).out
+            self.assertIn(", recipe tabular; ", out, said)
+            self.assertIn(activations, out, said)
+            self.assertNotIn("recipe plain", out, said)
+        for said, why in ((("--optimizer", "lbfgs"), "lbfgs takes all rows a step"), (("--shards", "2"), "cuts steps"), (("--layers", "rbf:5,auto"), "for dot layers")):
+            out = self.succeed("train", "blobs.csv", *said).out
+            self.assertIn("note: recipe plain instead of tabular: ", out, said)
+            self.assertIn(why, out, said)
+            self.assertIn(", recipe plain; ", out, said)
 
     def test_stops_early_and_keeps_the_best_epoch(self):
         """H5"""
