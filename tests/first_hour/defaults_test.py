@@ -88,14 +88,14 @@ class DefaultsTest(CliTest):
         """H5"""
         self.write("noise.csv", [["a", "b", "c"]] + [[f"{random.Random(i).random():.4f}", f"{random.Random(-i).random():.4f}", "xy"[i % 7 % 2]]
                                                     for i in range(300)])
-        run = self.train_json("--data", "noise.csv", "--hidden", "64")
+        run = self.train_json("--data", "noise.csv", "--recipe", "plain", "--hidden", "64")
         self.assertLess(len(run["history"]["epochs"]), run["epochs"])
         self.assertEqual(run["history"]["stop_reason"], "early_stopping")
-        fixed = self.train_json("--data", "noise.csv", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--model", "best")
-        last = self.train_json("--data", "noise.csv", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last")
+        fixed = self.train_json("--data", "noise.csv", "--recipe", "plain", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--model", "best")
+        last = self.train_json("--data", "noise.csv", "--recipe", "plain", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last")
         self.assertLess(fixed["history"]["best_epoch"], 60)
         self.assertNotEqual(fixed["test"]["loss"], last["test"]["loss"])
-        self.assertIn("the last one is kept", self.succeed("train", "noise.csv", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last").out)
+        self.assertIn("the last one is kept", self.succeed("train", "noise.csv", "--recipe", "plain", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last").out)
 
     def test_says_what_went_wrong(self):
         """C3, C4, M4, M20"""
@@ -111,6 +111,30 @@ class DefaultsTest(CliTest):
         self.assertIn("--class-weights balanced", said)
         self.assertIn("class 'yes' is never predicted", self.succeed("evaluate", "m", "rare.csv").out)
         self.refuse("train", "clouds.csv", "--optimizer", "adam", "--learning-rate", "1e38", says=("0.001 instead of 1e+38",))
+
+    def test_rare_classes_that_are_told_apart_are_not_called_chance(self):
+        """N7: accuracy hardly above that of the frequent class, and most rows of the rare one found."""
+        rng = random.Random(3)
+        rows = [["a", "b", "state"]]
+        for i in range(1000):
+            bad = i % 100 == 0
+            rows.append([f"{rng.gauss(6 if bad else 0, 1):.4f}", f"{rng.gauss(0, 1):.4f}", "bad" if bad else "ok"])
+        self.write("sensor.csv", rows)
+        self.assertNotIn("never left", self.succeed("train", "sensor.csv", "--stratify", "--class-weights", "balanced", "--epochs", "20").out)
+
+    def test_few_test_rows_and_overfitting_are_said(self):
+        """N7, H9"""
+        rng = random.Random(5)
+        noise = [[f"x{j}" for j in range(40)] + ["class"]]
+        noise += [[f"{rng.gauss(0, 1):.3f}" for _ in range(40)] + [rng.choice(["u", "v"])] for _ in range(120)]
+        self.write("noise40.csv", noise)
+        said = self.succeed("train", "noise40.csv", "--epochs", "60", "--keep", "last").out
+        self.assertIn("the test result is of 24 rows alone", said)
+        self.assertIn("learnt the training rows by heart", self.succeed("train", "noise40.csv", "--epochs", "60").out)
+        self.write("blobs.csv", blob_rows(300))
+        well = self.succeed("train", "blobs.csv").out
+        self.assertNotIn("alone, and chance", well)
+        self.assertNotIn("by heart", well)
 
     def test_search_ranks_by_the_best_epoch(self):
         """H6"""
