@@ -73,13 +73,14 @@ std::string Overfits(const TrainSession& session, const History& history) {
     return "";
   }
   const EpochRecord& best = history.epochs[static_cast<size_t>(history.best_epoch - 1)];
-  if (!(best.train_accuracy >= kLearntByHeart && best.train_accuracy - best.validation_accuracy >= kOverfittingGap)) {
+  const double learnt = history.epochs.back().train_accuracy;
+  if (!(learnt >= kLearntByHeart && learnt - best.validation_accuracy >= kOverfittingGap)) {
     return "";
   }
   return fmt::format(
       "the network learnt the training rows by heart ({:.2f} % of them right, {:.2f} % of the validation rows): more "
       "rows, fewer columns (--drop) or --weight-decay help",
-      100 * best.train_accuracy, 100 * best.validation_accuracy);
+      100 * learnt, 100 * best.validation_accuracy);
 }
 
 // Whether the classes are told apart where the accuracy, which a frequent class decides, does not show it.

@@ -134,8 +134,12 @@ TEST(Recipe, AutoStaysTabularWhateverIsGivenBesideIt) {
       const std::string why = WhyNotTabular(given);
       EXPECT_EQ(RecipeFor(given, false), why.empty() ? "tabular" : "plain");
       const bool told = !why.empty();
-      EXPECT_EQ(told, row.name == "shards" || row.name == "shard-data" ? given.shards > 0 || given.shard_data
-                                                                       : std::string(text) == "lbfgs");
+      if (row.name == "layers" && !std::string_view(text).starts_with("dot-")) {
+        continue;  // no layers
+      }
+      EXPECT_EQ(told, row.name == "shards" || row.name == "shard-data"
+                          ? given.shards > 0 || given.shard_data
+                          : row.name == "optimizer" && std::string_view(text) == "lbfgs");
       EXPECT_EQ(RecipeRemark(given, false).empty(), !told);
       if (!told && row.name != "schedule" && row.name != "optimizer" && row.name != "epochs" &&
           row.name != "patience" && row.name != "parametrization") {
