@@ -8,7 +8,6 @@
 
 #include "lamina/base/names.h"
 #include "lamina/data/encode/category_lookup.h"
-#include "lamina/data/encode/column_encode.h"
 
 namespace lamina {
 namespace {

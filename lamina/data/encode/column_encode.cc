@@ -238,7 +238,7 @@ NumberSpan NearOf(const NumberSpan& span) {
   return {span.low - margin, span.high + margin};
 }
 
-Source MakeSource(const Table& table, const Column& column, const FittedColumn& fitted, std::span<const int64_t> rows,
+Source MakeSource(const Column& column, const FittedColumn& fitted, std::span<const int64_t> rows,
                   const EncodePolicies& policies) {
   Source source{.column = &column, .fitted = &fitted};
   source.zero_unseen = policies.unseen == UnseenPolicy::kZero;
@@ -268,7 +268,7 @@ void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std
   std::vector<Source> sources;
   sources.reserve(fitted.size());
   for (size_t i = 0; i < fitted.size(); ++i) {
-    sources.push_back(MakeSource(table, *columns[i], fitted[i], rows, policies));
+    sources.push_back(MakeSource(*columns[i], fitted[i], rows, policies));
   }
   const auto count = static_cast<int64_t>(rows.size());
   const DType dtype = out.dtype();
