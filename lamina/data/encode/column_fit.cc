@@ -18,6 +18,7 @@ namespace lamina {
 namespace {
 
 constexpr double kPixelMax = 255;
+constexpr int64_t kParallelSorts = 1 << 18;  // fewer are sorted before a second thread wakes up
 
 // Of SignedLogarithm(), over copies of the columns.
 std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
@@ -84,7 +85,7 @@ Ranks RanksOf(std::span<const double> ascending, int64_t bins) {
 std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<const int64_t> rows, bool wanted,
                            int64_t bins) {
   std::vector<Ranks> ranks(columns.size());
-#pragma omp parallel for schedule(dynamic) if (wanted)
+#pragma omp parallel for schedule(dynamic) if (wanted && std::ssize(rows) * std::ssize(columns) > kParallelSorts)
   for (size_t j = 0; j < columns.size(); ++j) {
     if (wanted) {
       ranks[j] = RanksOf(SortedValues(*columns[j], rows), bins);

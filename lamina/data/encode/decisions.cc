@@ -67,8 +67,9 @@ void AddOdd(const Table& table, const Column& column, std::vector<ColumnDecision
                          "--text-columns " + column.name});
   }
   if (!column.word_of_few.empty()) {
-    decisions.push_back({column.name, fmt::format("text: '{}' recurs among few different numbers", WithoutControls(column.word_of_few)),
-                         "--missing-values " + column.word_of_few});
+    decisions.push_back(
+        {column.name, fmt::format("text: '{}' recurs among few different numbers", WithoutControls(column.word_of_few)),
+         "--missing-values " + column.word_of_few});
   }
 }
 
