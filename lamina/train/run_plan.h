@@ -91,8 +91,7 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
-  std::string recipe;         // RecipeFor()
-  std::string recipe_remark;  // RecipeRemark() of the settings given
+  std::string recipe;  // RecipeFor()
   DataPlan data;
   NetworkPlan network;
 

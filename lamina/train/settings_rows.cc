@@ -197,8 +197,7 @@ std::vector<Row> NetworkRows() {
       Row("recipe", &S::recipe,
           "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
           "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-          "tables, plain for images, in a search, and with what tabular cannot do (it is said): backend cuda, lbfgs, "
-          "shards, layers of distances",
+          "tables where nothing is said of network and training, else plain; in a search and on backend cuda plain",
           {.choices = &RecipeNames}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",

@@ -46,7 +46,6 @@ std::string MixedCsv(int rows) {
 
 TrainSettings SettingsFor(const std::string& data, const std::string& target) {
   TrainSettings settings;
-  settings.recipe = "plain";
   settings.data = data;
   settings.target = {target};
   settings.hidden = {8};
