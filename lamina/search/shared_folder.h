@@ -57,14 +57,11 @@ class SharedFolder {
   void Beat();
   bool HasEnded(const std::string& worker);
   bool IsLate(const std::string& key, const std::string& beat);
-  std::string WritePart(const std::string& name, const std::string& content);
 
   std::string folder_;
   Options options_;
-  std::string process_;  // tells this worker's files from those of others
   std::mutex mutex_;
   std::map<std::string, Sighting> seen_;
-  int64_t parts_ = 0;   // files begun, for their names
   std::string worker_;  // the name of the heartbeat's file; empty before the first claim
   int heartbeat_ = -1;  // its descriptor, locked
   int64_t beats_ = 0;

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
+#include "lamina/base/part_file.h"
 #include "tests/caught_error.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -81,6 +85,25 @@ TEST(StoredSearch, DamageIsAnErrorThatNamesTheFile) {
   refuses("{\"format\": ", "not JSON");
   refuses("[1]", "cannot be read");
   refuses(std::string(500'000, '['), "nested deeper");
+}
+
+// A worker that has claimed nothing shows no heartbeat, and writes all the same.
+TEST(SearchState, PartsOfTheLivingStayAndThoseOfTheDeadGo) {
+  const TemporaryFolder folder;
+  const json definition = {{"epochs", 2}};
+  const std::string checkpoint = folder.Path("trial-1.checkpoint");
+  folder.Write("trial-2.checkpoint.77.part", "left by a worker that was killed");
+  PartFile written(checkpoint);
+  const std::string part = checkpoint + "." + std::to_string(getpid()) + ".part";
+  ASSERT_TRUE(std::filesystem::exists(part));
+  SearchState starting(folder.Path("."), definition, 60);
+  EXPECT_EQ(starting.others(), 0);
+  EXPECT_TRUE(std::filesystem::exists(part)) << "at the start of another worker";
+  EXPECT_FALSE(std::filesystem::exists(folder.Path("trial-2.checkpoint.77.part")));
+  starting.Finish({}, 0);
+  EXPECT_TRUE(std::filesystem::exists(part)) << "at the end of another worker";
+  EXPECT_NO_THROW(written.Commit());
+  EXPECT_TRUE(std::filesystem::exists(checkpoint));
 }
 
 }  // namespace
