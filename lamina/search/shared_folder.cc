@@ -217,22 +217,11 @@ bool SharedFolder::Claim(const std::string& part) {
     ++number;
   }
   for (;; ++number) {
-    const std::string path = PathOf(name_of(number));
-    const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.descriptor >= 0) {
-      try {
-        WriteAll(file.descriptor, path, worker_);
-      } catch (const Error&) {
-        unlink(path.c_str());  // others would wait for a lease
-        throw;
-      }
+    if (WriteOnce(name_of(number), worker_)) {  // as a whole: others would wait a lease for half a name
       return true;
     }
-    if (errno != EEXIST) {
-      ThrowFileError(path, "create", errno);
-    }
     const std::string owner = Read(name_of(number)).value_or("");
-    const bool ended = owner.ends_with(kHeartbeat) ? HasEnded(owner) : IsLate(path, owner);  // half a name: dying
+    const bool ended = owner.ends_with(kHeartbeat) ? HasEnded(owner) : IsLate(PathOf(name_of(number)), owner);
     if (!ended) {
       return false;
     }
