@@ -50,9 +50,10 @@ bool IsPart(std::string_view name) {
 }
 
 bool IsOfRunningSearch(std::string_view name) {
-  return (name.starts_with("trial-") && (name.ends_with(".json") || name.ends_with(".checkpoint") ||
-                                         name.find(".claim-") != std::string_view::npos)) ||
-         (name.starts_with("stage-") && name.ends_with(".json"));
+  return !name.ends_with(".part") &&  // which RemoveAbandonedParts() looks at
+         ((name.starts_with("trial-") && (name.ends_with(".json") || name.ends_with(".checkpoint") ||
+                                          name.find(".claim-") != std::string_view::npos)) ||
+          (name.starts_with("stage-") && name.ends_with(".json")));
 }
 
 int SmallNumberAt(const json& node, const char* name) {
