@@ -7,10 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -20,7 +17,6 @@
 #include <utility>
 
 #include "lamina/base/error.h"
-#include "lamina/base/file_lock.h"
 #include "lamina/base/unfinished_files.h"
 
 namespace lamina {
@@ -31,19 +27,16 @@ std::filesystem::path FolderOf(const std::string& path) {
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-std::string PartName(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
+constexpr std::string_view kPartEnd = ".part";
 
-// The process that PartName() was called in; 0 for other names.
-pid_t WriterOf(std::string_view name, std::string_view file) {
-  constexpr std::string_view kEnd = ".part";
-  if (name.size() <= file.size() + 1 + kEnd.size() || !name.starts_with(file) || name[file.size()] != '.' ||
-      !name.ends_with(kEnd)) {
-    return 0;
+// Whether CreatePart() gave this name to a part of the file.
+bool IsPartOf(std::string_view name, std::string_view file) {
+  if (name.size() <= file.size() + 1 + kPartEnd.size() || !name.starts_with(file) || name[file.size()] != '.' ||
+      !name.ends_with(kPartEnd)) {
+    return false;
   }
-  const std::string_view digits = name.substr(file.size() + 1, name.size() - file.size() - 1 - kEnd.size());
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-  return error == std::errc() && end == digits.data() + digits.size() && pid > 0 ? pid : 0;
+  const std::string_view number = name.substr(file.size() + 1, name.size() - file.size() - 1 - kPartEnd.size());
+  return number.find_first_not_of("0123456789-") == std::string_view::npos && number.front() != '-';
 }
 
 // Whether this process has not yet looked for parts of this file.
@@ -54,43 +47,21 @@ bool IsFirst(const std::string& path) {
   return seen.insert(path).second;
 }
 
-void RemovePartsOfTheDead(const std::string& path) {
-  const std::string file = std::filesystem::path(path).filename().string();
-  const std::filesystem::path folder = FolderOf(path);
-  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
-  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
-    const pid_t writer = WriterOf(entry->d_name, file);
-    if (writer == 0 || kill(writer, 0) == 0 || errno != ESRCH) {
-      continue;
-    }
-    const std::string part = (folder / entry->d_name).string();
-    try {
-      if (const auto nobodys = FileLock::Take(part)) {  // nor a process of another machine
-        unlink(part.c_str());
-      }
-    } catch (const Error&) {  // gone, or not ours
-    }
+// The descriptor of `path` where nobody else holds its lock, else -1: its writer lives, or locks are not known here.
+int TakeAbandoned(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    close(descriptor);
+    return -1;
   }
+  return descriptor;
 }
 
-// Opens the part for writing and locks it. Whoever removes the parts of the dead may hold the lock for a moment, and
-// the file may be gone after it.
-int OpenPart(const std::string& path) {
-  constexpr int kTries = 100;
-  for (int tried = 0;; ++tried) {
-    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-      return descriptor;
-    }
-    const bool held = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    struct stat info {};
-    if (tried == kTries || (!held && fstat(descriptor, &info) == 0 && info.st_nlink > 0)) {
-      return descriptor;
-    }
-    close(descriptor);
-    usleep(1000);
-  }
+bool IsNameOf(const std::string& path, int descriptor) {
+  struct stat named {};
+  struct stat opened {};
+  return stat(path.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
 }
 
 }  // namespace
@@ -146,6 +117,46 @@ bool IsSpecialFile(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+// Whoever looks for abandoned parts may take a new one for such before its lock: it is then gone, or about to go.
+CreatedPart CreatePart(const std::string& target) {
+  for (int64_t number = 0;; ++number) {
+    const std::string suffix = number == 0 ? "" : fmt::format("-{}", number);
+    CreatedPart part{.path = fmt::format("{}.{}{}{}", target, getpid(), suffix, kPartEnd)};
+    part.descriptor = open(part.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (part.descriptor < 0) {
+      if (errno == EEXIST) {  // of another thread, of another machine, or left by one that was killed
+        continue;
+      }
+      ThrowFileError(target, "create", errno);
+    }
+    const bool held = flock(part.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!held && IsNameOf(part.path, part.descriptor)) {
+      return part;
+    }
+    close(part.descriptor);
+  }
+}
+
+void RemoveAbandonedParts(const std::string& folder, const std::function<bool(std::string_view)>& which) {
+  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
+    const std::string_view name = entry->d_name;
+    if (!name.ends_with(kPartEnd) || !which(name)) {
+      continue;
+    }
+    const std::string part = (std::filesystem::path(folder) / name).string();
+    const int descriptor = TakeAbandoned(part);
+    if (descriptor < 0) {
+      continue;
+    }
+    if (IsNameOf(part, descriptor)) {  // not of a file that has its final name by now
+      unlink(part.c_str());
+    }
+    close(descriptor);
+  }
+}
+
 PartFile::PartFile(std::string path) : path_(std::move(path)) {
   std::error_code error;  // what cannot be asked cannot be created, either
   if (std::filesystem::is_directory(path_, error)) {
@@ -159,10 +170,12 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
       ThrowFileError(folder.string(), "write into the folder", errno);
     }
     if (IsFirst(path_)) {
-      RemovePartsOfTheDead(path_);
+      const std::string file = std::filesystem::path(path_).filename().string();
+      RemoveAbandonedParts(folder.string(), [&](std::string_view name) { return IsPartOf(name, file); });
     }
-    temporary_path_ = PartName(path_);
-    descriptor_ = OpenPart(temporary_path_);
+    CreatedPart part = CreatePart(path_);
+    temporary_path_ = std::move(part.path);
+    descriptor_ = part.descriptor;
   }
   if (descriptor_ < 0) {
     ThrowFileError(path_, "create", errno);
@@ -183,24 +196,26 @@ PartFile::~PartFile() {
 }
 
 void PartFile::Commit() {
-  if (!temporary_path_.empty() && fsync(descriptor_) != 0) {
-    ThrowFileError(path_, "write", errno);
-  }
-  const int descriptor = std::exchange(descriptor_, -1);
-  ForgetUnfinished(temporary_path_);
-  if (close(descriptor) != 0) {
-    const int error = errno;
-    unlink(temporary_path_.c_str());
-    ThrowFileError(path_, "write", error);
-  }
-  if (temporary_path_.empty()) {
+  if (in_place()) {
+    if (close(std::exchange(descriptor_, -1)) != 0) {
+      ThrowFileError(path_, "write", errno);
+    }
     return;
   }
-  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+  // A second descriptor holds the lock until the part has its final name, as closing the first may still fail.
+  const int lock = fsync(descriptor_) == 0 ? fcntl(descriptor_, F_DUPFD_CLOEXEC, 0) : -1;
+  if (lock < 0) {
+    ThrowFileError(path_, "write", errno);
+  }
+  ForgetUnfinished(temporary_path_);
+  const bool written = close(std::exchange(descriptor_, -1)) == 0;
+  if (!written || rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     unlink(temporary_path_.c_str());
-    ThrowFileError(path_, "replace", error);
+    close(lock);
+    ThrowFileError(path_, written ? "replace" : "write", error);
   }
+  close(lock);
   const int folder = open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     fsync(folder);  // best effort: the rename itself is already atomic

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace lamina {
 
@@ -22,9 +24,22 @@ void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offse
 /// Whether `path` exists and is neither a regular file nor a folder: /dev/null, a pipe, ...
 bool IsSpecialFile(const std::string& path);
 
-/// Creates PATH.PID.part; Commit() renames it over `path`, the destructor removes it otherwise. What processes that
-/// were killed left of `path` is removed, too: it is locked (flock) as long as it is written. A special file is written
-/// in place.
+/// A new file beside a target, NAME.PID.part or NAME.PID-N.part, and its descriptor for writing.
+struct CreatedPart {
+  std::string path;
+  int descriptor = -1;
+};
+
+/// Creates a part of `target`. Its descriptor holds a lock (flock), which tells everybody that its writer lives: keep
+/// it open until the part has its final name. Throws Error(kNotFound | kIo), naming `target`.
+CreatedPart CreatePart(const std::string& target);
+
+/// Removes the files NAME.part of `folder` that which(NAME.part) accepts and whose writers have ended, on whatever
+/// machine they ran. Those of a file system without locks stay.
+void RemoveAbandonedParts(const std::string& folder, const std::function<bool(std::string_view)>& which);
+
+/// Creates a part of `path`; Commit() renames it over `path`, the destructor removes it otherwise. What processes that
+/// were killed left of `path` is removed, too. A special file is written in place.
 class PartFile {
  public:
   /// Throws Error(kNotFound | kIo) where `path` cannot be written.

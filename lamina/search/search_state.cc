@@ -11,6 +11,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/part_file.h"
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
 #include "lamina/train/checkpoint.h"
@@ -43,16 +44,16 @@ void RemoveFiles(const std::string& folder, const std::function<bool(std::string
 }
 
 bool IsPart(std::string_view name) {
-  return name.ends_with(".part") &&
-         (name.starts_with("trial-") || name.starts_with("network-") || name.starts_with("stage-") ||
-          name.starts_with("worker-") || name.starts_with("search.json."));
+  return (name.starts_with("trial-") || name.starts_with("network-") || name.starts_with("stage-") ||
+          name.starts_with("worker-") || name.starts_with("search.json.")) &&
+         name.ends_with(".part");
 }
 
 bool IsOfRunningSearch(std::string_view name) {
-  return IsPart(name) ||
-         (name.starts_with("trial-") && (name.ends_with(".json") || name.ends_with(".checkpoint") ||
-                                         name.find(".claim-") != std::string_view::npos)) ||
-         (name.starts_with("stage-") && name.ends_with(".json"));
+  return !name.ends_with(".part") &&  // which RemoveAbandonedParts() looks at
+         ((name.starts_with("trial-") && (name.ends_with(".json") || name.ends_with(".checkpoint") ||
+                                          name.find(".claim-") != std::string_view::npos)) ||
+          (name.starts_with("stage-") && name.ends_with(".json")));
 }
 
 int SmallNumberAt(const json& node, const char* name) {
@@ -147,9 +148,7 @@ SearchState::SearchState(const std::string& folder, json definition, double leas
   folder_ = std::make_unique<SharedFolder>(folder, SharedFolder::Options{.lease_seconds = lease_seconds});
   RequireWritableTarget(folder_->PathOf(kSearchFile));
   others_ = folder_->Others();
-  if (others_ == 0) {  // of processes that were killed
-    RemoveFiles(folder, IsPart);
-  }
+  RemoveAbandonedParts(folder, IsPart);  // of processes that were killed
   resumed_ = !folder_->WriteOnce(kSearchFile, StoredText({.definition = definition_}));
   if (resumed_) {
     RequireSameDefinition(Stored(kSearchFile).value_or(StoredSearch{}).definition);
@@ -253,6 +252,7 @@ void SearchState::Finish(std::span<const Trial> trials, int stages) {
   }
   folder_->Others();  // removes heartbeats of the dead
   RemoveFiles(folder_->PathOf(""), IsOfRunningSearch);
+  RemoveAbandonedParts(folder_->PathOf(""), IsPart);
 }
 
 void SearchState::PutWeights(int64_t trial, const Model& model, const TrainState& state) {

@@ -20,6 +20,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/part_file.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -27,7 +28,6 @@ namespace {
 
 constexpr double kLongestBeat_seconds = 2;
 constexpr double kBeatsInLease = 5;
-constexpr int kTries = 20;
 constexpr std::string_view kHeartbeat = ".heartbeat";
 
 std::string ThisMachine() {
@@ -64,12 +64,48 @@ struct ClosedAtEnd {
   }
 };
 
+// A complete part, locked until it is gone or has another name.
+class WrittenPart {
+ public:
+  WrittenPart(const std::string& target, const std::string& content) : part_(CreatePart(target)) {
+    try {
+      WriteAll(part_.descriptor, part_.path, content);
+      if (fsync(part_.descriptor) != 0) {
+        ThrowFileError(part_.path, "write", errno);
+      }
+    } catch (const Error&) {
+      End();
+      throw;
+    }
+  }
+  ~WrittenPart() { End(); }
+  WrittenPart(const WrittenPart&) = delete;
+  WrittenPart& operator=(const WrittenPart&) = delete;
+
+  const std::string& path() const { return part_.path; }
+  bool Rename(const std::string& target) {
+    renamed_ = rename(part_.path.c_str(), target.c_str()) == 0;
+    return renamed_;
+  }
+
+ private:
+  void End() {
+    if (!renamed_) {
+      unlink(part_.path.c_str());
+    }
+    close(part_.descriptor);
+  }
+
+  CreatedPart part_;
+  bool renamed_ = false;
+};
+
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
 
 SharedFolder::SharedFolder(std::string folder, Options options)
-    : folder_(std::move(folder)), options_(std::move(options)), process_(RandomName()) {
+    : folder_(std::move(folder)), options_(std::move(options)) {
   if (options_.machine.empty()) {
     options_.machine = ThisMachine();
   }
@@ -100,23 +136,14 @@ void SharedFolder::BeginBeating() {
   }
   StopBeating();  // somebody took this worker for dead
   worker_ = fmt::format("worker-{}{}", RandomName(), kHeartbeat);
-  for (int tried = 1;; ++tried) {
-    const std::string part = PathOf(fmt::format("{}.{}-{}.part", worker_, process_, ++parts_));
-    heartbeat_ = open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (heartbeat_ < 0) {
-      ThrowFileError(folder_, "write into the folder", errno);
-    }
-    flock(heartbeat_, LOCK_EX | LOCK_NB);  // a file system without locks: the lease alone counts
-    Beat();
-    if (rename(part.c_str(), PathOf(worker_).c_str()) == 0) {
-      break;
-    }
-    const int error = errno;  // ENOENT: as in WriteOnce()
-    unlink(part.c_str());
+  const CreatedPart part = CreatePart(PathOf(worker_));  // a file system without locks: the lease alone counts
+  heartbeat_ = part.descriptor;
+  Beat();
+  if (rename(part.path.c_str(), PathOf(worker_).c_str()) != 0) {
+    const int error = errno;
+    unlink(part.path.c_str());
     close(std::exchange(heartbeat_, -1));
-    if (error != ENOENT || tried == kTries) {
-      ThrowFileError(folder_, "write into the folder", error);
-    }
+    ThrowFileError(folder_, "write into the folder", error);
   }
   stopping_ = false;
   beating_ = std::thread([this] {
@@ -190,86 +217,44 @@ bool SharedFolder::Claim(const std::string& part) {
     ++number;
   }
   for (;; ++number) {
-    const std::string path = PathOf(name_of(number));
-    const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.descriptor >= 0) {
-      try {
-        WriteAll(file.descriptor, path, worker_);
-      } catch (const Error&) {
-        unlink(path.c_str());  // others would wait for a lease
-        throw;
-      }
+    if (WriteOnce(name_of(number), worker_)) {  // as a whole: others would wait a lease for half a name
       return true;
     }
-    if (errno != EEXIST) {
-      ThrowFileError(path, "create", errno);
-    }
     const std::string owner = Read(name_of(number)).value_or("");
-    const bool ended = owner.ends_with(kHeartbeat) ? HasEnded(owner) : IsLate(path, owner);  // half a name: dying
+    const bool ended = owner.ends_with(kHeartbeat) ? HasEnded(owner) : IsLate(PathOf(name_of(number)), owner);
     if (!ended) {
       return false;
     }
   }
 }
 
-std::string SharedFolder::WritePart(const std::string& name, const std::string& content) {
-  const int64_t number = [&] {
-    const std::lock_guard lock(mutex_);
-    return ++parts_;
-  }();
-  std::string path = PathOf(fmt::format("{}.{}-{}.part", name, process_, number));
-  try {
-    const ClosedAtEnd file{open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.descriptor < 0) {
-      ThrowFileError(path, "create", errno);
-    }
-    WriteAll(file.descriptor, path, content);
-    if (fsync(file.descriptor) != 0) {
-      ThrowFileError(path, "write", errno);
-    }
-  } catch (const Error&) {
-    unlink(path.c_str());
-    throw;
-  }
-  return path;
-}
-
-// ENOENT: another process that found nobody at work here took the part for one of the dead and removed it.
 bool SharedFolder::WriteOnce(const std::string& name, const std::string& content) {
   const std::string path = PathOf(name);
-  for (int tried = 1; !Exists(path); ++tried) {
-    const std::string part = WritePart(name, content);
-    const int error = link(part.c_str(), path.c_str()) == 0 ? 0 : errno;
-    struct stat info {};
-    const bool linked =
-        error == 0 || (stat(part.c_str(), &info) == 0 && info.st_nlink == 2);  // the answer was lost (NFS)
-    const bool has_no_links = error != EEXIST && error != ENOENT;
-    if (linked || !has_no_links || Exists(path)) {
-      unlink(part.c_str());
-      if (linked) {
-        return true;
-      }
-    } else if (rename(part.c_str(), path.c_str()) == 0) {
-      return true;
-    }
-    if (tried == kTries) {
-      unlink(part.c_str());
-      ThrowFileError(path, "create", error);
-    }
+  if (Exists(path)) {
+    return false;
   }
-  return false;
+  WrittenPart part(path, content);
+  if (link(part.path().c_str(), path.c_str()) == 0) {
+    return true;
+  }
+  const int error = errno;
+  struct stat info {};
+  if (stat(part.path().c_str(), &info) == 0 && info.st_nlink == 2) {  // the answer was lost (NFS)
+    return true;
+  }
+  if (Exists(path)) {
+    return false;
+  }
+  if (error == EEXIST || error == ENOENT || !part.Rename(path)) {  // else there are no links here
+    ThrowFileError(path, "create", error);
+  }
+  return true;
 }
 
 void SharedFolder::Replace(const std::string& name, const std::string& content) {
-  for (int tried = 1;; ++tried) {
-    const std::string part = WritePart(name, content);
-    if (rename(part.c_str(), PathOf(name).c_str()) == 0) {
-      return;
-    }
-    if (const int error = errno; error != ENOENT || tried == kTries) {
-      unlink(part.c_str());
-      ThrowFileError(PathOf(name), "replace", error);
-    }
+  const std::string path = PathOf(name);
+  if (WrittenPart part(path, content); !part.Rename(path)) {
+    ThrowFileError(path, "replace", errno);
   }
 }
 

@@ -13,12 +13,12 @@
 namespace lamina {
 
 /// Each worker has a file that it changes every few seconds, its heartbeat; a part of the work is claimed by creating a
-/// file that names the worker (O_EXCL). Whoever wants a claimed part watches the owner's heartbeat: one that did not
+/// file that names the worker, as a whole. Whoever wants a claimed part watches the owner's heartbeat: one that did not
 /// change for the lease, on the watcher's own steady clock, has died, and the next claim of the part is open to all.
 /// Clocks of hosts are never compared. On the owner's machine a death shows at once (the heartbeat is locked), and a
 /// worker that ends removes its heartbeat. A claim saves work and is no lock: an owner that only slept may finish a
 /// part twice, so results are written once (WriteOnce) and the first one counts. Needs exclusive creation of files and
-/// hard links (or renames), which NFS has. Thread-safe.
+/// hard links, which NFS has. With renames alone a part may be claimed, and done, twice. Thread-safe.
 class SharedFolder {
  public:
   struct Options {
@@ -57,14 +57,11 @@ class SharedFolder {
   void Beat();
   bool HasEnded(const std::string& worker);
   bool IsLate(const std::string& key, const std::string& beat);
-  std::string WritePart(const std::string& name, const std::string& content);
 
   std::string folder_;
   Options options_;
-  std::string process_;  // tells this worker's files from those of others
   std::mutex mutex_;
   std::map<std::string, Sighting> seen_;
-  int64_t parts_ = 0;   // files begun, for their names
   std::string worker_;  // the name of the heartbeat's file; empty before the first claim
   int heartbeat_ = -1;  // its descriptor, locked
   int64_t beats_ = 0;

@@ -59,19 +59,19 @@ std::vector<Row> DataRows() {
   return {
       Row("data", &S::data,
           "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is",
-          {.trials = kSame, .reads = &DataFiles}),
-      Row("test", &S::test, "Test data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
+          {.trials = kSame, .reads = &DataFiles, .basic = true}),
+      Row("test", &S::test, "Test data in a file of its own", {.trials = kSame, .reads = &DataFiles, .basic = true}),
       Row("validation", &S::validation, "Validation data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
       Row("target", &S::target, "Target column(s) by name or number (-1: the last one); default: the last one",
-          {.trials = kSame, .of_columns = true}),
-      Row("drop", &S::drop, "Columns to leave out, by name or number", {.of_columns = true}),
+          {.trials = kSame, .of_columns = true, .basic = true}),
+      Row("drop", &S::drop, "Columns to leave out, by name or number", {.of_columns = true, .basic = true}),
       Row("use", &S::use,
           "Columns to use although they look useless: the same value everywhere, identifiers, free text (others of "
           "that "
           "kind are left out, which is said)",
           {.of_columns = true}),
       Row("task", &S::task, "auto, classification or regression; auto: by the values of the target",
-          {.choices = &Names<kTasks>, .trials = kSame}),
+          {.choices = &Names<kTasks>, .trials = kSame, .basic = true}),
       Row("header", &S::header, "CSV: is the first line names? auto, yes or no",
           {.choices = &Names<kHeaders>, .reads_file = true}),
       Row("separator", &S::separator,
@@ -133,7 +133,7 @@ std::vector<Row> DataRows() {
       Row("split", &S::split,
           "Shares of training, validation and test rows, summing to 1; default: 5:1:0 where the test data is given "
           "apart, 0.6,0.2,0.2 otherwise",
-          {.range = kShare, .trials = kSame, .of_columns = true}),
+          {.range = kShare, .trials = kSame, .of_columns = true, .basic = true}),
       Row("stratify", &S::stratify, "Split every class by those shares",
           {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
       Row("split-by", &S::split_by,
@@ -198,10 +198,10 @@ std::vector<Row> NetworkRows() {
           "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
           "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
           "tables where nothing is said of network and training, else plain; in a search and on backend cuda plain",
-          {.choices = &RecipeNames}),
+          {.choices = &RecipeNames, .basic = true}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
-          {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }}),
+          {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }, .basic = true}),
       Row("activation", &S::activation,
           "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp() +
               "; auto: by the recipe (plain: relu)",
@@ -276,7 +276,8 @@ std::vector<Row> MachineRows() {
   return {
       Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames}),
       Row("threads", &S::threads, "Threads to use; 0: all cores", {.range = kThreadCounts, .trials = kOutside}),
-      Row("model", &S::model, "Write the trained model to this file", {.trials = kOutside, .writes = true}),
+      Row("model", &S::model, "Write the trained model to this file",
+          {.trials = kOutside, .writes = true, .basic = true}),
       Row("overwrite", &S::overwrite,
           "Replace the file of --model where it holds a model of other data or of another target (one of the same is "
           "always replaced)",

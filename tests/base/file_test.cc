@@ -8,12 +8,16 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "lamina/base/error.h"
+#include "lamina/base/part_file.h"
 #include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
 
@@ -90,6 +94,43 @@ TEST(AtomicFile, AKilledWriterLeavesTheOldFile) {
   close(ready[0]);
   close(ready[1]);
   EXPECT_EQ(ReadFile(path), "old");
+}
+
+// From its creation until it has its final name, a part is its writer's, whoever else looks for parts of the dead.
+TEST(PartFile, NobodyTakesThePartOfALivingWriter) {
+  const TemporaryFolder folder;
+  constexpr int kFiles = 300;
+  std::atomic<bool> done = false;
+  std::vector<std::thread> lookers;
+  for (int i = 0; i < 3; ++i) {
+    lookers.emplace_back([&] {
+      while (!done) {
+        RemoveAbandonedParts(folder.Path(), [](std::string_view) { return true; });
+      }
+    });
+  }
+  for (int i = 0; i < kFiles; ++i) {
+    EXPECT_NO_THROW(WriteFileAtomically(folder.Path("f"), std::to_string(i)));
+    EXPECT_EQ(ReadFile(folder.Path("f")), std::to_string(i));
+  }
+  done = true;
+  for (std::thread& looker : lookers) {
+    looker.join();
+  }
+  EXPECT_EQ(folder.Count(), 1) << "parts are left";
+}
+
+TEST(PartFile, TwoThreadsWriteOneFile) {
+  const TemporaryFolder folder;
+  PartFile first(folder.Path("f"));
+  PartFile second(folder.Path("f"));
+  WriteAt(first.descriptor(), "longer", 6, 0, first.path());
+  WriteAt(second.descriptor(), "two", 3, 0, second.path());
+  first.Commit();
+  EXPECT_EQ(ReadFile(folder.Path("f")), "longer");
+  second.Commit();
+  EXPECT_EQ(ReadFile(folder.Path("f")), "two");
+  EXPECT_EQ(folder.Count(), 1);
 }
 
 TEST(AtomicFile, FullDisk) {

@@ -4,10 +4,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "lamina/base/part_file.h"
 #include "tests/caught_error.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -81,6 +86,27 @@ TEST(StoredSearch, DamageIsAnErrorThatNamesTheFile) {
   refuses("{\"format\": ", "not JSON");
   refuses("[1]", "cannot be read");
   refuses(std::string(500'000, '['), "nested deeper");
+}
+
+// A worker that has claimed nothing shows no heartbeat, and writes all the same.
+TEST(SearchState, PartsOfTheLivingStayAndThoseOfTheDeadGo) {
+  const TemporaryFolder folder;
+  const json definition = {{"epochs", 2}};
+  folder.Write("trial-2.checkpoint.77.part", "left by a worker that was killed");
+  const char* const names[] = {"trial-1.checkpoint", "trial-1.stage-1.json", "trial-1.stage-1.claim-1", "stage-1.json",
+                               "worker-1.heartbeat"};
+  std::vector<std::unique_ptr<PartFile>> written;
+  for (const char* name : names) {
+    written.push_back(std::make_unique<PartFile>(folder.Path(name)));
+  }
+  SearchState starting(folder.Path("."), definition, 60);
+  EXPECT_EQ(starting.others(), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.Path("trial-2.checkpoint.77.part")));
+  starting.Finish({}, 0);
+  for (const auto& part : written) {
+    EXPECT_NO_THROW(part->Commit());
+    EXPECT_TRUE(std::filesystem::exists(part->path()));
+  }
 }
 
 }  // namespace
