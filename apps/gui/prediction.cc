@@ -167,6 +167,7 @@ std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const 
   ReadOptions options;
   options.header = Header::kYes;
   options.separator = ',';
+  options.strict = true;  // who types can correct
   model->preprocessor.AddTo(options);
   Table table = ReadCsv(names + "\n" + (line.empty() ? "\"\"" : line) + "\n", "", options);
   table.lines.clear();  // of a file that is none
