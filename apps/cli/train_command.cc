@@ -67,10 +67,12 @@ void PrintStart(const TrainSession& session) {
     std::fflush(stdout);
     return;
   }
-  const std::string& recipe = session.settings().recipe;
-  fmt::print("network {} ({}), {} parameters, {}, loss {}{}; {}\n", network.ShapeText(), ActivationsText(network),
-             WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
-             recipe == "plain" ? "" : ", recipe " + recipe, session.backend().Describe());
+  if (!session.recipe_remark().empty()) {
+    fmt::print("note: {}\n", session.recipe_remark());
+  }
+  fmt::print("network {} ({}), {} parameters, {}, loss {}, recipe {}; {}\n", network.ShapeText(),
+             ActivationsText(network), WithThousands(network.parameter_count()), DTypeName(network.dtype()),
+             session.model().loss.Text(), session.settings().recipe, session.backend().Describe());
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
     fmt::print("{}\n", remark);
   }

@@ -8,16 +8,36 @@
 
 #include "lamina/base/names.h"
 #include "lamina/base/setting.h"
+#include "lamina/base/text.h"
+#include "lamina/train/method.h"
+#include "lamina/train/schedule.h"
 #include "lamina/train/settings_text.h"
 
 namespace lamina {
 namespace {
 
 // The numbers of RealMLP-TD-S are those of its parametrisation and update rule.
-bool HasItsRates(const TrainSettings& s) { return s.optimizer == "adam" && s.parametrization == "ntk"; }
-bool HasOpenEpochs(const TrainSettings& s) { return !s.epochs; }                      // 20 epochs are 20 epochs
-bool HasOpenPatience(const TrainSettings& s) { return s.patience.value_or(0) == 0; }  // it counts epochs, not waves
-bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam"; }
+bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam" || s.optimizer == "adamw"; }
+bool HasItsRates(const TrainSettings& s) { return IsAdam(s) && s.parametrization == "ntk"; }
+bool RatesInWaves(const TrainSettings& s) { return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4); }
+bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s); }  // 20 epochs are 20 epochs
+bool KeepsByWaves(const TrainSettings& s) {
+  return s.patience.value_or(0) == 0 && RatesInWaves(s);
+}  // it counts epochs
+
+// Text of --layers with another neuron than dot ones.
+bool NamesOtherNeurons(const TrainSettings& s) {
+  bool others = false;
+  std::string layer;  // commas inside parentheses do not separate layers
+  for (const std::string_view piece : SplitText(s.layers, ',')) {
+    layer += std::string(piece);
+    if (std::count(layer.begin(), layer.end(), '(') == std::count(layer.begin(), layer.end(), ')')) {
+      others |= !layer.empty() && layer != kAutoText && !layer.starts_with("dot-");
+      layer.clear();
+    }
+  }
+  return others;
+}
 
 struct RecipeRow {
   std::string_view setting;
@@ -33,7 +53,7 @@ constexpr RecipeRow kRows[] = {
     {"scale", "", "robust", "robust"},
     {"hidden", "128", "256,256,256", "256,256,256"},
     {"activation", "relu", "selu", "mish"},
-    {"parametrization", "standard", "ntk", "ntk"},
+    {"parametrization", "standard", "ntk", "ntk", &IsAdam},
     {"bias-rate", "1", "0.1", "0.1"},
     {"number-embedding", "none", "none", "none"},
     {"category-embedding", "0", "0", "0"},
@@ -46,11 +66,27 @@ constexpr RecipeRow kRows[] = {
     {"weight-decay", "", "0", "0"},
     {"schedule", "constant", "coslog4", "coslog4"},
     {"patience", "", "0", "0"},
-    {"patience-waves", "0", "1", "1", &HasOpenEpochs},
+    {"patience-waves", "0", "1", "1", &EndsByWaves},
     {"monitor", "loss", "accuracy", "loss"},
     {"keep", "auto", "last_best", "last_best"},
-    {"keep", "", "best_wave", "best_wave", &HasOpenPatience},
+    {"keep", "", "best_wave", "best_wave", &KeepsByWaves},
 };
+
+// What recipe tabular cannot be trained with, and why.
+struct Obstacle {
+  std::string_view setting;
+  bool (*given)(const TrainSettings&);
+  std::string_view reason;
+};
+
+constexpr Obstacle kObstacles[] = {
+    {"backend", [](const TrainSettings& s) { return s.backend == "cuda"; }, "cuda has no front scale"},
+    {"optimizer", [](const TrainSettings& s) { return s.optimizer == kLbfgs; },
+     "lbfgs takes all rows a step, without rates and schedules"},
+    {"shards", [](const TrainSettings& s) { return s.shards > 0; }, "cuts steps, and a front scale is of whole ones"},
+    {"shard-data", [](const TrainSettings& s) { return s.shard_data; },
+     "cuts steps, and a front scale is of whole ones"},
+    {"layers", &NamesOtherNeurons, "names neurons without a rate of the recipe, which is for dot layers"}};
 
 bool IsOpen(const TrainSettings& settings, std::string_view name) {
   const std::string text = SettingText(settings, name);
@@ -61,32 +97,44 @@ bool IsOpen(const TrainSettings& settings, std::string_view name) {
 
 std::vector<std::string> RecipeNames() { return {"auto", "plain", "tabular"}; }
 
+std::string WhyNotTabular(const TrainSettings& settings) {
+  if (!LearnsByGradient(settings)) {
+    return "";
+  }
+  for (const Obstacle& obstacle : kObstacles) {
+    if (obstacle.given(settings)) {
+      return fmt::format("--{} {}", obstacle.setting, obstacle.reason);
+    }
+  }
+  return "";
+}
+
 std::string RecipeFor(const TrainSettings& settings, bool images) {
-  if (settings.recipe != "auto") {
+  if (settings.recipe != kAutoText) {
     return settings.recipe;
   }
-  const TrainSettings defaults;
-  const std::span<const Setting<TrainSettings>> rows = SettingRows<TrainSettings>();
-  const bool given = std::any_of(rows.begin(), rows.end(), [&](const Setting<TrainSettings>& row) {
-    const bool of_recipes = row.group == kNetworkGroup || row.group == kMethodGroup || row.group == kTrainingGroup;
-    constexpr std::string_view kOthers[] = {"recipe", "dtype", "precision", "seed"};
-    return of_recipes && std::find(std::begin(kOthers), std::end(kOthers), row.name) == std::end(kOthers) &&
-           SettingText(settings, row.name) != SettingText(defaults, row.name);
-  });
-  const bool scales_inputs = settings.backend != "cuda";  // the front scale of tabular
-  return images || given || !scales_inputs ? "plain" : "tabular";
+  return images || !LearnsByGradient(settings) || !WhyNotTabular(settings).empty() ? "plain" : "tabular";
+}
+
+std::string RecipeRemark(const TrainSettings& given, bool images) {
+  const std::string reason = given.recipe == kAutoText && !images ? WhyNotTabular(given) : "";
+  return reason.empty() ? "" : "recipe plain instead of tabular: " + reason;
 }
 
 TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {
   CheckChoice("recipe", settings.recipe, RecipeNames());
-  const bool plain = settings.recipe != "tabular";
+  const bool plain = RecipeFor(settings, /*images=*/false) != "tabular";
   TrainSettings whole = settings;
+  whole.recipe = plain ? "plain" : "tabular";
   for (const RecipeRow& row : kRows) {
     const std::string_view value = plain ? row.plain : classes ? row.classes : row.numbers;
     const bool taken = plain || row.only_if == nullptr || row.only_if(whole);
     if (!value.empty() && taken && IsOpen(settings, row.setting)) {
       SetSetting(whole, row.setting, value);
     }
+  }
+  if (whole.parametrization == kAutoText) {  // of another rule than the recipe's
+    whole.parametrization = "standard";
   }
   if (!whole.label_smoothing) {
     whole.label_smoothing = 0;

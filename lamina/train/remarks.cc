@@ -16,11 +16,10 @@ namespace {
 constexpr double kStillFalling = 0.01;  // of the loss, over the last quarter of the epochs
 constexpr double kChanceMargin = 0.005;
 constexpr size_t kMostNamed = 5;
-
-// What is given beside recipe auto would be taken for a network of one's own: the recipe has to be named then.
-std::string_view OfRecipe(const TrainSession& session) {
-  return session.settings().recipe == "tabular" ? "--recipe tabular " : "";
-}
+constexpr double kBalancedMargin = 0.05;  // of the mean recall of the classes above chance
+constexpr int64_t kFewTestRows = 30;
+constexpr double kLearntByHeart = 0.98;  // of the training rows
+constexpr double kOverfittingGap = 0.2;
 
 std::string StillFalling(const TrainSession& session, const History& history) {
   const auto count = std::ssize(history.epochs);
@@ -35,8 +34,8 @@ std::string StillFalling(const TrainSession& session, const History& history) {
   }
   return fmt::format(
       "the validation loss was still falling at the end ({:.4g} in epoch {}, {:.4g} in epoch {}): train longer, for "
-      "example with {}--epochs {}",
-      before.validation_loss, before.epoch, best.validation_loss, best.epoch, OfRecipe(session), 2 * count);
+      "example with --epochs {}",
+      before.validation_loss, before.epoch, best.validation_loss, best.epoch, 2 * count);
 }
 
 // Rows that were learnt by heart say nothing about others.
@@ -61,7 +60,38 @@ std::pair<size_t, double> MostFrequent(const Dataset& data, size_t classes) {
           static_cast<double>(*most) / static_cast<double>(std::max<int64_t>(1, data.size()))};
 }
 
-std::string NeverLeftChance(const TrainSession& session, const History& history) {
+std::string FewTestRows(int64_t rows) {
+  return rows == 0 || rows >= kFewTestRows
+             ? ""
+             : fmt::format("the test result is of {} alone, and chance decides much of it: --folds 5 tests every row",
+                           WithThousands(rows) + Plural(rows, " row{s}"));
+}
+
+std::string Overfits(const TrainSession& session, const History& history) {
+  if (session.model().preprocessor.targets().class_names().empty() || session.validation().size() == 0 ||
+      history.best_epoch < 1) {
+    return "";
+  }
+  const EpochRecord& best = history.epochs[static_cast<size_t>(history.best_epoch - 1)];
+  const double learnt = history.epochs.back().train_accuracy;
+  if (!(learnt >= kLearntByHeart && learnt - best.validation_accuracy >= kOverfittingGap)) {
+    return "";
+  }
+  return fmt::format(
+      "the network learnt the training rows by heart ({:.2f} % of them right, {:.2f} % of the validation rows): more "
+      "rows, fewer columns (--drop) or --weight-decay help",
+      100 * learnt, 100 * best.validation_accuracy);
+}
+
+// Whether the classes are told apart where the accuracy, which a frequent class decides, does not show it.
+bool TellsClassesApart(const TrainResult& result) {
+  return result.test && result.test->classification &&
+         result.test->classification->macro_recall >
+             1.0 / static_cast<double>(result.test->classification->classes.size()) + kBalancedMargin;
+}
+
+std::string NeverLeftChance(const TrainSession& session, const TrainResult& result) {
+  const History& history = result.history;
   const std::vector<std::string>& classes = session.model().preprocessor.targets().class_names();
   if (classes.empty() || history.epochs.empty()) {
     return "";
@@ -72,13 +102,13 @@ std::string NeverLeftChance(const TrainSession& session, const History& history)
     best = std::max(best, validated ? record.validation_accuracy : record.train_accuracy);
   }
   const auto [name, share] = MostFrequent(validated ? session.validation() : session.train(), classes.size());
-  if (best > share + kChanceMargin || share >= 1) {
+  if (best > share + kChanceMargin || share >= 1 || TellsClassesApart(result)) {
     return "";
   }
   return fmt::format(
-      "the accuracy never left that of always answering '{}' ({:.2f} %): try another {}--learning-rate (a tenth, "
+      "the accuracy never left that of always answering '{}' ({:.2f} %): try another --learning-rate (a tenth, "
       "ten times), more neurons or other inputs",
-      classes[name], 100 * share, OfRecipe(session));
+      classes[name], 100 * share);
 }
 
 }  // namespace
@@ -112,8 +142,10 @@ std::vector<std::string> RemarksOn(const TrainSession& session, const TrainResul
   };
   add(InBothParts("test", session.encode_report().test_rows_in_training, session.test().size()));
   add(InBothParts("validation", session.encode_report().validation_rows_in_training, session.validation().size()));
+  add(FewTestRows(session.test().size()));
   add(StillFalling(session, result.history));
-  add(NeverLeftChance(session, result.history));
+  add(Overfits(session, result.history));
+  add(NeverLeftChance(session, result));
   if (result.test && result.test->classification) {
     std::vector<std::string> never = NeverPredicted(*result.test->classification);
     if (!never.empty() && session.settings().class_weights.empty()) {

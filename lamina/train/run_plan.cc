@@ -227,6 +227,7 @@ RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const 
   settings.recipe = RecipeFor(given, raw.main.train.is_image);
   RunPlan plan;
   plan.recipe = settings.recipe;
+  plan.recipe_remark = RecipeRemark(given, raw.main.train.is_image);
   plan.data = PlanData(settings, raw, custom);
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);

@@ -91,7 +91,8 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
-  std::string recipe;  // RecipeFor()
+  std::string recipe;         // RecipeFor()
+  std::string recipe_remark;  // RecipeRemark() of the settings given
   DataPlan data;
   NetworkPlan network;
 

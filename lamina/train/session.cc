@@ -152,11 +152,13 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   }
   DataProfile profile;
   if (encoded) {
+    recipe_remark_ = RecipeRemark(settings_, encoded->is_image);
     settings_ = encoded->settings;
     data_ = std::make_shared<const TrainData>(std::move(encoded->data));
     profile = std::move(encoded->profile);
   } else {
     const RawData& raw = given != nullptr ? *given : *read;
+    recipe_remark_ = RecipeRemark(settings_, raw.main.train.is_image);
     settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
     TrainData data = EncodeData(raw, settings_, custom_, fitted, {{}, share});
     const std::vector<int64_t> all_rows = std::exchange(data.all_rows, {});

@@ -93,6 +93,8 @@ class TrainSession {
   const EncodeReport& encode_report() const;
   /// What reading and fitting decided about columns, and how many rows were left out for missing values.
   const std::vector<ColumnDecision>& decisions() const;
+  /// RecipeRemark() of the settings given.
+  const std::string& recipe_remark() const { return recipe_remark_; }
   int64_t left_out_rows() const;
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
   const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
@@ -126,6 +128,7 @@ class TrainSession {
   std::optional<TrainState> resume_state_;
   std::optional<FoundByFolds> found_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
+  std::string recipe_remark_;
   double load_seconds_ = 0;
 };
 

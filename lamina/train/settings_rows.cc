@@ -197,8 +197,9 @@ std::vector<Row> NetworkRows() {
       Row("recipe", &S::recipe,
           "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
           "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-          "tables where nothing is said of network and training, else plain; in a search and on backend cuda plain",
-          {.choices = &RecipeNames, .basic = true}),
+           "tables, plain for images, in a search, and with what tabular cannot do (it is said): backend cuda, lbfgs, "
+           "shards, layers of distances",
+           {.choices = &RecipeNames, .basic = true}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
           {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }, .basic = true}),

@@ -52,7 +52,7 @@ class DefaultsTest(CliTest):
         self.write("few.csv", blob_rows(150))
         few = self.train_json("--data", "few.csv", "--recipe", "plain")
         self.write("many.csv", clouds(12000))
-        many = self.train_json("--data", "many.csv", "--hidden", "8")
+        many = self.train_json("--data", "many.csv", "--recipe", "plain", "--hidden", "8")
         self.assertGreater(few["epochs"], 2 * many["epochs"])
         self.assertLess(few["batch"], many["batch"])
         self.assertEqual(self.train_json("--data", "few.csv", "--epochs", "20")["epochs"], 20)
@@ -65,22 +65,37 @@ class DefaultsTest(CliTest):
         self.write("blobs.csv", blob_rows(150))
         self.assertIn("(selu, selu, selu, ", self.succeed("train", "blobs.csv").out)
         self.assertIn(", recipe tabular; ", self.succeed("train", "blobs.csv", "--seed", "3", "--scale", "minmax").out)
-        for said in (("--hidden", "5"), ("--epochs", "3"), ("--method", "elm"), ("--recipe", "plain")):
-            self.assertNotIn("tabular", self.succeed("train", "blobs.csv", *said).out, said)
+        self.assertNotIn("tabular", self.succeed("train", "blobs.csv", "--method", "elm").out)
+        self.assertIn(", recipe plain; ", self.succeed("train", "blobs.csv", "--recipe", "plain").out)
         self.assertIn("0.00 MB of gradients", self.succeed("train", "blobs.csv", "--plan").out)  # ranks train one layer
+
+    def test_a_flag_changes_what_it_names(self):
+        """N6"""
+        self.write("blobs.csv", blob_rows(150))
+        for said, activations in ((("--hidden", "5"), "(selu, "), (("--epochs", "3"), "(selu, selu, selu, "), (("--batch", "16"), "(selu, selu, selu, "),
+                                  (("--patience", "4"), "(selu, selu, selu, "), (("--layers", "dot-relu:5,auto"), "(relu, ")):
+            out = self.succeed("train", "blobs.csv", *said).out
+            self.assertIn(", recipe tabular; ", out, said)
+            self.assertIn(activations, out, said)
+            self.assertNotIn("recipe plain", out, said)
+        for said, why in ((("--optimizer", "lbfgs"), "lbfgs takes all rows a step"), (("--shards", "2"), "cuts steps"), (("--layers", "rbf:5,auto"), "for dot layers")):
+            out = self.succeed("train", "blobs.csv", *said).out
+            self.assertIn("note: recipe plain instead of tabular: ", out, said)
+            self.assertIn(why, out, said)
+            self.assertIn(", recipe plain; ", out, said)
 
     def test_stops_early_and_keeps_the_best_epoch(self):
         """H5"""
         self.write("noise.csv", [["a", "b", "c"]] + [[f"{random.Random(i).random():.4f}", f"{random.Random(-i).random():.4f}", "xy"[i % 7 % 2]]
                                                     for i in range(300)])
-        run = self.train_json("--data", "noise.csv", "--hidden", "64")
+        run = self.train_json("--data", "noise.csv", "--recipe", "plain", "--hidden", "64")
         self.assertLess(len(run["history"]["epochs"]), run["epochs"])
         self.assertEqual(run["history"]["stop_reason"], "early_stopping")
-        fixed = self.train_json("--data", "noise.csv", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--model", "best")
-        last = self.train_json("--data", "noise.csv", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last")
+        fixed = self.train_json("--data", "noise.csv", "--recipe", "plain", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--model", "best")
+        last = self.train_json("--data", "noise.csv", "--recipe", "plain", "--hidden", "64", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last")
         self.assertLess(fixed["history"]["best_epoch"], 60)
         self.assertNotEqual(fixed["test"]["loss"], last["test"]["loss"])
-        self.assertIn("the last one is kept", self.succeed("train", "noise.csv", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last").out)
+        self.assertIn("the last one is kept", self.succeed("train", "noise.csv", "--recipe", "plain", "--epochs", "60", "--learning-rate", "0.05", "--keep", "last").out)
 
     def test_says_what_went_wrong(self):
         """C3, C4, M4, M20"""
@@ -96,6 +111,30 @@ class DefaultsTest(CliTest):
         self.assertIn("--class-weights balanced", said)
         self.assertIn("class 'yes' is never predicted", self.succeed("evaluate", "m", "rare.csv").out)
         self.refuse("train", "clouds.csv", "--optimizer", "adam", "--learning-rate", "1e38", says=("0.001 instead of 1e+38",))
+
+    def test_rare_classes_that_are_told_apart_are_not_called_chance(self):
+        """N7: accuracy hardly above that of the frequent class, and most rows of the rare one found."""
+        rng = random.Random(3)
+        rows = [["a", "b", "state"]]
+        for i in range(1000):
+            bad = i % 100 == 0
+            rows.append([f"{rng.gauss(6 if bad else 0, 1):.4f}", f"{rng.gauss(0, 1):.4f}", "bad" if bad else "ok"])
+        self.write("sensor.csv", rows)
+        self.assertNotIn("never left", self.succeed("train", "sensor.csv", "--stratify", "--class-weights", "balanced", "--epochs", "20").out)
+
+    def test_few_test_rows_and_overfitting_are_said(self):
+        """N7, H9"""
+        rng = random.Random(5)
+        noise = [[f"x{j}" for j in range(40)] + ["class"]]
+        noise += [[f"{rng.gauss(0, 1):.3f}" for _ in range(40)] + [rng.choice(["u", "v"])] for _ in range(120)]
+        self.write("noise40.csv", noise)
+        said = self.succeed("train", "noise40.csv", "--epochs", "60", "--keep", "last").out
+        self.assertIn("the test result is of 24 rows alone", said)
+        self.assertIn("learnt the training rows by heart", self.succeed("train", "noise40.csv", "--epochs", "60").out)
+        self.write("blobs.csv", blob_rows(300))
+        well = self.succeed("train", "blobs.csv").out
+        self.assertNotIn("alone, and chance", well)
+        self.assertNotIn("by heart", well)
 
     def test_search_ranks_by_the_best_epoch(self):
         """H6"""

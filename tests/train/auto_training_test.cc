@@ -31,6 +31,7 @@ TEST(AutoTraining, NothingIsWatchedWithoutValidationRows) {
 TEST(AutoTraining, WhatIsGivenStays) {
   const TrainRows rows{1000, 200};
   TrainSettings settings;
+  settings.recipe = "plain";
   const TrainOptions open = TrainOptionsFrom(settings, Loss::kMse, rows);
   EXPECT_EQ(open.epochs, AutoTrainingFor(rows).epochs);
   EXPECT_EQ(open.batch, AutoTrainingFor(rows).batch);

@@ -46,6 +46,7 @@ std::string MixedCsv(int rows) {
 
 TrainSettings SettingsFor(const std::string& data, const std::string& target) {
   TrainSettings settings;
+  settings.recipe = "plain";
   settings.data = data;
   settings.target = {target};
   settings.hidden = {8};

@@ -1,7 +1,9 @@
 // Recipes: what is open follows them, what is given stays, and what was written before them means what it meant.
 #include "lamina/train/recipe.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "lamina/train/run_plan.h"
@@ -54,7 +56,9 @@ TEST(Recipe, WavesEndTrainingOnlyWhereNobodySaysHowLong) {
 }
 
 TEST(Recipe, PlainLeavesTrainingAsItWas) {
-  const TrainOptions options = TrainOptionsFrom(TrainSettings(), Loss::kMse, {100, 20, true, 5});
+  TrainSettings plain;
+  plain.recipe = "plain";
+  const TrainOptions options = TrainOptionsFrom(plain, Loss::kMse, {100, 20, true, 5});
   const AutoTraining by_rows = AutoTrainingFor({100, 20});
   EXPECT_EQ(options.epochs, by_rows.epochs);
   EXPECT_EQ(options.batch, by_rows.batch);
@@ -64,7 +68,7 @@ TEST(Recipe, PlainLeavesTrainingAsItWas) {
   EXPECT_EQ(options.schedule.kind, ScheduleKind::kConstant);
   EXPECT_EQ(options.keep, Keep::kAuto);
   EXPECT_TRUE(options.RatesOf(std::vector<LayerSpec>(2)).empty());
-  EXPECT_FALSE(LastStartsAtZero(TrainSettings()));
+  EXPECT_FALSE(LastStartsAtZero(plain));
 }
 
 // Of every setting that a recipe decides: a value that is not the recipe's.
@@ -107,38 +111,63 @@ TEST(Recipe, EpochsAreBoundedByTheRows) {
   EXPECT_LT(before, 64);
 }
 
-TEST(Recipe, AutoIsTabularForTablesWhereNothingIsSaid) {
-  TrainSettings settings;
-  settings.recipe = "auto";
-  EXPECT_EQ(RecipeFor(settings, false), "tabular");
-  EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
-  settings.backend = "cuda";
-  EXPECT_EQ(RecipeFor(settings, false), "plain") << "which has no front scale";
-  settings.backend = "threads";
-  settings.seed = 5;
-  settings.dtype = "f64";
-  settings.scale = "minmax";
-  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+// A flag changes what it names: each setting of network and training alone keeps the recipe, and every other choice
+// of it, or has a reason.
+TEST(Recipe, AutoStaysTabularWhateverIsGivenBesideIt) {
+  const std::map<std::string, std::string> choices = RecipeChoices(TrainSettings(), true);
+  EXPECT_EQ(choices, RecipeChoices(Tabular(), true));
+  int tried = 0;
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
-    if (row.group != kNetworkGroup && row.group != kTrainingGroup) {
+    if ((row.group != kNetworkGroup && row.group != kTrainingGroup) || row.name == "recipe") {
       continue;
     }
-    for (const char* text : {"7", "0.25", "tanh", "yes", "no", "cosine"}) {
+    for (const char* text : {"7", "0.25", "tanh", "yes", "no", "cosine", "adamw", "lbfgs", "dot-relu:8,auto"}) {
       TrainSettings given;
-      given.recipe = "auto";
       try {
         SetSetting(given, row.name, text);
+        CheckSettingRows(given);
       } catch (const Error&) {
         continue;
       }
-      const bool other = row.name == "dtype" || row.name == "precision" || row.name == "seed";
-      const bool default_value = SettingText(given, row.name) == SettingText(TrainSettings(), row.name);
-      EXPECT_EQ(RecipeFor(given, false), row.name == "recipe"     ? text
-                                         : other || default_value ? "tabular"
-                                                                  : "plain")
-          << row.name << " " << text;
+      ++tried;
+      SCOPED_TRACE(std::string(row.name) + " " + text);
+      const std::string why = WhyNotTabular(given);
+      EXPECT_EQ(RecipeFor(given, false), why.empty() ? "tabular" : "plain");
+      const bool told = !why.empty();
+      if (row.name == "layers" && !std::string_view(text).starts_with("dot-")) {
+        continue;  // no layers
+      }
+      EXPECT_EQ(told, row.name == "shards" || row.name == "shard-data"
+                          ? given.shards > 0 || given.shard_data
+                          : row.name == "optimizer" && std::string_view(text) == "lbfgs");
+      EXPECT_EQ(RecipeRemark(given, false).empty(), !told);
+      if (!told && row.name != "schedule" && row.name != "optimizer" && row.name != "epochs" &&
+          row.name != "patience" && row.name != "parametrization") {
+        for (const auto& [name, text_of] : RecipeChoices(given, true)) {
+          EXPECT_EQ(text_of, choices.at(name)) << name;
+        }
+      }
     }
   }
+  EXPECT_GT(tried, 30);
+}
+
+TEST(Recipe, PlainHasAReason) {
+  TrainSettings settings;
+  EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
+  EXPECT_EQ(RecipeRemark(settings, true), "");
+  settings.backend = "cuda";
+  EXPECT_EQ(RecipeFor(settings, false), "plain");
+  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda has no front scale"));
+  settings = {};
+  settings.layers = "rbf:8,auto";
+  EXPECT_EQ(RecipeFor(settings, false), "plain");
+  settings.layers = "dot-bipolar_sigmoid(gain=2,threshold=0):4,dot-softmax:2";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  settings = {};
+  settings.method = "elm";
+  EXPECT_EQ(RecipeFor(settings, false), "plain");
+  EXPECT_EQ(RecipeRemark(settings, false), "") << "no recipe counts";
   EXPECT_EQ(RecipeFor(Tabular(), true), "tabular") << "who asks for it gets it";
 }
 

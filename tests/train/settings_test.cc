@@ -205,6 +205,7 @@ TEST(Settings, LabelSmoothingNeedsClasses) {
 TEST(Settings, RatesAndMeansOfTheOptimizer) {
   for (const std::string& name : UpdateKindNames()) {
     TrainSettings settings;
+    settings.recipe = "plain";
     settings.optimizer = name;
     UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, DefaultLearningRate(rule.kind)) << name;
