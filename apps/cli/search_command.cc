@@ -17,6 +17,7 @@
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/search_plots.h"
+#include "lamina/search/default_check.h"
 #include "lamina/search/ensemble.h"
 #include "lamina/search/search.h"
 #include "lamina/train/command_line.h"
@@ -233,6 +234,13 @@ void PrintRanking(const Search& search, const SearchResult& result, const std::s
              line);
 }
 
+void PrintCheck(const Search& search, const SearchResult& result, const DefaultCheck& check) {
+  fmt::print("{}\n", check.Text());
+  if (check.comparison && !check.better()) {
+    fmt::print("the default again:\n  {}\n", TrainCommandLine(search.SettingsOf(result.trials.front())));
+  }
+}
+
 int RunSearch(const SearchCommand& command) {
   if (command.print_config) {
     fmt::print("{}", WriteConfig(command.settings));
@@ -282,8 +290,18 @@ int RunSearch(const SearchCommand& command) {
   const std::string line = TrainCommandLine(search.SettingsOf(best));
   if (text) {
     PrintRanking(search, result, line);
+    std::fflush(stdout);
   }
   json node = ResultJson(search, result, line);
+  const std::optional<DefaultCheck> check = CheckAgainstDefault(search, result, Interrupted);
+  if (!check) {
+    PrintToStderr("lamina: interrupted while comparing the best with the default; the ranking is done\n");
+    return kExitInterrupted;
+  }
+  node["default"] = ToJson(*check);
+  if (text) {
+    PrintCheck(search, result, *check);
+  }
   if (!command.csv.empty()) {
     WriteFileAtomically(command.csv, RankingCsv(result.trials, result.ranking, search.space(), search.keeps_best()));
     if (text) {

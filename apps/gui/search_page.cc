@@ -118,11 +118,12 @@ SearchPage::SearchPage(RunDocument& document, QWidget* parent)
   connect(&document_, &RunDocument::PlanChanged, this, &SearchPage::ShowState);
   connect(&worker_, &SearchWorker::StateChanged, this, &SearchPage::ShowState);
   connect(&worker_, &SearchWorker::Failed, this, &SearchPage::Failed);
-  connect(&worker_, &SearchWorker::Finished, this, [this](bool interrupted, double seconds) {
+  connect(&worker_, &SearchWorker::Finished, this, [this](bool interrupted, double seconds, const QString& compared) {
     Pull();
     table_->selectRow(0);
-    Q_EMIT Note(tr("%1 after %2. The best trial is the first.")
-                    .arg(interrupted ? tr("Search stopped") : tr("Search done"), FromText(DurationText(seconds))));
+    Q_EMIT Note(tr("%1 after %2. The best trial is the first%3.")
+                    .arg(interrupted ? tr("Search stopped") : tr("Search done"), FromText(DurationText(seconds)),
+                         compared.isEmpty() ? QString() : QStringLiteral("; ") + WithLabels(compared)));
   });
   timer_.setInterval(kPullTrials_ms);
   connect(&timer_, &QTimer::timeout, this, &SearchPage::Pull);

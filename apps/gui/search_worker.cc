@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "labels.h"
 #include "lamina/backend/backends.h"
+#include "lamina/search/default_check.h"
 #include "lamina/search/ensemble.h"
 
 namespace lamina::gui {
@@ -69,6 +71,7 @@ void SearchWorker::Start(const SearchSettings& settings) {
   thread_.Post([this, settings] {
     SearchResult result;
     std::shared_ptr<const TrainOutcome> together;
+    QString compared;
     const auto problem = Attempt([&] {
       search_.reset();  // its memory first
       search_ = std::make_unique<Search>(settings);
@@ -82,17 +85,20 @@ void SearchWorker::Start(const SearchSettings& settings) {
       };
       result = search_->Run(callbacks);
       Look(result.trials, search_->stages(), search_->stages());
+      if (const auto check = CheckAgainstDefault(*search_, result, callbacks.stop_requested)) {
+        compared = FromText(check->Text());
+      }
       if (settings.ensemble > 0 && !result.interrupted) {
         together = Together(settings, result);
       }
     });
-    results_.Post([this, problem, together, interrupted = result.interrupted, seconds = result.seconds] {
+    results_.Post([this, problem, together, compared, interrupted = result.interrupted, seconds = result.seconds] {
       active_ = false;
       Q_EMIT StateChanged();
       if (problem) {
         Q_EMIT Failed(*problem);
       } else {
-        Q_EMIT Finished(interrupted, seconds);
+        Q_EMIT Finished(interrupted, seconds, compared);
         if (together != nullptr) {
           Q_EMIT EnsembleMade(together);
         }

@@ -42,7 +42,8 @@ class SearchWorker : public QObject {
 
  Q_SIGNALS:
   void StateChanged();
-  void Finished(bool interrupted, double seconds);
+  /// `compared`: what the best trial is beside the default; empty where that is not known.
+  void Finished(bool interrupted, double seconds, const QString& compared);
   /// After Finished() of a search with an ensemble.
   void EnsembleMade(std::shared_ptr<const lamina::gui::TrainOutcome> outcome);
   void Failed(const lamina::gui::Problem& problem);

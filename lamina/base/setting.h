@@ -41,6 +41,7 @@ inline constexpr NumberRange kAtLeastOne{.low = 1};
 inline constexpr NumberRange kShare{.low = 0, .high = 1};
 inline constexpr NumberRange kShareBelowOne{.low = 0, .high = 1, .below_high = true};
 inline constexpr NumberRange kThreadCounts{.low = 0, .high = 4096};  // 0: as many as there are
+inline constexpr NumberRange kFoldCounts{.low = 2, .zero = true};    // 0: no folds
 
 /// How the value of a setting is written.
 enum class SettingKind {

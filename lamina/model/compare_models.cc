@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
@@ -44,10 +46,13 @@ ScoredRows TakeRows(const ScoredRows& rows, std::span<const size_t> places) {
 }
 
 std::vector<ScoredRows> OnRows(const Contestant& contestant, const std::vector<int64_t>& rows) {
+  std::map<int64_t, size_t> place_of;
+  for (size_t i = 0; i < contestant.rows.size(); ++i) {
+    place_of[contestant.rows[i]] = i;
+  }
   std::vector<size_t> places;
   for (const int64_t row : rows) {
-    places.push_back(static_cast<size_t>(std::lower_bound(contestant.rows.begin(), contestant.rows.end(), row) -
-                                         contestant.rows.begin()));
+    places.push_back(place_of.at(row));
   }
   std::vector<ScoredRows> targets;
   for (const ScoredRows& target : contestant.targets) {
@@ -195,9 +200,10 @@ Comparison Compare(const Contestant& first, const Contestant& second, std::span<
                 fmt::format("{} and {} do not answer the same question", first.name, second.name),
                 {.value = fmt::format("{}, {}", first.targets[0].target, second.targets[0].target)});
   }
+  const std::set<int64_t> of_first(first.rows.begin(), first.rows.end());
+  const std::set<int64_t> of_second(second.rows.begin(), second.rows.end());
   std::vector<int64_t> rows;
-  std::set_intersection(first.rows.begin(), first.rows.end(), second.rows.begin(), second.rows.end(),
-                        std::back_inserter(rows));
+  std::set_intersection(of_first.begin(), of_first.end(), of_second.begin(), of_second.end(), std::back_inserter(rows));
   if (rows.empty()) {
     throw Error(ErrorCode::kBadData,
                 fmt::format("there is no row that {} and {} both answer", first.name, second.name));

@@ -17,7 +17,7 @@ namespace lamina {
 struct Contestant {
   std::string name;
   std::vector<ScoredRows> targets;
-  std::vector<int64_t> rows;  // of the table, ascending: what the targets' rows are
+  std::vector<int64_t> rows;  // of the table, each once: what the targets' rows are
 };
 
 struct MetricDifference {

@@ -75,6 +75,9 @@ class Search {
     return cache_.ProfileOf(SettingsOf(trial), preprocessor);
   }
 
+  /// The files of the trials as read.
+  const RawData& Raw() { return cache_.Raw(settings_.train); }
+
   /// The settings that train this trial alone to the same bits.
   TrainSettings SettingsOf(const Trial& trial) const;
   /// Those that train it on training and validation rows for the epochs that were best for it, with the output files of

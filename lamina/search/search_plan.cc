@@ -16,8 +16,11 @@
 
 namespace lamina {
 
-Search::Search(const SearchSettings& settings) : settings_(WithDefaults(settings)), space_(settings_.vary) {
+Search::Search(const SearchSettings& settings) : settings_(settings), space_(settings.vary) {
+  ValidateSearch(settings);
+  settings_ = WithDefaults(settings, cache_.HasImages(settings.train));
   ValidateSearch(settings_);
+  space_ = SearchSpace(settings_.vary);
   ListTrials();
   const int threads = settings_.train.threads > 0 ? static_cast<int>(settings_.train.threads) : UsableCores();
   const auto wanted = settings_.at_once > 0 ? settings_.at_once : static_cast<int64_t>(threads);
@@ -48,21 +51,21 @@ void Search::ListTrials() {
                  .remedy = fmt::format("Confirm them with --yes-all {}, or try fewer: --random 100 draws some of them.",
                                        size)});
   }
-  std::vector<std::vector<std::string>> points;
-  if (settings_.random > 0) {
-    points = space_.RandomPoints(settings_.random, settings_.train.seed);
-    if (settings_.train.recipe == "tabular") {  // its own values first
-      std::vector<std::string> own;
-      for (const SearchParameter& parameter : space_.parameters()) {
-        const std::string text = SettingText(settings_.train, parameter.name);
-        own.push_back(text.empty() ? std::string(kAutoText) : text);
-      }
-      points.insert(points.begin(), std::move(own));
-      points.resize(std::min(points.size(), static_cast<size_t>(settings_.random)));
+  // Trial 1 is the default: what a training with these settings, and nothing varied, does.
+  std::vector<std::vector<std::string>> points{space_.OwnPoint(settings_.train)};
+  const auto add = [&](std::vector<std::string> point) {
+    if (point != points.front()) {
+      points.push_back(std::move(point));
     }
+  };
+  if (settings_.random > 0) {
+    for (std::vector<std::string>& point : space_.RandomPoints(settings_.random, settings_.train.seed)) {
+      add(std::move(point));
+    }
+    points.resize(std::min(points.size(), static_cast<size_t>(settings_.random)));
   } else {
     for (int64_t i = 0; i < size; ++i) {
-      points.push_back(space_.GridPoint(i));
+      add(space_.GridPoint(i));
     }
   }
   for (std::vector<std::string>& values : points) {

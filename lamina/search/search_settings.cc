@@ -13,6 +13,7 @@
 #include "lamina/base/text.h"
 #include "lamina/search/search_space.h"
 #include "lamina/train/command_line.h"
+#include "lamina/train/recipe.h"
 #include "lamina/train/settings_text.h"
 
 namespace lamina {
@@ -100,6 +101,10 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
              "answer to the validation rows; 0: no such model",
              {.range = NumberRange{.low = 0, .high = 1000}}),
+         Row("check-folds", &S::check_folds,
+             "Compare the best trial with the default, trial 1, on so many folds of all rows; 0: not; auto: 5 below "
+             "2,000 rows, without --time-limit, --state and --ensemble",
+             {.range = kFoldCounts, .trials = InTrials::kOutside}),
          Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
              {.trials = InTrials::kOutside})}}});
   return rows;
@@ -109,7 +114,9 @@ nlohmann::json ToJson(const SearchSettings& settings) {
   nlohmann::json node = ToJson(settings.train);
   for (const auto& row : SettingRows<SearchSettings>()) {
     WithField(settings, row, [&](const auto& field) {
-      if constexpr (!requires { field.has_value(); }) {
+      if constexpr (requires { field.has_value(); }) {
+        node[row.name] = field ? nlohmann::json(*field) : nlohmann::json(nullptr);
+      } else {
         node[row.name] = field;
       }
     });
@@ -140,11 +147,19 @@ std::optional<double> TimeLimit_seconds(const SearchSettings& settings) {
   return number * (has_unit ? unit->second : 1);
 }
 
-SearchSettings WithDefaults(SearchSettings settings) {
-  TrainSettings& train = settings.train;
-  if (train.recipe == "auto") {
-    train.recipe = "plain";
+int64_t FoldsOfCheck(const SearchSettings& settings, int64_t rows) {
+  constexpr int64_t kFewRows = 2000;
+  constexpr int64_t kUsualFolds = 5;
+  if (settings.check_folds) {
+    return *settings.check_folds;
   }
+  const bool ends_otherwise = !settings.time_limit.empty() || !settings.state.empty() || settings.ensemble > 0;
+  return ends_otherwise || rows >= kFewRows ? 0 : kUsualFolds;
+}
+
+SearchSettings WithDefaults(SearchSettings settings, bool images) {
+  TrainSettings& train = settings.train;
+  train.recipe = RecipeFor(train, images);
   if (settings.vary.empty() && train.recipe == "tabular") {
     settings.vary.assign(std::begin(kRecipeVary), std::end(kRecipeVary));
     settings.random = settings.random > 0 ? settings.random : kRecipeTrials;

@@ -191,10 +191,22 @@ std::vector<std::vector<std::string>> SearchSpace::RandomPoints(int64_t count, u
   return points;
 }
 
+std::vector<std::string> SearchSpace::OwnPoint(const TrainSettings& base) const {
+  std::vector<std::string> point;
+  for (const SearchParameter& parameter : parameters_) {
+    const std::string text = SettingText(base, parameter.name);
+    point.push_back(text.empty() ? std::string(kAutoText) : text);
+  }
+  return point;
+}
+
 TrainSettings SearchSpace::Apply(const TrainSettings& base, const std::vector<std::string>& values) const {
   TrainSettings settings = base;
+  const std::vector<std::string> own = OwnPoint(base);
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    SetSetting(settings, parameters_[i].name, values[i]);
+    if (values[i] != own[i]) {
+      SetSetting(settings, parameters_[i].name, values[i]);
+    }
   }
   return settings;
 }

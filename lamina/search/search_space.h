@@ -37,7 +37,9 @@ class SearchSpace {
   /// At most `count` different points drawn with `seed`; fewer where the space has no more.
   std::vector<std::vector<std::string>> RandomPoints(int64_t count, uint64_t seed) const;
 
-  /// `base` with these values. Throws Error(kInvalidArgument).
+  /// The point that leaves `base` as it is: its own values, "auto" where it has none.
+  std::vector<std::string> OwnPoint(const TrainSettings& base) const;
+  /// `base` with these values; its own values change nothing. Throws Error(kInvalidArgument).
   TrainSettings Apply(const TrainSettings& base, const std::vector<std::string>& values) const;
 
  private:

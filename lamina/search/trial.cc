@@ -88,7 +88,7 @@ void StopHopeless(std::span<Trial> trials, int stage, double halving, int64_t le
   const auto kept = static_cast<size_t>(GoingOn(std::ssize(finished), halving, least));
   for (size_t i = kept; i < finished.size(); ++i) {
     Trial& trial = trials[finished[i]];
-    if (trial.state == TrialState::kPaused) {
+    if (trial.state == TrialState::kPaused && trial.number != 1) {
       trial.state = TrialState::kStopped;
     }
   }

@@ -47,8 +47,8 @@ std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, 
 
 /// How many of so many trials that finished a stage go on: one in `halving`, and `least` of them if there are so many.
 int64_t GoingOn(int64_t finished, double halving, int64_t least);
-/// Stops those that finished `stage` and are not among the best GoingOn(); a trial that ended early or failed stays as
-/// it is.
+/// Stops those that finished `stage` and are not among the best GoingOn(); trial 1, the default, goes on, and one that
+/// ended early or failed stays as it is.
 void StopHopeless(std::span<Trial> trials, int stage, double halving, int64_t least, bool by_accuracy, bool keeps_best);
 
 /// One line a trial in the order of `ranking`: rank, trial, the varied settings, state, epochs, epoch, accuracy, loss,

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
@@ -122,10 +124,12 @@ class Collector {
     return std::move(out_);
   }
 
-  /// All out-of-fold answers as one, classes by their places in the list of all.
-  const std::vector<ScoredRows>& scored() const { return scored_; }
-
-  void FinishScores() {
+  /// All out-of-fold answers as one, classes by their places in the list of all, and their rows. Before Finish().
+  std::pair<std::vector<ScoredRows>, std::vector<int64_t>> FinishScores() {
+    std::vector<int64_t> of_table;
+    for (const OutOfFold::Row& row : out_.rows) {
+      of_table.push_back(row.row);
+    }
     for (ScoredRows& rows : scored_) {
       if (rows.classes == 0) {
         continue;
@@ -139,6 +143,7 @@ class Collector {
         }
       }
     }
+    return {std::move(scored_), std::move(of_table)};
   }
 
  private:
@@ -306,8 +311,8 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
     }
     result.folds.push_back(std::move(one));
   }
-  collector.FinishScores();
-  const std::vector<ScoredRows>& all = collector.scored();
+  std::tie(result.scored, result.scored_rows) = collector.FinishScores();
+  const std::vector<ScoredRows>& all = result.scored;
   const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0);
   result.metrics = SpreadsOf(MeasureMetrics(metrics, all, {.seed = settings.seed}), result.folds);
   if (settings.calibrate) {

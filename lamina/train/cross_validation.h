@@ -64,6 +64,8 @@ struct CrossValidation {
   std::vector<FoldResult> folds;
   std::vector<MetricSpread> metrics;
   OutOfFold out_of_fold;
+  std::vector<ScoredRows> scored;    // the same answers, as metrics take them, one a target
+  std::vector<int64_t> scored_rows;  // of the table: what the rows of those are
   std::vector<std::string> remarks;  // classes that are rarer than folds
   bool interrupted = false;          // and nothing of use
   FoundByFolds found;

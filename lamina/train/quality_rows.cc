@@ -9,7 +9,6 @@
 namespace lamina {
 namespace {
 
-constexpr NumberRange kFoldCounts{.low = 2, .zero = true};
 constexpr NumberRange kShareInside{.low = 0, .high = 1, .above_low = true, .below_high = true};
 
 bool HasFolds(const TrainSettings& settings) { return settings.folds > 0; }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +20,8 @@ constexpr int64_t kFewTestRows = 30;
 constexpr double kLearntByHeart = 0.98;  // of the training rows
 constexpr double kOverfittingGap = 0.2;
 
-std::string StillFalling(const TrainSession& session, const History& history) {
+std::string StillFalling(const TrainSession& session, const TrainResult& result) {
+  const History& history = result.history;
   const auto count = std::ssize(history.epochs);
   if (session.validation().size() == 0 || history.stop_reason != "epochs" || count < 2 ||
       history.best_epoch <= count - std::max<int64_t>(1, count / 10)) {
@@ -39,7 +39,7 @@ std::string StillFalling(const TrainSession& session, const History& history) {
 }
 
 // Rows that were learnt by heart say nothing about others.
-std::string InBothParts(std::string_view part, int64_t shared, int64_t rows) {
+std::string SharedRows(std::string_view part, int64_t shared, int64_t rows) {
   return shared == 0 ? ""
                      : fmt::format(
                            "{} of the {} {} rows also stand among the training rows, answer included: that part "
@@ -60,14 +60,24 @@ std::pair<size_t, double> MostFrequent(const Dataset& data, size_t classes) {
           static_cast<double>(*most) / static_cast<double>(std::max<int64_t>(1, data.size()))};
 }
 
-std::string FewTestRows(int64_t rows) {
+std::string SharedTestRows(const TrainSession& session, const TrainResult& /*result*/) {
+  return SharedRows("test", session.encode_report().test_rows_in_training, session.test().size());
+}
+
+std::string SharedValidationRows(const TrainSession& session, const TrainResult& /*result*/) {
+  return SharedRows("validation", session.encode_report().validation_rows_in_training, session.validation().size());
+}
+
+std::string FewTestRows(const TrainSession& session, const TrainResult& /*result*/) {
+  const int64_t rows = session.test().size();
   return rows == 0 || rows >= kFewTestRows
              ? ""
              : fmt::format("the test result is of {} alone, and chance decides much of it: --folds 5 tests every row",
                            WithThousands(rows) + Plural(rows, " row{s}"));
 }
 
-std::string Overfits(const TrainSession& session, const History& history) {
+std::string Overfits(const TrainSession& session, const TrainResult& result) {
+  const History& history = result.history;
   if (session.model().preprocessor.targets().class_names().empty() || session.validation().size() == 0 ||
       history.best_epoch < 1) {
     return "";
@@ -83,11 +93,15 @@ std::string Overfits(const TrainSession& session, const History& history) {
       100 * learnt, 100 * best.validation_accuracy);
 }
 
-// Whether the classes are told apart where the accuracy, which a frequent class decides, does not show it.
-bool TellsClassesApart(const TrainResult& result) {
-  return result.test && result.test->classification &&
-         result.test->classification->macro_recall >
-             1.0 / static_cast<double>(result.test->classification->classes.size()) + kBalancedMargin;
+// Whether the classes are told apart where the accuracy, which a frequent class decides, does not show it: by the mean
+// recall of rows that did not train, where there are any.
+bool TellsClassesApart(const TrainSession& session, const TrainResult& result) {
+  const Evaluation judged =
+      result.test ? *result.test
+                  : Evaluate(session.model(), session.backend(),
+                             session.validation().size() > 0 ? session.validation() : session.train());
+  return judged.classification && judged.classification->macro_recall >
+                                      1.0 / static_cast<double>(judged.classification->classes.size()) + kBalancedMargin;
 }
 
 std::string NeverLeftChance(const TrainSession& session, const TrainResult& result) {
@@ -102,7 +116,7 @@ std::string NeverLeftChance(const TrainSession& session, const TrainResult& resu
     best = std::max(best, validated ? record.validation_accuracy : record.train_accuracy);
   }
   const auto [name, share] = MostFrequent(validated ? session.validation() : session.train(), classes.size());
-  if (best > share + kChanceMargin || share >= 1 || TellsClassesApart(result)) {
+  if (best > share + kChanceMargin || share >= 1 || TellsClassesApart(session, result)) {
     return "";
   }
   return fmt::format(
@@ -110,6 +124,23 @@ std::string NeverLeftChance(const TrainSession& session, const TrainResult& resu
       "ten times), more neurons or other inputs",
       classes[name], 100 * share);
 }
+
+std::string SomeNeverPredicted(const TrainSession& session, const TrainResult& result) {
+  if (!result.test || !result.test->classification) {
+    return "";
+  }
+  const std::vector<std::string> never = NeverPredicted(*result.test->classification);
+  const bool weighted = !session.settings().class_weights.empty();
+  return never.empty() ? ""
+                       : fmt::format("{}{}", fmt::join(never, "; "),
+                                     weighted ? "" : ": --class-weights balanced makes rare classes count");
+}
+
+constexpr RemarkRow kRemarks[] = {
+    {"test rows in training", &SharedTestRows}, {"validation rows in training", &SharedValidationRows},
+    {"few test rows", &FewTestRows},            {"loss still falling", &StillFalling},
+    {"overfitting", &Overfits},                 {"no better than chance", &NeverLeftChance},
+    {"class never predicted", &SomeNeverPredicted}};
 
 }  // namespace
 
@@ -133,25 +164,14 @@ std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
   return texts;
 }
 
+std::span<const RemarkRow> RemarkTable() { return kRemarks; }
+
 std::vector<std::string> RemarksOn(const TrainSession& session, const TrainResult& result) {
   std::vector<std::string> remarks;
-  const auto add = [&](std::string text) {
-    if (!text.empty()) {
+  for (const RemarkRow& row : RemarkTable()) {
+    if (std::string text = row.text(session, result); !text.empty()) {
       remarks.push_back(std::move(text));
     }
-  };
-  add(InBothParts("test", session.encode_report().test_rows_in_training, session.test().size()));
-  add(InBothParts("validation", session.encode_report().validation_rows_in_training, session.validation().size()));
-  add(FewTestRows(session.test().size()));
-  add(StillFalling(session, result.history));
-  add(Overfits(session, result.history));
-  add(NeverLeftChance(session, result));
-  if (result.test && result.test->classification) {
-    std::vector<std::string> never = NeverPredicted(*result.test->classification);
-    if (!never.empty() && session.settings().class_weights.empty()) {
-      never.back() += ": --class-weights balanced makes rare classes count";
-    }
-    std::move(never.begin(), never.end(), std::back_inserter(remarks));
   }
   return remarks;
 }

@@ -1,12 +1,21 @@
 // What a user should know about a finished training, in sentences.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lamina/train/session.h"
 
 namespace lamina {
+
+/// One row a remark: its name for tests, and its sentence, empty where there is nothing to say.
+struct RemarkRow {
+  std::string_view name;
+  std::string (*text)(const TrainSession& session, const TrainResult& result);
+};
+std::span<const RemarkRow> RemarkTable();
 
 /// Why the result may be worse than it could be: the validation loss was still falling at the end, training rows were
 /// learnt by heart, neither accuracy nor mean recall left those of the most frequent class, a class is never predicted,

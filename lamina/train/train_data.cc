@@ -197,6 +197,13 @@ const RawData& DataCache::Read(const DataSources& sources) {
   return *files_.emplace_back(sources, std::make_unique<const RawData>(ReadRawData(sources))).second;
 }
 
+const RawData& DataCache::Raw(const TrainSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  return Read(SourcesFrom(settings));
+}
+
+bool DataCache::HasImages(const TrainSettings& settings) { return Raw(settings).main.train.is_image; }
+
 DataProfile DataCache::ProfileOf(const TrainSettings& settings, const Preprocessor& preprocessor) {
   const std::shared_ptr<const TrainData> data = Get(settings);
   const std::lock_guard lock(mutex_);

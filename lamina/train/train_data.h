@@ -69,6 +69,10 @@ class DataCache {
  public:
   /// Throws Error.
   std::shared_ptr<const TrainData> Get(const TrainSettings& settings);
+  /// Whether the rows of settings.data are images. Throws Error.
+  bool HasImages(const TrainSettings& settings);
+  /// The files as read, which stay. Throws Error.
+  const RawData& Raw(const TrainSettings& settings);
   /// What the training rows of that are like.
   DataProfile ProfileOf(const TrainSettings& settings, const Preprocessor& preprocessor);
 

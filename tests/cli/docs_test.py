@@ -17,6 +17,8 @@ def has_markdown(python):
 
 
 class TasksTest(CliTest):
+    recipe = None
+
     def run_page(self, name):
         os.symlink(os.path.join(SOURCE, "data"), self.path("data"))
         header = "{'descr': '<f4', 'fortran_order': False, 'shape': (600, 16), }".ljust(117) + "\n"

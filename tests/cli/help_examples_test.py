@@ -51,6 +51,8 @@ def takes_mnist(words):
 
 
 class HelpExamplesTest(CliTest):
+    recipe = None
+
     def prepare(self):
         """What the examples name: data of the user's, the bundled digits, a model and a checkpoint."""
         os.symlink(os.path.join(SOURCE, "data"), self.path("data"))

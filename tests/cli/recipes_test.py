@@ -20,6 +20,8 @@ def commands(page="*"):
 
 
 class RecipesTest(CliTest):
+    recipe = None
+
     def test_all_are_accepted(self):
         self.assertGreaterEqual(len(commands()), 8)
         for command in commands():

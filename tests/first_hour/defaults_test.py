@@ -31,6 +31,8 @@ def rare_rows(count=1500, seed=2):
 
 
 class DefaultsTest(CliTest):
+    recipe = None
+
     def small(self, name):
         path = os.path.join(DATA, "small", name)
         if not DATA or not os.path.exists(path):
