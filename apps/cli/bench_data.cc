@@ -37,7 +37,7 @@ int RunBenchData(const BenchDataCommand& command) {
         result.median_seconds, result.least_seconds, result.most_seconds, result.read_seconds,
         WithThousands(static_cast<int64_t>(rate)), result.verified ? "yes" : "WRONG");
     if (result.dropped_rows > 0) {
-      fmt::print("note: rows with missing values were left out: {}\n", WithThousands(result.dropped_rows));
+      PrintNote(stdout, "rows with missing values were left out: {}\n", WithThousands(result.dropped_rows));
     }
   }
   command.json_output.Write("bench data", {{"hardware", hardware},

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "help.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
@@ -87,6 +88,11 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
     }
   }
   option->group(std::string(row.group));
+  FlagFacts facts{row.basic == nullptr ? "" : row.basic, {}};
+  if (row.choices != nullptr) {
+    facts.choices = row.choices();
+  }
+  Describe(option, std::move(facts));
 }
 
 [[noreturn]] void ThrowAt(const std::string& path, const toml::source_region& where, const std::string& key,
@@ -106,6 +112,9 @@ std::optional<T> ValueOf(const toml::node& node) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return node.is_boolean() ? node.value<bool>() : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::string>) {  // a column may be given by number
+    if (const auto yes = node.value_exact<bool>()) {      // of settings that had no "auto"
+      return std::optional<T>(*yes ? "yes" : "no");
+    }
     const auto number = node.is_integer() ? node.value<int64_t>() : std::nullopt;
     return number ? std::optional<T>(std::to_string(*number)) : node.value<T>();
   } else {

@@ -196,8 +196,8 @@ int RunEncode(const EncodeCommand& command) {
                WithThousands(info.train_rows), WithThousands(info.validation_rows), WithThousands(info.test_rows),
                info.inputs, BytesText(info.size_bytes), DurationText(info.seconds));
     if (info.left_out_rows > 0) {
-      fmt::print("note: {} left out: a value is missing\n",
-                 WithThousands(info.left_out_rows) + Plural(info.left_out_rows, " row{s}"));
+      PrintNote(stdout, "{} left out: a value is missing\n",
+                WithThousands(info.left_out_rows) + Plural(info.left_out_rows, " row{s}"));
     }
     fmt::print("next: lamina train {}\n", command.output);
   }

@@ -202,7 +202,9 @@ std::vector<const char*> WithHelpFlag(int argc, const char* const* argv) {
 int Main(int argc, const char* const* argv) {
   CLI::App app("lamina computes and trains neural layers at the speed of the hardware.", "lamina");
   app.set_version_flag("--version", VersionText(), "Print the version and the build options");
-  app.set_help_flag("-h,--help", "Print this help");
+  app.set_help_flag("-h", "Print the flags that most people use");
+  app.set_help_all_flag("--help", "Print all flags");
+
   app.footer(kFooter);
   app.require_subcommand(1);
   app.formatter(MakeHelpFormatter());
@@ -224,6 +226,10 @@ int Main(int argc, const char* const* argv) {
                 AddBench(app),
                 AddModel(app),
                 AddExport(app)};
+    if (argc == 2 && std::string_view(argv[1]) == "--choices") {  // for scripts/help_files
+      fmt::print("{}", ChoicesText(app));
+      return kExitOk;
+    }
     app.parse(argc, argv);
     for (const Command& command : commands) {
       if (command.app->parsed()) {

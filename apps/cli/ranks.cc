@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "help.h"
 #include "lamina/base/text.h"
 #include "lamina/cluster/mpi.h"
 
@@ -46,11 +47,13 @@ void RankFlags::AddTo(CLI::App& app) {
                      "plug-in",
                      fmt::join(MpiNames(), ", ")))
       ->type_name("NAME")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kComputersGroup);
   app.add_option("--rank-timeout", timeout_seconds, "Seconds after which a rank that others wait for ends the job")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kComputersGroup);
 }
 
 Communicator* JoinRanks(const RankFlags& flags) {

@@ -96,8 +96,8 @@ void PrintStart(const Search& search) {
                search.settings().state);
   }
   if (invalid > 0) {
-    fmt::print("note: {} cannot be trained; the first: {}\n",
-               invalid == 1 ? "1 trial" : fmt::format("{} trials", WithThousands(invalid)), failed);
+    PrintNote(stdout, "{} cannot be trained; the first: {}\n",
+              invalid == 1 ? "1 trial" : fmt::format("{} trials", WithThousands(invalid)), failed);
   }
   std::fflush(stdout);
 }

@@ -1,5 +1,6 @@
 // Text for people: descriptions of models and tables of metrics.
 #include "tables.h"
+#include "standard_error.h"
 
 #include <fmt/format.h>
 
@@ -88,15 +89,15 @@ std::string LeftOutText(const LeftOut& left_out, int64_t rows, const std::string
 
 void PrintNote(const std::string& note) {
   if (!note.empty()) {
-    fmt::print("note: {}\n", note);
+    PrintNote(stdout, "{}\n", note);
   }
 }
 
 void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
   const auto print = [to](int64_t count, const char* what, const std::vector<std::string>& columns) {
     if (count > 0) {
-      fmt::print(to, "note: {} {} ({})\n", WithThousands(count), Plural(count, what),
-                 ListText(columns, Plural(std::ssize(columns), "column{s}")));
+      PrintNote(to, "{} {} ({})\n", WithThousands(count), Plural(count, what),
+                ListText(columns, Plural(std::ssize(columns), "column{s}")));
     }
   };
   print(report.unseen_values, "value{s} of categories that training did not see became zeros", report.unseen_columns);
@@ -157,8 +158,8 @@ void PrintNewLabels(const EncodeReport& report) {
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", WithThousands(rows),
                           name.empty() ? "of no class of the model, which can only be wrong" : "are " + name);
   }
-  fmt::print("note: {} values of the target are not in the training rows ({}); rows: {}\n", report.new_labels.size(),
-             names, counts);
+  PrintNote(stdout, "{} values of the target are not in the training rows ({}); rows: {}\n", report.new_labels.size(),
+            names, counts);
 }
 
 nlohmann::json DecisionsJson(const std::vector<ColumnDecision>& decisions) {
@@ -200,8 +201,8 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
     fmt::print("{}: accuracy {} %, macro F1 {} %, {}{}\n", what, PercentText(metrics.accuracy),
                PercentText(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
     if (metrics.unknown_labels > 0) {
-      fmt::print("note: {} {} that training did not see, counted as wrong\n", WithThousands(metrics.unknown_labels),
-                 metrics.unknown_labels == 1 ? "row is of a class" : "rows are of classes");
+      PrintNote(stdout, "{} {} that training did not see, counted as wrong\n", WithThousands(metrics.unknown_labels),
+                metrics.unknown_labels == 1 ? "row is of a class" : "rows are of classes");
     }
     if (!std::isnan(metrics.mean_cost)) {
       fmt::print("{}: mean cost {:.4f} a row\n", what, metrics.mean_cost);

@@ -59,7 +59,7 @@ void PrintStart(const TrainSession& session) {
   PrintDecisions(session.decisions());
   PrintReport(session.encode_report(), /*asked=*/false);
   if (const int64_t rows = session.left_out_rows(); rows > 0) {
-    fmt::print("note: {} left out: a value is missing\n", WithThousands(rows) + Plural(rows, " row{s}"));
+    PrintNote(stdout, "{} left out: a value is missing\n", WithThousands(rows) + Plural(rows, " row{s}"));
   }
   PrintNewLabels(session.encode_report());
   if (!LearnsByGradient(session.settings())) {
@@ -68,7 +68,7 @@ void PrintStart(const TrainSession& session) {
     return;
   }
   if (!session.recipe_remark().empty()) {
-    fmt::print("note: {}\n", session.recipe_remark());
+    PrintNote(stdout, "{}\n", session.recipe_remark());
   }
   fmt::print("network {} ({}), {} parameters, {}, loss {}, recipe {}; {}\n", network.ShapeText(),
              ActivationsText(network), WithThousands(network.parameter_count()), DTypeName(network.dtype()),

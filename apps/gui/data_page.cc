@@ -233,7 +233,7 @@ QWidget* DataPage::MakeChoices() {
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_,
                      {"task", "encode", "min-count", "max-categories", "text", "text-inputs", "numbers", "bins",
-                      "scale", "dates", "target-scale", "missing", "missing-indicator", "unseen", "use"}));
+                      "scale", "dates", "target-scale", "missing", "missing-indicator", "unseen", "use", "select"}));
   layout->addWidget(MakeFieldGroup(tr("What counts"), document_,
                                    {"class-weights", "weight-column", "cost-matrix", "baseline", "class-map"}));
   layout->addWidget(MakeFieldGroup(tr("Computed columns"), document_, {"derive", "series-by", "order-by"}));

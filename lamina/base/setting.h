@@ -101,7 +101,8 @@ struct SettingFacts {
   bool commas = false;                                              // an element of the list has commas of its own
   std::vector<std::string> (*reads)(const std::string&) = nullptr;  // the files that its text names
   bool writes = false;                                              // its text is a file to be written
-  bool basic = false;                                               // one of the few that most people set
+  /// Its help in one line, for one of the few that most people set (`-h`, the window's Basic); null: another one.
+  const char* basic = nullptr;
 };
 
 template <class S>

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/error.h"
@@ -18,9 +20,13 @@ namespace {
 constexpr int64_t kTuningRows = 256;
 constexpr int64_t kAnswerRows = 512;
 constexpr double kLeastShare = 0.01;  // of the rows that may be centres, for a radius to be looked at
-constexpr double kMostShare = 0.1;
+constexpr double kMostShare = 0.6;    // and more than kManyCentres only up to a tenth
+constexpr double kMostShareOfMany = 0.1;
+constexpr int64_t kManyCentres = 4096;
+constexpr int64_t kHeldOut = 5;  // every fifth row answers where there are no validation rows
 constexpr int kMostHalvings = 40;
 constexpr double kRefinements[] = {0.5, 0.25, 0.125};  // steps, in powers of 2, to either side of the best radius
+constexpr double kOverlaps[] = {0.5, 2, 4};            // times that of the options
 
 std::vector<std::vector<int64_t>> RowsByClass(const Dataset& train, int64_t classes) {
   std::vector<std::vector<int64_t>> rows(static_cast<size_t>(classes));
@@ -265,48 +271,109 @@ double AccuracyOf(const Network& network, const Dataset& rows, const Backend& ba
   return static_cast<double>(right) / static_cast<double>(std::max<int64_t>(1, rows.size()));
 }
 
-RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
-                        const Backend& backend) {
-  RadiusSearch search;
-  const auto rows = static_cast<double>(train.size());
-  const auto fewest = static_cast<int64_t>(std::ceil(kLeastShare * rows));
-  options.novelty.most_centres = std::max(static_cast<int64_t>(kMostShare * rows), 2 * classes);
-  RadiusTrial best;
+namespace {
+
+// The attempts of a search, and the best of them.
+class RadiusFinder {
+ public:
+  RadiusFinder(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
+               const Backend& backend)
+      : train_(train), validation_(validation), classes_(classes), options_(std::move(options)), backend_(backend) {
+    const auto rows = static_cast<double>(train.size());
+    fewest_ = static_cast<int64_t>(std::ceil(kLeastShare * rows));
+    const auto of_few = std::min(static_cast<int64_t>(kMostShare * rows), kManyCentres);
+    options_.novelty.most_centres = std::max({of_few, static_cast<int64_t>(kMostShareOfMany * rows), 2 * classes});
+  }
+
+  RadiusSearch Run(bool any_overlap) {
+    double radius = 4 * MeanDistance(options_.novelty.synapse, train_.features.view(), 1);
+    if (!(radius > 0) || !std::isfinite(radius)) {
+      throw Error(ErrorCode::kInvalidArgument, "all training rows are the same, so there is no radius to find");
+    }
+    const double usual = options_.novelty.overlap;
+    for (int i = 0; i < kMostHalvings && !Stopped(); ++i, radius /= 2) {
+      if (Attempt(radius, usual) > options_.novelty.most_centres) {
+        break;
+      }
+    }
+    Refine();
+    if (any_overlap) {
+      const RadiusTrial before = best_;
+      for (const double times : kOverlaps) {
+        if (times * usual <= NoveltyOptions::kLargestOverlap) {
+          Attempt(before.radius, times * usual);
+        }
+      }
+      if (best_.overlap != before.overlap) {
+        Refine();
+      }
+    }
+    search_.complete = !Stopped();
+    search_.radius = best_.radius;
+    search_.overlap = best_.overlap;
+    return std::move(search_);
+  }
+
+ private:
+  bool Stopped() const { return options_.novelty.stop_requested && options_.novelty.stop_requested(); }
+
+  void Refine() {
+    for (const double step : kRefinements) {
+      const RadiusTrial middle = best_;
+      for (const double side : {-step, step}) {
+        Attempt(middle.radius * std::exp2(side), middle.overlap);
+      }
+    }
+  }
+
   // The number of centres; more than the most where there were so many that no network was made.
-  const auto attempt = [&](double radius) {
-    options.novelty.activation = options.novelty.activation.WithRadius(radius);
-    const FsvcResult result = TrainFsvc(train, classes, options, backend);
+  int64_t Attempt(double radius, double overlap) {
+    if (Stopped()) {
+      return 0;
+    }
+    options_.novelty.activation = options_.novelty.activation.WithRadius(radius);
+    options_.novelty.overlap = overlap;
+    const FsvcResult result = TrainFsvc(train_, classes_, options_, backend_);
     if (result.complete) {
-      search.trials.push_back({radius, result.centres, AccuracyOf(result.network, validation, backend)});
-      const RadiusTrial& trial = search.trials.back();
-      const bool enough = trial.centres >= fewest || best.centres < fewest;
-      if (best.centres == 0 || (enough && (trial.accuracy > best.accuracy || best.centres < fewest))) {
-        best = trial;
+      search_.trials.push_back({radius, overlap, result.centres, AccuracyOf(result.network, validation_, backend_)});
+      const RadiusTrial& trial = search_.trials.back();
+      const bool enough = trial.centres >= fewest_ || best_.centres < fewest_;
+      if (best_.centres == 0 || (enough && (trial.accuracy > best_.accuracy || best_.centres < fewest_))) {
+        best_ = trial;
       }
     }
     return result.centres;
-  };
-  const auto stopped = [&] { return options.novelty.stop_requested && options.novelty.stop_requested(); };
-  double radius = 4 * MeanDistance(options.novelty.synapse, train.features.view(), 1);
-  if (!(radius > 0) || !std::isfinite(radius)) {
-    throw Error(ErrorCode::kInvalidArgument, "all training rows are the same, so there is no radius to find");
   }
-  for (int i = 0; i < kMostHalvings && !stopped(); ++i, radius /= 2) {
-    if (attempt(radius) > options.novelty.most_centres) {
-      break;
-    }
+
+  const Dataset& train_;
+  const Dataset& validation_;
+  int64_t classes_;
+  FsvcOptions options_;
+  const Backend& backend_;
+  int64_t fewest_ = 0;
+  RadiusTrial best_;
+  RadiusSearch search_;
+};
+
+}  // namespace
+
+RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
+                        bool any_overlap, const Backend& backend) {
+  if (train.size() < 2) {  // one row has no distances
+    RadiusSearch search;
+    search.radius = 1;
+    search.overlap = options.novelty.overlap;
+    search.complete = true;
+    return search;
   }
-  for (const double step : kRefinements) {
-    const double middle = best.radius;
-    for (const double side : {-step, step}) {
-      if (!stopped()) {
-        attempt(middle * std::exp2(side));
-      }
-    }
+  if (validation.size() > 0) {
+    return RadiusFinder(train, validation, classes, std::move(options), backend).Run(any_overlap);
   }
-  search.complete = !stopped();
-  search.radius = best.radius;
-  return search;
+  const auto [held_out, others] = WithoutEvery(kHeldOut, train);
+  const std::set<int32_t> taught(others.labels.begin(), others.labels.end());
+  const bool enough = std::ssize(taught) == classes && held_out.size() > 0;
+  return RadiusFinder(enough ? others : train, enough ? held_out : train, classes, std::move(options), backend)
+      .Run(any_overlap);
 }
 
 }  // namespace lamina

@@ -69,14 +69,13 @@ std::optional<DefaultCheck> CheckAgainstDefault(Search& search, const SearchResu
     return check;
   }
   const std::optional<Contestant> first = OnFolds(search, standard, check.folds, stop_requested);
-  const std::optional<Contestant> second =
-      first ? OnFolds(search, best, check.folds, stop_requested) : std::nullopt;
+  const std::optional<Contestant> second = first ? OnFolds(search, best, check.folds, stop_requested) : std::nullopt;
   if (!second) {
     return std::nullopt;
   }
   const TrainSettings& train = search.settings().train;
-  check.comparison = Compare(*first, *second, MetricsFor(train.metrics, first->targets[0].classes > 0),
-                             {.seed = train.seed});
+  check.comparison =
+      Compare(*first, *second, MetricsFor(train.metrics, first->targets[0].classes > 0), {.seed = train.seed});
   return check;
 }
 

@@ -112,6 +112,8 @@ void Search::LoadFirst() {
         BuildModel(settings, *data);
         data_ = std::move(data);
         keeps_best_ = ParseKeep(settings.keep) != Keep::kLast;  // there are validation rows
+      } else {
+        PlanNetwork(settings, data_->preprocessor);
       }
     } catch (const Error& error) {
       if (!IsOfTrial(error)) {
@@ -127,7 +129,10 @@ void Search::LoadFirst() {
       break;  // the others are looked at when it is their turn
     }
   }
-  if (data_ == nullptr) {
+  const auto invalid = std::count_if(trials_.begin(), trials_.end(),
+                                     [](const Trial& trial) { return trial.state == TrialState::kFailed; });
+  const bool default_alone = std::ssize(trials_) > 1 && invalid == std::ssize(trials_) - 1;
+  if (first_failure && (data_ == nullptr || default_alone)) {
     const ErrorContext& context = first_failure->context();
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("no trial is valid; the first one: {}", first_failure->message()), context);

@@ -21,7 +21,6 @@ namespace {
 
 constexpr double kProgressEvery_seconds = 0.1;
 constexpr int64_t kTrainingRowsMeasured = 4096;
-constexpr int64_t kHeldOut = 5;  // every fifth row, where a radius is searched for without validation rows
 
 class DirectTraining {
  public:
@@ -81,14 +80,19 @@ class DirectTraining {
     const int64_t classes = std::ssize(data_.preprocessor.targets().class_names());
     options.novelty.stop_requested = [this] { return Stopped(); };
     if (!NeuronFrom(settings_).has_radius) {
-      const RadiusSearch search = SearchRadius(classes, options);
+      const RadiusSearch search =
+          FindRadius(data_.train, data_.validation, classes, options, !settings_.overlap, backend_);
       if (!search.complete) {
         return std::nullopt;
       }
       options.novelty.activation = options.novelty.activation.WithRadius(search.radius);
+      options.novelty.overlap = search.overlap;
       nlohmann::json& trials = found_["radius_trials"] = nlohmann::json::array();
       for (const RadiusTrial& trial : search.trials) {
-        trials.push_back({{"radius", trial.radius}, {"centres", trial.centres}, {"accuracy", trial.accuracy}});
+        trials.push_back({{"radius", trial.radius},
+                          {"overlap", trial.overlap},
+                          {"centres", trial.centres},
+                          {"accuracy", trial.accuracy}});
       }
     }
     options.novelty.progress = [this](int64_t rows, int64_t) { Report(rows); };
@@ -108,18 +112,11 @@ class DirectTraining {
                                  std::min(radius / 4, usual))});
     }
     found_["radius"] = options.novelty.activation.radius();
+    found_["overlap"] = options.novelty.overlap;
     found_["centres"] = result.centres;
     found_["pairs"] = result.pairs;
     found_["pairs_computed"] = result.pairs_computed;
     return std::move(result.network);
-  }
-
-  RadiusSearch SearchRadius(int64_t classes, const FsvcOptions& options) const {
-    if (data_.validation.size() > 0) {
-      return FindRadius(data_.train, data_.validation, classes, options, backend_);
-    }
-    const auto [held_out, others] = WithoutEvery(kHeldOut, data_.train);
-    return FindRadius(others, held_out, classes, options, backend_);
   }
 
   std::optional<Network> TrainedElm(const Model& model) {

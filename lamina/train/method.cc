@@ -156,7 +156,7 @@ FsvcOptions FsvcOptionsFrom(const TrainSettings& settings) {
   FsvcOptions options;
   options.novelty.synapse = neuron.layer.synapse;
   options.novelty.activation = neuron.layer.activation;
-  options.novelty.overlap = settings.overlap;
+  options.novelty.overlap = settings.overlap.value_or(options.novelty.overlap);
   options.by_class = MethodFrom(settings) == Method::kSfsvc;
   options.learning_rate = options.by_class ? 0 : settings.learning_rate.value_or(0);
   options.epochs = settings.epochs.value_or(options.epochs);

@@ -24,7 +24,9 @@ std::vector<Setting<TrainSettings>> MethodRows() {
           "with the validation rows, of elm from the mean distance",
           {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "radius"); }, .logarithmic = true}),
       Row("overlap", &S::overlap,
-          "fsvc, sfsvc: a row becomes a centre where the activations of the centres so far sum to less",
+          "fsvc, sfsvc: a row becomes a centre where the activations of the centres so far sum to less; not given: 1, "
+          "or "
+          "what is found with a radius that is searched for",
           {.range = NumberRange{.low = 0, .high = NoveltyOptions::kLargestOverlap, .above_low = true},
            .effect = [](const S& s) { return MethodReads(s, "overlap"); },
            .logarithmic = true}),

@@ -30,7 +30,10 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           "Cross-validation: so many models, each tested on a part of the rows that it has not seen, every row once. "
           "Classes are spread evenly; with --split-by a text column's rows stay together, numbers and dates are tested "
           "by what was trained before them. --model then trains on all rows; 0: none",
-          {.range = kFoldCounts, .trials = kSame, .of_columns = true, .basic = true}),
+          {.range = kFoldCounts,
+           .trials = kSame,
+           .of_columns = true,
+           .basic = "Cross-validation: 5 tests every row once"}),
       Row("fold", &S::fold, "--folds: train only this one, from 1, and test its rows; 0: all",
           {.range = kNotNegative, .effect = &HasFolds, .trials = kSame, .of_columns = true}),
       Row("bag", &S::bag,

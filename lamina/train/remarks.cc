@@ -96,12 +96,13 @@ std::string Overfits(const TrainSession& session, const TrainResult& result) {
 // Whether the classes are told apart where the accuracy, which a frequent class decides, does not show it: by the mean
 // recall of rows that did not train, where there are any.
 bool TellsClassesApart(const TrainSession& session, const TrainResult& result) {
-  const Evaluation judged =
-      result.test ? *result.test
-                  : Evaluate(session.model(), session.backend(),
-                             session.validation().size() > 0 ? session.validation() : session.train());
-  return judged.classification && judged.classification->macro_recall >
-                                      1.0 / static_cast<double>(judged.classification->classes.size()) + kBalancedMargin;
+  const Evaluation judged = result.test
+                                ? *result.test
+                                : Evaluate(session.model(), session.backend(),
+                                           session.validation().size() > 0 ? session.validation() : session.train());
+  return judged.classification &&
+         judged.classification->macro_recall >
+             1.0 / static_cast<double>(judged.classification->classes.size()) + kBalancedMargin;
 }
 
 std::string NeverLeftChance(const TrainSession& session, const TrainResult& result) {
@@ -136,11 +137,13 @@ std::string SomeNeverPredicted(const TrainSession& session, const TrainResult& r
                                      weighted ? "" : ": --class-weights balanced makes rare classes count");
 }
 
-constexpr RemarkRow kRemarks[] = {
-    {"test rows in training", &SharedTestRows}, {"validation rows in training", &SharedValidationRows},
-    {"few test rows", &FewTestRows},            {"loss still falling", &StillFalling},
-    {"overfitting", &Overfits},                 {"no better than chance", &NeverLeftChance},
-    {"class never predicted", &SomeNeverPredicted}};
+constexpr RemarkRow kRemarks[] = {{"test rows in training", &SharedTestRows},
+                                  {"validation rows in training", &SharedValidationRows},
+                                  {"few test rows", &FewTestRows},
+                                  {"loss still falling", &StillFalling},
+                                  {"overfitting", &Overfits},
+                                  {"no better than chance", &NeverLeftChance},
+                                  {"class never predicted", &SomeNeverPredicted}};
 
 }  // namespace
 

@@ -61,7 +61,7 @@ void RequireOthersComplete(const Table& table, const DataPlan& plan) {
   for (const std::vector<int64_t>* rows : {&plan.split.validation, &plan.split.test}) {
     if (const auto cell = FindMissing(used, *rows)) {
       ThrowCell(table, (*rows)[static_cast<size_t>(cell->row)], *used[static_cast<size_t>(cell->column)],
-                "missing value", "Leave such rows out with --missing drop, or fill them in with --missing mean.");
+                "missing value", "Fill such cells in with --missing mean, or leave the rows out with --missing drop.");
     }
   }
 }

@@ -16,6 +16,8 @@ inline constexpr Named<Decimal> kDecimals[] = {
     {"auto", Decimal::kAuto}, {"point", Decimal::kPoint}, {"comma", Decimal::kComma}};
 inline constexpr Named<DateOrder> kDateOrders[] = {
     {"auto", DateOrder::kAuto}, {"day-first", DateOrder::kDayFirst}, {"month-first", DateOrder::kMonthFirst}};
+inline constexpr Named<ColumnSelection> kSelections[] = {
+    {"auto", ColumnSelection::kAuto}, {"telling", ColumnSelection::kTelling}, {"all", ColumnSelection::kAll}};
 inline constexpr Named<MissingPolicy> kMissing[] = {{"mean", MissingPolicy::kMean},
                                                     {"median", MissingPolicy::kMedian},
                                                     {"drop", MissingPolicy::kDropRow},

@@ -116,13 +116,22 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", WithRecipe(settings, /*classes=*/false).scale, kScalings);
+  if (MethodFrom(settings) == Method::kFsvc || MethodFrom(settings) == Method::kSfsvc) {
+    options.auto_scaling = Scaling::kMinMax;  // one radius for all columns: measured in decisions/0045
+  }
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
   if (options.target_scaling == Scaling::kAuto && HasLogLink(LossFrom(settings))) {
     options.target_scaling = Scaling::kSize;
   }
   options.missing = ParseMissing(settings.missing);
   options.missing_values = settings.missing_values;
-  options.missing_indicator = settings.missing_indicator;
+  if (settings.missing_indicator != kAutoText) {
+    options.missing_indicator = settings.missing_indicator == "yes";
+  }
+  options.select = Choose("select", settings.select, kSelections);
+  if (settings.bag && options.select == ColumnSelection::kAuto) {
+    options.select = ColumnSelection::kAll;  // its columns are chosen by all rows, also those that are tested
+  }
   options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
   options.bins = settings.bins;
   options.dates = Choose("dates", settings.dates, kDateEncodings);

@@ -44,7 +44,8 @@ struct TrainSettings {
   std::string date_order = "auto";
   std::vector<std::string> use;
   std::string missing = "mean";
-  bool missing_indicator = false;
+  std::string missing_indicator = "auto";
+  std::string select = "auto";
   std::string unseen = "zero";
   int64_t samples = 0;
   bool random_samples = false;
@@ -96,7 +97,7 @@ struct TrainSettings {
   std::string method = "backpropagation";
   std::string neuron = "auto";
   std::optional<double> radius;
-  double overlap = 1;
+  std::optional<double> overlap;
   std::string hidden_weights = "uniform";
   std::string centres = "rows";
   std::optional<double> ridge_c;

@@ -30,6 +30,10 @@ bool ReadStrictly(const json& value, T& field) {
       return false;
     }
   } else if constexpr (std::is_same_v<T, std::string>) {
+    if (value.is_boolean()) {  // of settings that had no "auto"
+      field = value.get<bool>() ? "yes" : "no";
+      return true;
+    }
     if (!value.is_string()) {
       return false;
     }

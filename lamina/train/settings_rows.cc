@@ -59,19 +59,25 @@ std::vector<Row> DataRows() {
   return {
       Row("data", &S::data,
           "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is",
-          {.trials = kSame, .reads = &DataFiles, .basic = true}),
-      Row("test", &S::test, "Test data in a file of its own", {.trials = kSame, .reads = &DataFiles, .basic = true}),
+          {.trials = kSame, .reads = &DataFiles, .basic = "The table: a CSV file, .npy, IDX"}),
+      Row("test", &S::test, "Test data in a file of its own",
+          {.trials = kSame, .reads = &DataFiles, .basic = "Test rows in a file of their own"}),
       Row("validation", &S::validation, "Validation data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
       Row("target", &S::target, "Target column(s) by name or number (-1: the last one); default: the last one",
-          {.trials = kSame, .of_columns = true, .basic = true}),
-      Row("drop", &S::drop, "Columns to leave out, by name or number", {.of_columns = true, .basic = true}),
+          {.trials = kSame, .of_columns = true, .basic = "Column to predict; default: the last one"}),
+      Row("drop", &S::drop, "Columns to leave out, by name or number",
+          {.of_columns = true, .basic = "Columns to leave out"}),
       Row("use", &S::use,
           "Columns to use although they look useless: the same value everywhere, identifiers, free text (others of "
           "that "
           "kind are left out, which is said)",
           {.of_columns = true}),
+      Row("select", &S::select,
+          "Which columns of numbers are inputs: all; telling: those that tell of the target by themselves in the "
+          "training rows (F test, one false one in ten); auto: telling where there are more of them than training rows",
+          {.choices = &Names<kSelections>, .of_columns = true}),
       Row("task", &S::task, "auto, classification or regression; auto: by the values of the target",
-          {.choices = &Names<kTasks>, .trials = kSame, .basic = true}),
+          {.choices = &Names<kTasks>, .trials = kSame, .basic = "classification or regression; auto: by the target"}),
       Row("header", &S::header, "CSV: is the first line names? auto, yes or no",
           {.choices = &Names<kHeaders>, .reads_file = true}),
       Row("separator", &S::separator,
@@ -102,8 +108,11 @@ std::vector<Row> DataRows() {
           "counted), drop (the row) or error. Rows without a target are left out, but for error",
           {.choices = &Names<kMissing>}),
       Row("missing-indicator", &S::missing_indicator,
-          "One more input for every column that lacks values in training rows: 1 where the value is missing",
-          {.effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
+          "One more input for every column that lacks values in training rows, 1 where the value is missing: yes, no, "
+          "or "
+          "auto: where they are a hundredth of 500 rows or more",
+          {.choices = &Names<kHeaders>,
+           .effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
            .effect_text = "Where missing values are filled in"}),
       Row("unseen", &S::unseen,
           "Categories that training did not see: zero (all zeros, counted; such classes count as wrong) or error",
@@ -133,7 +142,10 @@ std::vector<Row> DataRows() {
       Row("split", &S::split,
           "Shares of training, validation and test rows, summing to 1; default: 5:1:0 where the test data is given "
           "apart, 0.6,0.2,0.2 otherwise",
-          {.range = kShare, .trials = kSame, .of_columns = true, .basic = true}),
+          {.range = kShare,
+           .trials = kSame,
+           .of_columns = true,
+           .basic = "Shares of training, validation and test rows"}),
       Row("stratify", &S::stratify, "Split every class by those shares",
           {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
       Row("split-by", &S::split_by,
@@ -197,12 +209,15 @@ std::vector<Row> NetworkRows() {
       Row("recipe", &S::recipe,
           "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
           "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-           "tables, plain for images, in a search, and with what tabular cannot do (it is said): backend cuda, lbfgs, "
-           "shards, layers of distances",
-           {.choices = &RecipeNames, .basic = true}),
+          "tables, plain for images and with what tabular cannot do (it is said): backend cuda, lbfgs, shards, layers "
+          "of "
+          "distances",
+          {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better; auto"}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
-          {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }, .basic = true}),
+          {.range = kNotNegative,
+           .effect = [](const S& s) { return s.layers.empty(); },
+           .basic = "Neurons of the hidden layers, such as 64,32"}),
       Row("activation", &S::activation,
           "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp() +
               "; auto: by the recipe (plain: relu)",
@@ -278,7 +293,7 @@ std::vector<Row> MachineRows() {
       Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames}),
       Row("threads", &S::threads, "Threads to use; 0: all cores", {.range = kThreadCounts, .trials = kOutside}),
       Row("model", &S::model, "Write the trained model to this file",
-          {.trials = kOutside, .writes = true, .basic = true}),
+          {.trials = kOutside, .writes = true, .basic = "Write the trained model to this file"}),
       Row("overwrite", &S::overwrite,
           "Replace the file of --model where it holds a model of other data or of another target (one of the same is "
           "always replaced)",

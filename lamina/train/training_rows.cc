@@ -136,7 +136,7 @@ std::vector<Row> TrainingRows() {
            .effect = &StepsByRule,
            .effect_text = "Not for lbfgs, which measures its steps",
            .logarithmic = true,
-           .basic = true}),
+           .basic = "Size of the steps; auto: by the recipe"}),
       Row("bias-rate", &S::bias_rate,
           "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
           {.range = TrainRanges::bias_rate}),
@@ -163,7 +163,7 @@ std::vector<Row> TrainingRows() {
           "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
           {.range = TrainRanges::clip_norm, .logarithmic = true}),
       Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
-          {.range = TrainRanges::epochs, .basic = true}),
+          {.range = TrainRanges::epochs, .basic = "Passes over the training rows"}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
           {.range = TrainRanges::batch,
            .effect = &StepsByRule,
@@ -230,7 +230,8 @@ std::vector<Row> TrainingRows() {
           "or auto: best where there are validation rows",
           {.choices = &KeepNames}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
-      Row("seed", &S::seed, "Of the weights, the split and the order of rows", {.basic = true})};
+      Row("seed", &S::seed, "Of the weights, the split and the order of rows",
+          {.basic = "Another one draws other rows and weights"})};
 }
 
 }  // namespace lamina

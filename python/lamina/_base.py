@@ -58,7 +58,8 @@ class _Estimator(BaseEstimator):
         return rows, outputs, total
 
     def _find_scalings(self, rows: Rows) -> None:
-        self._x_scaling = input_scaling(rows.x, rows.weights, self.scale) if self._encoder is None else None
+        scale = self._auto_scale if self.scale == "auto" else self.scale
+        self._x_scaling = input_scaling(rows.x, rows.weights, scale) if self._encoder is None else None
         self._y_scaling = self._scaling_of_targets(rows)
 
     def _prepare_answers(self) -> None:

@@ -55,11 +55,13 @@ class _NoveltyClassifier(_DirectClassifier):
     """Centres by one pass over the rows in their order, each voting for its class."""
 
     _by_class = False
+    _auto_scale = "minmax"  # one radius for all columns
 
     _parameter_constraints = {
         **_Estimator._parameter_constraints,
         "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "overlap": [Interval(Real, 0, 4096, closed="right")],
+        "scale": [StrOptions({"auto", "minmax", "standardize", "none"})],
+        "overlap": [StrOptions({"auto"}), Interval(Real, 0, 4096, closed="right")],
         "metric": [StrOptions(set(_METRICS))],
         "kernel": [StrOptions({"triangle", "gaussian"})],
         "learning_rate": [Interval(Real, 0, None, closed="left")],
@@ -89,7 +91,7 @@ class _NoveltyClassifier(_DirectClassifier):
             outputs,
             f"{_METRICS[self.metric]}-{self.kernel}(radius=1)",
             0.0 if self.radius == "auto" else float(self.radius),
-            float(self.overlap),
+            0.0 if self.overlap == "auto" else float(self.overlap),
             self._by_class,
             float(self.learning_rate),
             int(self.epochs),
@@ -98,7 +100,7 @@ class _NoveltyClassifier(_DirectClassifier):
         )
         if found is None:
             raise KeyboardInterrupt
-        core, self.radius_ = found
+        core, self.radius_, self.overlap_ = found
         self._network = Network._of(core)
         self.n_centers_ = self._network.layers[0][2]
         self._prepare_answers()
@@ -120,8 +122,8 @@ class FSVCClassifier(_NoveltyClassifier):
     ----------
     radius : float or "auto"
         Of all centres, in scaled units; "auto" searches for the one that answers every fifth row best.
-    overlap : float
-        More gives more centres.
+    overlap : float or "auto"
+        More gives more centres; "auto": 1, or what is found with a radius that is searched for.
     metric : {"manhattan", "euclidean", "sqeuclidean"}
     kernel : {"triangle", "gaussian"}
         What a centre makes of a distance: max(0, 1 - d / (2.5066 r)) or exp(-(d / r)²/2).
@@ -129,7 +131,9 @@ class FSVCClassifier(_NoveltyClassifier):
         Of the tuning of the output weights by online least mean squares; 0: they stay votes.
     epochs : int
         Passes of the tuning.
-    scale, missing, device, threads
+    scale : {"auto", "minmax", "standardize", "none"}
+        "auto" is "minmax": one radius serves all columns.
+    missing, device, threads
         As for `MLPClassifier`.
     precision : {"auto", "f32", "f64"}
         Of the network; "auto" is f32.
@@ -138,7 +142,7 @@ class FSVCClassifier(_NoveltyClassifier):
     ----------
     classes_ : array
     centers_ : array, (n_centers_, features)
-    radius_ : float
+    radius_, overlap_ : float
     n_centers_, n_features_in_, n_outputs_ : int
     """
 
@@ -146,7 +150,7 @@ class FSVCClassifier(_NoveltyClassifier):
         self,
         radius: float | str = "auto",
         *,
-        overlap: float = 1.0,
+        overlap: float | str = "auto",
         metric: str = "manhattan",
         kernel: str = "triangle",
         learning_rate: float = 0.0,
@@ -179,7 +183,7 @@ class SFSVCClassifier(_NoveltyClassifier):
     ----------
     radius : float or "auto"
         As for `FSVCClassifier`; of the squared distance, if that is the metric.
-    overlap : float
+    overlap : float or "auto"
     metric : {"sqeuclidean", "manhattan", "euclidean"}
     kernel, learning_rate, epochs, scale, missing, precision, device, threads
         As for `FSVCClassifier`.
@@ -189,7 +193,7 @@ class SFSVCClassifier(_NoveltyClassifier):
     classes_ : array
     centers_ : array, (n_centers_, features)
         Class by class.
-    radius_ : float
+    radius_, overlap_ : float
     n_centers_, n_features_in_, n_outputs_ : int
     """
 
@@ -199,7 +203,7 @@ class SFSVCClassifier(_NoveltyClassifier):
         self,
         radius: float | str = "auto",
         *,
-        overlap: float = 1.0,
+        overlap: float | str = "auto",
         metric: str = "sqeuclidean",
         kernel: str = "triangle",
         learning_rate: float = 0.0,

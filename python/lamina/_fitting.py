@@ -72,6 +72,14 @@ def weighted_scaling(x: Array, weights: Array | None) -> Scaling:
     return Moments.of(x, weights).scaling()
 
 
+def minmax_scaling(x: Array) -> Scaling:
+    """Least value and span of every column of x; a constant column has the scale 1."""
+    least = np.asarray(x.min(axis=0), np.float64)
+    span = np.asarray(x.max(axis=0), np.float64) - least
+    span[span == 0] = 1.0
+    return least, span
+
+
 def stays_as_it_is(how: str, least: float, greatest: float) -> bool:
     """Whether inputs in that range are not scaled: "none", or "auto" and all of them in [-1, 1]."""
     return how == "none" or (how == "auto" and -1 <= least and greatest <= 1)
@@ -81,7 +89,7 @@ def input_scaling(x: Array, weights: Array | None, how: str) -> Scaling | None:
     """None where the numbers stay as they are."""
     if x.size and stays_as_it_is(how, x.min(), x.max()):
         return None
-    return weighted_scaling(x, weights)
+    return minmax_scaling(x) if how == "minmax" else weighted_scaling(x, weights)
 
 
 @dataclass

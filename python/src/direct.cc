@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/rbf/elm.h"
-#include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/fsvc.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
@@ -23,22 +21,7 @@
 namespace lamina::python {
 namespace {
 
-constexpr int64_t kHeldOut = 5;  // every fifth row answers which radius is best
-
-// One row has no distances; of few rows a class may be all held out.
-double RadiusFor(const Dataset& train, int64_t classes, const FsvcOptions& options, const Backend& backend) {
-  if (train.size() < 2) {
-    return 1;
-  }
-  const auto [held_out, others] = WithoutEvery(kHeldOut, train);
-  const std::set<int32_t> taught(others.labels.begin(), others.labels.end());
-  const bool enough = std::ssize(taught) == classes && held_out.size() > 0;
-  return (enough ? FindRadius(others, held_out, classes, options, backend)
-                 : FindRadius(train, train, classes, options, backend))
-      .radius;
-}
-
-// (network, radius), None after Ctrl-C. radius 0: it is searched for.
+// (network, radius, overlap), None after Ctrl-C. radius 0: it is searched for, and with overlap 0 that, too.
 nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neuron, double radius, double overlap,
                    bool by_class, double learning_rate, int64_t epochs, const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
@@ -47,10 +30,13 @@ nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neu
   {
     const nb::gil_scoped_release unlocked;
     const LayerSpec spec = ParseNeuron(neuron);
-    FsvcOptions options{{spec.synapse, spec.activation, overlap}, by_class, learning_rate, epochs};
+    FsvcOptions options{{spec.synapse, spec.activation}, by_class, learning_rate, epochs};
+    options.novelty.overlap = overlap > 0 ? overlap : options.novelty.overlap;
     options.novelty.stop_requested = [&] { return interrupts.Stop(); };
     if (radius == 0) {
-      radius = RadiusFor(train, classes, options, backend);
+      const RadiusSearch search = FindRadius(train, Dataset{}, classes, options, overlap == 0, backend);
+      radius = search.radius;
+      options.novelty.overlap = search.overlap;
     }
     if (!interrupts.Stop()) {
       options.novelty.activation = options.novelty.activation.WithRadius(radius);
@@ -60,7 +46,7 @@ nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neu
   if (interrupts.Finish() || !result.complete) {
     return nb::none();
   }
-  return nb::make_tuple(PyNetwork{std::move(result.network)}, radius);
+  return nb::make_tuple(PyNetwork{std::move(result.network)}, radius, options.novelty.overlap);
 }
 
 Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons, bool fit_radius,

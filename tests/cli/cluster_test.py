@@ -13,7 +13,7 @@ from lamina_cli import DIGITS, PROGRAM, SOURCE, TIME_LIMIT_SECONDS, CliTest, blo
 from mpi_jobs import LAUNCHERS, OPEN_MPI, pid_of_rank
 
 WIDE = ("--hidden", "4096")  # a gradient of 1.2 MB
-TRAIN = ("train", "--data", DIGITS, "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
+TRAIN = ("train", "--data", DIGITS, "--recipe", "plain", "--hidden", "48", "--batch", "100", "--epochs", "3", "--threads", "1")
 
 
 def installed():
@@ -149,7 +149,7 @@ class ClusterTest(RankTest):
             os.makedirs(self.path(name), exist_ok=True)
             self.write(f"{name}/x.csv", rows)
         os.makedirs(self.path("empty"), exist_ok=True)
-        train = ("train", "--data", "x.csv", "--epochs", 2)
+        train = ("train", "--data", "x.csv", "--recipe", "plain", "--epochs", 2)
         result = self.run_ranks(mpi, (1, train), (1, train), folders=["a", "b"])
         self.assertNotEqual(result.code, 0, str(result))
         self.assertRegex(result.err, r"the data must be the same on all ranks: rank 0 of 2 on host \S+ .*, rank 1 of 2 on host")
@@ -171,7 +171,7 @@ class ClusterTest(RankTest):
 
     @on_each_mpi
     def test_ranks_of_a_search_share_its_trials(self, mpi):
-        arguments = ("search", "--data", DIGITS, "--epochs", 6, "--threads", 1, "--vary", "learning-rate=0.001,0.002,0.004,0.008",
+        arguments = ("search", "--data", DIGITS, "--recipe", "plain", "--epochs", 6, "--threads", 1, "--vary", "learning-rate=0.001,0.002,0.004,0.008",
                      "--vary", "hidden=16|32")
         alone = json.loads(self.succeed(*arguments, "--json", "-").out)["trials"]
         outcome = [{key: value for key, value in trial.items() if key != "seconds"} for trial in alone]

@@ -48,15 +48,18 @@ class EncodeTest(CliTest):
 
     def test_the_recipe_of_the_data(self):
         """What nobody says is as of the data themselves; a network of one's own takes the rows as they are scaled."""
+        self.recipe = None
         quick = ("--samples", "200")
         self.write_table(300, columns=3)
         self.succeed("data", "encode", "t.csv", *quick, "--output", "e")
         own = self.train_json("t.csv", *quick)
         self.assertEqual(own["settings"]["recipe"], "tabular")
         self.assertEqual(self.train_json("e")["train_loss"], own["train_loss"])
-        robust = self.train_json("t.csv", *quick, *NETWORK, "--scale", "robust")
-        self.assertEqual(robust["settings"]["recipe"], "plain")
-        self.assertEqual(self.train_json("e", *NETWORK)["train_loss"], robust["train_loss"])
+        robust = self.train_json("t.csv", *quick, *NETWORK, "--recipe", "plain", "--scale", "robust")
+        self.assertEqual(self.train_json("e", "--recipe", "plain", *NETWORK)["train_loss"], robust["train_loss"])
+        own = self.train_json("t.csv", *quick, *NETWORK)
+        self.assertEqual(own["settings"]["recipe"], "tabular")
+        self.assertEqual(self.train_json("e", *NETWORK)["train_loss"], own["train_loss"])
         self.encode("t.csv", *quick, "--output", "e")
         self.assertEqual(self.train_json("e")["settings"]["recipe"], "plain")
         self.refuse("train", "e", "--recipe", "tabular", code=2, says=("scale the data otherwise", "--recipe tabular"))

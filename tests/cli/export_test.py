@@ -84,7 +84,7 @@ class OnnxTest(CliTest):
         rows += [["" if i % 9 == 4 else f"rare{i}" if i % 7 == 3 else "uvw"[i % 3], i % 5, ("no", "yes")[i % 3 == 0]]
                  for i in range(120)]
         self.write("x.csv", rows)
-        self.train("--data", "x.csv", "--min-count", "2", "--missing-indicator", "--hidden", "5", "--dtype", "f64", "--model",
+        self.train("--data", "x.csv", "--min-count", "2", "--missing-indicator", "yes", "--hidden", "5", "--dtype", "f64", "--model",
                    "m", *LEARNT)
         asked = rows[:1] + [["u", 1, "no"], ["rare3", 2, "no"], ["never seen", 3, "no"], ["", 4, "no"], ["w", 0, "yes"]]
         self.write("asked.csv", asked)

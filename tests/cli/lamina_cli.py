@@ -37,7 +37,7 @@ class Result:
 class CliTest(unittest.TestCase):
     """self.folder is an empty folder, the working folder of the program."""
 
-    # What "train" and "search" get where a test says nothing of it: one quick layer. None: nothing, in tests of the default.
+    # What "train", "search" and "data encode" get where a test says nothing of it: one quick layer. None: nothing, in tests of the default.
     recipe = "plain"
 
     def setUp(self):
@@ -81,8 +81,9 @@ class CliTest(unittest.TestCase):
         options.setdefault("stderr", subprocess.PIPE)
         words = [str(argument) for argument in arguments]
         says_it = any(word.split("=")[0] in SAY_THE_RECIPE for word in words)
-        if self.recipe and words[:1] in (["train"], ["search"]) and not says_it:
-            words += ["--recipe", self.recipe]
+        command = [words[:n] for n in (1, 2) if words[:n] in (["train"], ["search"], ["data", "encode"])]
+        if self.recipe and command and not says_it:
+            words[len(command[0]) : len(command[0])] = ["--recipe", self.recipe]
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, text=True,
                                    errors="backslashreplace", **options)
         self.addCleanup(self._end, process)

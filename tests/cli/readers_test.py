@@ -150,7 +150,7 @@ class ReadersTest(CliTest):
             for dates in self.known("--dates", "?"):
                 for fill in self.known("--missing", "?"):
                     if fill not in ("error", "drop"):
-                        for indicator in ((), ("--missing-indicator",)):
+                        for indicator in (("--missing-indicator", "no"), ("--missing-indicator", "yes")):
                             with self.subTest(numbers=numbers, dates=dates, missing=fill, indicator=indicator):
                                 rows = self.encoded("--numbers", numbers, "--bins", "7", "--dates", dates, "--missing", fill,
                                                     "--scale", "robust", *indicator)

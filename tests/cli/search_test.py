@@ -13,7 +13,7 @@ import unittest
 from lamina_cli import DIGITS, TIME_LIMIT_SECONDS, CliTest, blob_rows, linear_rows, main
 
 SEARCH_KEYS = {"command", "lamina_version", "data", "hardware", "train_rows", "validation_rows", "stages", "at_once",
-               "threads_per_trial", "metric", "load_seconds", "seconds", "left_out", "peak_memory_bytes", "best_command", "trials"}
+               "threads_per_trial", "metric", "load_seconds", "seconds", "left_out", "peak_memory_bytes", "best_command", "default", "trials"}
 TRIAL_KEYS = {"rank", "trial", "values", "state", "epochs", "epoch", "validation_accuracy", "validation_loss", "seconds",
               "failure"}
 
@@ -30,7 +30,9 @@ class SearchTest(CliTest):
     def test_grid(self):
         result = self.search("--epochs", 4, "--hidden", 16, "--vary", "learning-rate=0.0001,0.005", "--vary", "hidden=8|32,16")
         self.assertEqual(set(result), SEARCH_KEYS)
-        self.assertEqual(len(result["trials"]), 4)
+        self.assertEqual(len(result["trials"]), 5, "the default and the grid")
+        first = next(trial for trial in result["trials"] if trial["trial"] == 1)
+        self.assertEqual(first["values"], {"learning-rate": "auto", "hidden": "16"})
         for rank, trial in enumerate(result["trials"], 1):
             self.assertEqual(set(trial), TRIAL_KEYS)
             self.assertEqual(trial["rank"], rank)
@@ -54,12 +56,13 @@ class SearchTest(CliTest):
                                   "r.csv", "--plot", "pictures", "--retrain", "--model", "m.safetensors", "--json", "r.json")
         self.assertEqual(result.code, 0, str(result))
         out = result.out
-        self.assertIn("3 trials in 2 stages", out)
+        self.assertIn("4 trials in 2 stages", out)
+        self.assertIn("on 5 folds of 1,797 rows, accuracy of the default", out)
         self.assertIn("lamina train --data", out)
         self.assertIn("training the best on 1,797 training and validation rows", out)
         rows = list(csv.DictReader(self.read("r.csv").splitlines()))
-        self.assertEqual([row["rank"] for row in rows], ["1", "2", "3"])
-        self.assertEqual({row["learning-rate"] for row in rows}, {"0.001", "0.01", "0.1"})
+        self.assertEqual([row["rank"] for row in rows], ["1", "2", "3", "4"])
+        self.assertEqual({row["learning-rate"] for row in rows}, {"auto", "0.001", "0.01", "0.1"})
         self.assertEqual(float(rows[0]["validation_loss"]), self.read_json("r.json")["trials"][0]["validation_loss"])
         self.assertTrue(os.path.exists(self.path("pictures/curves.csv")))
         self.assertTrue(os.path.exists(self.path("pictures/setting_learning_rate.csv")))
@@ -132,14 +135,14 @@ class SearchTest(CliTest):
 
     def test_diverging_trials_are_last(self):
         result = self.search("--epochs", 2, "--optimizer", "sgd", "--loss", "mse", "--output-activation", "identity", "--vary",
-                             "learning-rate=0.001,1e20")
-        self.assertEqual([trial["state"] for trial in result["trials"]], ["done", "failed"])
-        self.assertIn("diverged", result["trials"][1]["failure"])
+                             "learning-rate=0.001,1e20", "--learning-rate", 0.01)
+        self.assertEqual([trial["state"] for trial in result["trials"]], ["done", "done", "failed"])
+        self.assertIn("diverged", result["trials"][2]["failure"])
 
     def test_config_file(self):
         self.write("s.toml", f'data = "{DIGITS}"\nepochs = 2\nvary = ["learning-rate=0.01,0.02", "hidden=8|16,8"]\nhalving = 0\n')
         result = json.loads(self.succeed("search", "--config", "s.toml", "--json", "-").out)
-        self.assertEqual([trial["epochs"] for trial in result["trials"]], [2, 2, 2, 2])
+        self.assertEqual([trial["epochs"] for trial in result["trials"]], [2, 2, 2, 2, 2])
         config = self.succeed("search", "--config", "s.toml", "--print-config").out
         self.write("again.toml", config)
         self.assertEqual(self.succeed("search", "--config", "again.toml", "--print-config").out, config)

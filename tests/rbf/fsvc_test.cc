@@ -147,7 +147,7 @@ TEST(Fsvc, ARadiusIsFoundWhereCentresAreFewAndAnswersGood) {
   const Dataset train = Clouds(600);
   const Dataset validation = Clouds(300);
   const std::unique_ptr<Backend> backend = MakeBackend("auto", {.threads = 2});
-  const RadiusSearch search = FindRadius(train, validation, 3, OptionsFor("l1-triangle"), *backend);
+  const RadiusSearch search = FindRadius(train, validation, 3, OptionsFor("l1-triangle"), true, *backend);
   EXPECT_TRUE(search.complete);
   ASSERT_GT(search.trials.size(), 5U);
   double best = 0;

@@ -40,7 +40,10 @@ std::string CloudsFile(const TemporaryFolder& folder) {
 SearchSettings SmallSearch(const TemporaryFolder& folder) {
   SearchSettings settings;
   settings.train.data = CloudsFile(folder);
+  settings.train.recipe = "plain";
   settings.train.hidden = {8};
+  settings.train.learning_rate = 0.1;  // with the batch a point of the grid, and so the first trial
+  settings.train.batch = 8;
   settings.train.epochs = 9;
   settings.train.optimizer = "sgd";
   settings.train.momentum = 0.5;
@@ -315,6 +318,7 @@ TEST(Search, FailedTrialsAreLastWithTheirReason) {
   }
   EXPECT_NE(reasons.find("diverged"), std::string::npos);
   EXPECT_NE(reasons.find("tannh"), std::string::npos);
+  settings.train.learning_rate = 1e30;
   settings.vary = {"learning-rate=1e30,1e31"};
   Search hopeless(settings);
   ExpectError([&] { hopeless.Run({}); }, ErrorCode::kDiverged, {"every trial failed", "diverged"});

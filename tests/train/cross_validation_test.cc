@@ -34,6 +34,7 @@ TrainSettings FoldSettings(const TemporaryFolder& folder, bool values) {
   TrainSettings settings;
   settings.data = folder.Write("x.csv", CloudsCsv(90, values));
   settings.folds = 3;
+  settings.recipe = "plain";
   settings.hidden = {8};
   settings.epochs = 20;
   settings.learning_rate = 0.05;

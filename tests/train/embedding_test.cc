@@ -36,7 +36,7 @@ TrainSettings MixedSettings(const TemporaryFolder& folder) {
   settings.waves = 5;
   settings.embedding_size = 2;
   settings.category_embedding = 4;
-  settings.missing_indicator = true;
+  settings.missing_indicator = "yes";
   settings.hidden = {6};
   settings.activation = "tanh";
   settings.epochs = 4;

@@ -20,6 +20,7 @@ namespace {
 TrainSettings DigitSettings() {
   TrainSettings settings;
   settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
+  settings.recipe = "plain";
   settings.hidden = {64};
   settings.epochs = 30;
   settings.threads = 2;

@@ -243,6 +243,7 @@ TEST(Settings, LayersFromTheShape) {
 
 TEST(Settings, InitialisationFollowsActivationAndDepth) {
   TrainSettings settings;
+  settings.recipe = "plain";
   const auto of = [&](const char* activation, size_t hidden = 3) {
     std::vector<LayerSpec> layers(hidden, {2, 2, Synapse::kDot, activation, true});
     layers.push_back({2, 2, Synapse::kDot, "softmax", true});

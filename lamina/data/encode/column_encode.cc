@@ -22,7 +22,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kRowTile = 64;
 constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
-constexpr const char* kMissingRemedy = "Leave such rows out with --missing drop, or fill them in with --missing mean.";
+constexpr const char* kMissingRemedy =
+    "Fill such cells in with --missing mean, or leave the rows out with --missing drop.";
 constexpr const char* kUnseenRemedy =
     "Encode unseen values as zeros with --unseen zero, or train on rows that have it.";
 
@@ -207,7 +208,7 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       }
       if (column.IsMissing(row) && source.lacks_mean) {
         ThrowCell(table, row, column, "missing value, and the model keeps no mean of this column to fill in",
-                  "Leave such rows out with --missing drop, or train with --missing mean.");
+                  "Train with --missing mean, or leave such rows out with --missing drop.");
       }
       if (column.IsMissing(row) && std::isnan(source.fill)) {
         ThrowCell(table, row, column, "missing value", kMissingRemedy);

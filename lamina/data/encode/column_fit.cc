@@ -17,6 +17,10 @@
 namespace lamina {
 namespace {
 
+// For an input that tells gaps: with fewer rows it costs more than it tells.
+constexpr int64_t kRowsToTellGaps = 500;
+constexpr int64_t kGapsAreOften = 100;  // one row in so many
+
 constexpr double kPixelMax = 255;
 constexpr int64_t kParallelSorts = 1 << 18;  // fewer are sorted before a second thread wakes up
 
@@ -93,6 +97,11 @@ std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<con
     }
   }
   return ranks;
+}
+
+// Of numbers that are no pixels.
+Scaling NumberScaling(const PreprocessOptions& options) {
+  return options.scaling == Scaling::kAuto ? options.auto_scaling : options.scaling;
 }
 
 // `flag`: the setting that `scaling` comes from.
@@ -196,7 +205,7 @@ FittedColumn FitText(const Table& table, const Column& column, std::span<const i
   if (fitted.one_hot) {
     FoldRare(fitted, counts, options);
   } else {
-    ScaleIndices(fitted, counts, options.scaling, table.source);
+    ScaleIndices(fitted, counts, NumberScaling(options), table.source);
   }
   fitted.fill_category = static_cast<int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   return fitted;
@@ -226,6 +235,7 @@ std::vector<double> PeriodsOf(const Column& column, std::span<const int64_t> row
 std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t> rows,
                                     std::span<const int64_t> positions, const PreprocessOptions& options) {
   const int64_t bins = options.numbers == NumberEncoding::kPiecewise ? options.bins : 0;
+  const Scaling scaling = NumberScaling(options);
   std::vector<FittedColumn> columns;
   std::vector<const Column*> measured;  // the columns whose statistics are needed
   std::vector<size_t> measured_column;
@@ -241,7 +251,7 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
       const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
       fitted.scaling.scale = pixel ? kPixelMax : 1;
       const bool calendar = column.is_date && options.dates == DateEncoding::kCalendar;
-      const bool scaled = !pixel && (options.scaling != Scaling::kNone || bins > 0 || calendar);
+      const bool scaled = !pixel && (scaling != Scaling::kNone || bins > 0 || calendar);
       if (scaled || (Fills(options.missing) && CanBeMissing(column))) {
         measured.push_back(&column);
         measured_column.push_back(columns.size());
@@ -252,9 +262,9 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
   }
   const std::vector<ColumnStatistics> statistics = ComputeStatistics(measured, rows);
   const bool median = options.missing == MissingPolicy::kMedian;
-  std::vector<Ranks> ranks = RanksOf(measured, rows, bins > 0 || median || options.scaling == Scaling::kRobust, bins);
+  std::vector<Ranks> ranks = RanksOf(measured, rows, bins > 0 || median || scaling == Scaling::kRobust, bins);
   std::vector<ColumnStatistics> logarithms;
-  if (options.scaling == Scaling::kLog) {
+  if (scaling == Scaling::kLog) {
     logarithms = LogStatistics(measured, rows);
   }
   for (size_t i = 0; i < measured.size(); ++i) {
@@ -269,14 +279,15 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
     if (fitted.is_date && options.dates == DateEncoding::kCalendar) {
       fitted.periods = PeriodsOf(*measured[i], rows, *fitted.span);
     }
-    fitted.scaling.curve = options.scaling == Scaling::kLog      ? Curve::kLogarithm
-                           : options.scaling == Scaling::kRobust ? Curve::kSmoothClip
-                                                                 : Curve::kLinear;
-    SetScale(fitted, options.scaling, options.scaling == Scaling::kLog ? logarithms[i] : statistics[i], ranks[i],
-             table.source);
+    fitted.scaling.curve = scaling == Scaling::kLog      ? Curve::kLogarithm
+                           : scaling == Scaling::kRobust ? Curve::kSmoothClip
+                                                         : Curve::kLinear;
+    SetScale(fitted, scaling, scaling == Scaling::kLog ? logarithms[i] : statistics[i], ranks[i], table.source);
   }
   for (FittedColumn& fitted : columns) {
-    fitted.indicates_missing = options.missing_indicator && Fills(options.missing) && fitted.missing > 0;
+    const bool often = std::ssize(rows) >= kRowsToTellGaps && fitted.missing * kGapsAreOften >= std::ssize(rows);
+    fitted.indicates_missing =
+        options.missing_indicator.value_or(often) && Fills(options.missing) && fitted.missing > 0;
   }
   return columns;
 }

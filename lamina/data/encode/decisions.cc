@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
 #include "lamina/base/text.h"
 #include "lamina/data/encode/leakage.h"
+#include "lamina/data/encode/telling_columns.h"
 
 namespace lamina {
 namespace {
 
+constexpr int64_t kMostNamedAlone = 20;   // columns left out for one reason
 constexpr size_t kMostPlainClasses = 10;  // more whole numbers than this are likely to be quantities
 
 template <class T>
@@ -81,8 +84,16 @@ void AddFill(const FittedColumn& input, bool median, std::vector<ColumnDecision>
           : fmt::format("the {}, {}", median ? "median" : "mean",
                         input.is_date ? DateText(input.fill) : fmt::format("{:.6g}", input.fill));
   decisions.push_back({input.name,
-                       fmt::format("{} training rows miss it: filled in with {}", WithThousands(input.missing), with),
-                       "--missing drop"});
+                       fmt::format("{} training rows miss it: filled in with {}{}", WithThousands(input.missing), with,
+                                   input.indicates_missing ? ", and one input more tells which" : ""),
+                       input.indicates_missing ? "--missing-indicator no" : "--missing-indicator yes"});
+}
+
+void AddAlike(const std::string& first, const LeftOutColumn& left_out, int64_t count,
+              std::vector<ColumnDecision>& decisions) {
+  decisions.push_back({fmt::format("{} columns", WithThousands(count)),
+                       fmt::format("left out, the first is {}: {}", first, left_out.reason),
+                       left_out.reason == kTellsNothing ? "--select all" : "--use NAME"});
 }
 
 }  // namespace
@@ -97,8 +108,20 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
   if (!table.encoding.empty()) {
     decisions.push_back({"the file", "not UTF-8 text, read as " + table.encoding, "--encoding NAME"});
   }
+  std::map<std::string, int64_t> same_reason;
+  for (const LeftOutColumn& column : fitted.left_out()) {
+    ++same_reason[column.reason];
+  }
   for (const Column& column : table.columns) {
     if (const LeftOutColumn* left_out = Find(left_out_columns, column.name)) {
+      int64_t& count = same_reason[left_out->reason];
+      if (count > kMostNamedAlone) {  // all in one line, at the first
+        AddAlike(column.name, *left_out, count, decisions);
+        count = -1;
+      }
+      if (count < 0) {
+        continue;
+      }
       decisions.push_back({column.name, "left out: " + left_out->reason,
                            HasSeveralWords(column) ? "--text hash" : "--use " + column.name});
       continue;

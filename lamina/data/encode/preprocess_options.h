@@ -20,6 +20,9 @@ enum class Scaling { kAuto, kNone, kStandardize, kMinMax, kLog, kRobust, kSize }
 enum class NumberEncoding { kScaled, kPiecewise };
 /// kCalendar: beside the day, where in the year, the week and the day it is, as sine and cosine.
 enum class DateEncoding { kDays, kCalendar };
+/// Which number columns are inputs. kTelling: without ColumnsThatTellNothing(); kAuto: so where there are more of them
+/// than training rows.
+enum class ColumnSelection { kAll, kTelling, kAuto };
 /// Of free text (IsFreeText()). kHash: its words and pairs of neighbouring words, in so many buckets by their hash.
 enum class TextEncoding { kLeaveOut, kHash };
 enum class MissingPolicy { kError, kDropRow, kMean, kMedian };
@@ -39,11 +42,12 @@ struct EncodePolicies {
 
 /// What decides how inputs and targets are fitted, whatever network they are for (TargetForm is for it).
 struct PreprocessOptions {
-  std::vector<std::string> targets;         // names or numbers; empty: the last column
-  std::vector<std::string> drop_columns;    // names or numbers, not used as inputs
-  Encoding encoding = Encoding::kOneHot;    // of text columns
-  Scaling scaling = Scaling::kAuto;         // of number columns
-  Scaling target_scaling = Scaling::kNone;  // regression targets (kAuto: standardize)
+  std::vector<std::string> targets;              // names or numbers; empty: the last column
+  std::vector<std::string> drop_columns;         // names or numbers, not used as inputs
+  Encoding encoding = Encoding::kOneHot;         // of text columns
+  Scaling scaling = Scaling::kAuto;              // of number columns
+  Scaling auto_scaling = Scaling::kStandardize;  // what kAuto is for those that are no pixels
+  Scaling target_scaling = Scaling::kNone;       // regression targets (kAuto: standardize)
   MissingPolicy missing = MissingPolicy::kError;
   std::vector<std::string> missing_values;  // marks of the training data's file, kept for those to come
   UnseenPolicy unseen = UnseenPolicy::kError;
@@ -54,14 +58,17 @@ struct PreprocessOptions {
   /// Leaves out columns that say nothing: constant ones, identifiers, free text (UselessColumns()).
   bool leave_out_useless = false;
   std::vector<std::string> use_columns;  // names or numbers of columns that are used all the same
+  ColumnSelection select = ColumnSelection::kAll;
   NumberEncoding numbers = NumberEncoding::kScaled;
   int64_t bins = 48;  // at most, of kPiecewise
   DateEncoding dates = DateEncoding::kDays;
   TextEncoding text = TextEncoding::kLeaveOut;
-  int64_t text_inputs = 256;       // of each column of free text
-  bool missing_indicator = false;  // one more input for each column that lacks values in training rows
-  int64_t min_count = 1;           // one-hot categories of fewer training rows count as one, "other"
-  int64_t max_categories = 1000;   // of one column; the most frequent stay, the others count as one
+  int64_t text_inputs = 256;  // of each column of free text
+  /// One more input for each column that lacks values in training rows; none: where they are at least a hundredth of
+  /// 500 rows or more (docs/decisions/0046).
+  std::optional<bool> missing_indicator;
+  int64_t min_count = 1;          // one-hot categories of fewer training rows count as one, "other"
+  int64_t max_categories = 1000;  // of one column; the most frequent stay, the others count as one
   std::string baseline;  // regression: the naive guess, a column (not an input by that) or a number; empty: none
 
   bool operator==(const PreprocessOptions&) const = default;

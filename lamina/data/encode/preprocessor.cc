@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/data/encode/encoder_json.h"
+#include "lamina/data/encode/telling_columns.h"
 
 namespace lamina {
 namespace {
@@ -101,6 +103,28 @@ std::vector<LeftOutColumn> LeaveOut(const Table& table, std::span<const int64_t>
   return left_out;
 }
 
+// Of a wide table, without the numbers that tell nothing of its one target: they join `left_out`.
+void Select(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
+            const TargetEncoder& targets, Roles& roles, std::vector<LeftOutColumn>& left_out) {
+  std::vector<int64_t> judged;
+  std::copy_if(roles.inputs.begin(), roles.inputs.end(), std::back_inserter(judged), [&](int64_t position) {
+    return table.columns[static_cast<size_t>(position)].kind == ColumnKind::kNumber;
+  });
+  const bool wide = std::ssize(judged) > std::ssize(rows);
+  if (options.select == ColumnSelection::kAll || (options.select == ColumnSelection::kAuto && !wide) ||
+      table.is_image || roles.targets.size() != 1) {
+    return;
+  }
+  for (const std::string& name : options.use_columns) {
+    std::erase(judged, table.FindColumn(name));
+  }
+  for (const int64_t position :
+       ColumnsThatTellNothing(table, rows, judged, roles.targets[0], targets.task() == Task::kClassification)) {
+    left_out.push_back({table.columns[static_cast<size_t>(position)].name, kTellsNothing});
+    std::erase(roles.inputs, position);
+  }
+}
+
 std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> columns) {
   std::vector<const Column*> picked;
   for (const int64_t column : columns) {
@@ -133,7 +157,7 @@ std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> row
   }
   if (const auto cell = mean ? std::nullopt : FindMissing(used, usable)) {
     ThrowCell(table, usable[static_cast<size_t>(cell->row)], *used[static_cast<size_t>(cell->column)], "missing value",
-              "Leave such rows out with --missing drop, or fill them in with --missing mean.");
+              "Fill such cells in with --missing mean, or leave the rows out with --missing drop.");
   }
   return usable;
 }
@@ -148,8 +172,9 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
     fitted.left_out_ = LeaveOut(table, rows, options, roles);
   }
   const std::vector<int64_t> usable = FittedRows(table, rows, roles, options);
-  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, options);
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
+  Select(table, usable, options, fitted.targets_, roles, fitted.left_out_);
+  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, options);
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
   fitted.missing_values_ = options.missing_values;
