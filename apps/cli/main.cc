@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  lamina train --data data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
+    "  lamina train data/digits.csv.gz --model digits.safetensors\n"
     "  lamina model show digits.safetensors\n"
     "  lamina predict digits.safetensors new.csv --out answers.csv\n"
     "  lamina layer --x x.npy --w centres.npy --neuron rbf --radius 12 --out h.npy\n"

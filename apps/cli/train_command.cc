@@ -31,7 +31,7 @@ using nlohmann::json;
 
 constexpr const char* kTrainFooter =
     "Examples:\n"
-    "  lamina train data/digits.csv.gz --hidden 64 --model digits.safetensors\n"
+    "  lamina train data/digits.csv.gz --model digits.safetensors\n"
     "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.05\n"
     "  lamina train --data houses.csv --target price --drop id --patience 10 --model houses.safetensors\n"
     "  lamina train houses.csv --folds 5 --out-of-fold folds.csv\n"

@@ -42,6 +42,24 @@ class HelpTest(CliTest):
         for name in ("--config", "--resume", "--print-config", "--quiet", "--json"):
             self.assertIn(name, text)
 
+    def test_the_short_help_is_a_screen_of_what_people_use(self):
+        for command in ("train", "search"):
+            short, whole = self.succeed(command, "-h").out, self.succeed(command, "--help").out
+            self.assertLessEqual(len(short.splitlines()), 30, short)
+            self.assertLessEqual(max(map(len, short.splitlines())), 100, short)
+            flags = re.findall(r"(?m)^  (--[a-z-]+)", short)
+            self.assertLessEqual(len(flags), 15)
+            for flag in flags:
+                self.assertRegex(whole, rf"(?m)^  {flag}\b")
+            for flag in ("--target", "--model", "--recipe"):
+                self.assertIn(flag, flags)
+            self.assertIn(f"lamina {command} --help shows all ", short)
+            self.assertGreater(whole.index("\nSeveral computers:"), whole.index("--config"))
+
+    def test_no_colours_where_nobody_sees_them(self):
+        self.assertNotIn("\033", self.succeed("train", "--help").out)
+        self.assertNotIn("\033", self.refuse("train", "no.csv").err)
+
     def test_every_choice_of_a_backend_names_all_backends(self):
         backends = [row["name"] for row in json.loads(self.succeed("devices", "--json", "-").out)["backends"]]
         self.assertIn("cuda", backends)

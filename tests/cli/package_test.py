@@ -39,6 +39,16 @@ class HelpFilesTest(CliTest):
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 
+    def test_values_are_completed(self):
+        self.assertEqual(self.complete("lamina", "train", "--recipe", ""), ["auto", "plain", "tabular"])
+        self.assertEqual(self.complete("lamina", "train", "--recipe", "=", "t"), ["tabular"])
+        self.assertEqual(self.complete("lamina", "search", "--metric", "lo"), ["loss"])
+        self.assertIn("cpu", self.complete("lamina", "predict", "--backend", "c") or self.complete("lamina", "train", "--backend", "c"))
+        fish = self.read("fish/lamina.fish")
+        self.assertIn("-l recipe -x -a 'auto plain tabular'", fish)
+        if shutil.which("fish"):
+            subprocess.run(["fish", "--no-execute", self.path("fish/lamina.fish")], check=True)
+
     def test_every_command_and_flag_is_completed_and_has_a_page(self):
         seen = 0
         for path, text in self.commands():
