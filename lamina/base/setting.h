@@ -2,6 +2,7 @@
 // TOML, JSON, checks, searches and the window's fields are made from the rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -117,6 +118,11 @@ struct Setting : SettingFacts<S> {
 
   SettingKind kind() const { return static_cast<SettingKind>(field.index()); }
   bool HasEffect(const S& settings) const { return this->effect == nullptr || this->effect(settings); }
+  /// Whether "yes" and "no" are choices beside others.
+  bool TakesYesAndNo() const {
+    const std::vector<std::string> known = this->choices == nullptr ? std::vector<std::string>() : this->choices();
+    return std::find(known.begin(), known.end(), "yes") != known.end();
+  }
   bool IsFile() const { return this->reads != nullptr || this->writes; }
 };
 

@@ -83,7 +83,7 @@ Centres FindAllCentres(const Dataset& train, const std::vector<std::vector<int64
   NoveltyOptions novelty = options.novelty;
   novelty.progress = [&](int64_t rows, int64_t found) {
     if (rows_before + rows >= std::min(kRowsToSee, train.size()) && centres_before + found == rows_before + rows &&
-        train.size() > std::ssize(by_class)) {
+        train.size() > std::ssize(by_class) && options.novelty.most_centres >= train.size()) {
       ThrowEveryRow(train, novelty, rows_before + rows);
     }
     if (options.novelty.progress) {
@@ -298,19 +298,19 @@ class RadiusFinder {
     }
     Refine();
     if (any_overlap) {
-      const RadiusTrial before = best_;
+      const RadiusTrial before = Best();
       for (const double times : kOverlaps) {
         if (times * usual <= NoveltyOptions::kLargestOverlap) {
           Attempt(before.radius, times * usual);
         }
       }
-      if (best_.overlap != before.overlap) {
+      if (Best().overlap != before.overlap) {
         Refine();
       }
     }
     search_.complete = !Stopped();
-    search_.radius = best_.radius;
-    search_.overlap = best_.overlap;
+    search_.radius = Best().radius;
+    search_.overlap = Best().overlap;
     return std::move(search_);
   }
 
@@ -319,7 +319,7 @@ class RadiusFinder {
 
   void Refine() {
     for (const double step : kRefinements) {
-      const RadiusTrial middle = best_;
+      const RadiusTrial middle = Best();
       for (const double side : {-step, step}) {
         Attempt(middle.radius * std::exp2(side), middle.overlap);
       }
@@ -336,13 +336,30 @@ class RadiusFinder {
     const FsvcResult result = TrainFsvc(train_, classes_, options_, backend_);
     if (result.complete) {
       search_.trials.push_back({radius, overlap, result.centres, AccuracyOf(result.network, validation_, backend_)});
-      const RadiusTrial& trial = search_.trials.back();
-      const bool enough = trial.centres >= fewest_ || best_.centres < fewest_;
-      if (best_.centres == 0 || (enough && (trial.accuracy > best_.accuracy || best_.centres < fewest_))) {
-        best_ = trial;
-      }
     }
     return result.centres;
+  }
+
+  // The one of fewest centres whose accuracy is the highest, give or take its standard error; of those with enough
+  // centres, where there are such.
+  RadiusTrial Best() const {
+    const auto enough = [&](const RadiusTrial& trial) { return trial.centres >= fewest_; };
+    const bool any = std::any_of(search_.trials.begin(), search_.trials.end(), enough);
+    double highest = 0;
+    for (const RadiusTrial& trial : search_.trials) {
+      highest = !any || enough(trial) ? std::max(highest, trial.accuracy) : highest;
+    }
+    const double error = std::sqrt(highest * (1 - highest) / static_cast<double>(validation_.size()));
+    RadiusTrial best;
+    for (const RadiusTrial& trial : search_.trials) {
+      const bool good = (!any || enough(trial)) && trial.accuracy >= highest - error;
+      const bool smaller = trial.centres < best.centres ||
+                           (trial.centres == best.centres && trial.accuracy > best.accuracy);
+      if (good && (best.centres == 0 || smaller)) {
+        best = trial;
+      }
+    }
+    return best;
   }
 
   const Dataset& train_;
@@ -351,7 +368,6 @@ class RadiusFinder {
   FsvcOptions options_;
   const Backend& backend_;
   int64_t fewest_ = 0;
-  RadiusTrial best_;
   RadiusSearch search_;
 };
 

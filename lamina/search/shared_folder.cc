@@ -179,7 +179,7 @@ void SharedFolder::StopBeating() {
 }
 
 bool SharedFolder::IsLate(const std::string& key, const std::string& beat) {
-  const auto now = Clock::now();
+  const auto now = options_.now();
   const auto [sighting, is_new] = seen_.try_emplace(key, Sighting{beat, now});
   if (!is_new && sighting->second.beat != beat) {
     sighting->second = {beat, now};

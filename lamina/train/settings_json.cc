@@ -30,10 +30,6 @@ bool ReadStrictly(const json& value, T& field) {
       return false;
     }
   } else if constexpr (std::is_same_v<T, std::string>) {
-    if (value.is_boolean()) {  // of settings that had no "auto"
-      field = value.get<bool>() ? "yes" : "no";
-      return true;
-    }
     if (!value.is_string()) {
       return false;
     }
@@ -76,8 +72,14 @@ TrainSettings TrainSettingsFromJson(const json& node) {
   }
   TrainSettings settings;
   settings.recipe = "plain";  // of files from before there were recipes
-  VisitSettings(settings, [&](const auto& row, auto& field) {
+  VisitSettings(settings, [&]<class T>(const auto& row, T& field) {
     const auto it = node.find(row.name);
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (it != node.end() && it->is_boolean() && row.TakesYesAndNo()) {  // from before it had "auto"
+        field = it->template get<bool>() ? "yes" : "no";
+        return;
+      }
+    }
     if (it != node.end() && !it->is_null() && !ReadStrictly(*it, field)) {
       throw Error(ErrorCode::kBadModel, fmt::format("setting {} has the wrong type", row.name),
                   {.value = it->dump(), .setting = std::string(row.name)});

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from lamina_cli import DIGITS, CliTest, main, read_safetensors
+from lamina_cli import DIGITS, TIME_LIMIT_SECONDS, CliTest, main, read_safetensors
 
 # Long enough to be met in the middle, short enough to be run often: a few milliseconds an epoch.
 LONG = ["--data", DIGITS, "--hidden", "48", "--epochs", "60", "--threads", "1", "--optimizer", "adam", "--backend", "cpu"]
@@ -79,14 +79,12 @@ class InterruptTest(CliTest):
         time.sleep(0.1)
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        before = time.monotonic()
         result = self.finish(process)
         self.assertEqual(result.code, -signal.SIGINT, str(result))
-        self.assertLess(time.monotonic() - before, 5)
         self.assertEqual(self.snapshot(), {})
 
     def wait_for_file(self, name):
-        end = time.monotonic() + 30
+        end = time.monotonic() + TIME_LIMIT_SECONDS
         while not os.path.exists(self.path(name)):
             self.assertLess(time.monotonic(), end, f"no {name}")
             time.sleep(0.001)

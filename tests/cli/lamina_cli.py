@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -22,6 +23,16 @@ SKIPPED_CODE = 77  # tells ctest that nothing could run
 
 # Marks of a crash rather than of an error that was thought of.
 CRASH = re.compile(r"terminate called|Sanitizer|runtime error:|Segmentation|core dumped|std::|basic_string|\[json\.exception")
+
+
+def is_deaf(process):
+    """Whether the program does not catch SIGINT yet (/proc/PID/status); False once it has ended."""
+    try:
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+            caught = next(line for line in file if line.startswith("SigCgt:"))
+    except (OSError, StopIteration):
+        return False
+    return process.poll() is None and not int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1)
 
 
 class Result:

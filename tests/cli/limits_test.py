@@ -4,7 +4,6 @@ import gzip
 import os
 import resource
 import struct
-import time
 import unittest
 
 from lamina_cli import CliTest, main
@@ -51,9 +50,7 @@ class LimitsTest(CliTest):
     def test_more_columns_than_are_read(self):
         row = b",".join([b"1"] * 10_000_000) + b"\n"
         self.write("wide.csv", row + row)
-        start = time.monotonic()
         self.refuse("data", "show", "wide.csv", code=1, says=("wide.csv:1:", "10,000,000 columns", "--separator"))
-        self.assertLess(time.monotonic() - start, 20)
 
     def test_samples_that_no_table_has(self):
         self.write("t.csv", TABLE)

@@ -58,14 +58,10 @@ class BenchPaper2016Test(CliTest):
     def test_interrupt_ends_the_peers_and_writes_nothing(self):
         script = self.script("peers", f"#!/bin/sh\ntouch {self.path('started')}\nsleep 600\n")
         process = self.start(*SHORT, "--out", "study", "--peers", "--peer-script", script, env=self.environment)
-        for _ in range(1200):
-            if os.path.exists(self.path("started")):
-                break
-            time.sleep(0.1)
-        began = time.monotonic()
+        while not os.path.exists(self.path("started")) and process.poll() is None:
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         result = self.finish(process)
-        self.assertLess(time.monotonic() - began, 60)
         self.assertEqual(result.code, 130, str(result))
         self.assertIn("interrupted; nothing was written", result.err)
         self.assertFalse(os.path.exists(self.path("study")))

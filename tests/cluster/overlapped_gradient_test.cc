@@ -1,6 +1,7 @@
 // Exchanges beside computing: what is hidden is counted, what fails there is thrown here, and nobody waits for ever.
 #include "lamina/cluster/overlapped_gradient.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -41,6 +42,7 @@ TEST(TaskThread, TasksAreDoneInOrderAndWhatTheyHideIsCounted) {
   RunRanks(2, [](Communicator& ranks) {
     TaskThread thread(ranks);
     std::vector<int> done;
+    std::atomic<int> finished = 0;
     for (int round = 0; round < 3; ++round) {
       const double waited_before = ranks.waited_seconds();
       const double exchanged_before = ranks.exchange_seconds();
@@ -51,9 +53,12 @@ TEST(TaskThread, TasksAreDoneInOrderAndWhatTheyHideIsCounted) {
         ranks.Barrier();
         done.push_back(2 * round);
       });
-      thread.Do([&] { done.push_back(2 * round + 1); });
-      if (round < 2) {
-        std::this_thread::sleep_for(300ms);  // what is computed meanwhile
+      thread.Do([&] {
+        done.push_back(2 * round + 1);
+        ++finished;
+      });
+      while (round < 2 && finished <= round) {  // what is computed meanwhile
+        std::this_thread::sleep_for(1ms);
       }
       thread.Finish();
       if (ranks.rank() == 0) {

@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 import unittest
 
 from lamina_cli import DATA, CliTest, blob_rows, main
@@ -44,9 +43,7 @@ class DefaultsTest(CliTest):
         for name, least in (("iris.csv", 0.90), ("wine.csv", 0.93), ("wdbc.csv", 0.94)):
             accuracies = []
             for seed in range(1, 6):
-                before = time.monotonic()
                 accuracies.append(self.train_json("--data", self.small(name), "--stratify", "--seed", seed)["accuracy"])
-                self.assertLess(time.monotonic() - before, 10, name)
             self.assertGreater(sum(accuracies) / 5, least, (name, accuracies))
 
     def test_epochs_and_batch_follow_the_rows(self):

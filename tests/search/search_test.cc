@@ -81,7 +81,7 @@ TEST(Search, StopsTheHopelessAndRanksTheRest) {
   for (const Trial& trial : result.trials) {
     ++by_epochs[trial.history.epochs.size()];
   }
-  EXPECT_EQ(by_epochs, (std::map<size_t, int>{{1, 5}, {3, 2}, {9, 1}}));  // 8, then 3, then 1
+  EXPECT_EQ(by_epochs, (std::map<size_t, int>{{1, 5}, {3, 1}, {9, 2}}));  // 8, then 3, then the best and the default
   const Trial& best = result.trials[result.ranking[0]];
   EXPECT_EQ(best.state, TrialState::kDone);
   EXPECT_GT(ScoreOf(best, false).accuracy, 0.8);
@@ -307,6 +307,8 @@ TEST(Search, FailedTrialsAreLastWithTheirReason) {
   SearchSettings settings = SmallSearch(folder);
   settings.train.loss = "mse";
   settings.train.output_activation = "identity";
+  settings.train.learning_rate = 0.05;
+  settings.train.activation = "tanh";
   settings.vary = {"learning-rate=0.05,1e30", "activation=tanh,tannh"};
   Search search(settings);
   const SearchResult result = search.Run({});

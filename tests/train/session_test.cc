@@ -240,6 +240,7 @@ TEST(TrainSession, Regression) {
   TrainSettings settings;
   settings.data = folder.Path("d.csv");
   settings.task = "regression";
+  settings.recipe = "plain";
   settings.hidden = {0};
   settings.optimizer = "sgd";
   settings.epochs = 100;
