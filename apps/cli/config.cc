@@ -112,9 +112,6 @@ std::optional<T> ValueOf(const toml::node& node) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return node.is_boolean() ? node.value<bool>() : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::string>) {  // a column may be given by number
-    if (const auto yes = node.value_exact<bool>()) {      // of settings that had no "auto"
-      return std::optional<T>(*yes ? "yes" : "no");
-    }
     const auto number = node.is_integer() ? node.value<int64_t>() : std::nullopt;
     return number ? std::optional<T>(std::to_string(*number)) : node.value<T>();
   } else {
@@ -184,6 +181,12 @@ void ReadToml(const std::string& path, Settings& settings) {
   VisitSettings(settings, [&](const auto& row, auto& field) {
     known.emplace_back(row.name);
     const toml::node* node = table.get(row.name);
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(field)>, std::string>) {
+      if (node != nullptr && node->is_boolean() && row.TakesYesAndNo()) {  // from before it had "auto"
+        field = *node->value<bool>() ? "yes" : "no";
+        return;
+      }
+    }
     if (node != nullptr && !TakeValue(*node, field)) {
       ThrowAt(path, node->source(), known.back(), "the value has the wrong type for this setting");
     }

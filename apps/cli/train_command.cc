@@ -32,9 +32,9 @@ using nlohmann::json;
 constexpr const char* kTrainFooter =
     "Examples:\n"
     "  lamina train data/digits.csv.gz --model digits.safetensors\n"
-    "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.05\n"
     "  lamina train --data houses.csv --target price --drop id --patience 10 --model houses.safetensors\n"
     "  lamina train houses.csv --folds 5 --out-of-fold folds.csv\n"
+    "  lamina train --data mnist/ --hidden 1024 --activation sigmoid --loss mse --optimizer sgd --learning-rate 0.05\n"
     "  lamina train --config run.toml --seed 7\n"
     "  lamina train --resume digits.safetensors.checkpoint";
 

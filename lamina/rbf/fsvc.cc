@@ -353,8 +353,8 @@ class RadiusFinder {
     RadiusTrial best;
     for (const RadiusTrial& trial : search_.trials) {
       const bool good = (!any || enough(trial)) && trial.accuracy >= highest - error;
-      const bool smaller = trial.centres < best.centres ||
-                           (trial.centres == best.centres && trial.accuracy > best.accuracy);
+      const bool smaller =
+          trial.centres < best.centres || (trial.centres == best.centres && trial.accuracy > best.accuracy);
       if (good && (best.centres == 0 || smaller)) {
         best = trial;
       }

@@ -111,7 +111,8 @@ std::vector<Plot> SearchPlots(const Search& search, const SearchResult& result) 
   std::vector<Plot> plots{Curves(search, result, metric, subtitle)};
   for (size_t p = 0; p < search.space().parameters().size(); ++p) {
     const auto is_number = [&](const Trial& trial) { return std::isfinite(ParseNumber(trial.values[p])); };
-    if (std::all_of(result.trials.begin(), result.trials.end(), is_number)) {
+    // The default, the first trial, may have no number of its own.
+    if (result.trials.size() > 1 && std::all_of(result.trials.begin() + 1, result.trials.end(), is_number)) {
       plots.push_back(BySetting(search, result, p, metric, subtitle));
     }
   }

@@ -40,7 +40,7 @@ class MethodsTest(CliTest):
         rows = blob_rows(240, ("no", "yes", "maybe"))
         self.write("x.csv", rows)
         self.write("new.csv", [row[:2] for row in rows[:40]])
-        for method in (("fsvc",), ("fsvc", "--radius", "1", "--learning-rate", "0.1", "--epochs", "3"), ("sfsvc",),
+        for method in (("fsvc",), ("fsvc", "--radius", "1", "--scale", "standardize", "--learning-rate", "0.1", "--epochs", "3"), ("sfsvc",),
                        ("elm", "--hidden", "40"), ("elm", "--hidden", "30", "--neuron", "l2-gaussian", "--ridge-c", "10"),
                        ("elm", "--hidden", "20", "--hidden-weights", "2bit"),
                        ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1")):
@@ -146,7 +146,7 @@ class MethodsTest(CliTest):
 class StartFromTest(CliTest):
     def test_fine_tuning_a_classifier_that_was_found_at_once(self):
         self.write("x.csv", blob_rows(240, ("no", "yes", "maybe")))
-        self.train("--data", "x.csv", "--method", "fsvc", "--radius", "1", "--model", "fsvc")
+        self.train("--data", "x.csv", "--method", "fsvc", "--radius", "1", "--scale", "standardize", "--model", "fsvc")
         tuned = self.train_json("--data", "x.csv", "--start-from", "fsvc", "--epochs", "3", "--model", "tuned")
         self.assertGreater(tuned["accuracy"], 0.85)
         _, before = read_safetensors(self.read("fsvc", "rb"))

@@ -136,7 +136,7 @@ class SearchTest(CliTest):
     def test_diverging_trials_are_last(self):
         result = self.search("--epochs", 2, "--optimizer", "sgd", "--loss", "mse", "--output-activation", "identity", "--vary",
                              "learning-rate=0.001,1e20", "--learning-rate", 0.01)
-        self.assertEqual([trial["state"] for trial in result["trials"]], ["done", "done", "failed"])
+        self.assertEqual([trial["state"] for trial in result["trials"]], ["done", "stopped", "failed"])
         self.assertIn("diverged", result["trials"][2]["failure"])
 
     def test_config_file(self):

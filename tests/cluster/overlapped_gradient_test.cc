@@ -1,8 +1,8 @@
 // Exchanges beside computing: what is hidden is counted, what fails there is thrown here, and nobody waits for ever.
 #include "lamina/cluster/overlapped_gradient.h"
 
-#include <atomic>
 #include <gtest/gtest.h>
+#include <atomic>
 
 #include <chrono>
 #include <thread>
