@@ -27,6 +27,7 @@ constexpr int kBuckets = 600;
 constexpr QRgb kTrainColour = 0xff1f6fb4;
 constexpr QRgb kValidationColour = 0xffd1600a;
 constexpr QRgb kBestColour = 0xff2e7d32;
+constexpr QRgb kOtherColours[] = {0xff7b3fa0, 0xff00838f, 0xff8d6e1f, 0xffb0306a, 0xff5a6b7b};
 
 }  // namespace
 
@@ -58,6 +59,7 @@ CurvesView::CurvesView(QWidget* parent)
       train_(new QLineSeries(chart_)),
       validation_(new QLineSeries(chart_)),
       best_(new QScatterSeries(chart_)),
+      bar_(new QWidget(this)),
       what_(new QComboBox(this)),
       log_(new QCheckBox(tr("Lo&garithmic"), this)),
       save_(new QPushButton(tr("Sa&ve …"), this)) {
@@ -92,7 +94,8 @@ CurvesView::CurvesView(QWidget* parent)
   auto* whole = new QPushButton(tr("Whole"), this);
   in->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Plus));
   whole->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_0));
-  auto* bar = new QHBoxLayout;
+  auto* bar = new QHBoxLayout(bar_);
+  bar->setContentsMargins(0, 0, 0, 0);
   bar->addWidget(what_);
   bar->addWidget(log_);
   bar->addStretch();
@@ -101,7 +104,7 @@ CurvesView::CurvesView(QWidget* parent)
   bar->addWidget(save_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addLayout(bar);
+  layout->addWidget(bar_);
   layout->addWidget(view_, 1);
   connect(what_, &QComboBox::currentIndexChanged, this, [this] { Zoom(false); });
   connect(log_, &QCheckBox::toggled, this, [this] { Zoom(false); });
@@ -135,10 +138,35 @@ void CurvesView::Set(const History& history) {
 
 int CurvesView::shown_points() const { return static_cast<int>(train_->count()); }
 
-std::vector<QPointF> CurvesView::PointsOf(double EpochRecord::*member) const {
+void CurvesView::SetOthers(std::vector<OtherCurve> others) {
+  others_ = std::move(others);
+  for (QLineSeries* line : other_lines_) {
+    chart_->removeSeries(line);
+    delete line;
+  }
+  other_lines_.clear();
+  for (size_t i = 0; i < others_.size(); ++i) {
+    auto* line = new QLineSeries(chart_);
+    line->setName(others_[i].name);
+    line->setPen(QPen(QColor(kOtherColours[i % std::size(kOtherColours)]), 1.5, Qt::DashLine));
+    chart_->addSeries(line);
+    other_lines_.push_back(line);
+  }
+  Redraw();
+}
+
+std::vector<QPointF> CurvesView::PointsOfOther(const std::vector<EpochRecord>& epochs) const {
+  const bool loss = what_->currentIndex() == 0;
+  const std::vector<QPointF> validation =
+      PointsOf(epochs, loss ? &EpochRecord::validation_loss : &EpochRecord::validation_accuracy);
+  return validation.empty() ? PointsOf(epochs, loss ? &EpochRecord::train_loss : &EpochRecord::train_accuracy)
+                            : validation;
+}
+
+std::vector<QPointF> CurvesView::PointsOf(const std::vector<EpochRecord>& epochs, double EpochRecord::*member) const {
   std::vector<QPointF> points;
-  points.reserve(epochs_.size());
-  for (const EpochRecord& record : epochs_) {
+  points.reserve(epochs.size());
+  for (const EpochRecord& record : epochs) {
     double value = record.*member;
     if (log_->isChecked()) {
       value = value > 0 ? std::log10(value) : std::nan("");
@@ -152,9 +180,9 @@ std::vector<QPointF> CurvesView::PointsOf(double EpochRecord::*member) const {
 
 void CurvesView::Redraw() {
   const bool loss = what_->currentIndex() == 0;
-  const std::vector<QPointF> train = PointsOf(loss ? &EpochRecord::train_loss : &EpochRecord::train_accuracy);
+  const std::vector<QPointF> train = PointsOf(epochs_, loss ? &EpochRecord::train_loss : &EpochRecord::train_accuracy);
   const std::vector<QPointF> validation =
-      PointsOf(loss ? &EpochRecord::validation_loss : &EpochRecord::validation_accuracy);
+      PointsOf(epochs_, loss ? &EpochRecord::validation_loss : &EpochRecord::validation_accuracy);
   const auto show = [](QLineSeries& series, const std::vector<QPointF>& points) {
     const std::vector<QPointF> shown = Decimate(points, kBuckets);
     series.replace(QList<QPointF>(shown.begin(), shown.end()));
@@ -163,6 +191,11 @@ void CurvesView::Redraw() {
   };
   show(*train_, train);
   show(*validation_, validation);
+  std::vector<std::vector<QPointF>> all = {train, validation};
+  for (size_t i = 0; i < others_.size(); ++i) {
+    all.push_back(PointsOfOther(others_[i].epochs));
+    show(*other_lines_[i], all.back());
+  }
   const std::vector<QPointF>& watched = validation.empty() ? train : validation;
   const auto best = std::find_if(watched.begin(), watched.end(), [this](const QPointF& point) {
     return static_cast<int64_t>(point.x()) == best_epoch_;
@@ -174,16 +207,17 @@ void CurvesView::Redraw() {
     best_->setName(tr("best epoch: %1").arg(best_epoch_));
   }
   if (!zoomed_) {
-    SetAxes(WholeRanges(train, validation));
+    SetAxes(WholeRanges(all));
   }
 }
 
-CurvesView::Ranges CurvesView::WholeRanges(const std::vector<QPointF>& train,
-                                           const std::vector<QPointF>& validation) const {
+CurvesView::Ranges CurvesView::WholeRanges(const std::vector<std::vector<QPointF>>& curves) const {
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
-  for (const auto* points : {&train, &validation}) {
-    for (const QPointF& point : *points) {
+  double last = 0;
+  for (const std::vector<QPointF>& points : curves) {
+    for (const QPointF& point : points) {
+      last = std::max(last, point.x());
       low = std::min(low, point.y());
       high = std::max(high, point.y());
     }
@@ -193,7 +227,7 @@ CurvesView::Ranges CurvesView::WholeRanges(const std::vector<QPointF>& train,
     high = log_->isChecked() ? 0 : 1;
   }
   const double margin = high > low ? 0.05 * (high - low) : std::max(0.05 * std::fabs(high), 1e-3);
-  const double last = epochs_.empty() ? 10 : static_cast<double>(epochs_.back().epoch);
+  last = last > 0 ? last : epochs_.empty() ? 10 : static_cast<double>(epochs_.back().epoch);
   const bool from_zero = !log_->isChecked() && low >= 0 && low < 0.5 * high;
   const double aside = 0.02 * std::max(last - 1, 1.0);  // so that the first and the last point are whole
   return {1 - std::min(aside, 0.9), std::max(last, 2.0) + aside, from_zero ? 0 : low - margin, high + margin};
@@ -209,8 +243,9 @@ void CurvesView::SetAxes(const Ranges& ranges) {
       MakeAxis(ranges.y_low, ranges.y_high, log_->isChecked() ? AxisKind::kLogarithmic : AxisKind::kNumbers,
                what_->currentText().toLower(), 6);
   // Without points there is nothing to measure.
-  x->setVisible(!epochs_.empty());
-  y->setVisible(!epochs_.empty());
+  const bool measured = !epochs_.empty() || !others_.empty();
+  x->setVisible(measured);
+  y->setVisible(measured);
   chart_->addAxis(x, Qt::AlignBottom);
   chart_->addAxis(y, Qt::AlignLeft);
   for (QAbstractSeries* series : chart_->series()) {
@@ -229,8 +264,7 @@ void CurvesView::Zoom(bool in) {
   const QRectF area = chart_->plotArea();  // the right half, where training goes on
   const QPointF low = chart_->mapToValue(QPointF(area.center().x(), area.bottom()));
   const QPointF high = chart_->mapToValue(area.topRight());
-  Ranges ranges = WholeRanges({}, {});
-  ranges = {low.x(), high.x(), low.y(), high.y()};
+  Ranges ranges{low.x(), high.x(), low.y(), high.y()};
   double y_low = HUGE_VAL;
   double y_high = -HUGE_VAL;
   for (const QLineSeries* series : {train_, validation_}) {

@@ -2,6 +2,7 @@
 #include "setting_field.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
@@ -298,6 +299,17 @@ void SettingField::Show() {
   }
 }
 
+void SettingField::ShowAtLevel(bool all) {
+  const QWidget* focus = QApplication::focusWidget();
+  const bool typing = focus != nullptr && isAncestorOf(focus) && !isHidden();
+  const bool seen = all || row_.basic || typing || !document_.ProblemOf(name_).isEmpty() ||
+                    SettingText(document_.settings(), name_) != SettingText(TrainSettings(), name_);
+  setVisible(seen);
+  if (label_ != nullptr) {
+    label_->setVisible(seen);
+  }
+}
+
 void SettingField::ShowChosen() {
   const auto plan = document_.plan();
   const auto found = plan == nullptr ? std::map<std::string, std::string>::const_iterator() : plan->chosen.find(name_);
@@ -348,6 +360,7 @@ SettingField* AddField(QGridLayout& grid, RunDocument& document, const std::stri
   label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   label->setToolTip(FromText(TrainSettingRow(name).help));
   label->setContentsMargins(0, 4, 0, 0);
+  field->SetLabel(label);
   grid.addWidget(label, row, 0);
   grid.addWidget(field, row, 1);
   grid.setColumnStretch(1, 1);

@@ -77,7 +77,8 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              {.choices =
                   [] {
                     return std::vector<std::string>{"auto", "accuracy", "loss"};
-                  }}),
+                  },
+              .basic = true}),
          Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
              {.range = kThreadCounts}),
          Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
@@ -95,11 +96,11 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              "End the search after so long (90s, 10m, 1h): each stage has its share of the time, and trials that had "
              "no "
              "turn are left out",
-             {.trials = InTrials::kOutside}),
+             {.trials = InTrials::kOutside, .basic = true}),
          Row("ensemble", &S::ensemble,
              "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
              "answer to the validation rows; 0: no such model",
-             {.range = NumberRange{.low = 0, .high = 1000}}),
+             {.range = NumberRange{.low = 0, .high = 1000}, .basic = true}),
          Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
              {.trials = InTrials::kOutside})}}});
   return rows;

@@ -64,6 +64,7 @@ struct CrossValidation {
   std::vector<FoldResult> folds;
   std::vector<MetricSpread> metrics;
   OutOfFold out_of_fold;
+  Evaluation evaluation;             // of all those answers together; without a loss
   std::vector<std::string> remarks;  // classes that are rarer than folds
   bool interrupted = false;          // and nothing of use
   FoundByFolds found;
