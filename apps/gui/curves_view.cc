@@ -12,6 +12,7 @@
 #include <QMouseEvent>
 #include <QPushButton>
 #include <QScatterSeries>
+#include <QShortcut>
 #include <QSvgGenerator>
 #include <QValueAxis>
 #include <algorithm>
@@ -90,10 +91,12 @@ CurvesView::CurvesView(QWidget* parent)
   log_->setObjectName(QStringLiteral("curves.log"));
   save_->setObjectName(QStringLiteral("curves.save"));
   save_->setToolTip(tr("Saves the curves as a picture (PNG, SVG) or as a table (CSV)"));
-  auto* in = new QPushButton(tr("Zoom in"), this);
-  auto* whole = new QPushButton(tr("Whole"), this);
-  in->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Plus));
-  whole->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_0));
+  auto* in = new QPushButton(tr("&Zoom in"), this);
+  auto* whole = new QPushButton(tr("&Whole"), this);
+  for (const auto& [key, closer] : {std::pair(Qt::Key_Plus, true), {Qt::Key_0, false}}) {
+    auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
+    connect(shortcut, &QShortcut::activated, this, [this, closer = closer] { Zoom(closer); });
+  }
   auto* bar = new QHBoxLayout(bar_);
   bar->setContentsMargins(0, 0, 0, 0);
   bar->addWidget(what_);

@@ -109,10 +109,10 @@ QWidget* DataPage::MakeSource() {
   row->addWidget(label);
   row->addWidget(path_, 1);
   row->addWidget(button(tr("&Open file …"), "data.open", &DataPage::OpenRequested));
-  row->addWidget(button(tr("Open folder …"), "data.folder", &DataPage::OpenFolderRequested));
-  row->addWidget(button(tr("&Digits example"), "data.digits",
+  row->addWidget(button(tr("Open fo&lder …"), "data.folder", &DataPage::OpenFolderRequested));
+  row->addWidget(button(tr("Digits e&xample"), "data.digits",
                         [this] { Q_EMIT ExampleRequested(QStringLiteral("digits.csv.gz")); }));
-  row->addWidget(button(tr("Stock e&xample"), "data.stocks",
+  row->addWidget(button(tr("Stock exa&mple"), "data.stocks",
                         [this] { Q_EMIT ExampleRequested(QStringLiteral("stocks.csv.gz")); }));
   grid->addLayout(row, 0, 0);
   summary_ = new QLabel;

@@ -27,7 +27,7 @@ RunTable::RunTable(RunList& runs, const ModelStore& store, QWidget* parent)
       table_(new QTableWidget),
       model_(new QPushButton(tr("Ta&ke its model"))),
       settings_(new QPushButton(tr("Use its sett&ings"))),
-      remove_(new QPushButton(tr("Remo&ve"))) {
+      remove_(new QPushButton(tr("Re&move"))) {
   table_->setObjectName(QStringLiteral("runs.table"));
   table_->setAccessibleName(tr("Runs"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -96,7 +96,7 @@ SearchPage::SearchPage(RunDocument& document, QWidget* parent)
       form_(new SearchForm(document)),
       trials_(new TrialsModel(this)),
       start_(new QPushButton(tr("Start the sea&rch"))),
-      stop_(new QPushButton(tr("Stop the search"))) {
+      stop_(new QPushButton(tr("St&op the search"))) {
   auto* layout = new QHBoxLayout(this);
   auto* left = new QVBoxLayout;
   auto* row = new QHBoxLayout;

@@ -341,7 +341,7 @@ std::vector<std::string> SettingsOn(const QWidget& page) {
 }
 
 QPushButton* MakeResetButton(RunDocument& document, const QWidget& page) {
-  auto* button = new QPushButton(QObject::tr("Defaults of this page"));
+  auto* button = new QPushButton(QObject::tr("&Defaults of this page"));
   button->setObjectName(QStringLiteral("page.reset"));
   button->setToolTip(QObject::tr("Sets everything on this page back; Edit > Undo takes it back"));
   QObject::connect(button, &QPushButton::clicked, button, [&document, &page] { document.Reset(SettingsOn(page)); });
