@@ -82,7 +82,7 @@ QWidget* NetworkPage::MakePresets() {
   }
   auto* use = new QPushButton(tr("Use this p&reset"));
   use->setObjectName(QStringLiteral("presets.use"));
-  about_ = new QLabel;
+  about_ = new QLabel(tr(Presets()[0].about));
   about_->setWordWrap(true);
   auto* row = new QHBoxLayout;
   row->addWidget(presets_, 1);
