@@ -2,7 +2,6 @@
 #include "setting_field.h"
 
 #include <QAction>
-#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
@@ -300,7 +299,7 @@ void SettingField::Show() {
 }
 
 void SettingField::ShowAtLevel(bool all) {
-  const QWidget* focus = QApplication::focusWidget();
+  const QWidget* focus = window()->focusWidget();
   const bool typing = focus != nullptr && isAncestorOf(focus) && !isHidden();
   const bool seen = all || row_.basic || typing || !document_.ProblemOf(name_).isEmpty() ||
                     SettingText(document_.settings(), name_) != SettingText(TrainSettings(), name_);
