@@ -116,7 +116,7 @@ void TrainingTest::DigitsToTheEndAndLikeTheProgram() {
   QVERIFY(shell.waitForFinished());
   QStringList arguments = QString::fromUtf8(shell.readAllStandardOutput()).split(QChar(0), Qt::SkipEmptyParts);
   arguments.removeFirst();
-  QCOMPARE(Program(arguments).object()[QStringLiteral("network")].toString(), QStringLiteral("64-32-10"));
+  QCOMPARE(Program(arguments).object()[QStringLiteral("network")].toString(), QStringLiteral("64-32-256-256-10"));
   QCOMPARE(Bytes(LoadModel(again.toStdString()).network), Bytes(window().store().model()->network));
 }
 
@@ -266,6 +266,7 @@ void TrainingTest::RegressionShowsPredictedAndTrue() {
   }
   QVERIFY(Load(Write(QStringLiteral("line.csv"), text)));
   window().document().Edit([](TrainSettings& settings) {
+    settings.recipe = "plain";
     settings.hidden = {0};
     settings.epochs = 60;
     settings.learning_rate = 0.02;
