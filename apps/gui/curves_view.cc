@@ -10,10 +10,10 @@
 #include <QLabel>
 #include <QLineSeries>
 #include <QMouseEvent>
-#include <QPushButton>
 #include <QScatterSeries>
 #include <QShortcut>
 #include <QSvgGenerator>
+#include <QToolButton>
 #include <QValueAxis>
 #include <algorithm>
 #include <cmath>
@@ -29,6 +29,16 @@ constexpr QRgb kTrainColour = 0xff1f6fb4;
 constexpr QRgb kValidationColour = 0xffd1600a;
 constexpr QRgb kBestColour = 0xff2e7d32;
 constexpr QRgb kOtherColours[] = {0xff7b3fa0, 0xff00838f, 0xff8d6e1f, 0xffb0306a, 0xff5a6b7b};
+
+constexpr int kLegendFrom = 180;  // pixels of height: below them the curves need the room
+
+// No wider than its text, so that there is room for a form beside it on a small screen.
+QToolButton* MakeButton(const QString& text, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(text);
+  button->setFocusPolicy(Qt::StrongFocus);
+  return button;
+}
 
 }  // namespace
 
@@ -63,7 +73,7 @@ CurvesView::CurvesView(QWidget* parent)
       bar_(new QWidget(this)),
       what_(new QComboBox(this)),
       log_(new QCheckBox(tr("Lo&garithmic"), this)),
-      save_(new QPushButton(tr("Sa&ve …"), this)) {
+      save_(MakeButton(tr("Sa&ve …"), this)) {
   train_->setName(tr("training"));
   train_->setPen(QPen(QColor(kTrainColour), 2));
   validation_->setName(tr("validation"));
@@ -91,8 +101,8 @@ CurvesView::CurvesView(QWidget* parent)
   log_->setObjectName(QStringLiteral("curves.log"));
   save_->setObjectName(QStringLiteral("curves.save"));
   save_->setToolTip(tr("Saves the curves as a picture (PNG, SVG) or as a table (CSV)"));
-  auto* in = new QPushButton(tr("&Zoom in"), this);
-  auto* whole = new QPushButton(tr("&Whole"), this);
+  auto* in = MakeButton(tr("&Zoom in"), this);
+  auto* whole = MakeButton(tr("&Whole"), this);
   for (const auto& [key, closer] : {std::pair(Qt::Key_Plus, true), {Qt::Key_0, false}}) {
     auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
     connect(shortcut, &QShortcut::activated, this, [this, closer = closer] { Zoom(closer); });
@@ -111,9 +121,9 @@ CurvesView::CurvesView(QWidget* parent)
   layout->addWidget(view_, 1);
   connect(what_, &QComboBox::currentIndexChanged, this, [this] { Zoom(false); });
   connect(log_, &QCheckBox::toggled, this, [this] { Zoom(false); });
-  connect(in, &QPushButton::clicked, this, [this] { Zoom(true); });
-  connect(whole, &QPushButton::clicked, this, [this] { Zoom(false); });
-  connect(save_, &QPushButton::clicked, this, &CurvesView::SaveRequested);
+  connect(in, &QToolButton::clicked, this, [this] { Zoom(true); });
+  connect(whole, &QToolButton::clicked, this, [this] { Zoom(false); });
+  connect(save_, &QToolButton::clicked, this, &CurvesView::SaveRequested);
   Redraw();
 }
 
@@ -314,6 +324,11 @@ void CurvesView::changeEvent(QEvent* event) {
     StyleChart(*chart_, palette());
   }
   QWidget::changeEvent(event);
+}
+
+void CurvesView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  chart_->legend()->setVisible(height() - (bar_->isHidden() ? 0 : bar_->height()) >= kLegendFrom);
 }
 
 void CurvesView::SavePicture(const QString& path) {

@@ -11,7 +11,7 @@
 class QCheckBox;
 class QComboBox;
 class QLineSeries;
-class QPushButton;
+class QToolButton;
 class QScatterSeries;
 
 namespace lamina::gui {
@@ -54,6 +54,7 @@ class CurvesView : public QWidget {
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct Ranges {
@@ -76,7 +77,7 @@ class CurvesView : public QWidget {
   std::vector<QLineSeries*> other_lines_;  // of them
   QComboBox* what_;
   QCheckBox* log_;
-  QPushButton* save_;
+  QToolButton* save_;
   std::vector<EpochRecord> epochs_;
   int64_t best_epoch_ = 0;
   bool zoomed_ = false;

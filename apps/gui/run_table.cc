@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kNameColumn = 0;
 constexpr int kWidestCell_letters = 34;
+constexpr int kLeastLast_letters = 22;
 
 }  // namespace
 
@@ -34,13 +35,12 @@ RunTable::RunTable(RunList& runs, const ModelStore& store, QWidget* parent)
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
   table_->setAlternatingRowColors(true);
-  table_->setWordWrap(false);
+  table_->setWordWrap(true);  // settings may be many
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
-  table_->setColumnCount(5);
-  table_->setHorizontalHeaderLabels({tr("run"), tr("result"), tr("of"), tr("epochs"), tr("settings that differ")});
-  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->setColumnCount(4);
+  table_->setHorizontalHeaderLabels({tr("run"), tr("result"), tr("of"), tr("differs in")});
   table_->setToolTip(tr("Tick a run to lay its curve over the present one; press F2 to name it"));
   model_->setObjectName(QStringLiteral("runs.model"));
   model_->setToolTip(tr("The model of the run becomes the one at hand again"));
@@ -80,8 +80,7 @@ void RunTable::Show() {
   table_->setRowCount(static_cast<int>(runs.size()));
   for (size_t i = 0; i < runs.size(); ++i) {
     const KeptRun& run = runs[i];
-    const QString cells[] = {run.name, run.result, run.rows, FromText(WithThousands(std::ssize(run.history.epochs))),
-                             runs_.Differences(i)};
+    const QString cells[] = {run.name, run.result, run.rows, runs_.Differences(i)};
     const bool present = run.outcome != nullptr && run.outcome->model == store_.model();
     for (int column = 0; column < table_->columnCount(); ++column) {
       auto* item = new QTableWidgetItem(cells[column]);
@@ -98,16 +97,30 @@ void RunTable::Show() {
       table_->setItem(static_cast<int>(i), column, item);
     }
   }
-  table_->resizeColumnsToContents();
-  const int most = table_->fontMetrics().averageCharWidth() * kWidestCell_letters;
-  for (int column = 0; column + 1 < table_->columnCount(); ++column) {
-    table_->setColumnWidth(column, std::min(table_->columnWidth(column), most));
-  }
-  table_->horizontalHeader()->setStretchLastSection(true);
+  Fit();
   if (!runs.empty()) {
     table_->selectRow(before < 0 ? static_cast<int>(runs.size()) - 1 : std::min(before, table_->rowCount() - 1));
   }
   ShowButtons();
+}
+
+// The last column has the rest of the width, or what it needs at the least.
+void RunTable::Fit() {
+  const int letter = table_->fontMetrics().averageCharWidth();
+  const int last = table_->columnCount() - 1;
+  int rest = table_->viewport()->width();
+  for (int column = 0; column < last; ++column) {
+    table_->resizeColumnToContents(column);
+    table_->setColumnWidth(column, std::min(table_->columnWidth(column), letter * kWidestCell_letters));
+    rest -= table_->columnWidth(column);
+  }
+  table_->setColumnWidth(last, std::max(rest, letter * kLeastLast_letters));
+  table_->resizeRowsToContents();
+}
+
+void RunTable::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  Fit();
 }
 
 void RunTable::ShowButtons() {

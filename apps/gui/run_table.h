@@ -23,9 +23,13 @@ class RunTable : public QWidget {
   void ModelRequested(std::shared_ptr<const lamina::gui::TrainOutcome> outcome);
   void SettingsRequested(const lamina::TrainSettings& settings);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void Show();
   void ShowButtons();
+  void Fit();
   void Take(QTableWidgetItem* item);
   int Chosen() const;
 
