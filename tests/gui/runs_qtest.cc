@@ -178,10 +178,10 @@ void RunsTest::RunsStayWithTheProject() {
 
 void RunsTest::AStoppedRunThatGoesOnIsOne() {
   QVERIFY(Load(Digits()));
-  SmallRun(60);
+  SmallRun(600);
   QVERIFY(Settled());
   QTest::mouseClick(Start(), Qt::LeftButton);
-  QVERIFY(QTest::qWaitFor([this] { return window().worker().state() == RunState::kRunning; }, kPatience_ms));
+  QVERIFY(QTest::qWaitFor([this] { return window().worker().state() != RunState::kPreparing; }, kPatience_ms));
   window().worker().Pause();  // so that it cannot end before it is stopped
   Click("run.stop");
   QVERIFY(Trained());
@@ -191,7 +191,7 @@ void RunsTest::AStoppedRunThatGoesOnIsOne() {
     QVERIFY(Trained());
   }
   QCOMPARE(window().runs().runs().size(), size_t{1});
-  QCOMPARE(window().runs().runs()[0].history.epochs.size(), size_t{60});
+  QCOMPARE(window().runs().runs()[0].history.epochs.size(), size_t{600});
 }
 
 }  // namespace
