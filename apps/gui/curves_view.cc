@@ -28,7 +28,7 @@ constexpr int kBuckets = 600;
 constexpr QRgb kTrainColour = 0xff1f6fb4;
 constexpr QRgb kValidationColour = 0xffd1600a;
 constexpr QRgb kBestColour = 0xff2e7d32;
-constexpr QRgb kOtherColours[] = {0xff7b3fa0, 0xff00838f, 0xff8d6e1f, 0xffb0306a, 0xff5a6b7b};
+constexpr QRgb kOtherColours[] = {0xffa05fc8, 0xff00a0b0, 0xffb08d2f, 0xffd05088, 0xff7f93a6};
 
 constexpr int kLegendFrom = 180;  // pixels of height: below them the curves need the room
 

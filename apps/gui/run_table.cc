@@ -16,8 +16,9 @@ namespace lamina::gui {
 namespace {
 
 constexpr int kNameColumn = 0;
+constexpr int kSettingsColumn = 2;
 constexpr int kWidestCell_letters = 34;
-constexpr int kLeastLast_letters = 22;
+constexpr int kLeastSettings_letters = 22;
 
 }  // namespace
 
@@ -40,7 +41,7 @@ RunTable::RunTable(RunList& runs, const ModelStore& store, QWidget* parent)
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
   table_->setColumnCount(4);
-  table_->setHorizontalHeaderLabels({tr("run"), tr("result"), tr("of"), tr("differs in")});
+  table_->setHorizontalHeaderLabels({tr("run"), tr("result"), tr("differs in"), tr("of")});
   table_->setToolTip(tr("Tick a run to lay its curve over the present one; press F2 to name it"));
   model_->setObjectName(QStringLiteral("runs.model"));
   model_->setToolTip(tr("The model of the run becomes the one at hand again"));
@@ -80,7 +81,7 @@ void RunTable::Show() {
   table_->setRowCount(static_cast<int>(runs.size()));
   for (size_t i = 0; i < runs.size(); ++i) {
     const KeptRun& run = runs[i];
-    const QString cells[] = {run.name, run.result, run.rows, runs_.Differences(i)};
+    const QString cells[] = {run.name, run.result, runs_.Differences(i), run.rows};
     const bool present = run.outcome != nullptr && run.outcome->model == store_.model();
     for (int column = 0; column < table_->columnCount(); ++column) {
       auto* item = new QTableWidgetItem(cells[column]);
@@ -104,17 +105,18 @@ void RunTable::Show() {
   ShowButtons();
 }
 
-// The last column has the rest of the width, or what it needs at the least.
+// The settings have the rest of the width, or what they need at the least.
 void RunTable::Fit() {
   const int letter = table_->fontMetrics().averageCharWidth();
-  const int last = table_->columnCount() - 1;
   int rest = table_->viewport()->width();
-  for (int column = 0; column < last; ++column) {
-    table_->resizeColumnToContents(column);
-    table_->setColumnWidth(column, std::min(table_->columnWidth(column), letter * kWidestCell_letters));
-    rest -= table_->columnWidth(column);
+  for (int column = 0; column < table_->columnCount(); ++column) {
+    if (column != kSettingsColumn) {
+      table_->resizeColumnToContents(column);
+      table_->setColumnWidth(column, std::min(table_->columnWidth(column), letter * kWidestCell_letters));
+      rest -= table_->columnWidth(column);
+    }
   }
-  table_->setColumnWidth(last, std::max(rest, letter * kLeastLast_letters));
+  table_->setColumnWidth(kSettingsColumn, std::max(rest, letter * kLeastSettings_letters));
   table_->resizeRowsToContents();
 }
 

@@ -122,6 +122,7 @@ void PicturesTest::EveryPage() {
   window().runs().Overlay(0, true);
   Find<QTabWidget>("results.tabs")->setCurrentIndex(2);
   Save(QStringLiteral("runs"));
+  window().runs().Overlay(0, false);
   Find<QTabWidget>("results.tabs")->setCurrentIndex(0);
   Model();
   Regression();

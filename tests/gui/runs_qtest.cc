@@ -109,8 +109,8 @@ void RunsTest::RunsAreListedAndCompared() {
     QCOMPARE(table->item(row, 0)->text(), QStringLiteral("Run %1").arg(row + 1));
     QCOMPARE(table->item(row, 1)->text(),
              QStringLiteral("accuracy ") + PercentText(run.outcome->evaluation->classification->accuracy));
-    QCOMPARE(table->item(row, 2)->text(), QStringLiteral("60 test rows"));
-    QCOMPARE(table->item(row, 3)->text(), QStringLiteral("Epochs %1").arg(run.history.epochs.size()));
+    QCOMPARE(table->item(row, 3)->text(), QStringLiteral("60 test rows"));
+    QCOMPARE(table->item(row, 2)->text(), QStringLiteral("Epochs %1").arg(run.history.epochs.size()));
   }
   window().ShowPage(Page::kResults);
   Find<QTabWidget>("results.tabs")->setCurrentIndex(2);
