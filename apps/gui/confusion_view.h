@@ -12,6 +12,7 @@ class ConfusionView : public QWidget {
  public:
   explicit ConfusionView(QWidget* parent = nullptr);
   void Set(const ClassificationMetrics& metrics);
+  const ClassificationMetrics& metrics() const { return metrics_; }
   QSize minimumSizeHint() const override { return {220, 180}; }
 
  protected:

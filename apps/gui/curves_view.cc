@@ -10,9 +10,10 @@
 #include <QLabel>
 #include <QLineSeries>
 #include <QMouseEvent>
-#include <QPushButton>
 #include <QScatterSeries>
+#include <QShortcut>
 #include <QSvgGenerator>
+#include <QToolButton>
 #include <QValueAxis>
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,17 @@ constexpr int kBuckets = 600;
 constexpr QRgb kTrainColour = 0xff1f6fb4;
 constexpr QRgb kValidationColour = 0xffd1600a;
 constexpr QRgb kBestColour = 0xff2e7d32;
+constexpr QRgb kOtherColours[] = {0xffa05fc8, 0xff00a0b0, 0xffb08d2f, 0xffd05088, 0xff7f93a6};
+
+constexpr int kLegendFrom = 180;  // pixels of height: below them the curves need the room
+
+// No wider than its text, so that there is room for a form beside it on a small screen.
+QToolButton* MakeButton(const QString& text, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(text);
+  button->setFocusPolicy(Qt::StrongFocus);
+  return button;
+}
 
 }  // namespace
 
@@ -58,9 +70,10 @@ CurvesView::CurvesView(QWidget* parent)
       train_(new QLineSeries(chart_)),
       validation_(new QLineSeries(chart_)),
       best_(new QScatterSeries(chart_)),
+      bar_(new QWidget(this)),
       what_(new QComboBox(this)),
       log_(new QCheckBox(tr("Lo&garithmic"), this)),
-      save_(new QPushButton(tr("Sa&ve …"), this)) {
+      save_(MakeButton(tr("Sa&ve …"), this)) {
   train_->setName(tr("training"));
   train_->setPen(QPen(QColor(kTrainColour), 2));
   validation_->setName(tr("validation"));
@@ -88,11 +101,14 @@ CurvesView::CurvesView(QWidget* parent)
   log_->setObjectName(QStringLiteral("curves.log"));
   save_->setObjectName(QStringLiteral("curves.save"));
   save_->setToolTip(tr("Saves the curves as a picture (PNG, SVG) or as a table (CSV)"));
-  auto* in = new QPushButton(tr("Zoom in"), this);
-  auto* whole = new QPushButton(tr("Whole"), this);
-  in->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Plus));
-  whole->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_0));
-  auto* bar = new QHBoxLayout;
+  auto* in = MakeButton(tr("&Zoom in"), this);
+  auto* whole = MakeButton(tr("&Whole"), this);
+  for (const auto& [key, closer] : {std::pair(Qt::Key_Plus, true), {Qt::Key_0, false}}) {
+    auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
+    connect(shortcut, &QShortcut::activated, this, [this, closer = closer] { Zoom(closer); });
+  }
+  auto* bar = new QHBoxLayout(bar_);
+  bar->setContentsMargins(0, 0, 0, 0);
   bar->addWidget(what_);
   bar->addWidget(log_);
   bar->addStretch();
@@ -101,13 +117,13 @@ CurvesView::CurvesView(QWidget* parent)
   bar->addWidget(save_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addLayout(bar);
+  layout->addWidget(bar_);
   layout->addWidget(view_, 1);
   connect(what_, &QComboBox::currentIndexChanged, this, [this] { Zoom(false); });
   connect(log_, &QCheckBox::toggled, this, [this] { Zoom(false); });
-  connect(in, &QPushButton::clicked, this, [this] { Zoom(true); });
-  connect(whole, &QPushButton::clicked, this, [this] { Zoom(false); });
-  connect(save_, &QPushButton::clicked, this, &CurvesView::SaveRequested);
+  connect(in, &QToolButton::clicked, this, [this] { Zoom(true); });
+  connect(whole, &QToolButton::clicked, this, [this] { Zoom(false); });
+  connect(save_, &QToolButton::clicked, this, &CurvesView::SaveRequested);
   Redraw();
 }
 
@@ -135,10 +151,35 @@ void CurvesView::Set(const History& history) {
 
 int CurvesView::shown_points() const { return static_cast<int>(train_->count()); }
 
-std::vector<QPointF> CurvesView::PointsOf(double EpochRecord::*member) const {
+void CurvesView::SetOthers(std::vector<OtherCurve> others) {
+  others_ = std::move(others);
+  for (QLineSeries* line : other_lines_) {
+    chart_->removeSeries(line);
+    delete line;
+  }
+  other_lines_.clear();
+  for (size_t i = 0; i < others_.size(); ++i) {
+    auto* line = new QLineSeries(chart_);
+    line->setName(others_[i].name);
+    line->setPen(QPen(QColor(kOtherColours[i % std::size(kOtherColours)]), 1.5, Qt::DashLine));
+    chart_->addSeries(line);
+    other_lines_.push_back(line);
+  }
+  Redraw();
+}
+
+std::vector<QPointF> CurvesView::PointsOfOther(const std::vector<EpochRecord>& epochs) const {
+  const bool loss = what_->currentIndex() == 0;
+  const std::vector<QPointF> validation =
+      PointsOf(epochs, loss ? &EpochRecord::validation_loss : &EpochRecord::validation_accuracy);
+  return validation.empty() ? PointsOf(epochs, loss ? &EpochRecord::train_loss : &EpochRecord::train_accuracy)
+                            : validation;
+}
+
+std::vector<QPointF> CurvesView::PointsOf(const std::vector<EpochRecord>& epochs, double EpochRecord::*member) const {
   std::vector<QPointF> points;
-  points.reserve(epochs_.size());
-  for (const EpochRecord& record : epochs_) {
+  points.reserve(epochs.size());
+  for (const EpochRecord& record : epochs) {
     double value = record.*member;
     if (log_->isChecked()) {
       value = value > 0 ? std::log10(value) : std::nan("");
@@ -152,9 +193,9 @@ std::vector<QPointF> CurvesView::PointsOf(double EpochRecord::*member) const {
 
 void CurvesView::Redraw() {
   const bool loss = what_->currentIndex() == 0;
-  const std::vector<QPointF> train = PointsOf(loss ? &EpochRecord::train_loss : &EpochRecord::train_accuracy);
+  const std::vector<QPointF> train = PointsOf(epochs_, loss ? &EpochRecord::train_loss : &EpochRecord::train_accuracy);
   const std::vector<QPointF> validation =
-      PointsOf(loss ? &EpochRecord::validation_loss : &EpochRecord::validation_accuracy);
+      PointsOf(epochs_, loss ? &EpochRecord::validation_loss : &EpochRecord::validation_accuracy);
   const auto show = [](QLineSeries& series, const std::vector<QPointF>& points) {
     const std::vector<QPointF> shown = Decimate(points, kBuckets);
     series.replace(QList<QPointF>(shown.begin(), shown.end()));
@@ -163,6 +204,11 @@ void CurvesView::Redraw() {
   };
   show(*train_, train);
   show(*validation_, validation);
+  std::vector<std::vector<QPointF>> all = {train, validation};
+  for (size_t i = 0; i < others_.size(); ++i) {
+    all.push_back(PointsOfOther(others_[i].epochs));
+    show(*other_lines_[i], all.back());
+  }
   const std::vector<QPointF>& watched = validation.empty() ? train : validation;
   const auto best = std::find_if(watched.begin(), watched.end(), [this](const QPointF& point) {
     return static_cast<int64_t>(point.x()) == best_epoch_;
@@ -174,16 +220,17 @@ void CurvesView::Redraw() {
     best_->setName(tr("best epoch: %1").arg(best_epoch_));
   }
   if (!zoomed_) {
-    SetAxes(WholeRanges(train, validation));
+    SetAxes(WholeRanges(all));
   }
 }
 
-CurvesView::Ranges CurvesView::WholeRanges(const std::vector<QPointF>& train,
-                                           const std::vector<QPointF>& validation) const {
+CurvesView::Ranges CurvesView::WholeRanges(const std::vector<std::vector<QPointF>>& curves) const {
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
-  for (const auto* points : {&train, &validation}) {
-    for (const QPointF& point : *points) {
+  double last = 0;
+  for (const std::vector<QPointF>& points : curves) {
+    for (const QPointF& point : points) {
+      last = std::max(last, point.x());
       low = std::min(low, point.y());
       high = std::max(high, point.y());
     }
@@ -193,7 +240,7 @@ CurvesView::Ranges CurvesView::WholeRanges(const std::vector<QPointF>& train,
     high = log_->isChecked() ? 0 : 1;
   }
   const double margin = high > low ? 0.05 * (high - low) : std::max(0.05 * std::fabs(high), 1e-3);
-  const double last = epochs_.empty() ? 10 : static_cast<double>(epochs_.back().epoch);
+  last = last > 0 ? last : epochs_.empty() ? 10 : static_cast<double>(epochs_.back().epoch);
   const bool from_zero = !log_->isChecked() && low >= 0 && low < 0.5 * high;
   const double aside = 0.02 * std::max(last - 1, 1.0);  // so that the first and the last point are whole
   return {1 - std::min(aside, 0.9), std::max(last, 2.0) + aside, from_zero ? 0 : low - margin, high + margin};
@@ -209,8 +256,9 @@ void CurvesView::SetAxes(const Ranges& ranges) {
       MakeAxis(ranges.y_low, ranges.y_high, log_->isChecked() ? AxisKind::kLogarithmic : AxisKind::kNumbers,
                what_->currentText().toLower(), 6);
   // Without points there is nothing to measure.
-  x->setVisible(!epochs_.empty());
-  y->setVisible(!epochs_.empty());
+  const bool measured = !epochs_.empty() || !others_.empty();
+  x->setVisible(measured);
+  y->setVisible(measured);
   chart_->addAxis(x, Qt::AlignBottom);
   chart_->addAxis(y, Qt::AlignLeft);
   for (QAbstractSeries* series : chart_->series()) {
@@ -229,8 +277,7 @@ void CurvesView::Zoom(bool in) {
   const QRectF area = chart_->plotArea();  // the right half, where training goes on
   const QPointF low = chart_->mapToValue(QPointF(area.center().x(), area.bottom()));
   const QPointF high = chart_->mapToValue(area.topRight());
-  Ranges ranges = WholeRanges({}, {});
-  ranges = {low.x(), high.x(), low.y(), high.y()};
+  Ranges ranges{low.x(), high.x(), low.y(), high.y()};
   double y_low = HUGE_VAL;
   double y_high = -HUGE_VAL;
   for (const QLineSeries* series : {train_, validation_}) {
@@ -277,6 +324,11 @@ void CurvesView::changeEvent(QEvent* event) {
     StyleChart(*chart_, palette());
   }
   QWidget::changeEvent(event);
+}
+
+void CurvesView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  chart_->legend()->setVisible(height() - (bar_->isHidden() ? 0 : bar_->height()) >= kLegendFrom);
 }
 
 void CurvesView::SavePicture(const QString& path) {

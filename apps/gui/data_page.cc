@@ -19,6 +19,7 @@
 
 #include "form_scroll.h"
 #include "labels.h"
+#include "level_switch.h"
 #include "number_text.h"
 #include "pictures.h"
 #include "setting_field.h"
@@ -108,10 +109,10 @@ QWidget* DataPage::MakeSource() {
   row->addWidget(label);
   row->addWidget(path_, 1);
   row->addWidget(button(tr("&Open file …"), "data.open", &DataPage::OpenRequested));
-  row->addWidget(button(tr("Open folder …"), "data.folder", &DataPage::OpenFolderRequested));
-  row->addWidget(button(tr("&Digits example"), "data.digits",
+  row->addWidget(button(tr("Open fo&lder …"), "data.folder", &DataPage::OpenFolderRequested));
+  row->addWidget(button(tr("Digits e&xample"), "data.digits",
                         [this] { Q_EMIT ExampleRequested(QStringLiteral("digits.csv.gz")); }));
-  row->addWidget(button(tr("Stock e&xample"), "data.stocks",
+  row->addWidget(button(tr("Stock exa&mple"), "data.stocks",
                         [this] { Q_EMIT ExampleRequested(QStringLiteral("stocks.csv.gz")); }));
   grid->addLayout(row, 0, 0);
   summary_ = new QLabel;
@@ -239,6 +240,7 @@ QWidget* DataPage::MakeChoices() {
   layout->addWidget(MakeFieldGroup(tr("Computed columns"), document_, {"derive", "series-by", "order-by"}));
   layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();
+  layout->insertWidget(0, new LevelSwitch(document_, *box));
   return new FormScroll(box);
 }
 
@@ -263,6 +265,13 @@ void DataPage::ShowData() {
                      .arg(CountText(read.train.rows, tr("row"), tr("rows")),
                           CountText(std::ssize(read.train.columns), tr("column"), tr("columns")),
                           CountText(missing, tr("missing value"), tr("missing values")));
+  int64_t odd = 0;
+  for (const Column& column : read.train.columns) {
+    odd += column.odd.count();
+  }
+  if (odd > 0) {
+    text += tr(" (%1 not empty, but no number: marked below)").arg(CountText(odd, tr("of them is"), tr("of them are")));
+  }
   if (read.test) {
     text += tr("; and %1 for testing in a file of their own").arg(CountText(read.test->rows, tr("row"), tr("rows")));
   }

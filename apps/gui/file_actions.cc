@@ -11,6 +11,7 @@
 #include "curves_view.h"
 #include "data_page.h"
 #include "lamina/base/file.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/model/onnx_export.h"
 #include "predict_panel.h"
 #include "project.h"
@@ -44,8 +45,8 @@ QString WithSuffix(QString path, const QString& filter) {
 
 }  // namespace
 
-FileActions::FileActions(RunDocument& document, ModelStore& store, QWidget* window)
-    : QObject(window), document_(document), store_(store), window_(window) {
+FileActions::FileActions(RunDocument& document, ModelStore& store, RunList& runs, QWidget* window)
+    : QObject(window), document_(document), store_(store), runs_(runs), window_(window) {
   ask_where_to_save = [this](const QString& title, const QString& name, const QString& filter) {
     return AskWithDialog(title, name, filter);
   };
@@ -101,6 +102,7 @@ void FileActions::OpenProject(const QString& path) {
     return;
   }
   Remember(path);
+  runs_.Set(std::move(project.runs));
   if (!project.settings.data.empty()) {
     document_.Load(FromText(project.settings.data), project.settings);
   }
@@ -132,10 +134,25 @@ QString FileActions::AskWithDialog(const QString& title, const QString& name, co
   return WithSuffix(QFileDialog::getSaveFileName(window_, title, folder.filePath(name), filter, &chosen), chosen);
 }
 
+QString FileActions::DataFilter() {
+  QStringList all;
+  QStringList apart;
+  for (const FormatRow& format : FormatTable()) {
+    QStringList patterns;
+    for (const QString& ending : FromText(format.endings).split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+      patterns << QLatin1Char('*') + ending << QLatin1Char('*') + ending + QStringLiteral(".gz");
+    }
+    if (!patterns.isEmpty()) {
+      apart << QStringLiteral("%1 (%2)").arg(FromText(format.name), patterns.join(QLatin1Char(' ')));
+      all << patterns;
+    }
+  }
+  return (QStringList{tr("Data (%1)").arg(all.join(QLatin1Char(' ')))} << apart << tr("All files (*)"))
+      .join(QStringLiteral(";;"));
+}
+
 void FileActions::AskOpenData() {
-  const QString path = AskOpen(
-      tr("Open data"), tr("Data (*.csv *.csv.gz *.tsv *.txt *.data *.npy *.npy.gz *idx3-ubyte* *idx1-ubyte* *.gz);;"
-                          "All files (*)"));
+  const QString path = AskOpen(tr("Open data"), DataFilter());
   if (!path.isEmpty()) {
     document_.Load(path);
   }
@@ -179,7 +196,7 @@ bool FileActions::SaveProjectTo(const QString& path) {
           const QFileInfo file(path);
           store_.Save(file.dir().filePath(file.completeBaseName() + QStringLiteral(".safetensors")));
         }
-        WriteProject(path, {document_.settings(), store_.path(), store_.history()});
+        WriteProject(path, {document_.settings(), store_.path(), store_.history(), runs_.runs()});
       },
       tr("Saved the project as %1").arg(path));
   if (saved) {
@@ -207,7 +224,7 @@ bool FileActions::SaveModelTo(const QString& path) {
 }
 
 void FileActions::AskPredict(PredictPanel& panel) {
-  const QString path = AskOpen(tr("Predict a file"), tr("Data (*.csv *.csv.gz *.tsv *.txt *.npy *.gz);;All files (*)"));
+  const QString path = AskOpen(tr("Predict a file"), DataFilter());
   if (!path.isEmpty()) {
     panel.Predict(path);
   }

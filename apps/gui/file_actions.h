@@ -16,11 +16,12 @@ namespace lamina::gui {
 
 class CurvesView;
 class PredictPanel;
+class RunList;
 
 class FileActions : public QObject {
   Q_OBJECT
  public:
-  FileActions(RunDocument& document, ModelStore& store, QWidget* window);
+  FileActions(RunDocument& document, ModelStore& store, RunList& runs, QWidget* window);
 
   /// Asked before another model takes the place of an unsaved one; false: it stays.
   std::function<bool()> may_replace_model = [] { return true; };
@@ -43,6 +44,9 @@ class FileActions : public QObject {
   void AskSaveHistory();
   void AskExport();
   void AskSaveCurves(CurvesView& curves);
+
+  /// Of dialogs that open data: every format that the library reads, together and apart.
+  static QString DataFilter();
 
   bool SaveModelTo(const QString& path);
   /// With a model that is nowhere yet beside it.
@@ -71,6 +75,7 @@ class FileActions : public QObject {
 
   RunDocument& document_;
   ModelStore& store_;
+  RunList& runs_;
   QWidget* window_;
 };
 

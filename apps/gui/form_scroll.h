@@ -5,6 +5,7 @@
 
 namespace lamina::gui {
 
+/// The wheel scrolls the page, wherever the pointer is: no field of the form takes a value from it.
 class FormScroll : public QScrollArea {
   Q_OBJECT
  public:
@@ -14,6 +15,9 @@ class FormScroll : public QScrollArea {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void Watch(QWidget& widget);
 };
 
 }  // namespace lamina::gui

@@ -8,7 +8,6 @@
 #include "lamina/base/text.h"
 #include "lamina/neuron/problem.h"
 #include "lamina/train/layers_text.h"
-#include "lamina/train/recipe.h"
 #include "lamina/train/settings_text.h"
 #include "problem.h"
 
@@ -61,14 +60,11 @@ void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings) 
 std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings) {
   std::vector<LayerRow> rows;
   if (settings.layers.empty()) {
-    Attempt([&] {
-      const TrainSettings whole = WithRecipe(settings, settings.task != "regression");
-      for (const int64_t neurons : whole.hidden) {
-        if (neurons != 0 || whole.hidden.size() > 1) {
-          rows.push_back({std::to_string(neurons), "dot", whole.activation, false});
-        }
+    for (const int64_t neurons : settings.hidden) {
+      if (neurons != 0 || settings.hidden.size() > 1) {
+        rows.push_back({std::to_string(neurons), "dot", settings.activation, false});
       }
-    });
+    }
     return rows;
   }
   Attempt([&] {

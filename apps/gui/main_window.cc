@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QListWidget>
-#include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QScreen>
@@ -19,7 +18,6 @@
 
 #include "curves_view.h"
 #include "data_page.h"
-#include "help_menu.h"
 #include "lamina/base/text.h"
 #include "model_page.h"
 #include "network_page.h"
@@ -28,9 +26,8 @@
 #include "predict_panel.h"
 #include "results_page.h"
 #include "run_bar.h"
+#include "run_table.h"
 #include "search_page.h"
-#include "setting_field.h"
-#include "theme.h"
 #include "training_page.h"
 
 namespace lamina::gui {
@@ -64,7 +61,7 @@ QString FirstLocalFile(const QMimeData& data) {
 }  // namespace
 
 MainWindow::MainWindow(QWidget* parent)
-    : QMainWindow(parent), document_(background_), files_(new FileActions(document_, store_, this)) {
+    : QMainWindow(parent), document_(background_), files_(new FileActions(document_, store_, runs_, this)) {
   ask_to_save = [this](const QString& question) { return AskWithDialog(this, question); };
   setAcceptDrops(true);
   setObjectName(QStringLiteral("lamina"));
@@ -73,6 +70,7 @@ MainWindow::MainWindow(QWidget* parent)
   ConnectFiles();
   ConnectTraining();
   ConnectSearch();
+  ConnectRuns();
   connect(&store_, &ModelStore::Changed, this, &MainWindow::ShowTitle);
   connect(&document_, &RunDocument::DataChanged, this, &MainWindow::ShowTitle);
   connect(navigation_, &QListWidget::currentRowChanged, this, &MainWindow::ShowHint);
@@ -104,7 +102,7 @@ void MainWindow::MakePages() {
   data_ = new DataPage(document_);
   training_ = new TrainingPage(document_, worker_);
   search_ = new SearchPage(document_);
-  results_ = new ResultsPage;
+  results_ = new ResultsPage(runs_, store_);
   model_page_ = new ModelPage(store_, document_, background_);
   const std::pair<QString, QWidget*> pages[] = {
       {tr("1  Data"), data_},         {tr("2  Network"), new NetworkPage(document_)},
@@ -129,78 +127,13 @@ void MainWindow::MakePages() {
   connect(navigation_, &QListWidget::currentRowChanged, pages_, &QStackedWidget::setCurrentIndex);
 }
 
-void MainWindow::MakeMenus() {
-  MakeFileMenu();
-  MakeEditMenu();
-  MakeViewMenu();
-  menuBar()->addMenu(new HelpMenu(*notice_, this));
-}
-
-void MainWindow::MakeFileMenu() {
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("&Open data …"), QKeySequence::Open, files_, &FileActions::AskOpenData);
-  file->addAction(tr("Open &folder of IDX files …"), files_, &FileActions::AskOpenFolder);
-  file->addAction(tr("&Digits example"), files_, [this] { files_->OpenExample(QStringLiteral("digits.csv.gz")); });
-  file->addAction(tr("Stoc&k example"), files_, [this] { files_->OpenExample(QStringLiteral("stocks.csv.gz")); });
-  QMenu* recent = file->addMenu(tr("&Recent files"));
-  connect(file, &QMenu::aboutToShow, this, [this, recent] { files_->FillRecent(*recent); });
-  file->addSeparator();
-  file->addAction(tr("Open pro&ject …"), QKeySequence(tr("Ctrl+Shift+O")), files_, &FileActions::AskOpenProject);
-  file->addAction(tr("Save projec&t …"), QKeySequence(tr("Ctrl+Shift+S")), files_, &FileActions::AskSaveProject);
-  file->addSeparator();
-  file->addAction(tr("Open &model …"), QKeySequence(tr("Ctrl+M")), files_, &FileActions::AskOpenModel);
-  file->addAction(tr("&Save model …"), QKeySequence::Save, files_, &FileActions::AskSaveModel);
-  file->addAction(tr("&Export as ONNX …"), files_, &FileActions::AskExport);
-  file->addSeparator();
-  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
-}
-
-void MainWindow::MakeEditMenu() {
-  QMenu* edit = menuBar()->addMenu(tr("Edit"));  // its letter is one of the pages'
-  edit->setObjectName(QStringLiteral("menu.edit"));
-  QAction* undo = edit->addAction(tr("&Undo"), QKeySequence::Undo, &document_, &RunDocument::Undo);
-  QAction* redo = edit->addAction(tr("&Redo"), QKeySequence::Redo, &document_, &RunDocument::Redo);
-  edit->addSeparator();
-  edit->addAction(tr("Defaults of this &page"), this,
-                  [this] { document_.Reset(SettingsOn(*pages_->currentWidget())); });
-  edit->addAction(tr("&Defaults everywhere"), &document_, &RunDocument::ResetAll);
-  const auto show = [this, undo, redo] {
-    undo->setEnabled(document_.can_undo());
-    redo->setEnabled(document_.can_redo());
-  };
-  connect(&document_, &RunDocument::SettingsChanged, this, show);
-  connect(&document_, &RunDocument::DataChanged, this, show);
-  show();
-}
-
-void MainWindow::MakeViewMenu() {
-  QMenu* view = menuBar()->addMenu(tr("&Page"));
-  for (int i = 0; i < navigation_->count(); ++i) {
-    view->addAction(navigation_->item(i)->text(), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this,
-                    [this, i] { ShowPage(static_cast<Page>(i)); });
-  }
-  view->addSeparator();
-  AddThemes(*view);
-}
-
-void MainWindow::ShowHint() {
-  const QString hints[] = {
-      tr("Open a table and say which column is to be predicted. What is left as it is serves most data."),
-      tr("The network between the columns and the answer. Recipe auto is a good start."),
-      tr("How it learns. Rest the pointer on a field to read what it does, then press Start training."),
-      tr("Trains with other settings, and finds those that do best on the validation rows."),
-      tr("How good the model is on rows that it has not learned from."),
-      tr("Keep the model, and use it: on files, on typed values, in a terminal, in other programs.")};
-  notice_->SetHint(hints[static_cast<size_t>(std::max(0, navigation_->currentRow()))]);
-}
-
 void MainWindow::ConnectFiles() {
   const auto failed = [this](const Problem& problem) { notice_->ShowProblem(problem); };
   connect(files_, &FileActions::Failed, this, failed);
   files_->may_replace_model = [this] { return MayReplaceModel(); };
   connect(files_, &FileActions::Done, this, [this](const QString& note) { notice_->ShowSuccess(note); });
   connect(files_, &FileActions::ModelOpened, this, [this] { ShowPage(Page::kModel); });
-  connect(files_, &FileActions::ProjectOpened, this, [this] { training_->curves().Set(store_.history()); });
+  connect(files_, &FileActions::ProjectOpened, this, [this] { ShowCurves(store_.history()); });
   connect(&document_, &RunDocument::LoadFailed, this, failed);
   connect(&document_, &RunDocument::DataChanged, this, [this] {
     notice_->Clear();
@@ -224,6 +157,7 @@ void MainWindow::ConnectFiles() {
   connect(&predict, &PredictPanel::OpenRequested, files_, [this, &predict] { files_->AskPredict(predict); });
   connect(&predict, &PredictPanel::SaveRequested, files_, [this, &predict] { files_->AskSavePredictions(predict); });
   connect(&predict, &PredictPanel::Failed, this, failed);
+  connect(&predict, &PredictPanel::Answered, notice_, &NoticeBar::ClearProblem);
   connect(&predict, &PredictPanel::Evaluated, this, [this](const std::shared_ptr<const FilePrediction>& prediction) {
     results_->Show(tr("The model on %1").arg(QFileInfo(prediction->path).fileName()), *prediction->answers.evaluation);
   });
@@ -256,9 +190,14 @@ void MainWindow::ConnectSearch() {
   connect(search_, &SearchPage::Failed, this, [this](const Problem& problem) { notice_->ShowProblem(problem); });
   connect(search_, &SearchPage::Note, this, [this](const QString& text) { notice_->ShowNote(text); });
   connect(search_, &SearchPage::TrainRequested, this, &MainWindow::Start);
+  connect(&search_->worker(), &SearchWorker::StateChanged, notice_, [this] {
+    if (search_->worker().active()) {
+      notice_->ClearProblem();
+    }
+  });
   search_->may_replace_model = [this] { return MayReplaceModel(); };
   connect(&search_->worker(), &SearchWorker::EnsembleMade, this,
-          [this](const std::shared_ptr<const TrainOutcome>& outcome) { Take(*outcome); });
+          [this](const std::shared_ptr<const TrainOutcome>& outcome) { Take(outcome); });
   connect(&worker_, &TrainWorker::StateChanged, this, [this] { search_->SetTraining(worker_.active()); });
 }
 
@@ -274,13 +213,18 @@ void MainWindow::StartNow() {
     notice_->ShowProblem({tr("A search is running"), tr("Stop it on the page Search, or wait for its end.")});
     return;
   }
-  if (!document_.StartBlocker().isEmpty() || worker_.active() || !MayReplaceModel()) {
+  if (!document_.StartBlocker().isEmpty() || worker_.active() || !MayTrainAnother()) {
     return;
   }
   notice_->Clear();
   training_->Clear();
   ShowPage(Page::kTraining);
   worker_.Start(document_.settings(), document_.data());
+}
+
+bool MainWindow::MayTrainAnother() {
+  const bool same = document_.data() != nullptr && store_.settings().data == document_.data()->path.toStdString();
+  return (same && runs_.Holds(store_.model())) || MayReplaceModel();
 }
 
 bool MainWindow::MayReplaceModel() {
@@ -297,31 +241,71 @@ bool MainWindow::MayReplaceModel() {
 
 void MainWindow::Finish(const std::shared_ptr<const TrainOutcome>& outcome) {
   training_->Pull();
-  training_->curves().Set(outcome->history);
-  Take(*outcome);
+  ShowCurves(outcome->history);
+  Take(outcome);
   if (std::exchange(close_when_trained_, false) && files_->AskSaveModel()) {
     QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection);
   }
 }
 
-void MainWindow::Take(const TrainOutcome& outcome) {
-  store_.Take(outcome);
+void MainWindow::Take(const std::shared_ptr<const TrainOutcome>& outcome) {
+  store_.Take(*outcome);
+  ShowOutcome(*outcome);
+  runs_.Add(outcome);
+}
+
+void MainWindow::ShowCurves(const History& history) {
+  training_->curves().Set(history);
+  results_->curves().Set(history);
+}
+
+void MainWindow::ConnectRuns() {
+  connect(&runs_, &RunList::Changed, this, [this] {
+    std::vector<OtherCurve> others;
+    for (const KeptRun& run : runs_.runs()) {
+      if (run.overlaid) {
+        others.push_back({run.name, run.history.epochs});
+      }
+    }
+    training_->curves().SetOthers(others);
+    results_->curves().SetOthers(std::move(others));
+  });
+  connect(&results_->runs(), &RunTable::ModelRequested, this,
+          [this](const std::shared_ptr<const TrainOutcome>& outcome) {
+            if (runs_.Holds(store_.model()) || MayReplaceModel()) {
+              store_.Take(*outcome);
+              ShowCurves(outcome->history);
+              ShowOutcome(*outcome);
+            }
+          });
+  connect(&results_->runs(), &RunTable::SettingsRequested, this, [this](const TrainSettings& given) {
+    document_.Replace([&](TrainSettings& settings) {
+      const std::string data = settings.data;
+      settings = given;
+      settings.data = data;
+      if (given.data != data) {
+        ForgetColumns(settings);
+      }
+    });
+    notice_->ShowNote(tr("The settings are those of the run now (Edit > Undo brings the former ones back)."));
+  });
+}
+
+void MainWindow::ShowOutcome(const TrainOutcome& outcome) {
   QString text = RunText(outcome);
   training_->Log(text);
-  if (outcome.evaluation) {
-    const QString line =
-        tr("On the %1 rows").arg(outcome.evaluated_on) + QStringLiteral(": ") + EvaluationText(*outcome.evaluation);
-    training_->Log(line);
+  const Evaluation* judged = outcome.Judgement();
+  if (judged != nullptr) {
     results_->Show(ResultsTitle(outcome), outcome);
-    if (const QString folds = FoldsText(outcome); !folds.isEmpty()) {
-      training_->Log(folds);
-      text += QStringLiteral(". ") + folds;
+    text += QStringLiteral(". ") + ResultText(outcome);
+    training_->Log(ResultText(outcome));
+    if (outcome.out_of_fold && outcome.evaluation) {
+      training_->Log(KeptText(outcome));
     }
-    text += QStringLiteral(". ") + line;
   }
-  const QString remark = outcome.evaluation ? RemarkOn(*outcome.evaluation) : QString();
+  const QString remark = judged != nullptr ? RemarkOn(*judged) : QString();
   text += tr(". Save it on the page Model (Ctrl+S).") + (remark.isEmpty() ? QString() : QLatin1Char(' ') + remark);
-  if (outcome.evaluation && remark.isEmpty() && IsGood(*outcome.evaluation)) {
+  if (judged != nullptr && remark.isEmpty() && IsGood(*judged)) {
     notice_->ShowSuccess(text);
   } else {
     notice_->ShowNote(text);
@@ -374,6 +358,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
 void MainWindow::Restore() {
   const QSettings stored;
   restoreGeometry(stored.value(QStringLiteral("geometry")).toByteArray());
+  document_.ShowAll(stored.value(QStringLiteral("all_settings"), false).toBool());
+  connect(&document_, &RunDocument::LevelChanged, this,
+          [this] { QSettings().setValue(QStringLiteral("all_settings"), document_.shows_all()); });
   const QByteArray text = stored.value(QStringLiteral("machine")).toByteArray();
   if (text.isEmpty()) {
     return;

@@ -9,6 +9,7 @@
 #include "file_actions.h"
 #include "model_store.h"
 #include "run_document.h"
+#include "run_list.h"
 #include "train_worker.h"
 
 class QListWidget;
@@ -36,9 +37,11 @@ class MainWindow : public QMainWindow {
   RunDocument& document() { return document_; }
   TrainWorker& worker() { return worker_; }
   ModelStore& store() { return store_; }
+  RunList& runs() { return runs_; }
   FileActions& files() { return *files_; }
   TrainingPage& training() { return *training_; }
   ModelPage& model_page() { return *model_page_; }
+  ResultsPage& results() { return *results_; }
   SearchPage& search() { return *search_; }
   NoticeBar& notice() { return *notice_; }
   void ShowPage(Page page);
@@ -59,14 +62,19 @@ class MainWindow : public QMainWindow {
   void MakeViewMenu();
   /// Saves the model, or may lose it: true. Asks once about a model.
   bool MayReplaceModel();
+  /// The same before a run: the list of runs gives back the model of one on the same data.
+  bool MayTrainAnother();
   void ShowHint();
   void ConnectFiles();
   void ConnectTraining();
   void ConnectSearch();
+  void ConnectRuns();
   void Start();
   void StartNow();
   void Finish(const std::shared_ptr<const TrainOutcome>& outcome);
-  void Take(const TrainOutcome& outcome);
+  void Take(const std::shared_ptr<const TrainOutcome>& outcome);
+  void ShowCurves(const History& history);
+  void ShowOutcome(const TrainOutcome& outcome);
   void ShowTitle();
   void Restore();
   void Remember() const;
@@ -75,6 +83,7 @@ class MainWindow : public QMainWindow {
   RunDocument document_;
   TrainWorker worker_;
   ModelStore store_;
+  RunList runs_;
   FileActions* files_;
   NoticeBar* notice_ = nullptr;
   QListWidget* navigation_ = nullptr;

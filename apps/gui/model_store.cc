@@ -5,6 +5,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/train/command_line.h"
+#include "number_text.h"
 #include "problem.h"
 #include "train_worker.h"
 
@@ -57,8 +58,8 @@ QString TrainingText(const nlohmann::json& training) {
   QString text;
   Attempt([&] {
     if (training.contains("epochs")) {
-      text += QObject::tr("Trained for %1 epochs, best epoch %2\n")
-                  .arg(training.at("epochs").get<int64_t>())
+      text += QObject::tr("Trained for %1, best epoch %2\n")
+                  .arg(CountText(training.at("epochs").get<int64_t>(), QObject::tr("epoch"), QObject::tr("epochs")))
                   .arg(training.value("best_epoch", int64_t{0}));
     }
     const nlohmann::json test = training.value("test", nlohmann::json::object());

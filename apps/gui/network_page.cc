@@ -15,7 +15,9 @@
 #include "lamina/base/text.h"
 #include "lamina/train/recipe.h"
 #include "layer_editor.h"
+#include "level_switch.h"
 #include "network_picture.h"
+#include "number_text.h"
 #include "presets.h"
 #include "setting_field.h"
 
@@ -25,6 +27,14 @@ namespace {
 QString NeuronOf(const LayerSpec& layer) {
   return FromText(SynapseName(layer.synapse)) + QStringLiteral(" · ") + FromText(layer.activation.Text()) +
          (layer.trained_radius ? QStringLiteral(", own radius") : QString());
+}
+
+QString SummaryOf(const RunPreview& plan) {
+  const QString text = QObject::tr("%1; loss %2; recipe %3")
+                           .arg(CountText(plan.network.parameter_count(), QObject::tr("trainable parameter"),
+                                          QObject::tr("trainable parameters")),
+                                FromText(plan.network.output.loss.Text()), FromText(plan.recipe));
+  return plan.recipe_remark.empty() ? text : text + QStringLiteral(" (") + plan.RemarkOnRecipe() + QLatin1Char(')');
 }
 
 }  // namespace
@@ -41,36 +51,51 @@ NetworkPage::NetworkPage(RunDocument& document, QWidget* parent) : QWidget(paren
   right->addWidget(summary_);
   layout->addLayout(right, 1);
   connect(layers_, &LayerEditor::Changed, this, &NetworkPage::RowsChanged);
-  connect(&document_, &RunDocument::SettingsChanged, this, &NetworkPage::ShowSettings);
-  connect(&document_, &RunDocument::PlanChanged, this, &NetworkPage::ShowPicture);
+  connect(&document_, &RunDocument::SettingsChanged, this, [this] {
+    ShowSettings();
+    ChoosePreset();
+  });
+  connect(&document_, &RunDocument::PlanChanged, this, [this] {
+    if (const auto plan = document_.plan(); plan != nullptr) {
+      classes_ = plan->data.preprocessor.targets().task() == Task::kClassification;
+    }
+    ShowSettings();  // what a recipe has may go by the target
+    ShowPicture();
+  });
   ShowSettings();
+  ChoosePreset();
   ShowPicture();
 }
 
 QWidget* NetworkPage::MakePresets() {
   auto* box = new QGroupBox(tr("Preset"));
   auto* layout = new QVBoxLayout(box);
-  auto* list = new QComboBox;
-  list->setObjectName(QStringLiteral("presets"));
-  list->setAccessibleName(tr("Preset"));
+  presets_ = new QComboBox;
+  presets_->setObjectName(QStringLiteral("presets"));
+  presets_->setAccessibleName(tr("Preset"));
+  presets_->setPlaceholderText(tr("none: layers of your own"));
+  presets_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  presets_->setMinimumContentsLength(20);
   for (const Preset& preset : Presets()) {
-    list->addItem(tr(preset.name));
-    list->setItemData(list->count() - 1, tr(preset.about), Qt::ToolTipRole);
+    presets_->addItem(tr(preset.name));
+    presets_->setItemData(presets_->count() - 1, tr(preset.about), Qt::ToolTipRole);
   }
   auto* use = new QPushButton(tr("Use this p&reset"));
   use->setObjectName(QStringLiteral("presets.use"));
-  auto* about = new QLabel(tr(Presets()[0].about));
-  about->setWordWrap(true);
+  about_ = new QLabel(tr(Presets()[0].about));
+  about_->setWordWrap(true);
   auto* row = new QHBoxLayout;
-  row->addWidget(list, 1);
+  row->addWidget(presets_, 1);
   row->addWidget(use);
   layout->addLayout(row);
-  layout->addWidget(about);
-  connect(list, &QComboBox::currentIndexChanged, this,
-          [about](int index) { about->setText(tr(Presets()[static_cast<size_t>(index)].about)); });
-  connect(use, &QPushButton::clicked, this, [this, list] {
-    document_.Edit(
-        [&](TrainSettings& settings) { ApplyPreset(Presets()[static_cast<size_t>(list->currentIndex())], settings); });
+  layout->addWidget(about_);
+  connect(presets_, &QComboBox::currentIndexChanged, this, [this, use](int index) {
+    use->setEnabled(index >= 0);
+    about_->setText(index < 0 ? QString() : tr(Presets()[static_cast<size_t>(index)].about));
+  });
+  connect(use, &QPushButton::clicked, this, [this] {
+    const Preset& preset = Presets()[static_cast<size_t>(presets_->currentIndex())];
+    document_.Edit([&](TrainSettings& settings) { ApplyPreset(preset, settings); });
   });
   return box;
 }
@@ -115,40 +140,75 @@ QWidget* NetworkPage::MakeEditors() {
   layout->addWidget(neuron);
   layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();
+  layout->insertWidget(0, new LevelSwitch(document_, *box));
   return box;
 }
 
-// The settings with the recipe that they mean: what else the table's layers were shown with stays when one is changed.
-TrainSettings NetworkPage::WithOwnRecipe(TrainSettings settings) const {
-  const auto plan = document_.plan();
-  settings.recipe = RecipeFor(settings, plan != nullptr && plan->data.preprocessor.inputs().is_image());
-  return settings;
+// The settings as a run would complete them.
+TrainSettings NetworkPage::Resolved(const TrainSettings& settings) const {
+  TrainSettings resolved = settings;
+  Attempt([&] {
+    const auto data = document_.data();
+    resolved.recipe = RecipeFor(settings, data != nullptr && data->raw.main.train.is_image);
+    resolved = WithRecipe(resolved, settings.task == "auto" ? classes_ : settings.task == "classification");
+  });
+  return resolved;
+}
+
+// The layers of the list; what the recipe takes anyway is left to it.
+void NetworkPage::TakeRows(TrainSettings& settings) const {
+  const TrainSettings before = settings;
+  TrainSettings open = settings;
+  open.layers.clear();
+  open.hidden.clear();
+  open.activation = kAutoText;
+  const TrainSettings own = Resolved(open);
+  RowsToSettings(layers_->rows(), settings);
+  if (settings.layers.empty() && settings.hidden == own.hidden && settings.hidden != before.hidden) {
+    settings.hidden.clear();
+  }
+  if (settings.layers.empty() && settings.activation == own.activation && settings.activation != before.activation) {
+    settings.activation = kAutoText;
+  }
 }
 
 void NetworkPage::RowsChanged() {
   editing_ = true;
-  document_.Edit(
-      [this](TrainSettings& settings) {
-        settings = WithOwnRecipe(settings);
-        RowsToSettings(layers_->rows(), settings);
-      },
-      "layers");
+  document_.Edit([this](TrainSettings& settings) { TakeRows(settings); }, "layers");
   editing_ = false;
   ShowSettings();
 }
 
+void NetworkPage::NamePresets() {
+  for (int i = 0; i < presets_->count(); ++i) {
+    const Preset& preset = Presets()[static_cast<size_t>(i)];
+    TrainSettings applied = document_.settings();
+    ApplyPreset(preset, applied);
+    presets_->setItemText(i, NameOfPreset(preset, Resolved(applied)));
+  }
+}
+
+// The one whose layers these are. Not while the user looks for another.
+void NetworkPage::ChoosePreset() {
+  const auto presets = Presets();
+  const auto same = std::find_if(presets.begin(), presets.end(),
+                                 [this](const Preset& preset) { return HasLayersOf(preset, document_.settings()); });
+  presets_->setCurrentIndex(same == presets.end() ? -1 : static_cast<int>(same - presets.begin()));
+}
+
 void NetworkPage::ShowSettings() {
-  const TrainSettings settings = WithOwnRecipe(document_.settings());
+  const TrainSettings& settings = document_.settings();
   if (!editing_) {
-    const std::vector<LayerRow> rows = RowsFromSettings(settings);
+    const std::vector<LayerRow> rows = RowsFromSettings(Resolved(settings));
     TrainSettings shown = settings;
-    RowsToSettings(layers_->rows(), shown);
+    TakeRows(shown);
     const bool same =
         shown.layers == settings.layers && shown.hidden == settings.hidden && shown.activation == settings.activation;
     if (!same && rows != layers_->rows()) {
       layers_->Set(rows);
     }
   }
+  NamePresets();
   const QString hidden = document_.ProblemOf("hidden");
   const QString layers = document_.ProblemOf("layers");
   const QString activation = document_.ProblemOf("activation");
@@ -166,12 +226,18 @@ void NetworkPage::ShowPicture() {
   views.push_back({tr("input"), plan ? number(plan->data.preprocessor.inputs().count()) : unknown, QString(),
                    plan ? plan->data.preprocessor.inputs().count() : 5});
   const std::vector<LayerRow> rows = layers_->rows();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const int64_t count = ParseInteger(rows[i].neurons).value_or(0);
-    const QString neuron = plan && i < plan->network.layers.size()
-                               ? NeuronOf(plan->network.layers[i])
-                               : FromText(rows[i].synapse) + QStringLiteral(" · ") + FromText(rows[i].activation);
-    views.push_back({tr("hidden %1").arg(i + 1), count > 0 ? number(count) : unknown, neuron, count});
+  const size_t planned = plan ? plan->network.layers.size() - 1 : rows.size();
+  const size_t before = planned > rows.size() ? planned - rows.size() : 0;  // embeddings stand before the hidden ones
+  for (size_t i = 0; i < planned; ++i) {
+    const QString name = i < before ? tr("embedding") : tr("hidden %1").arg(i + 1 - before);
+    if (plan) {
+      const LayerSpec& layer = plan->network.layers[i];
+      views.push_back({name, number(layer.outputs), NeuronOf(layer), layer.outputs});
+    } else {
+      const int64_t count = ParseInteger(rows[i].neurons).value_or(0);
+      views.push_back({name, count > 0 ? number(count) : unknown,
+                       FromText(rows[i].synapse) + QStringLiteral(" · ") + FromText(rows[i].activation), count});
+    }
   }
   views.push_back({tr("output"), plan ? number(plan->network.layers.back().outputs) : unknown,
                    plan ? NeuronOf(plan->network.layers.back()) : FromText(document_.settings().output_activation),
@@ -184,9 +250,7 @@ void NetworkPage::ShowPicture() {
                               : tr("Input: as the data needs"));
   output_neurons_->setText(plan ? tr("Output: %1, as the target needs").arg(neurons(views.back()))
                                 : tr("Output: as the target needs"));
-  summary_->setText(plan ? tr("%1 trainable parameters; loss %2")
-                               .arg(number(plan->network.parameter_count()), FromText(plan->network.output.loss.Text()))
-                         : document_.StartBlocker());
+  summary_->setText(plan ? SummaryOf(*plan) : document_.StartBlocker());
   picture_->Set(std::move(views));
 }
 

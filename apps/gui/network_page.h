@@ -26,7 +26,10 @@ class NetworkPage : public QWidget {
   QWidget* MakeEditors();
   QWidget* MakePresets();
   QWidget* MakeSizes();
-  TrainSettings WithOwnRecipe(TrainSettings settings) const;
+  TrainSettings Resolved(const TrainSettings& settings) const;
+  void TakeRows(TrainSettings& settings) const;
+  void NamePresets();
+  void ChoosePreset();
   void RowsChanged();
   void ShowSettings();
   void ShowPicture();
@@ -38,6 +41,9 @@ class NetworkPage : public QWidget {
   QLabel* input_neurons_ = nullptr;
   QLabel* output_neurons_ = nullptr;
   QLabel* summary_ = nullptr;
+  QComboBox* presets_ = nullptr;
+  QLabel* about_ = nullptr;
+  bool classes_ = true;   // of the last plan
   bool editing_ = false;  // the list changes the settings, not the other way round
 };
 

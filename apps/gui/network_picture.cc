@@ -71,7 +71,9 @@ void NetworkPicture::PaintText(QPainter& painter, const LayerView& layer, const 
   };
   draw(0, layer.neurons);
   painter.setFont(plain);
-  draw(1, layer.title);
+  const bool fits = painter.fontMetrics().horizontalAdvance(layer.title) <= place.width();
+  const QString number = layer.title.section(QLatin1Char(' '), -1);  // of a hidden layer: what tells it from others
+  draw(1, fits ? layer.title : number);
   const QStringList parts = layer.neuron.split(QStringLiteral(" · "));
   for (qsizetype i = 0; i < parts.size(); ++i) {
     draw(2 + static_cast<int>(i), parts[i]);

@@ -20,6 +20,7 @@ class NetworkPicture : public QWidget {
  public:
   explicit NetworkPicture(QWidget* parent = nullptr);
   void Set(std::vector<LayerView> layers);
+  const std::vector<LayerView>& layers() const { return layers_; }
   QSize sizeHint() const override { return {520, 360}; }
   QSize minimumSizeHint() const override { return {180, 160}; }
 

@@ -1,4 +1,4 @@
-// Two lines above the pages.
+// The lines above the pages.
 #include "notice_bar.h"
 
 #include <QHBoxLayout>
@@ -6,9 +6,15 @@
 #include <QPainter>
 #include <QScrollArea>
 #include <QToolButton>
+#include <algorithm>
 #include <utility>
 
 namespace lamina::gui {
+namespace {
+
+constexpr int kAround = 10;  // pixels above and below the text together
+
+}  // namespace
 
 NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), label_(new QLabel), close_(new QToolButton(this)) {
   setObjectName(QStringLiteral("notice"));
@@ -19,7 +25,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), label_(new QLabel), clos
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   label_->setObjectName(QStringLiteral("notice.text"));
   label_->setAccessibleName(tr("Notice"));
-  auto* scroll = new QScrollArea;  // the few messages longer than two lines
+  auto* scroll = new QScrollArea;
   scroll->setObjectName(QStringLiteral("notice.scroll"));
   scroll->setWidget(label_);
   scroll->setWidgetResizable(true);
@@ -34,8 +40,22 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent), label_(new QLabel), clos
   connect(close_, &QToolButton::clicked, this, &NoticeBar::Clear);
   layout->addWidget(scroll, 1);
   layout->addWidget(close_, 0, Qt::AlignTop);
-  setFixedHeight(2 * fontMetrics().lineSpacing() + 10);
   Clear();
+}
+
+// As high as the text needs, from two lines to a quarter of the window; the rest of a longer one scrolls.
+void NoticeBar::Fit() {
+  const QMargins margins = layout()->contentsMargins();
+  const int beside = margins.left() + margins.right() + layout()->spacing() + close_->sizeHint().width();
+  const int line = fontMetrics().lineSpacing();
+  const int needed = label_->heightForWidth(std::max(1, width() - beside));
+  const int most = std::max(2 * line, window()->height() / 4);
+  setFixedHeight(std::clamp(needed, 2 * line, most) + kAround);
+}
+
+void NoticeBar::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  Fit();
 }
 
 QString NoticeBar::text() const { return mood_ == Mood::kHint ? QString() : label_->text(); }
@@ -45,6 +65,7 @@ void NoticeBar::Show(const QString& text, Mood mood) {
   label_->setText(text);
   label_->setToolTip(mood == Mood::kHint ? QString() : text);
   close_->setVisible(mood != Mood::kHint);
+  Fit();
   update();
 }
 
@@ -77,6 +98,12 @@ void NoticeBar::ShowNote(const QString& text) { Show(text, Mood::kNote); }
 void NoticeBar::ShowSuccess(const QString& text) { Show(text, Mood::kSuccess); }
 
 void NoticeBar::Clear() { Show(hint_, Mood::kHint); }
+
+void NoticeBar::ClearProblem() {
+  if (mood_ == Mood::kProblem) {
+    Clear();
+  }
+}
 
 void NoticeBar::SetHint(const QString& hint) {
   hint_ = hint;

@@ -1,5 +1,5 @@
-// NoticeBar: what happened and what to do. Its place is always there, so that nothing moves when it speaks; while it
-// has nothing to say it holds what the page is for.
+// NoticeBar: what happened and what to do. Room for two lines is always there, so that nothing moves when it speaks; a
+// longer text has the room it needs. While it has nothing to say it holds what the page is for.
 #pragma once
 
 #include <QFrame>
@@ -20,6 +20,8 @@ class NoticeBar : public QFrame {
   void ShowNote(const QString& text);     // something to know
   void ShowSuccess(const QString& text);  // something went well
   void Clear();
+  /// After something that went well in silence.
+  void ClearProblem();
   void SetHint(const QString& hint);
   bool is_success() const { return mood_ == Mood::kSuccess; }
   /// "" while there is only the hint.
@@ -27,8 +29,10 @@ class NoticeBar : public QFrame {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void Fit();
   enum class Mood { kHint, kNote, kSuccess, kProblem };
   void Show(const QString& text, Mood mood);
 

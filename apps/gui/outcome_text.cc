@@ -4,6 +4,7 @@
 #include "lamina/base/text.h"
 #include "number_text.h"
 #include "problem.h"
+#include "results_page.h"
 
 namespace lamina::gui {
 namespace {
@@ -40,11 +41,17 @@ QString ResultsTitle(const TrainOutcome& outcome) {
   if (outcome.search) {
     return QObject::tr("%1 of the search together, on the %2 rows").arg(TogetherText(outcome), outcome.evaluated_on);
   }
-  if (outcome.folds.empty()) {
+  if (!outcome.out_of_fold) {
     return QObject::tr("On the %1 rows").arg(outcome.evaluated_on);
   }
-  return (IsBag(outcome) ? QObject::tr("%1 folds together") : QObject::tr("%1 folds, then all rows"))
-      .arg(outcome.fold_count);
+  return QObject::tr("%1 folds: every row as answered by a model that has not seen it").arg(outcome.fold_count);
+}
+
+QString ResultText(const TrainOutcome& outcome) {
+  if (outcome.out_of_fold) {
+    return FoldsText(outcome);
+  }
+  return QObject::tr("On the %1 rows: %2").arg(outcome.evaluated_on, EvaluationText(*outcome.evaluation));
 }
 
 }  // namespace lamina::gui

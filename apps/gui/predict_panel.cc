@@ -87,7 +87,10 @@ void PredictPanel::Predict(const QString& path) {
       Show(prediction);
       if (problem) {
         Q_EMIT Failed(*problem);
-      } else if (prediction->answers.evaluation) {
+        return;
+      }
+      Q_EMIT Answered();
+      if (prediction->answers.evaluation) {
         Q_EMIT Evaluated(prediction);
       }
     };

@@ -33,6 +33,8 @@ class PredictPanel : public QWidget {
   void SaveRequested();
   void Failed(const lamina::gui::Problem& problem);
   /// A file with answers was evaluated.
+  /// A file has its answers.
+  void Answered();
   void Evaluated(std::shared_ptr<const lamina::gui::FilePrediction> prediction);
 
  private:

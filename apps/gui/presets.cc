@@ -1,6 +1,15 @@
 // The table of presets.
 #include "presets.h"
 
+#include <QObject>
+#include <QStringList>
+#include <algorithm>
+#include <iterator>
+
+#include "lamina/train/settings_text.h"
+#include "layer_rows.h"
+#include "problem.h"
+
 namespace lamina::gui {
 namespace {
 
@@ -29,8 +38,9 @@ void Net2018(TrainSettings& s) {
 }
 
 constexpr Preset kPresets[] = {
-    {"lamina: 128 relu", "One hidden layer of 128 relu neurons, trained by Adam: a good start for most data",
-     [](TrainSettings&) {}},
+    {"lamina", "What lamina takes for such data: a good start for most", [](TrainSettings&) {}, true},
+    {"lamina, small and quick", "A small network that trains in a moment, by Adam: recipe plain",
+     [](TrainSettings& s) { s.recipe = "plain"; }, true},
     {"2016 paper: Net-1h", "One hidden layer of 1024 sigmoid neurons, squared error, plain gradient descent",
      [](TrainSettings& s) { Net2016(s, {1024}); }},
     {"2016 paper: Net-2h", "Two hidden layers of 1024 sigmoid neurons, squared error, plain gradient descent",
@@ -47,6 +57,22 @@ constexpr Preset kPresets[] = {
     {"2018 paper: ANN", "10 neurons with the bipolar sigmoid, gain and threshold, momentum and regularization",
      Net2018}};
 
+// The settings that say the layers.
+constexpr const char* kOfLayers[] = {"recipe", "hidden",    "activation", "layers",
+                                     "gain",   "threshold", "loss",       "output-activation"};
+
+// "3 × 256 selu", "1,024 sigmoid, 10 tanh".
+QString LayersInWords(const std::vector<LayerRow>& rows) {
+  QStringList parts;
+  for (auto row = rows.begin(); row != rows.end();) {
+    const auto next = std::find_if(row, rows.end(), [&](const LayerRow& each) { return each != *row; });
+    const QString one = FromText(row->neurons) + QLatin1Char(' ') + FromText(row->activation);
+    parts << (next - row > 1 ? QObject::tr("%1 × %2").arg(next - row).arg(one) : one);
+    row = next;
+  }
+  return parts.isEmpty() ? QObject::tr("no hidden layer") : parts.join(QStringLiteral(", "));
+}
+
 }  // namespace
 
 std::span<const Preset> Presets() { return kPresets; }
@@ -56,6 +82,18 @@ void ApplyPreset(const Preset& preset, TrainSettings& settings) {
     return (row.group == kNetworkGroup || row.group == kTrainingGroup) && row.name != "seed";
   });
   preset.apply(settings);
+}
+
+bool HasLayersOf(const Preset& preset, const TrainSettings& settings) {
+  TrainSettings applied = settings;
+  ApplyPreset(preset, applied);
+  return std::all_of(std::begin(kOfLayers), std::end(kOfLayers),
+                     [&](const char* name) { return SettingText(applied, name) == SettingText(settings, name); });
+}
+
+QString NameOfPreset(const Preset& preset, const TrainSettings& resolved) {
+  const QString name = QObject::tr(preset.name);
+  return preset.by_recipe ? QObject::tr("%1: %2").arg(name, LayersInWords(RowsFromSettings(resolved))) : name;
 }
 
 }  // namespace lamina::gui

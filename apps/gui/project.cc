@@ -35,10 +35,16 @@ void WriteProject(const QString& path, const Project& project) {
   };
   TrainSettings settings = project.settings;
   ForEachFile(settings, relative);
+  nlohmann::json runs = nlohmann::json::array();
+  for (KeptRun run : project.runs) {
+    ForEachFile(run.settings, relative);
+    runs.push_back(ToJson(run));
+  }
   const nlohmann::json json = {{kVersionKey, kProjectVersion},
                                {"settings", ToJson(settings)},
                                {"model", relative(project.model.toStdString())},
-                               {"history", project.history.ToJson()}};
+                               {"history", project.history.ToJson()},
+                               {"runs", std::move(runs)}};
   WriteFileAtomically(path.toStdString(), json.dump(1) + "\n");
 }
 
@@ -60,6 +66,10 @@ Project ReadProject(const QString& path) {
     const std::string model = json.value("model", "");
     project.model = model.empty() ? QString() : FromText(absolute(model));
     project.history = History::FromJson(json.at("history"));
+    for (const nlohmann::json& run : json.value("runs", nlohmann::json::array())) {  // older projects have none
+      project.runs.push_back(KeptRunFromJson(run));
+      ForEachFile(project.runs.back().settings, absolute);
+    }
     return project;
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorCode::kBadModel, "not a project of lamina", {.file = path.toStdString()});

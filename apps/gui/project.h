@@ -5,6 +5,7 @@
 
 #include "lamina/train/history.h"
 #include "lamina/train/settings.h"
+#include "run_list.h"
 
 namespace lamina::gui {
 
@@ -14,6 +15,7 @@ struct Project {
   TrainSettings settings;
   QString model;  // its file; "" for none
   History history;
+  std::vector<KeptRun> runs;
 };
 
 /// Files are named as seen from the folder of the project, so that all of it can move. Throws Error(kIo).

@@ -18,15 +18,19 @@
 
 #include "chart_axes.h"
 #include "confusion_view.h"
+#include "curves_view.h"
 #include "importance_table.h"
 #include "labels.h"
 #include "lamina/base/text.h"
 #include "number_text.h"
 #include "problem.h"
+#include "run_table.h"
 #include "train_worker.h"
 
 namespace lamina::gui {
 namespace {
+
+enum ResultTab { kMeasuresTab, kColumnsTab, kRunsTab };
 
 void SetCell(QTableWidget& table, int row, int column, const QString& text) {
   auto* item = new QTableWidgetItem(text);
@@ -40,9 +44,11 @@ QString EvaluationText(const Evaluation& evaluation) {
   const QString rows = FromText(WithThousands(evaluation.samples));
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
-    const QString text = QObject::tr("accuracy %1, macro F1 %2, loss %3, %4 rows")
-                             .arg(PercentText(metrics.accuracy), PercentText(metrics.macro_f1),
-                                  QString::number(evaluation.loss, 'g', 5), rows);
+    const QString loss = std::isnan(evaluation.loss)
+                             ? QString()
+                             : QObject::tr("loss %1, ").arg(QString::number(evaluation.loss, 'g', 5));
+    const QString text = QObject::tr("accuracy %1, macro F1 %2, %3%4 rows")
+                             .arg(PercentText(metrics.accuracy), PercentText(metrics.macro_f1), loss, rows);
     return std::isnan(metrics.mean_cost) ? text
                                          : text + QObject::tr(", cost of a row %1").arg(NumberText(metrics.mean_cost));
   }
@@ -117,7 +123,13 @@ QString FoldsText(const TrainOutcome& outcome) {
   return lines.join(QLatin1Char('\n'));
 }
 
-ResultsPage::ResultsPage(QWidget* parent)
+QString KeptText(const TrainOutcome& outcome) {
+  return (outcome.learned_from ? QObject::tr("The model that is kept, on the %1 rows, which it has learned from: %2")
+                               : QObject::tr("The model that is kept, on the %1 rows: %2"))
+      .arg(outcome.evaluated_on, EvaluationText(*outcome.evaluation));
+}
+
+ResultsPage::ResultsPage(RunList& runs, const ModelStore& store, QWidget* parent)
     : QWidget(parent),
       title_(new QLabel),
       summary_(new QLabel),
@@ -127,7 +139,10 @@ ResultsPage::ResultsPage(QWidget* parent)
       scatter_(new QChartView(chart_)),
       table_(new QTableWidget),
       importance_(new ImportanceTable),
-      tabs_(new QTabWidget) {
+      tabs_(new QTabWidget),
+      runs_(runs),
+      run_table_(new RunTable(runs, store)),
+      curves_(new CurvesView) {
   auto* layout = new QVBoxLayout(this);
   QFont large = title_->font();
   large.setPointSizeF(large.pointSizeF() * 1.3);
@@ -144,6 +159,8 @@ ResultsPage::ResultsPage(QWidget* parent)
   scatter_->setAccessibleName(tr("Predicted and true values"));
   picture_->addWidget(confusion_);
   picture_->addWidget(scatter_);
+  picture_->addWidget(curves_);
+  curves_->HideBar();
   table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table_->setAlternatingRowColors(true);
   table_->verticalHeader()->hide();
@@ -156,6 +173,9 @@ ResultsPage::ResultsPage(QWidget* parent)
   row->addWidget(picture_, 3);
   tabs_->addTab(table_, tr("Measures"));
   tabs_->addTab(importance_, tr("Columns"));
+  tabs_->addTab(run_table_, tr("Runs"));
+  connect(tabs_, &QTabWidget::currentChanged, this, &ResultsPage::ShowPicture);
+  connect(&runs_, &RunList::Changed, this, &ResultsPage::ShowRuns);
   tabs_->setDocumentMode(true);
   tabs_->setObjectName(QStringLiteral("results.tabs"));
   row->addWidget(tabs_, 2);
@@ -166,18 +186,38 @@ ResultsPage::ResultsPage(QWidget* parent)
 void ResultsPage::Clear() {
   title_->setText(tr("No result yet"));
   summary_->setText(tr("Train a network, or open a model and evaluate it on a file."));
-  picture_->hide();
-  tabs_->hide();
+  result_picture_ = nullptr;
+  tabs_->setTabVisible(kMeasuresTab, false);
+  tabs_->setTabVisible(kColumnsTab, false);
+  ShowRuns();
+}
+
+void ResultsPage::ShowRuns() {
+  tabs_->setTabVisible(kRunsTab, !runs_.runs().empty());
+  tabs_->setVisible(result_picture_ != nullptr || !runs_.runs().empty());
+  ShowPicture();
+}
+
+// Beside the list of runs their curves, beside all else what the result looks like.
+void ResultsPage::ShowPicture() {
+  QWidget* shown = tabs_->currentWidget() == run_table_ ? curves_ : result_picture_;
+  picture_->setVisible(shown != nullptr && !tabs_->isHidden());
+  if (shown != nullptr) {
+    picture_->setCurrentWidget(shown);
+  }
 }
 
 void ResultsPage::Show(const QString& title, const TrainOutcome& outcome) {
-  Show(title, *outcome.evaluation);
+  Show(title, *outcome.Judgement());
   if (const QString folds = FoldsText(outcome); !folds.isEmpty()) {
-    summary_->setText(folds + QLatin1Char('\n') + tr("On the %1 rows: ").arg(outcome.evaluated_on) + summary_->text());
+    summary_->setText(folds + QLatin1Char('\n') + tr("All these answers together: ") + summary_->text());
+  }
+  if (outcome.out_of_fold && outcome.evaluation) {
+    summary_->setText(summary_->text() + QLatin1Char('\n') + KeptText(outcome));
   }
   if (outcome.importance) {
     importance_->Set(*outcome.importance);
-    tabs_->setTabVisible(1, true);
+    tabs_->setTabVisible(kColumnsTab, true);
   }
 }
 
@@ -185,21 +225,24 @@ void ResultsPage::Show(const QString& title, const Evaluation& evaluation) {
   title_->setText(title);
   const QString remark = RemarkOn(evaluation);
   summary_->setText(EvaluationText(evaluation) + (remark.isEmpty() ? QString() : QLatin1Char('\n') + remark));
-  picture_->show();
-  tabs_->show();
-  tabs_->setTabVisible(1, false);
+  tabs_->setTabVisible(kMeasuresTab, true);
+  if (result_picture_ == nullptr || tabs_->currentIndex() == kColumnsTab) {
+    tabs_->setCurrentIndex(kMeasuresTab);
+  }
+  tabs_->setTabVisible(kColumnsTab, false);
   if (evaluation.classification) {
     ShowClasses(*evaluation.classification);
   } else {
     ShowRegression(evaluation);
   }
+  ShowRuns();
   table_->resizeColumnsToContents();
   const int most = table_->fontMetrics().averageCharWidth() * 28;
   table_->setColumnWidth(0, std::min(table_->columnWidth(0), most));
 }
 
 void ResultsPage::ShowClasses(const ClassificationMetrics& metrics) {
-  picture_->setCurrentWidget(confusion_);
+  result_picture_ = confusion_;
   confusion_->Set(metrics);
   table_->clear();
   table_->setColumnCount(5);
@@ -224,8 +267,7 @@ void ResultsPage::changeEvent(QEvent* event) {
 }
 
 void ResultsPage::ShowRegression(const Evaluation& evaluation) {
-  picture_->setCurrentWidget(scatter_);
-  picture_->setVisible(evaluation.samples > 0);
+  result_picture_ = evaluation.samples > 0 ? scatter_ : nullptr;
   chart_->removeAllSeries();
   for (QAbstractAxis* axis : chart_->axes()) {
     chart_->removeAxis(axis);

@@ -17,7 +17,11 @@ class QTableWidget;
 namespace lamina::gui {
 
 class ConfusionView;
+class CurvesView;
 class ImportanceTable;
+class ModelStore;
+class RunList;
+class RunTable;
 struct TrainOutcome;
 
 /// "accuracy 97.22 %, macro F1 ..., loss ..., 360 rows", or the errors of each target.
@@ -32,13 +36,20 @@ QString RemarkOn(const Evaluation& evaluation);
 /// "5 folds: accuracy 97.9 % ± 0.6 %", a line a metric; "" without folds.
 QString FoldsText(const TrainOutcome& outcome);
 
+/// What the model that is kept after folds does, most often on rows that it has learned from.
+QString KeptText(const TrainOutcome& outcome);
+
 class ResultsPage : public QWidget {
   Q_OBJECT
  public:
-  explicit ResultsPage(QWidget* parent = nullptr);
+  ResultsPage(RunList& runs, const ModelStore& store, QWidget* parent = nullptr);
+  RunTable& runs() { return *run_table_; }
+  /// Of the present run: seen beside the list of runs.
+  CurvesView& curves() { return *curves_; }
   void Clear();
   void Show(const QString& title, const Evaluation& evaluation);
-  /// With what else is known after training: folds, importance of columns.
+  /// With what else is known after training: folds, importance of columns. After folds the matrix and the measures are
+  /// of the answers out of fold.
   void Show(const QString& title, const TrainOutcome& outcome);
 
  protected:
@@ -47,6 +58,8 @@ class ResultsPage : public QWidget {
  private:
   void ShowClasses(const ClassificationMetrics& metrics);
   void ShowRegression(const Evaluation& evaluation);
+  void ShowRuns();
+  void ShowPicture();
 
   QLabel* title_;
   QLabel* summary_;
@@ -57,6 +70,10 @@ class ResultsPage : public QWidget {
   QTableWidget* table_;
   ImportanceTable* importance_;
   QTabWidget* tabs_;
+  RunList& runs_;
+  RunTable* run_table_;
+  CurvesView* curves_;
+  QWidget* result_picture_ = nullptr;  // what is seen beside the measures; null: no result
 };
 
 }  // namespace lamina::gui

@@ -135,6 +135,13 @@ void RunDocument::Step(std::vector<TrainSettings>& from, std::vector<TrainSettin
   Changed();
 }
 
+void RunDocument::ShowAll(bool all) {
+  if (all != shows_all_) {
+    shows_all_ = all;
+    Q_EMIT LevelChanged();
+  }
+}
+
 QString RunDocument::ProblemOf(const std::string& name) const {
   const auto found = problems_.find(name);
   return found == problems_.end() ? QString() : found->second;

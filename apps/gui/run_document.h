@@ -51,6 +51,10 @@ class RunDocument : public QObject {
   void Reset(const std::vector<std::string>& names);
   void ResetAll();
 
+  /// Whether the pages show all settings, or only those that most people set.
+  bool shows_all() const { return shows_all_; }
+  void ShowAll(bool all);
+
   bool can_undo() const { return !undo_.empty(); }
   bool can_redo() const { return !redo_.empty(); }
   void Undo() { Step(undo_, redo_); }
@@ -82,6 +86,7 @@ class RunDocument : public QObject {
   /// Other data are open, and settings that had been changed are at their defaults again; Undo() brings them back.
   void StartedAfresh();
   void PlanChanged();
+  void LevelChanged();
 
  private:
   void Changed();
@@ -112,6 +117,7 @@ class RunDocument : public QObject {
   int generation_ = 0;
   bool planning_ = false;
   bool loading_ = false;
+  bool shows_all_ = false;
 };
 
 }  // namespace lamina::gui

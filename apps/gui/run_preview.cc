@@ -19,9 +19,10 @@ namespace lamina::gui {
 namespace {
 
 constexpr size_t kRowsAPiece = 8192;
-constexpr double kRareShare = 0.05;       // of the training rows: a class that is easily overlooked
-constexpr double kRareTimes = 5;          // so many times rarer than the most frequent one
-constexpr int64_t kParametersARow = 100;  // a network with more learns rows by heart
+constexpr double kRareShare = 0.05;         // of the training rows: a class that is easily overlooked
+constexpr double kRareTimes = 5;            // so many times rarer than the most frequent one
+constexpr int64_t kParametersARow = 100;    // a network with more learns rows by heart
+constexpr int64_t kOfRecipeTabular = 1000;  // whose steps are made for large networks
 
 void AddReport(const EncodeReport& piece, EncodeReport& all) {
   const auto add = [](int64_t count, const std::vector<std::string>& columns, int64_t& all_count,
@@ -199,9 +200,17 @@ QStringList RunPreview::Notes() const {
                         QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
     }
   }
-  if (recipe != "tabular" && network.parameter_count() > kParametersARow * std::max<int64_t>(1, train_rows)) {
-    notes << QObject::tr("%1 parameters for %2 training rows are very many: a smaller network will do.")
-                 .arg(Count(network.parameter_count()), Count(train_rows));
+  const bool tabular = recipe == "tabular";
+  const int64_t most = (tabular ? kOfRecipeTabular : kParametersARow) * std::max<int64_t>(1, train_rows);
+  if (network.parameter_count() > most) {
+    notes << QObject::tr("%1 parameters for %2 are very many: %3.")
+                 .arg(Count(network.parameter_count()),
+                      CountText(train_rows, QObject::tr("training row"), QObject::tr("training rows")),
+                      tabular ? QObject::tr("recipe plain has fewer, and more rows help most")
+                              : QObject::tr("a smaller network will do"));
+  }
+  if (!recipe_remark.empty()) {
+    notes << RemarkOnRecipe() + QLatin1Char('.');
   }
   if (train_rows > 0 && test_rows == 0 && folds == 0) {
     notes << QObject::tr("No test rows: the result will be that of rows that training looks at.");

@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "labels.h"
 #include "lamina/data/encode/dataset.h"
 #include "lamina/train/run_plan.h"
 #include "lamina/train/settings.h"
+#include "problem.h"
 
 namespace lamina::gui {
 
@@ -28,6 +30,8 @@ struct RunPreview : RunPlan {
 
   /// "Ready: 10 classes of label; 1,077 training, ... rows; ...".
   QString Text() const;
+  /// Why recipe auto is not the usual one here; "" where it is.
+  QString RemarkOnRecipe() const { return WithLabels(FromText(recipe_remark)); }
   /// What deserves a thought before the run starts, a sentence each.
   QStringList Notes() const;
 };

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "labels.h"
+#include "level_switch.h"
 #include "problem.h"
 
 namespace lamina::gui {
@@ -30,11 +31,19 @@ const Setting<SearchSettings>& RowOf(std::string_view name) {
   throw Error(ErrorCode::kInvalidArgument, "no such setting of a search", {.value = std::string(name)});
 }
 
+QString TextOf(const SearchSettings& settings, const Setting<SearchSettings>& row) {
+  QString text;
+  WithField(settings, row, [&](const auto& field) { text = FromText(FieldText(&field)); });
+  return text;
+}
+
 }  // namespace
 
-SearchForm::SearchForm(QWidget* parent) : QWidget(parent) {
+SearchForm::SearchForm(RunDocument& document, QWidget* parent)
+    : QWidget(parent), level_(new LevelSwitch(document, *this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 4, 0);
+  layout->addWidget(level_);
   layout->addWidget(MakeTried());
   layout->addWidget(MakeHow());
   layout->addStretch();
@@ -115,8 +124,7 @@ QWidget* SearchForm::MakeHow() {
   auto* grid = new QGridLayout(box);
   for (const char* name : kHow) {
     const Setting<SearchSettings>& row = RowOf(name);
-    QString text;
-    WithField(settings_, row, [&](const auto& field) { text = FromText(FieldText(&field)); });
+    const QString text = TextOf(settings_, row);
     const auto take = [this, &row](const QString& typed, ProblemLabel* problem) {
       const auto wrong = Attempt([&] {
         WithField(settings_, row, [&](auto& field) { ParseField(row.name, typed.toStdString(), &field); });
@@ -149,6 +157,9 @@ QWidget* SearchForm::MakeHow() {
     grid->addWidget(label, at, 0);
     grid->addWidget(editor, at, 1);
     grid->addWidget(problem, at + 1, 0, 1, 2);
+    level_->Add({label, editor}, row.basic, [this, &row, problem] {
+      return !problem->isHidden() || TextOf(settings_, row) != TextOf(SearchSettings(), row);
+    });
   }
   grid->setColumnStretch(1, 1);
   return box;

@@ -13,10 +13,12 @@ class QVBoxLayout;
 
 namespace lamina::gui {
 
+class LevelSwitch;
+
 class SearchForm : public QWidget {
   Q_OBJECT
  public:
-  explicit SearchForm(QWidget* parent = nullptr);
+  explicit SearchForm(RunDocument& document, QWidget* parent = nullptr);
 
   /// What the form says, for these settings of training.
   SearchSettings SettingsFor(const TrainSettings& train) const;
@@ -36,6 +38,7 @@ class SearchForm : public QWidget {
   QWidget* MakeHow();
   void Remove(const QWidget* row);
 
+  LevelSwitch* level_;
   SearchSettings settings_;
   std::vector<Tried> tried_;
   QVBoxLayout* rows_ = nullptr;

@@ -93,10 +93,10 @@ QVariant TrialsModel::headerData(int section, Qt::Orientation orientation, int r
 SearchPage::SearchPage(RunDocument& document, QWidget* parent)
     : QWidget(parent),
       document_(document),
-      form_(new SearchForm),
+      form_(new SearchForm(document)),
       trials_(new TrialsModel(this)),
       start_(new QPushButton(tr("Start the sea&rch"))),
-      stop_(new QPushButton(tr("Stop the search"))) {
+      stop_(new QPushButton(tr("St&op the search"))) {
   auto* layout = new QHBoxLayout(this);
   auto* left = new QVBoxLayout;
   auto* row = new QHBoxLayout;

@@ -298,6 +298,17 @@ void SettingField::Show() {
   }
 }
 
+void SettingField::ShowAtLevel(bool all) {
+  const QWidget* focus = window()->focusWidget();
+  const bool typing = focus != nullptr && isAncestorOf(focus) && !isHidden();
+  const bool seen = all || row_.basic || typing || !document_.ProblemOf(name_).isEmpty() ||
+                    SettingText(document_.settings(), name_) != SettingText(TrainSettings(), name_);
+  setVisible(seen);
+  if (label_ != nullptr) {
+    label_->setVisible(seen);
+  }
+}
+
 void SettingField::ShowChosen() {
   const auto plan = document_.plan();
   const auto found = plan == nullptr ? std::map<std::string, std::string>::const_iterator() : plan->chosen.find(name_);
@@ -329,7 +340,7 @@ std::vector<std::string> SettingsOn(const QWidget& page) {
 }
 
 QPushButton* MakeResetButton(RunDocument& document, const QWidget& page) {
-  auto* button = new QPushButton(QObject::tr("Defaults of this page"));
+  auto* button = new QPushButton(QObject::tr("&Defaults of this page"));
   button->setObjectName(QStringLiteral("page.reset"));
   button->setToolTip(QObject::tr("Sets everything on this page back; Edit > Undo takes it back"));
   QObject::connect(button, &QPushButton::clicked, button, [&document, &page] { document.Reset(SettingsOn(page)); });
@@ -348,6 +359,7 @@ SettingField* AddField(QGridLayout& grid, RunDocument& document, const std::stri
   label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   label->setToolTip(FromText(TrainSettingRow(name).help));
   label->setContentsMargins(0, 4, 0, 0);
+  field->SetLabel(label);
   grid.addWidget(label, row, 0);
   grid.addWidget(field, row, 1);
   grid.setColumnStretch(1, 1);

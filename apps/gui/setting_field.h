@@ -36,6 +36,11 @@ class SettingField : public QWidget {
 
   const std::string& name() const { return name_; }
   QWidget* editor() const;
+  /// Its label is seen where it is.
+  void SetLabel(QWidget* label) { label_ = label; }
+  bool is_basic() const { return row_.basic; }
+  /// Seen or not: `all`, or what LevelSwitch says.
+  void ShowAtLevel(bool all);
 
  private:
   void MakeEditor();
@@ -56,6 +61,7 @@ class SettingField : public QWidget {
   QComboBox* list_ = nullptr;
   QCheckBox* check_ = nullptr;
   ProblemLabel* problem_ = nullptr;
+  QWidget* label_ = nullptr;
 };
 
 /// A button that sets these back to their defaults.

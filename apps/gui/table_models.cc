@@ -19,6 +19,7 @@ namespace {
 constexpr int kDecided = 5;  // column
 constexpr int64_t kPreviewRows = 200;
 constexpr int64_t kPreviewColumns = 200;
+constexpr QRgb kOddColour = 0x50d1600a;  // behind cells that are none of their column
 
 const Table* TableOf(const std::shared_ptr<const LoadedData>& data) {
   return data == nullptr ? nullptr : &data->raw.main.train;
@@ -42,6 +43,14 @@ QString CellText(const Column& column, int64_t row) {
     return FromText(column.categories[static_cast<size_t>(column.codes[static_cast<size_t>(row)])]);
   }
   return column.is_date ? FromText(DateText(column.Number(row))) : QString::number(column.Number(row), 'g', 9);
+}
+
+QString OddText(const Column& column, int64_t row) {
+  const std::vector<OddCells::Cell>& cells = column.odd.cells;
+  const auto found = std::lower_bound(cells.begin(), cells.end(), row,
+                                      [](const OddCells::Cell& cell, int64_t wanted) { return cell.row < wanted; });
+  return found == cells.end() || found->row != row ? QString()
+                                                   : FromText(column.odd.words[static_cast<size_t>(found->word)]);
 }
 
 void FitColumns(QTableView& view) {
@@ -75,13 +84,25 @@ int PreviewModel::columnCount(const QModelIndex& parent) const {
 QVariant PreviewModel::data(const QModelIndex& index, int role) const {
   const Column& column = data_->raw.main.train.columns[static_cast<size_t>(index.column())];
   const bool missing = column.IsMissing(index.row());
+  const QString odd = missing ? OddText(column, index.row()) : QString();
   switch (role) {
-    case Qt::DisplayRole: return missing ? tr("missing") : CellText(column, index.row());
+    case Qt::DisplayRole: return !odd.isEmpty() ? odd : missing ? tr("missing") : CellText(column, index.row());
+    case Qt::ToolTipRole:
+      return odd.isEmpty() ? QVariant()
+                           : tr("“%1” is no number: it counts as missing (“%2” on this page decides otherwise)")
+                                 .arg(odd, PlainLabelOf("text-columns"));
+    case Qt::BackgroundRole: return odd.isEmpty() ? QVariant() : QBrush(QColor::fromRgba(kOddColour));
+    case Qt::FontRole: {
+      QFont font;
+      font.setStrikeOut(true);
+      return odd.isEmpty() ? QVariant() : QVariant(font);
+    }
     case Qt::TextAlignmentRole:
       return QVariant(column.kind == ColumnKind::kNumber ? Qt::AlignRight | Qt::AlignVCenter
                                                          : Qt::AlignLeft | Qt::AlignVCenter);
     case Qt::ForegroundRole:
-      return missing ? QVariant(QGuiApplication::palette().brush(QPalette::Disabled, QPalette::Text)) : QVariant();
+      return missing && odd.isEmpty() ? QVariant(QGuiApplication::palette().brush(QPalette::Disabled, QPalette::Text))
+                                      : QVariant();
     default: return {};
   }
 }

@@ -11,7 +11,7 @@ class QTableView;
 
 namespace lamina::gui {
 
-/// The first rows, as they were read.
+/// The first rows, as they were read. Cells that count as missing although they are not empty are marked.
 class PreviewModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -57,6 +57,8 @@ class ColumnsModel : public QAbstractTableModel {
 void FitColumns(QTableView& view);
 /// How a setting names a column: its name where that is unambiguous, else its number.
 std::string ColumnReference(const Table& table, int column);
+/// What stands in a cell that counts as missing although it is not empty; "" for all others.
+QString OddText(const Column& column, int64_t row);
 /// A cell as text; "" where it is missing.
 QString CellText(const Column& column, int64_t row);
 

@@ -57,8 +57,11 @@ void TrainWorker::Start(const TrainSettings& settings, std::shared_ptr<const Loa
   Launch([this, settings, data = std::move(data)] {
     session_.reset();  // its memory first
     data_ = data;
+    given_ = settings;
+    went_on_ = false;
     folds_.clear();
     fold_count_ = 0;
+    out_of_fold_.reset();
     if (settings.folds > 0 && settings.fold == 0) {
       RunFolds(settings);
     } else {
@@ -106,11 +109,12 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
   }
   folds_ = std::move(result.metrics);
   fold_count_ = settings.folds;
+  out_of_fold_ = std::move(result.evaluation);
   session_ = std::make_unique<TrainSession>(result.final_settings, data_->raw, result.found);
 }
 
 void TrainWorker::GoOn() {
-  Launch([] {});
+  Launch([this] { went_on_ = true; });
 }
 
 void TrainWorker::Launch(std::function<void()> prepare) {
@@ -171,12 +175,15 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
   const Model& model = session_->model();
   outcome->model = std::make_shared<Model>(model);
   outcome->settings = session_->settings();
+  outcome->given = given_;
+  outcome->went_on = went_on_;
   outcome->stopped = result.history.stop_reason == "interrupted";
   outcome->history = std::move(result.history);
   outcome->train_seconds = result.train_seconds;
   outcome->evaluation = std::move(result.test);
   outcome->folds = folds_;
   outcome->fold_count = fold_count_;
+  outcome->out_of_fold = out_of_fold_;
   const RawData& raw = data_->raw;
   const std::tuple<const Dataset*, const Table*, QString> sets[] = {
       {&session_->test(), raw.main.test ? &*raw.main.test : &raw.main.train, tr("test")},
@@ -188,6 +195,7 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
         outcome->evaluation = Evaluate(model, session_->backend(), *rows);
       }
       outcome->evaluated_on = name;
+      outcome->learned_from = rows == &session_->train();
       outcome->importance = ImportanceFor(model, session_->backend(), *table, rows->rows);
       break;
     }

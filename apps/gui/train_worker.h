@@ -23,14 +23,20 @@ enum class RunState { kIdle, kPreparing, kRunning, kPaused, kStopping };
 struct TrainOutcome {
   std::shared_ptr<const Model> model;
   TrainSettings settings;
+  TrainSettings given;                   // what was asked for, with what is left to lamina open
+  bool went_on = false;                  // with a run that had been stopped
   std::optional<SearchSettings> search;  // that it is the ensemble of
   int64_t networks = 1;                  // of the ensemble
   History history;
   std::optional<Evaluation> evaluation;
   QString evaluated_on;                  // "test", "validation" or "training" rows
+  bool learned_from = false;             // those are training rows
   std::optional<Importance> importance;  // of the table's columns for these rows; none: images, or too much work
   std::vector<MetricSpread> folds;       // of cross-validation before the run; empty: none
   int64_t fold_count = 0;
+  std::optional<Evaluation> out_of_fold;  // of the folds' answers to rows that they had not seen
+  /// What says how good the model will be on other rows; null: nothing is known.
+  const Evaluation* Judgement() const { return out_of_fold ? &*out_of_fold : evaluation ? &*evaluation : nullptr; }
   double train_seconds = 0;
   bool stopped = false;
 };
@@ -84,8 +90,11 @@ class TrainWorker : public QObject {
   // Touched by the training thread only, while a run is active.
   std::unique_ptr<TrainSession> session_;
   std::shared_ptr<const LoadedData> data_;
+  TrainSettings given_;
+  bool went_on_ = false;
   std::vector<MetricSpread> folds_;
   int64_t fold_count_ = 0;
+  std::optional<Evaluation> out_of_fold_;
   RunControl control_;
   RunState state_ = RunState::kIdle;
   bool can_go_on_ = false;

@@ -16,6 +16,8 @@
 #include "form_scroll.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
+#include "level_switch.h"
+#include "number_text.h"
 #include "setting_field.h"
 
 namespace lamina::gui {
@@ -119,12 +121,14 @@ QWidget* TrainingPage::MakeSettings() {
       QFont small = backend_->font();
       small.setPointSizeF(small.pointSizeF() * 0.9);
       backend_->setFont(small);
+      backend_->setProperty(LevelSwitch::kForAll, true);
       grid->addWidget(backend_, grid->rowCount(), 0, 1, 2);
     }
     layout->addWidget(group);
   }
   layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();
+  layout->insertWidget(0, new LevelSwitch(document_, *box));
   return new FormScroll(box);
 }
 
@@ -140,7 +144,7 @@ void TrainingPage::LogEpochs(const std::vector<EpochRecord>& epochs) {
   const auto count = std::ssize(epochs);
   const int64_t first = std::max<int64_t>(0, count - kLinesAPull);
   if (first > 0) {
-    Log(tr("… %1 epochs").arg(FromText(WithThousands(first))));
+    Log(QStringLiteral("… ") + CountText(first, tr("epoch"), tr("epochs")));
   }
   for (int64_t i = first; i < count; ++i) {
     const EpochRecord& record = epochs[static_cast<size_t>(i)];

@@ -95,7 +95,7 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
   table_->setTabKeyNavigation(false);
   table_->setEditTriggers(QAbstractItemView::AllEditTriggers);
   auto* layout = new QVBoxLayout(this);
-  auto* clear = new QPushButton(tr("Empty the picture"));
+  auto* clear = new QPushButton(tr("&Empty the picture"));
   clear->setObjectName(QStringLiteral("draw.clear"));
   connect(clear, &QPushButton::clicked, pad_, &DrawPad::Clear);
   connect(pad_, &DrawPad::Drawn, this, &TypedPanel::TakeDrawing);

@@ -191,6 +191,26 @@ double LossOfOutputs(const Model& model, const Matrix& outputs, const Matrix& ta
   return sums.loss / sums.weight;
 }
 
+Evaluation EvaluateScored(std::span<const ScoredRows> targets, std::span<const std::string> class_names,
+                          std::span<const double> levels, const CostMatrix& costs) {
+  Evaluation evaluation;
+  evaluation.loss = kNaN;
+  for (size_t j = 0; j < targets.size(); ++j) {
+    const ScoredRows& target = targets[j];
+    evaluation.samples = target.size();
+    if (target.classes > 0) {
+      evaluation.classification = MeasureClassification(target.labels, target.predicted, class_names, costs);
+      break;
+    }
+    evaluation.regression.push_back(MeasureRegression(target.truth, target.answers, target.target));
+    if (!levels.empty()) {
+      MeasureQuantile(target.truth, target.answers, levels[j % levels.size()], evaluation.regression.back());
+    }
+    evaluation.points.push_back(PointsOf(target.truth, target.answers));
+  }
+  return evaluation;
+}
+
 Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset& dataset, const CostMatrix& costs) {
   Evaluation evaluation;
   evaluation.samples = raw.rows();

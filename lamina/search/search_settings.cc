@@ -78,7 +78,8 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              {.choices =
                   [] {
                     return std::vector<std::string>{"auto", "accuracy", "loss"};
-                  }}),
+                  },
+              .basic = "What trials are compared by"}),
          Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
              {.range = kThreadCounts}),
          Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
@@ -96,11 +97,11 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              "End the search after so long (90s, 10m, 1h): each stage has its share of the time, and trials that had "
              "no "
              "turn are left out",
-             {.trials = InTrials::kOutside}),
+             {.trials = InTrials::kOutside, .basic = "End the search after so long: 90s, 10m, 1h"}),
          Row("ensemble", &S::ensemble,
              "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
              "answer to the validation rows; 0: no such model",
-             {.range = NumberRange{.low = 0, .high = 1000}}),
+             {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
          Row("check-folds", &S::check_folds,
              "Compare the best trial with the default, trial 1, on so many folds of all rows; 0: not; auto: 5 below "
              "2,000 rows, without --time-limit, --state and --ensemble",

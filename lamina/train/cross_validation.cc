@@ -22,8 +22,6 @@
 namespace lamina {
 namespace {
 
-using nlohmann::json;
-
 // What is one run of all, and no fold's: files and the model's own numbers.
 TrainSettings SettingsOfFold(const TrainSettings& settings, int64_t fold) {
   TrainSettings one = settings;
@@ -97,6 +95,7 @@ class Collector {
                   {.file = table_.source, .line = table_.LineOf(test.rows[static_cast<size_t>(row)])});
     }
     out_.targets = model.preprocessor.targets().answer_names();
+    levels_ = model.preprocessor.targets().form().quantiles;
     std::vector<ScoredRows> scored = ScoreDataset(model, raw, test);
     if (scored[0].classes > 0) {
       TakeClasses(fold, model.preprocessor.targets().class_names(), scored[0], test);
@@ -122,6 +121,10 @@ class Collector {
       out_.rows.back().numbers.resize(out_.classes.empty() ? out_.targets.size() : out_.classes.size(), kNaN);
     }
     return std::move(out_);
+  }
+
+  Evaluation Evaluated(std::span<const ScoredRows> scored, const CostMatrix& costs) const {
+    return EvaluateScored(scored, out_.classes, levels_, costs);
   }
 
   /// All out-of-fold answers as one, classes by their places in the list of all, and their rows. Before Finish().
@@ -203,6 +206,7 @@ class Collector {
 
   const Table& table_;
   const TrainSettings& settings_;
+  std::vector<double> levels_;  // of quantiles
   OutOfFold out_;
   std::vector<ScoredRows> scored_;
 };
@@ -315,6 +319,8 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   const std::vector<ScoredRows>& all = result.scored;
   const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0);
   result.metrics = SpreadsOf(MeasureMetrics(metrics, all, {.seed = settings.seed}), result.folds);
+  result.evaluation =
+      collector.Evaluated(all, settings.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings.cost_matrix));
   if (settings.calibrate) {
     result.found.temperature = std::exp(log_temperature / static_cast<double>(settings.folds));
   }
@@ -334,18 +340,6 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
     WriteFileAtomically(settings.out_of_fold, result.out_of_fold.Csv());
   }
   return result;
-}
-
-std::string MetricSpread::Text() const {
-  if (std::isnan(mean)) {
-    return "undefined: " + why;
-  }
-  const Metric& metric = all.metric;
-  std::string text = metric.ValueText(mean);
-  if (!std::isnan(deviation)) {
-    text += " ± " + metric.ValueText(deviation);
-  }
-  return undefined == 0 ? text : fmt::format("{} (undefined for {}: {})", text, undefined, why);
 }
 
 std::string OutOfFold::Csv() const {
@@ -372,33 +366,6 @@ std::string OutOfFold::Csv() const {
     text += '\n';
   }
   return text;
-}
-
-json ToJson(const CrossValidation& result) {
-  const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
-  json folds = json::array();
-  for (const FoldResult& fold : result.folds) {
-    json metrics = json::array();
-    for (const MetricValue& value : fold.metrics) {
-      metrics.push_back(ToJson(value));
-    }
-    folds.push_back({{"fold", fold.fold},
-                     {"train_rows", fold.train_rows},
-                     {"validation_rows", fold.validation_rows},
-                     {"test_rows", fold.test_rows},
-                     {"epochs", fold.epochs},
-                     {"best_epoch", fold.best_epoch},
-                     {"metrics", std::move(metrics)}});
-  }
-  json metrics = json::array();
-  for (const MetricSpread& spread : result.metrics) {
-    json node = ToJson(spread.all);  // "value": of all out-of-fold answers together
-    node["mean"] = number(spread.mean);
-    node["deviation"] = number(spread.deviation);
-    node["undefined_folds"] = spread.undefined;
-    metrics.push_back(std::move(node));
-  }
-  return {{"folds", std::move(folds)}, {"metrics", std::move(metrics)}, {"remarks", result.remarks}};
 }
 
 }  // namespace lamina

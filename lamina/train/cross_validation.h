@@ -66,6 +66,7 @@ struct CrossValidation {
   OutOfFold out_of_fold;
   std::vector<ScoredRows> scored;    // the same answers, as metrics take them, one a target
   std::vector<int64_t> scored_rows;  // of the table: what the rows of those are
+  Evaluation evaluation;             // of all those answers together; without a loss
   std::vector<std::string> remarks;  // classes that are rarer than folds
   bool interrupted = false;          // and nothing of use
   FoundByFolds found;

@@ -14,9 +14,11 @@ struct Suite {
   std::unique_ptr<QObject> (*make)();
 };
 constexpr Suite kSuites[] = {
-    {"parts", MakePartsTest},       {"files", MakeFilesTest},     {"settings", MakeSettingsTest},
-    {"training", MakeTrainingTest}, {"lost", MakeLostTest},       {"shown", MakeShownTest},
-    {"pictures", MakePicturesTest}, {"program", MakeProgramTest}, {"monkey", MakeMonkeyTest}};
+    {"parts", MakePartsTest},       {"files", MakeFilesTest},       {"settings", MakeSettingsTest},
+    {"training", MakeTrainingTest}, {"lost", MakeLostTest},         {"shown", MakeShownTest},
+    {"forms", MakeFormsTest},       {"runs", MakeRunsTest},         {"notes", MakeNotesTest},
+    {"tables", MakeTablesTest},     {"pictures", MakePicturesTest}, {"program", MakeProgramTest},
+    {"monkey", MakeMonkeyTest}};
 
 }  // namespace
 

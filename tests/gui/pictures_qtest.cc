@@ -2,9 +2,11 @@
 // size into the folder LAMINA_PICTURES (where it is not set, nothing is done). QT_SCALE_FACTOR=1.5 before it: as on a
 // screen that is scaled.
 #include <QCheckBox>
+#include <QFileInfo>
 #include <QHash>
 #include <QMap>
 #include <QPainter>
+#include <QPlainTextEdit>
 #include <QTabWidget>
 #include <QTableView>
 #include <algorithm>
@@ -18,7 +20,7 @@
 namespace lamina::gui {
 namespace {
 
-constexpr QSize kSizes[] = {{1280, 800}, {1024, 640}};
+constexpr QSize kSizes[] = {{1280, 800}, {1024, 640}, {910, 480}};
 
 class PicturesTest : public WindowTest {
   Q_OBJECT
@@ -27,6 +29,7 @@ class PicturesTest : public WindowTest {
 
  private:
   void Save(const QString& name);
+  void HidePaths();
   void Model();
   void Regression();
   QString folder_;
@@ -47,7 +50,27 @@ QImage Reduced(const QImage& picture) {
   return picture.convertToFormat(QImage::Format_Indexed8, colours, Qt::ThresholdDither | Qt::AvoidDither);
 }
 
+// A picture is of no machine: files stand without the folders that they are in here.
+void PicturesTest::HidePaths() {
+  const QString here = QFileInfo(Digits()).canonicalPath() + QLatin1Char('/');
+  const auto without = [&](QString text) { return text.remove(here); };
+  for (auto* line : window().findChildren<QLineEdit*>()) {
+    if (line->text().contains(here)) {
+      line->setText(without(line->text()));
+    }
+  }
+  for (auto* text : window().findChildren<QPlainTextEdit*>()) {
+    if (text->toPlainText().contains(here)) {
+      text->setPlainText(without(text->toPlainText()));
+    }
+  }
+  for (const auto* label : window().findChildren<QLabel*>()) {
+    QVERIFY2(!label->isVisible() || !label->text().contains(here), qPrintable(label->text()));
+  }
+}
+
 void PicturesTest::Save(const QString& name) {
+  HidePaths();
   for (const QSize& size : kSizes) {
     window().resize(size);
     QTest::qWait(150);
@@ -65,6 +88,7 @@ void PicturesTest::EveryPage() {
     QSKIP("LAMINA_PICTURES is not set");
   }
   SetTheme(Theme::kLight);
+  window().document().ShowAll(false);  // as a new user sees it
   Click("data.digits");
   QVERIFY(QTest::qWaitFor([this] { return window().document().data() != nullptr; }, kPatience_ms));
   window().document().Edit([](TrainSettings& settings) { settings.threads = 1; });
@@ -72,9 +96,21 @@ void PicturesTest::EveryPage() {
   Save(QStringLiteral("data"));
   window().ShowPage(Page::kNetwork);
   Save(QStringLiteral("network"));
+  window().document().Edit([](TrainSettings& settings) {
+    settings.recipe = "plain";
+    settings.epochs = 30;
+  });
+  QVERIFY(Settled());
+  QTest::mouseClick(Start(), Qt::LeftButton);
+  QVERIFY(Trained());
+  window().document().Undo();
+  QVERIFY(Settled());
   QTest::mouseClick(Start(), Qt::LeftButton);
   QVERIFY(Trained());
   Save(QStringLiteral("training"));
+  window().document().ShowAll(true);
+  Save(QStringLiteral("training-all"));
+  window().document().ShowAll(false);
   window().notice().Clear();
   window().ShowPage(Page::kSearch);
   Click("search.start");
@@ -83,6 +119,11 @@ void PicturesTest::EveryPage() {
   window().notice().Clear();
   window().ShowPage(Page::kResults);
   Save(QStringLiteral("results"));
+  window().runs().Overlay(0, true);
+  Find<QTabWidget>("results.tabs")->setCurrentIndex(2);
+  Save(QStringLiteral("runs"));
+  window().runs().Overlay(0, false);
+  Find<QTabWidget>("results.tabs")->setCurrentIndex(0);
   Model();
   Regression();
   SetTheme(Theme::kDark);

@@ -189,7 +189,7 @@ void SettingsTest::LayersAreEdited() {
   window().ShowPage(Page::kNetwork);
   Type("layer1.neurons", QStringLiteral("20"));
   QCOMPARE(window().document().settings().hidden, (std::vector<int64_t>{20, 256, 256}));
-  QCOMPARE(window().document().settings().recipe, std::string("tabular"));  // that the layers were shown with
+  QCOMPARE(window().document().settings().recipe, std::string("auto"));  // as it was
   window().document().Edit([](TrainSettings& settings) {
     settings.hidden.clear();
     settings.activation = "auto";

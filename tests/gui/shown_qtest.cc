@@ -32,7 +32,6 @@ class ShownTest : public WindowTest {
  private Q_SLOTS:
   void NothingIsCut_data();
   void NothingIsCut();
-  void NoticesMoveNothing();
   void EpochsAreWholeAndPointsInside();
   void ColumnsAreChosenFromLists();
   void WrongAnswersAreFoundWithTheirInputs();
@@ -91,20 +90,6 @@ void ShownTest::NothingIsCut() {
     }
   }
   QVERIFY(looked_at > 100);
-}
-
-void ShownTest::NoticesMoveNothing() {
-  auto* pages = Find<QStackedWidget>("pages");
-  QTest::qWait(20);
-  const QRect before = pages->geometry();
-  window().notice().ShowProblem({QStringLiteral("word ").repeated(300), QStringLiteral("Do something else.")});
-  QTest::qWait(20);
-  QCOMPARE(pages->geometry(), before);
-  QVERIFY(Notice().endsWith(QStringLiteral("else.")));
-  window().notice().Clear();
-  QTest::qWait(20);
-  QCOMPARE(pages->geometry(), before);
-  QVERIFY(Notice().isEmpty());
 }
 
 void ShownTest::EpochsAreWholeAndPointsInside() {

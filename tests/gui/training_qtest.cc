@@ -34,7 +34,6 @@ class TrainingTest : public WindowTest {
   void ALongRunStaysLive();
   void CloseInTheMiddle();
   void RegressionShowsPredictedAndTrue();
-  void FoldsAndWhatColumnsMatter();
   void TheBestTrialsOfASearchAnswerTogether();
 
  private:
@@ -117,7 +116,7 @@ void TrainingTest::DigitsToTheEndAndLikeTheProgram() {
   QVERIFY(shell.waitForFinished());
   QStringList arguments = QString::fromUtf8(shell.readAllStandardOutput()).split(QChar(0), Qt::SkipEmptyParts);
   arguments.removeFirst();
-  QCOMPARE(Program(arguments).object()[QStringLiteral("network")].toString(), QStringLiteral("64-32-10"));
+  QCOMPARE(Program(arguments).object()[QStringLiteral("network")].toString(), QStringLiteral("64-32-256-256-10"));
   QCOMPARE(Bytes(LoadModel(again.toStdString()).network), Bytes(window().store().model()->network));
 }
 
@@ -267,6 +266,7 @@ void TrainingTest::RegressionShowsPredictedAndTrue() {
   }
   QVERIFY(Load(Write(QStringLiteral("line.csv"), text)));
   window().document().Edit([](TrainSettings& settings) {
+    settings.recipe = "plain";
     settings.hidden = {0};
     settings.epochs = 60;
     settings.learning_rate = 0.02;
@@ -292,33 +292,6 @@ void TrainingTest::RegressionShowsPredictedAndTrue() {
   QVERIFY(QTest::qWaitFor([&] { return !problem->isHidden(); }, 5000));
   QVERIFY2(problem->text().contains(QStringLiteral("“a”")), qPrintable(problem->text()));
   QVERIFY(answer->text().isEmpty());
-}
-
-void TrainingTest::FoldsAndWhatColumnsMatter() {
-  QByteArray csv = "noise,signal,kind\n";
-  for (int i = 0; i < 240; ++i) {
-    const int kind = i % 2;
-    csv += QByteArray::number((i * 37 % 101) / 10.0) + ',' + QByteArray::number(3 * kind + (i * 53 % 97) / 40.0) + ',' +
-           (kind == 1 ? "yes" : "no") + '\n';
-  }
-  QVERIFY(Load(Write(QStringLiteral("signal.csv"), csv)));
-  Type("field.folds", QStringLiteral("3"));
-  Type("field.epochs", QStringLiteral("20"));
-  QVERIFY(Settled());
-  QVERIFY2(Find<QLabel>("run.text")->text().contains(QStringLiteral("3 folds of 240 rows")),
-           qPrintable(Find<QLabel>("run.text")->text()));
-  QTest::mouseClick(Start(), Qt::LeftButton);
-  QVERIFY(Trained());
-  const QString log = Find<QPlainTextEdit>("log")->toPlainText();
-  QVERIFY2(log.contains(QStringLiteral("fold 3 of 3: ")), qPrintable(log));
-  QVERIFY2(Notice().contains(QStringLiteral("3 folds, by models that have not seen the rows")), qPrintable(Notice()));
-  QVERIFY(Find<QLabel>("results.summary")->text().contains(QStringLiteral("±")));
-  auto* importance = Find<QTableWidget>("results.importance");
-  QCOMPARE(importance->rowCount(), 2);
-  QCOMPARE(importance->item(0, 0)->text(), QStringLiteral("signal"));
-  QVERIFY(importance->item(0, 2)->data(Qt::UserRole).toDouble() >
-          importance->item(1, 2)->data(Qt::UserRole).toDouble());
-  QVERIFY(!window().training().curves().epochs().empty());  // of the model of all rows
 }
 
 void TrainingTest::TheBestTrialsOfASearchAnswerTogether() {

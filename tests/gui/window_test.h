@@ -87,6 +87,7 @@ class WindowTest : public QObject {
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
     QSettings().clear();
+    QSettings().setValue(QStringLiteral("all_settings"), true);  // what is Basic has tests of its own
     NewWindow();
   }
   void cleanup() { CloseWindow(); }
@@ -103,6 +104,10 @@ std::unique_ptr<QObject> MakeSettingsTest();
 std::unique_ptr<QObject> MakeTrainingTest();
 std::unique_ptr<QObject> MakeLostTest();
 std::unique_ptr<QObject> MakeShownTest();
+std::unique_ptr<QObject> MakeFormsTest();
+std::unique_ptr<QObject> MakeRunsTest();
+std::unique_ptr<QObject> MakeNotesTest();
+std::unique_ptr<QObject> MakeTablesTest();
 std::unique_ptr<QObject> MakeProgramTest();
 std::unique_ptr<QObject> MakePicturesTest();
 std::unique_ptr<QObject> MakeMonkeyTest();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "gtest/gtest.h"
@@ -76,6 +77,11 @@ TEST(CrossValidationTest, MetricsAreOfTheAnswersWritten) {
   EXPECT_NEAR(result.metrics[0].deviation, std::sqrt(squares / 2), 1e-12);
   EXPECT_NEAR(result.metrics[0].all.value, mean, 1e-12) << "folds of equal size";
   EXPECT_GT(mean, 0.9);
+  const Evaluation& together = result.evaluation;
+  ASSERT_TRUE(together.classification.has_value());
+  EXPECT_EQ(together.classification->samples, 90);
+  EXPECT_NEAR(together.classification->accuracy, mean, 1e-12);
+  EXPECT_TRUE(std::isnan(together.loss));
   const std::string csv = ReadFile(settings.out_of_fold);
   EXPECT_TRUE(csv.starts_with("row,fold,answer,predicted,p_no,p_yes\n0,")) << csv.substr(0, 80);
 }
@@ -103,6 +109,11 @@ TEST(CrossValidationTest, TheModelKeptIsTrainedOnAllRows) {
   for (const OutOfFold::Row& row : result.out_of_fold.rows) {
     distances.push_back(std::abs(std::stod(row.truth) - row.numbers[0]));
   }
+  const Evaluation& together = result.evaluation;
+  EXPECT_EQ(together.samples, 90);
+  ASSERT_EQ(together.regression.size(), 1U);
+  EXPECT_EQ(together.points[0].size(), 90U);
+  EXPECT_NEAR(together.regression[0].mae, std::accumulate(distances.begin(), distances.end(), 0.0) / 90, 1e-6);
   std::sort(distances.begin(), distances.end());
   EXPECT_NEAR(model.intervals->half_widths[0], distances[72], 1e-6) << "ceil(91 * 0.8) = 73rd";
   EXPECT_EQ(model.training["cross_validation"]["folds"].size(), 3U);

@@ -23,7 +23,9 @@ namespace {
 constexpr size_t kStart_bytes = 4096;  // what `matches` may look at
 
 constexpr std::array<FormatRow, 3> kFormats{{
-    {"idx", LooksLikeIdx, ReadIdx}, {"npy", LooksLikeNpy, ReadNpy}, {"csv", LooksLikeCsv, ReadCsv},  // last: any text
+    {"idx", LooksLikeIdx, ReadIdx, "idx3-ubyte idx1-ubyte"},
+    {"npy", LooksLikeNpy, ReadNpy, ".npy"},
+    {"csv", LooksLikeCsv, ReadCsv, ".csv .tsv .txt .data"},  // last: any text
 }};
 
 constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as

@@ -76,6 +76,7 @@ struct FormatRow {
   std::string_view name;
   bool (*matches)(std::string_view start, std::string_view path);
   Table (*read)(std::string content, const std::string& source, const ReadOptions& options);
+  std::string_view endings = {};  // of usual names, with blanks between them; for dialogs, readers look at the content
 };
 std::span<const FormatRow> FormatTable();
 
