@@ -134,8 +134,9 @@ QString FileActions::AskWithDialog(const QString& title, const QString& name, co
 
 void FileActions::AskOpenData() {
   const QString path = AskOpen(
-      tr("Open data"), tr("Data (*.csv *.csv.gz *.tsv *.txt *.data *.npy *.npy.gz *idx3-ubyte* *idx1-ubyte* *.gz);;"
-                          "All files (*)"));
+      tr("Open data"),
+      tr("Data (*.csv *.csv.gz *.tsv *.txt *.data *.xlsx *.xlsm *.ods *.npy *.npy.gz *idx3-ubyte* *idx1-ubyte* *.gz);;"
+         "All files (*)"));
   if (!path.isEmpty()) {
     document_.Load(path);
   }
@@ -207,7 +208,8 @@ bool FileActions::SaveModelTo(const QString& path) {
 }
 
 void FileActions::AskPredict(PredictPanel& panel) {
-  const QString path = AskOpen(tr("Predict a file"), tr("Data (*.csv *.csv.gz *.tsv *.txt *.npy *.gz);;All files (*)"));
+  const QString path = AskOpen(tr("Predict a file"),
+                               tr("Data (*.csv *.csv.gz *.tsv *.txt *.xlsx *.xlsm *.ods *.npy *.gz);;All files (*)"));
   if (!path.isEmpty()) {
     panel.Predict(path);
   }

@@ -58,7 +58,8 @@ std::vector<Row> DataRows() {
   constexpr InTrials kOutside = InTrials::kOutside;
   return {
       Row("data", &S::data,
-          "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is",
+          "Training data: a CSV, .xlsx, .ods, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read "
+          "as it is",
           {.trials = kSame, .reads = &DataFiles, .basic = true}),
       Row("test", &S::test, "Test data in a file of its own", {.trials = kSame, .reads = &DataFiles, .basic = true}),
       Row("validation", &S::validation, "Validation data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
@@ -96,6 +97,8 @@ std::vector<Row> DataRows() {
           {.reads_file = true}),
       Row("encoding", &S::encoding,
           "CSV: of the text, as iconv names them; auto: UTF-8, UTF-16 by its mark, else windows-1252",
+          {.reads_file = true}),
+      Row("sheet", &S::sheet, "A book (.xlsx, .ods): the sheet to read; default: the first that is not hidden",
           {.reads_file = true}),
       Row("missing", &S::missing,
           "Missing values of inputs: mean or median (of the training rows; the most frequent category of text; "
@@ -197,9 +200,9 @@ std::vector<Row> NetworkRows() {
       Row("recipe", &S::recipe,
           "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
           "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-           "tables, plain for images, in a search, and with what tabular cannot do (it is said): backend cuda, lbfgs, "
-           "shards, layers of distances",
-           {.choices = &RecipeNames, .basic = true}),
+          "tables, plain for images, in a search, and with what tabular cannot do (it is said): backend cuda, lbfgs, "
+          "shards, layers of distances",
+          {.choices = &RecipeNames, .basic = true}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
           {.range = kNotNegative, .effect = [](const S& s) { return s.layers.empty(); }, .basic = true}),
