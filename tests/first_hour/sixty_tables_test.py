@@ -10,8 +10,6 @@ from tables import all_tables
 class SixtyTablesTest(CliTest):
     def check(self, table):
         """Reads, trains and answers one table; fails at the first thing that is not as it should be."""
-        if table.file.endswith(".xlsx"):
-            self.skipTest("no reader of .xlsx yet")
         self.write(table.file, table.content)
         shown = json.loads(self.succeed("data", "show", table.file, *table.flags, "--json", "-").out)
         self.check_columns(table, shown)

@@ -177,7 +177,7 @@ class ContentHandler : public XmlHandler {
                    .value = std::string(text),
                    .remedy = "Save the file again by a spreadsheet program."});
     }
-    return std::min(*count, kMostSheetRows);
+    return std::min(*count, kMostSheetRows + 1);  // which no sheet has
   }
 
   void AddCell() {
