@@ -63,25 +63,28 @@ inline std::string ZipOf(const BookParts& parts, bool packed = true) {
          LittleEndianBytes(0, 2);
 }
 
-/// The parts of an .xlsx book. `sheets`: name and what <sheetData> holds; a name that begins with '~' is that of a hidden
-/// sheet without the '~'. `styles`: what <styleSheet> holds. `texts`: what <sst> holds.
+/// The parts of an .xlsx book. `sheets`: name and what <sheetData> holds; a name that begins with '~' is that of a
+/// hidden sheet without the '~'. `styles`: what <styleSheet> holds. `texts`: what <sst> holds.
 inline BookParts XlsxParts(const BookParts& sheets, const std::string& styles = "", const std::string& texts = "",
                            const std::string& properties = "") {
   const std::string office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
   const std::string main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
-  const std::string relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">";
+  const std::string relations =
+      "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">";
   const auto relation = [&](const std::string& id, const std::string& type, const std::string& target) {
     return "<Relationship Id=\"" + id + "\" Type=\"" + office + "/" + type + "\" Target=\"" + target + "\"/>";
   };
   std::string list;
-  std::string parts_of_book = relation("t", "sharedStrings", "sharedStrings.xml") + relation("s", "styles", "styles.xml");
-  BookParts parts{{"[Content_Types].xml", "<Types/>"},
-                  {"_rels/.rels", relations + relation("r", "officeDocument", "/xl/workbook.xml") + "</Relationships>"}};
+  std::string parts_of_book =
+      relation("t", "sharedStrings", "sharedStrings.xml") + relation("s", "styles", "styles.xml");
+  BookParts parts{
+      {"[Content_Types].xml", "<Types/>"},
+      {"_rels/.rels", relations + relation("r", "officeDocument", "/xl/workbook.xml") + "</Relationships>"}};
   for (size_t i = 0; i < sheets.size(); ++i) {
     const std::string number = std::to_string(i + 1);
     const bool hidden = sheets[i].first.starts_with('~');
-    list += "<sheet name=\"" + sheets[i].first.substr(hidden ? 1 : 0) + "\" sheetId=\"" + number + "\" r:id=\"r" + number +
-            "\"" + (hidden ? " state=\"hidden\"" : "") + "/>";
+    list += "<sheet name=\"" + sheets[i].first.substr(hidden ? 1 : 0) + "\" sheetId=\"" + number + "\" r:id=\"r" +
+            number + "\"" + (hidden ? " state=\"hidden\"" : "") + "/>";
     parts_of_book += relation("r" + number, "worksheet", "worksheets/sheet" + number + ".xml");
     parts.emplace_back("xl/worksheets/sheet" + number + ".xml",
                        "<worksheet " + main + "><sheetData>" + sheets[i].second + "</sheetData></worksheet>");

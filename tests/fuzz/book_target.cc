@@ -25,7 +25,8 @@ void ReadBook(const std::string& archive, const std::string& sheet_name, char de
   const SheetCsv& csv = sheet.csv;
   Demand(std::count(csv.text.begin(), csv.text.end(), '\n') == std::ssize(csv.rows), "a line without a row");
   Demand(std::is_sorted(csv.rows.begin(), csv.rows.end()) && csv.rows.front() > 0, "rows that do not rise");
-  Demand(std::ssize(csv.first) == sheet.origin.columns && sheet.origin.first_column >= 0, "other columns than the text");
+  Demand(std::ssize(csv.first) == sheet.origin.columns && sheet.origin.first_column >= 0,
+         "other columns than the text");
   ReadOptions options;
   options.sheet = sheet_name;
   options.decimal = decimal == ',' ? Decimal::kComma : Decimal::kAuto;
@@ -48,9 +49,9 @@ void ReadBook(const std::string& archive, const std::string& sheet_name, char de
   }
 }
 
-// First byte: an archive as it is (0), or one made of the rest, so that sums are right: by its lowest bits .xlsx or .ods,
-// the sheet by name, decimal commas, deflated. Parts are ended by a byte 1: sheet, styles, texts, properties of the book;
-// of .ods: tables and styles.
+// First byte: an archive as it is (0), or one made of the rest, so that sums are right: by its lowest bits .xlsx or
+// .ods, the sheet by name, decimal commas, deflated. Parts are ended by a byte 1: sheet, styles, texts, properties of
+// the book; of .ods: tables and styles.
 void FuzzBook(std::string_view input) {
   Bytes bytes(input);
   const uint8_t how = bytes.Byte();
@@ -67,8 +68,8 @@ void FuzzBook(std::string_view input) {
   ReadBook(ZipOf(book, (how & 8) != 0), (how & 2) != 0 ? "One" : "", (how & 4) != 0 ? ',' : '.');
 }
 
-// A zip archive: whatever its list says, members are read or refused. First byte odd: one that is made, then a byte of it
-// changed.
+// A zip archive: whatever its list says, members are read or refused. First byte odd: one that is made, then a byte of
+// it changed.
 void FuzzZip(std::string_view input) {
   Bytes bytes(input);
   const uint8_t how = bytes.Byte();

@@ -33,38 +33,40 @@ std::string CsvOfTables(const std::string& tables) { return ReadSheet(ZipOf(OdsP
 
 TEST(OdsTest, CellsBecomeText) {
   EXPECT_EQ(
-      CsvOfTables(TableOf(RowOf(
-          NumberCell("1.5") + CellOf("percentage", "office:value=\"0.07\"", "7 %") +
-          CellOf("currency", "office:value=\"2.5\" office:currency=\"EUR\"", "2,50 \xE2\x82\xAC") +
-          CellOf("date", "office:date-value=\"2024-03-01\"", "01.03.24") +
-          CellOf("date", "office:date-value=\"2024-03-01T12:30:00\"", "01.03.24") +
-          CellOf("time", "office:time-value=\"PT25H30M00S\"", "25:30") +
-          CellOf("boolean", "office:boolean-value=\"true\"", "WAHR") +
-          CellOf("boolean", "office:boolean-value=\"false\"", "FALSCH") +
-          TextCell("a<text:s text:c=\"2\"/>b<text:span>c</text:span><text:line-break/>d</text:p><text:p>e") +
-          CellOf("string", "office:string-value=\"\"", "#NV", "calcext:value-type=\"error\"") +
-          CellOf("float", "office:value=\"0\"", "#DIV/0!", "calcext:value-type=\"error\"")))),
+      CsvOfTables(TableOf(
+          RowOf(NumberCell("1.5") + CellOf("percentage", "office:value=\"0.07\"", "7 %") +
+                CellOf("currency", "office:value=\"2.5\" office:currency=\"EUR\"", "2,50 \xE2\x82\xAC") +
+                CellOf("date", "office:date-value=\"2024-03-01\"", "01.03.24") +
+                CellOf("date", "office:date-value=\"2024-03-01T12:30:00\"", "01.03.24") +
+                CellOf("time", "office:time-value=\"PT25H30M00S\"", "25:30") +
+                CellOf("boolean", "office:boolean-value=\"true\"", "WAHR") +
+                CellOf("boolean", "office:boolean-value=\"false\"", "FALSCH") +
+                TextCell("a<text:s text:c=\"2\"/>b<text:span>c</text:span><text:line-break/>d</text:p><text:p>e") +
+                CellOf("string", "office:string-value=\"\"", "#NV", "calcext:value-type=\"error\"") +
+                CellOf("float", "office:value=\"0\"", "#DIV/0!", "calcext:value-type=\"error\"")))),
       "1.5,\"7 %\",2.5,\"2024-03-01\",\"2024-03-01T12:30:00\",\"25:30:00\",\"TRUE\",\"FALSE\",\"a  bc\nd\ne\",\"#NV\","
       "\"#DIV/0!\"\n");
 }
 
 TEST(OdsTest, CommentsAndCoveredCellsAreNoText) {
-  EXPECT_EQ(CsvOfTables(TableOf(RowOf(
-                "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>note</text:p></office:annotation>"
-                "<text:p>a</text:p></table:table-cell><table:covered-table-cell><text:p>x</text:p></table:covered-table-cell>" +
-                NumberCell("3")))),
-            "\"a\",,3\n");
+  EXPECT_EQ(
+      CsvOfTables(TableOf(RowOf(
+          "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>note</text:p></office:annotation>"
+          "<text:p>a</text:p></table:table-cell><table:covered-table-cell><text:p>x</text:p></"
+          "table:covered-table-cell>" +
+          NumberCell("3")))),
+      "\"a\",,3\n");
 }
 
 TEST(OdsTest, RowsAndCellsAreRepeated) {
-  const std::string rows = RowOf("<table:table-cell/>", "table:number-rows-repeated=\"2\"") +
-                           RowOf("<table:table-cell table:number-columns-repeated=\"2\"/>" + TextCell("a") + TextCell("b") +
-                                 "<table:table-cell table:number-columns-repeated=\"16380\"/>") +
-                           RowOf("<table:table-cell table:number-columns-repeated=\"2\"/>" +
-                                     NumberCell("1", "table:number-columns-repeated=\"2\""),
-                                 "table:number-rows-repeated=\"3\"") +
-                           RowOf("<table:table-cell table:number-columns-repeated=\"16384\"/>",
-                                 "table:number-rows-repeated=\"1048570\"");
+  const std::string rows =
+      RowOf("<table:table-cell/>", "table:number-rows-repeated=\"2\"") +
+      RowOf("<table:table-cell table:number-columns-repeated=\"2\"/>" + TextCell("a") + TextCell("b") +
+            "<table:table-cell table:number-columns-repeated=\"16380\"/>") +
+      RowOf("<table:table-cell table:number-columns-repeated=\"2\"/>" +
+                NumberCell("1", "table:number-columns-repeated=\"2\""),
+            "table:number-rows-repeated=\"3\"") +
+      RowOf("<table:table-cell table:number-columns-repeated=\"16384\"/>", "table:number-rows-repeated=\"1048570\"");
   EXPECT_EQ(CsvOfTables(TableOf(rows)), "\"a\",\"b\"\n1,1\n1,1\n1,1\n");
   const Table table = ReadWorkbook(ZipOf(OdsParts(TableOf(rows))), "t.ods", {});
   EXPECT_EQ(table.lines, (std::vector<int64_t>{4, 5, 6}));
@@ -72,8 +74,9 @@ TEST(OdsTest, RowsAndCellsAreRepeated) {
 }
 
 TEST(OdsTest, SheetsAreChosenByName) {
-  const std::string hidden = "<style:style style:name=\"ta2\" style:family=\"table\">"
-                             "<style:table-properties table:display=\"false\"/></style:style>";
+  const std::string hidden =
+      "<style:style style:name=\"ta2\" style:family=\"table\">"
+      "<style:table-properties table:display=\"false\"/></style:style>";
   const auto rows = [](const std::string& name) { return RowOf(TextCell(name)) + RowOf(NumberCell("1")); };
   const std::string book =
       ZipOf(OdsParts(TableOf(rows("h"), "H", "ta2") + TableOf(rows("a"), "A") + TableOf(rows("b"), "B"), hidden));

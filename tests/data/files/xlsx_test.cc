@@ -23,10 +23,10 @@ std::string CsvOfSheet(const std::string& rows, const std::string& styles = "", 
   return CsvOfParts(XlsxParts({{"One", rows}}, styles, texts));
 }
 
-void ExpectBadBook(const BookParts& parts, std::initializer_list<std::string_view> says, const std::string& sheet = "") {
-  const ErrorContext context =
-      ExpectError([&] { ReadParts(parts, {.sheet = sheet}); },
-                  sheet.empty() ? ErrorCode::kBadData : ErrorCode::kNotFound, says);
+void ExpectBadBook(const BookParts& parts, std::initializer_list<std::string_view> says,
+                   const std::string& sheet = "") {
+  const ErrorContext context = ExpectError([&] { ReadParts(parts, {.sheet = sheet}); },
+                                           sheet.empty() ? ErrorCode::kBadData : ErrorCode::kNotFound, says);
   EXPECT_EQ(context.file, "t.xlsx");
 }
 
@@ -45,18 +45,20 @@ const std::string kStyles =
     "<numFmt numFmtId=\"166\" formatCode=\"[$-407]#,##0.00 &quot;days&quot;\"/>"
     "<numFmt numFmtId=\"167\" formatCode=\"[h]:mm\"/></numFmts>"
     "<cellStyleXfs><xf numFmtId=\"14\"/></cellStyleXfs>"
-    "<cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf numFmtId=\"166\"/>"
+    "<cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf "
+    "numFmtId=\"166\"/>"
     "<xf numFmtId=\"22\"/><xf numFmtId=\"20\"/><xf numFmtId=\"167\"/><xf numFmtId=\"9\"/></cellXfs>"
     "<dxfs><dxf><numFmt numFmtId=\"166\" formatCode=\"yyyy\"/></dxf></dxfs>";
 
 TEST(XlsxTest, CellsBecomeText) {
-  EXPECT_EQ(CsvOfSheet("<row r=\"1\"><c r=\"A1\"><v>1.5</v></c><c r=\"B1\" t=\"n\"><v>-2E-3</v></c>"
-                       "<c r=\"C1\" t=\"b\"><v>1</v></c><c r=\"D1\" t=\"b\"><v>0</v></c><c r=\"E1\" t=\"e\"><v>#N/A</v></c>"
-                       "<c r=\"F1\" t=\"str\"><f>A1&amp;\"x\"</f><v>1,5\"x</v></c>"
-                       "<c r=\"G1\" t=\"inlineStr\"><is><t> in </t></is></c><c r=\"H1\" t=\"s\"><v>1</v></c>"
-                       "<c r=\"I1\" t=\"d\"><v>2024-03-01T00:00:00</v></c></row>",
-                       "", "<si><t>first</t></si><si><r><t>two </t></r><r><rPr/><t>runs</t></r><rPh><t>no</t></rPh></si>"),
-            "1.5,-2E-3,\"TRUE\",\"FALSE\",\"#N/A\",\"1,5\"\"x\",\"in\",\"two runs\",\"2024-03-01T00:00:00\"\n");
+  EXPECT_EQ(
+      CsvOfSheet("<row r=\"1\"><c r=\"A1\"><v>1.5</v></c><c r=\"B1\" t=\"n\"><v>-2E-3</v></c>"
+                 "<c r=\"C1\" t=\"b\"><v>1</v></c><c r=\"D1\" t=\"b\"><v>0</v></c><c r=\"E1\" t=\"e\"><v>#N/A</v></c>"
+                 "<c r=\"F1\" t=\"str\"><f>A1&amp;\"x\"</f><v>1,5\"x</v></c>"
+                 "<c r=\"G1\" t=\"inlineStr\"><is><t> in </t></is></c><c r=\"H1\" t=\"s\"><v>1</v></c>"
+                 "<c r=\"I1\" t=\"d\"><v>2024-03-01T00:00:00</v></c></row>",
+                 "", "<si><t>first</t></si><si><r><t>two </t></r><r><rPr/><t>runs</t></r><rPh><t>no</t></rPh></si>"),
+      "1.5,-2E-3,\"TRUE\",\"FALSE\",\"#N/A\",\"1,5\"\"x\",\"in\",\"two runs\",\"2024-03-01T00:00:00\"\n");
 }
 
 TEST(XlsxTest, NumbersKeepTheirDigitsAndFormatsTellDates) {
@@ -80,18 +82,28 @@ TEST(XlsxTest, DaysMayCountFrom1904) {
 }
 
 TEST(XlsxTest, FormatsByCode) {
-  const std::pair<const char*, CellFormat> known[] = {
-      {"General", CellFormat::kPlain},       {"0.00", CellFormat::kPlain},
-      {"#,##0 \"Stunden\"", CellFormat::kPlain}, {"0.00E+00", CellFormat::kPlain},
-      {"[Red]0", CellFormat::kPlain},        {"0\\d", CellFormat::kPlain},
-      {"_-* #,##0.00\\ [$\xE2\x82\xAC-407]_-", CellFormat::kPlain}, {"yyyy-mm-dd", CellFormat::kDate},
-      {"mmm", CellFormat::kDate},            {"DD/MM/YY hh:mm", CellFormat::kDate},
-      {"[$-F800]dddd\\,\\ mmmm", CellFormat::kDate}, {"h:mm AM/PM", CellFormat::kTime},
-      {"mm:ss.0", CellFormat::kTime},        {"[mm]:ss", CellFormat::kElapsed},
-      {"[HH]", CellFormat::kElapsed},        {"0%", CellFormat::kPercent},
-      {"0;yyyy", CellFormat::kPlain},        {"\"%\"0", CellFormat::kPlain},
-      {"\"open", CellFormat::kPlain},        {"[open", CellFormat::kPlain},
-      {"", CellFormat::kPlain},              {"0\\", CellFormat::kPlain}};
+  const std::pair<const char*, CellFormat> known[] = {{"General", CellFormat::kPlain},
+                                                      {"0.00", CellFormat::kPlain},
+                                                      {"#,##0 \"Stunden\"", CellFormat::kPlain},
+                                                      {"0.00E+00", CellFormat::kPlain},
+                                                      {"[Red]0", CellFormat::kPlain},
+                                                      {"0\\d", CellFormat::kPlain},
+                                                      {"_-* #,##0.00\\ [$\xE2\x82\xAC-407]_-", CellFormat::kPlain},
+                                                      {"yyyy-mm-dd", CellFormat::kDate},
+                                                      {"mmm", CellFormat::kDate},
+                                                      {"DD/MM/YY hh:mm", CellFormat::kDate},
+                                                      {"[$-F800]dddd\\,\\ mmmm", CellFormat::kDate},
+                                                      {"h:mm AM/PM", CellFormat::kTime},
+                                                      {"mm:ss.0", CellFormat::kTime},
+                                                      {"[mm]:ss", CellFormat::kElapsed},
+                                                      {"[HH]", CellFormat::kElapsed},
+                                                      {"0%", CellFormat::kPercent},
+                                                      {"0;yyyy", CellFormat::kPlain},
+                                                      {"\"%\"0", CellFormat::kPlain},
+                                                      {"\"open", CellFormat::kPlain},
+                                                      {"[open", CellFormat::kPlain},
+                                                      {"", CellFormat::kPlain},
+                                                      {"0\\", CellFormat::kPlain}};
   for (const auto& [code, format] : known) {
     EXPECT_EQ(FormatOfCode(code), format) << code;
   }
@@ -113,10 +125,11 @@ TEST(XlsxTest, DaysAreCountedAsExcelDoes) {
 }
 
 TEST(XlsxTest, TheTableMayStandAnywhere) {
-  const std::string rows = "<row r=\"3\"><c r=\"C3\" t=\"inlineStr\"><is><t>a</t></is></c>"
-                           "<c r=\"E3\" t=\"inlineStr\"><is><t>b</t></is></c></row>"
-                           "<row r=\"4\"><c r=\"A4\" t=\"inlineStr\"><is><t> </t></is></c><c r=\"C4\"><v>1</v></c></row>"
-                           "<row r=\"5\"/><row r=\"7\"><c r=\"D7\"/><c r=\"E7\"><v>2</v></c></row>";
+  const std::string rows =
+      "<row r=\"3\"><c r=\"C3\" t=\"inlineStr\"><is><t>a</t></is></c>"
+      "<c r=\"E3\" t=\"inlineStr\"><is><t>b</t></is></c></row>"
+      "<row r=\"4\"><c r=\"A4\" t=\"inlineStr\"><is><t> </t></is></c><c r=\"C4\"><v>1</v></c></row>"
+      "<row r=\"5\"/><row r=\"7\"><c r=\"D7\"/><c r=\"E7\"><v>2</v></c></row>";
   EXPECT_EQ(CsvOfSheet(rows), "\"a\",,\"b\"\n1,,\n,,2\n");
   const Table table = ReadParts(XlsxParts({{"One", rows}}));
   EXPECT_EQ(table.lines, (std::vector<int64_t>{4, 7}));
@@ -133,23 +146,25 @@ TEST(XlsxTest, RowsOfASheetAreCountedOverLinesInCells) {
 }
 
 TEST(XlsxTest, AnEmptyRowOfOneColumnIsAMissingValue) {
-  const Table table =
-      ReadParts(XlsxParts({{"One", Texts(2, {"a"}) + "<row r=\"3\"><c><v>1</v></c></row><row r=\"5\"><c><v>2</v></c></row>"}}));
+  const Table table = ReadParts(
+      XlsxParts({{"One", Texts(2, {"a"}) + "<row r=\"3\"><c><v>1</v></c></row><row r=\"5\"><c><v>2</v></c></row>"}}));
   EXPECT_EQ(table.lines, (std::vector<int64_t>{3, 4, 5}));
   EXPECT_TRUE(table.columns[0].IsMissing(1));
 }
 
 TEST(XlsxTest, TextsLikeMarksOfCsvFilesAreTexts) {
-  const Table table = ReadParts(XlsxParts({{"One", Texts(1, {"#id", "sep=;"}) + Texts(2, {"#1", "x"}) + Texts(3, {"#2", "y"})}}),
-                                {.header = Header::kYes});
+  const Table table =
+      ReadParts(XlsxParts({{"One", Texts(1, {"#id", "sep=;"}) + Texts(2, {"#1", "x"}) + Texts(3, {"#2", "y"})}}),
+                {.header = Header::kYes});
   EXPECT_EQ(table.ColumnNames(), (std::vector<std::string>{"#id", "sep=;"}));
   EXPECT_EQ(table.rows, 2);
   EXPECT_EQ(WithoutEscapes("a_x000D_b_x0041__x0000__xD800__x00e4_ _x12_"), "abA\xC3\xA4 _x12_");
 }
 
 TEST(XlsxTest, NumbersInTextMayHaveADecimalComma) {
-  const BookParts parts = XlsxParts({{"One", Texts(1, {"a", "b"}) + "<row r=\"2\"><c><v>1.25</v></c>"
-                                                                    "<c t=\"inlineStr\"><is><t>2,5</t></is></c></row>"}});
+  const BookParts parts =
+      XlsxParts({{"One", Texts(1, {"a", "b"}) + "<row r=\"2\"><c><v>1.25</v></c>"
+                                                "<c t=\"inlineStr\"><is><t>2,5</t></is></c></row>"}});
   const Table comma = ReadParts(parts, {.decimal = Decimal::kComma});
   EXPECT_EQ(comma.columns[0].Number(0), 1.25);
   EXPECT_EQ(comma.columns[1].Number(0), 2.5);
@@ -158,7 +173,8 @@ TEST(XlsxTest, NumbersInTextMayHaveADecimalComma) {
 
 TEST(XlsxTest, SheetsAreChosenByName) {
   const auto rows = [](const std::string& name) { return Texts(1, {name}) + "<row r=\"2\"><c><v>1</v></c></row>"; };
-  const BookParts parts = XlsxParts({{"~Hidden", rows("h")}, {"Umsatz", rows("u")}, {"Kosten", rows("k")}, {"Leer", ""}});
+  const BookParts parts =
+      XlsxParts({{"~Hidden", rows("h")}, {"Umsatz", rows("u")}, {"Kosten", rows("k")}, {"Leer", ""}});
   const Table first = ReadParts(parts);
   EXPECT_EQ(first.columns[0].name, "u");
   EXPECT_EQ(first.sheet->Text(), "sheet 'Umsatz', the first of 4");
@@ -178,7 +194,8 @@ TEST(XlsxTest, ErrorsNameTheCell) {
     rows += Texts(i, {"", "x" + std::to_string(i), i == 12 ? "big" : std::to_string(i) + ".5"});
   }
   const BookParts parts = XlsxParts({{"One", rows}});
-  ExpectError([&] { ReadParts(parts, {.strict = true}); }, ErrorCode::kBadData, {"t.xlsx:12: ", "'size'", "cell C12", "'big'"});
+  ExpectError([&] { ReadParts(parts, {.strict = true}); }, ErrorCode::kBadData,
+              {"t.xlsx:12: ", "'size'", "cell C12", "'big'"});
   const Table table = ReadParts(parts);
   ASSERT_EQ(table.columns[1].odd.count(), 1);
   EXPECT_EQ(table.CellText(table.columns[1].odd.cells[0].row, table.columns[1]), "cell C12");
@@ -188,8 +205,8 @@ TEST(XlsxTest, ErrorsNameTheCell) {
 }
 
 TEST(XlsxTest, MissingPartsAreNamed) {
-  const BookParts whole = XlsxParts({{"One", Texts(1, {"a"}) + "<row r=\"2\"><c t=\"s\"><v>0</v></c></row>"}}, "",
-                                    "<si><t>x</t></si>");
+  const BookParts whole =
+      XlsxParts({{"One", Texts(1, {"a"}) + "<row r=\"2\"><c t=\"s\"><v>0</v></c></row>"}}, "", "<si><t>x</t></si>");
   const auto without = [&](std::string_view name) {
     BookParts parts;
     for (const auto& part : whole) {
@@ -214,7 +231,8 @@ TEST(XlsxTest, DamagedSheetsAreNamed) {
   ExpectBadBook(XlsxParts({{"One", "<row r=\"5\"/><row r=\"4\"/>"}}), {"row 4", "after row 5"});
   ExpectBadBook(XlsxParts({{"One", "<row r=\"99999999\"/>"}}), {"row 99999999"});
   ExpectBadBook(XlsxParts({{"One", "<row><c r=\"9\"/></row>"}}), {"no address", "'9'"});
-  ExpectBadBook(XlsxParts({{"One", "<row><c r=\"B1\"><v>1</v></c><c r=\"A1\"><v>1</v></c></row>"}}), {"cell A1", "after cell B1"});
+  ExpectBadBook(XlsxParts({{"One", "<row><c r=\"B1\"><v>1</v></c><c r=\"A1\"><v>1</v></c></row>"}}),
+                {"cell A1", "after cell B1"});
   ExpectBadBook(XlsxParts({{"One", "<row><c r=\"XFE1\"><v>1</v></c></row>"}}), {"column 16385"});
   BookParts parts = XlsxParts({{"One", Texts(1, {"a"})}});
   parts[2].second = "<!DOCTYPE x [<!ENTITY a \"aaaaaaaa\">]><worksheet>&a;</worksheet>";
@@ -224,7 +242,8 @@ TEST(XlsxTest, DamagedSheetsAreNamed) {
 TEST(XlsxTest, FewCellsFarApartAreNoTable) {
   std::string rows;
   for (int i = 1; i < 1000; ++i) {
-    rows += "<row r=\"" + std::to_string(i) + "\"><c r=\"" + (i == 7 ? "XFD" : "A") + std::to_string(i) + "\"><v>1</v></c></row>";
+    rows += "<row r=\"" + std::to_string(i) + "\"><c r=\"" + (i == 7 ? "XFD" : "A") + std::to_string(i) +
+            "\"><v>1</v></c></row>";
   }
   ExpectBadBook(XlsxParts({{"One", rows}}), {"999 x 16384", "only 999", "far away"});
   const std::string small = ZipOf(XlsxParts({{"One", Texts(1, {std::string(5000, 'x')})}}));
