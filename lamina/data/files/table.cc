@@ -140,6 +140,9 @@ int64_t Table::FindColumn(std::string_view name) const {
   } else {
     remedy.pop_back();
   }
+  if (sheet && !sheet->asked && sheet->sheets > 1) {
+    remedy += fmt::format(" It is {}: --sheet names another one.", sheet->Text());
+  }
   throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
 }
 

@@ -69,7 +69,8 @@ Error InSheet(const Error& error, const Sheet& sheet) {
 
 bool LooksLikeOds(std::string_view start, std::string_view /*path*/) {
   constexpr std::string_view kFirst = "mimetype";
-  return start.starts_with("PK\x03\x04") && start.substr(kNameInLocal).starts_with(kFirst) &&
+  return start.starts_with("PK\x03\x04") && start.size() > kNameInLocal + kFirst.size() &&
+         start.substr(kNameInLocal).starts_with(kFirst) &&
          start.substr(kNameInLocal + kFirst.size()).find(kOdsType) != std::string_view::npos;
 }
 
