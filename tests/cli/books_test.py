@@ -19,7 +19,7 @@ def sales(file):
     return t.number("price", point(2))
 
 
-NOTES = ("Notes", [["author", "year"], ["Ann", 2024.0], ["Bob", 2025.0]])
+NOTES = ("Notes", [["author", "year"], ["Ann", 2024.0], ["Bob", 2025.0], ["Cy", 2026.0], ["Di", 2023.0]])
 QUICK = ("--recipe", "plain", "--epochs", "3", "--hidden", "4")
 
 
