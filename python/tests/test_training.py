@@ -49,7 +49,7 @@ def test_file_and_frame_give_the_same_model(tmp_path):
 def write_book(path, data):
     """An .xlsx file with what readers of such look at."""
     names = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in data.columns)
-    rows = ["".join(f"<c><v>{value!r}</v></c>" if isinstance(value, float) else f'<c t="inlineStr"><is><t>{value}</t></is></c>' for value in row)
+    rows = ["".join(f"<c><v>{float(value)!r}</v></c>" if isinstance(value, float) else f'<c t="inlineStr"><is><t>{value}</t></is></c>' for value in row)
             for row in data.itertuples(index=False)]
     cells = "".join(f"<row>{row}</row>" for row in [names, *rows])
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
