@@ -36,7 +36,7 @@ inline std::string Deflated(std::string_view content) {
 inline std::string LittleEndianBytes(uint64_t number, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) {
-    text += static_cast<char>(number >> (8 * i) & 0xFF);
+    text += i < 8 ? static_cast<char>(number >> (8 * i) & 0xFF) : '\0';
   }
   return text;
 }
