@@ -68,7 +68,8 @@ int RunBenchData(const BenchDataCommand& command) {
 std::function<int()> AddBenchData(CLI::App& bench) {
   auto command = std::make_shared<BenchDataCommand>();
   CLI::App* data = bench.add_subcommand("data", "Time the way from a file to a standardised matrix");
-  data->add_option("FILE", command->path, "CSV, .npy or IDX file, a folder of IDX files or kddcup99:FOLDER")
+  data->add_option("FILE", command->path,
+                   "CSV, .xlsx, .ods, .npy or IDX file, a folder of IDX files or kddcup99:FOLDER")
       ->required();
   data->add_option("--rounds", command->rounds, "Measurements of which the median counts")
       ->capture_default_str()

@@ -159,10 +159,15 @@ int RunShow(const ShowCommand& command) {
     if (!result.train.encoding.empty()) {
       fmt::print("not UTF-8 text, read as {} (else --encoding NAME)\n", result.train.encoding);
     }
+    if (result.train.sheet) {
+      fmt::print("{}{}\n", result.train.sheet->Text(), result.train.sheet->sheets > 1 ? " (else --sheet NAME)" : "");
+    }
     PrintColumns(columns);
   }
-  command.json_output.Write("data show",
-                            {{"data", command.path}, {"rows", result.train.rows}, {"columns", std::move(columns)}});
+  const nlohmann::json sheet = result.train.sheet ? nlohmann::json(result.train.sheet->name) : nlohmann::json(nullptr);
+  command.json_output.Write(
+      "data show",
+      {{"data", command.path}, {"sheet", sheet}, {"rows", result.train.rows}, {"columns", std::move(columns)}});
   return kExitOk;
 }
 
@@ -232,7 +237,7 @@ Command AddData(CLI::App& app) {
   fetch->json_output.AddTo(*fetch_app);
   auto show = std::make_shared<ShowCommand>();
   CLI::App* show_app = data->add_subcommand("show", "Columns, types, missing values and ranges of a data file");
-  show_app->add_option("--data,file", show->path, "CSV, .npy, IDX or a folder of IDX files")
+  show_app->add_option("--data,file", show->path, "CSV, .xlsx, .ods, .npy, IDX or a folder of IDX files")
       ->required()
       ->type_name("FILE");
   AddSettingFlags(*show_app, show->settings, [](const Setting<TrainSettings>& row) { return row.reads_file; });

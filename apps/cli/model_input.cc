@@ -54,7 +54,7 @@ void ModelInput::AddTo(CLI::App& app) {
 }
 
 void ModelInput::AddDataTo(CLI::App& app) {
-  app.add_option("--data", data, "Raw rows: CSV, .npy, IDX or a folder of IDX files; -: standard input")
+  app.add_option("--data", data, "Raw rows: CSV, .xlsx, .ods, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
   AddSettingFlags(app, reading, &SaysHowToRead);

@@ -228,9 +228,9 @@ QWidget* DataPage::MakeChoices() {
   AddField(*grid, document_, "validation");
   AddField(*grid, document_, "test");
   layout->addWidget(rows);
-  layout->addWidget(MakeFieldGroup(
-      tr("Reading"), document_,
-      {"header", "separator", "decimal", "date-order", "text-columns", "missing-values", "encoding", "strict"}));
+  layout->addWidget(MakeFieldGroup(tr("Reading"), document_,
+                                   {"header", "separator", "decimal", "date-order", "text-columns", "missing-values",
+                                    "encoding", "sheet", "strict"}));
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_,
                      {"task", "encode", "min-count", "max-categories", "text", "text-inputs", "numbers", "bins",

@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kHelp =
     "lamina-gui [FILE]\n"
-    "Opens the window of lamina, with FILE (CSV, CSV.gz, IDX or npy data, a folder of IDX files, or a model\n"
+    "Opens the window of lamina, with FILE (CSV, CSV.gz, .xlsx, .ods, IDX or npy data, a folder of IDX files, or a "
+    "model\n"
     "*.safetensors, or a project *.lamina) if one is given.\n\n"
     "  -h, --help     Print this help\n"
     "      --version  Print the version and the build options\n"

@@ -62,7 +62,7 @@ LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::s
   left_out.rows = std::ssize(rows) - std::ssize(kept);
   if (left_out.rows > 0) {
     left_out.row = *std::mismatch(kept.begin(), kept.end(), rows.begin()).second;
-    left_out.line = bound.table().LineOf(left_out.row);
+    left_out.at = bound.table().RowText(left_out.row);
     left_out.column = bound.MissingColumn(left_out.row, with_targets);
   }
   return left_out;
@@ -122,10 +122,7 @@ void Compare(const Model& model, const BoundTable& bound, const Matrix& raw, std
 
 }  // namespace
 
-std::string LeftOut::Where() const {
-  const std::string at = line > 0 ? fmt::format("line {}", line) : fmt::format("row {} (counted from 0)", row);
-  return fmt::format("{}, column '{}'", at, column);
-}
+std::string LeftOut::Where() const { return fmt::format("{}, column '{}'", at, column); }
 
 bool Answers::has_answer(int64_t row) const { return !std::isnan(outputs.Row<double>(row)[0]); }
 

@@ -32,8 +32,8 @@ struct AnswerOptions {
 /// Rows that miss a value, and where the first of them does.
 struct LeftOut {
   int64_t rows = 0;
-  int64_t line = 0;  // in the file, counted from 1; 0: none
-  int64_t row = 0;   // in the table, counted from 0
+  int64_t row = 0;  // in the table, counted from 0
+  std::string at;   // the same as people find it: Table::RowText()
   std::string column;
 
   /// "line 3, column 'size'".

@@ -96,6 +96,7 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   options.missing_values = settings.missing_values;
   options.strict = settings.strict;
   options.encoding = settings.encoding;
+  options.sheet = settings.sheet;
   options.answer_columns = settings.target.empty() ? std::vector<std::string>{"-1"} : settings.target;
   return options;
 }

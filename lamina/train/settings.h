@@ -40,6 +40,7 @@ struct TrainSettings {
   std::vector<std::string> missing_values;
   bool strict = false;
   std::string encoding = "auto";
+  std::string sheet;
   std::string decimal = "auto";
   std::string date_order = "auto";
   std::vector<std::string> use;

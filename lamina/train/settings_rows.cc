@@ -58,8 +58,9 @@ std::vector<Row> DataRows() {
   constexpr InTrials kOutside = InTrials::kOutside;
   return {
       Row("data", &S::data,
-          "Training data: a CSV, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read as it is",
-          {.trials = kSame, .reads = &DataFiles, .basic = "The table: a CSV file, .npy, IDX"}),
+          "Training data: a CSV, .xlsx, .ods, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read "
+          "as it is",
+          {.trials = kSame, .reads = &DataFiles, .basic = "The table: a CSV, .xlsx, .ods or .npy file"}),
       Row("test", &S::test, "Test data in a file of its own",
           {.trials = kSame, .reads = &DataFiles, .basic = "Test rows in a file of their own"}),
       Row("validation", &S::validation, "Validation data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
@@ -102,6 +103,8 @@ std::vector<Row> DataRows() {
           {.reads_file = true}),
       Row("encoding", &S::encoding,
           "CSV: of the text, as iconv names them; auto: UTF-8, UTF-16 by its mark, else windows-1252",
+          {.reads_file = true}),
+      Row("sheet", &S::sheet, "A book (.xlsx, .ods): the sheet to read; default: the first that is not hidden",
           {.reads_file = true}),
       Row("missing", &S::missing,
           "Missing values of inputs: mean or median (of the training rows; the most frequent category of text; "

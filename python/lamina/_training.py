@@ -127,7 +127,7 @@ def train(
 
     Parameters
     ----------
-    data : frame of pandas or polars, Arrow table, dict of columns, 2-d array; or the path of a file
+    data : frame of pandas or polars, Arrow table, dict of columns, 2-d array; or the path of a file (CSV, .xlsx, .ods, .npy)
         Rows with their target. Text columns, dates and missing values are handled as the program does; columns of
         numbers are not copied before they are encoded.
     target : str or list of str, optional

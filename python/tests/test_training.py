@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -43,6 +44,31 @@ def test_file_and_frame_give_the_same_model(tmp_path):
     from_file = lamina.train(tmp_path / "data.csv", "price", **SETTINGS)
     from_frame = lamina.train(pandas.read_csv(tmp_path / "data.csv"), "price", **SETTINGS)
     np.testing.assert_array_equal(from_file.model.predict(data), from_frame.model.predict(data))
+
+
+def write_book(path, data):
+    """An .xlsx file with what readers of such look at."""
+    names = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in data.columns)
+    rows = ["".join(f"<c><v>{float(value)!r}</v></c>" if isinstance(value, float) else f'<c t="inlineStr"><is><t>{value}</t></is></c>' for value in row)
+            for row in data.itertuples(index=False)]
+    cells = "".join(f"<row>{row}</row>" for row in [names, *rows])
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", f'<workbook xmlns:r="{kind}"><sheets><sheet name="One" r:id="r1"/></sheets></workbook>')
+        archive.writestr("xl/_rels/workbook.xml.rels",
+                         f'<Relationships><Relationship Id="r1" Type="{kind}/worksheet" Target="sheet.xml"/></Relationships>')
+        archive.writestr("xl/sheet.xml", f"<worksheet><sheetData>{cells}</sheetData></worksheet>")
+
+
+def test_books_are_read_by_path(tmp_path):
+    data = frame()
+    data.to_csv(tmp_path / "data.csv", index=False)
+    write_book(tmp_path / "data.xlsx", data)
+    from_csv = lamina.train(tmp_path / "data.csv", "price", **SETTINGS)
+    from_book = lamina.train(tmp_path / "data.xlsx", "price", sheet="One", **SETTINGS)
+    np.testing.assert_array_equal(from_csv.model.predict(data), from_book.model.predict(data))
+    with pytest.raises(lamina.Error, match="no such sheet"):
+        lamina.train(tmp_path / "data.xlsx", "price", sheet="Two", **SETTINGS)
 
 
 def test_model_files_and_pickles(tmp_path):

@@ -55,6 +55,9 @@ std::string ShownNames(std::span<const std::string> names) {
   if (what == "input") {
     remedy += " --by-position takes the columns in their order, whatever their names.";
   }
+  if (table.sheet && !table.sheet->asked && table.sheet->sheets > 1) {
+    remedy += fmt::format(" It is {}: --sheet names another one.", table.sheet->Text());
+  }
   throw Error(ErrorCode::kNotFound,
               fmt::format("the table lacks {} {} column{}", lacking.size(), what, lacking.size() == 1 ? "" : "s"),
               {.file = table.source, .value = ShownNames(lacking), .remedy = remedy});

@@ -62,11 +62,9 @@ void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
 // Cells that are no numbers, and columns of few numbers that a word made text.
 void AddOdd(const Table& table, const Column& column, std::vector<ColumnDecision>& decisions) {
   if (!column.odd.cells.empty()) {
-    const int64_t row = column.odd.cells.front().row;
-    const int64_t line = table.LineOf(row);
     decisions.push_back({column.name,
                          fmt::format("{} read as missing, the first in {}", column.odd.Text(),
-                                     line > 0 ? fmt::format("line {}", line) : fmt::format("row {}", row)),
+                                     table.CellText(column.odd.cells.front().row, column)),
                          "--text-columns " + column.name});
   }
   if (!column.word_of_few.empty()) {
@@ -107,6 +105,9 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
   std::vector<ColumnDecision> decisions;
   if (!table.encoding.empty()) {
     decisions.push_back({"the file", "not UTF-8 text, read as " + table.encoding, "--encoding NAME"});
+  }
+  if (table.sheet && !table.sheet->asked && table.sheet->sheets > 1) {
+    decisions.push_back({"the file", table.sheet->Text(), "--sheet NAME"});
   }
   std::map<std::string, int64_t> same_reason;
   for (const LeftOutColumn& column : fitted.left_out()) {

@@ -16,16 +16,19 @@
 #include "lamina/data/files/idx.h"
 #include "lamina/data/files/kddcup99.h"
 #include "lamina/data/files/npy.h"
+#include "lamina/data/files/workbook.h"
 
 namespace lamina {
 namespace {
 
 constexpr size_t kStart_bytes = 4096;  // what `matches` may look at
 
-constexpr std::array<FormatRow, 3> kFormats{{
-    {"idx", LooksLikeIdx, ReadIdx, "idx3-ubyte idx1-ubyte"},
-    {"npy", LooksLikeNpy, ReadNpy, ".npy"},
-    {"csv", LooksLikeCsv, ReadCsv, ".csv .tsv .txt .data"},  // last: any text
+constexpr std::array<FormatRow, 5> kFormats{{
+    {"idx", LooksLikeIdx, ReadIdx, /*has_sheets=*/false, "idx3-ubyte idx1-ubyte"},
+    {"npy", LooksLikeNpy, ReadNpy, /*has_sheets=*/false, ".npy"},
+    {"xlsx", LooksLikeXlsx, ReadWorkbook, /*has_sheets=*/true, ".xlsx .xlsm"},
+    {"ods", LooksLikeOds, ReadWorkbook, /*has_sheets=*/true, ".ods"},
+    {"csv", LooksLikeCsv, ReadCsv, /*has_sheets=*/false, ".csv .tsv .txt .data"},  // last: any text
 }};
 
 constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as
@@ -43,8 +46,7 @@ std::string_view NameOfKnownBinary(std::string_view start) {
     std::string_view bytes;
     std::string_view name;
   };
-  static constexpr std::array<Magic, 8> kMagics{{{"PK\x03\x04", "a zip archive (.zip, .npz, .xlsx)"},
-                                                 {"BZh", "bzip2 data"},
+  static constexpr std::array<Magic, 7> kMagics{{{"BZh", "bzip2 data"},
                                                  {"\xFD"
                                                   "7zXZ",
                                                   "xz data"},
@@ -59,6 +61,11 @@ std::string_view NameOfKnownBinary(std::string_view start) {
     }
   }
   return "a binary file of an unknown format";
+}
+
+[[noreturn]] void ThrowNoSheets(const std::string& path, const std::string& sheet) {
+  throw Error(ErrorCode::kInvalidArgument, "has no sheets, of which one was named",
+              {.file = path, .value = sheet, .remedy = "Leave --sheet out.", .setting = "sheet"});
 }
 
 }  // namespace
@@ -79,7 +86,7 @@ std::optional<Table> ReadInLittleMemory(const std::string& path, const ReadOptio
   const std::string_view name = std::string_view(path).substr(0, path.size() - (path.ends_with(".gz") ? 3 : 0));
   const auto format =
       std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatRow& row) { return row.matches(start, name); });
-  if (start.empty() || format == kFormats.end() || format->read != ReadCsv) {
+  if (start.empty() || format == kFormats.end() || format->read != ReadCsv || !options.sheet.empty()) {
     return std::nullopt;
   }
   return ReadCsvFile(content, path, options);
@@ -99,6 +106,7 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
   if (start.empty()) {
     throw Error(ErrorCode::kBadData, "the file is empty", {.file = path});
   }
+  RefuseOldBook(compressed ? std::string_view(start) : content, path);
   std::string_view name = path;
   if (name.ends_with(".gz")) {
     name.remove_suffix(3);
@@ -106,6 +114,9 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
   std::string known;
   for (const FormatRow& format : FormatTable()) {
     if (format.matches(start, name)) {
+      if (!options.sheet.empty() && !format.has_sheets) {
+        ThrowNoSheets(path, options.sheet);
+      }
       return format.read(compressed ? Gunzip(content, path) : std::move(content), path, options);
     }
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.name);
@@ -143,6 +154,9 @@ ReadResult ReadData(const std::string& path, const ReadOptions& options) {
     if (HoldsEncodedData(folder)) {
       throw Error(ErrorCode::kBadData, "holds encoded data, which are for lamina train alone",
                   {.file = path, .remedy = "Give the file that was encoded."});
+    }
+    if (!options.sheet.empty()) {
+      ThrowNoSheets(path, options.sheet);
     }
     return row->read(folder, options);
   }

@@ -41,6 +41,7 @@ struct ReadOptions {
   std::vector<std::string> answer_columns;
   bool by_position = false;       // of rows for a model: the names of columns do not count, their order does
   std::string encoding = "auto";  // CSV: of the text; auto: UTF-8, UTF-16 by its mark, else Windows-1252
+  std::string sheet;              // of a book (.xlsx, .ods); "": the first that is not hidden
   /// CSV: a folder for files that hold the columns of numbers, while the text is read piece by piece; "": all in
   /// memory.
   std::string scratch;
@@ -76,6 +77,7 @@ struct FormatRow {
   std::string_view name;
   bool (*matches)(std::string_view start, std::string_view path);
   Table (*read)(std::string content, const std::string& source, const ReadOptions& options);
+  bool has_sheets = false;        // of which ReadOptions::sheet chooses one
   std::string_view endings = {};  // of usual names, with blanks between them; for dialogs, readers look at the content
 };
 std::span<const FormatRow> FormatTable();

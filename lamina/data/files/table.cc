@@ -12,6 +12,7 @@
 #include "lamina/base/mapped_file.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/text.h"
+#include "lamina/data/files/number_formats.h"
 
 namespace lamina {
 namespace {
@@ -139,7 +140,29 @@ int64_t Table::FindColumn(std::string_view name) const {
   } else {
     remedy.pop_back();
   }
+  if (sheet && !sheet->asked && sheet->sheets > 1) {
+    remedy += fmt::format(" It is {}: --sheet names another one.", sheet->Text());
+  }
   throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
+}
+
+std::string SheetOrigin::Text() const {
+  const std::string shown = WithoutControls(Excerpt(name));
+  return asked || sheets == 1 ? fmt::format("sheet '{}'", shown)
+                              : fmt::format("sheet '{}', the first of {}", shown, sheets);
+}
+
+std::string Table::RowText(int64_t row) const {
+  const int64_t line = LineOf(row);
+  return line > 0 ? fmt::format("{} {}", sheet ? "row" : "line", line) : fmt::format("row {} (counted from 0)", row);
+}
+
+std::string Table::CellText(int64_t row, const Column& column) const {
+  const auto at =
+      std::find_if(columns.begin(), columns.end(), [&](const Column& each) { return each.name == column.name; }) -
+      columns.begin();
+  return sheet && at < sheet->columns ? fmt::format("cell {}{}", ColumnLetters(sheet->first_column + at), LineOf(row))
+                                      : RowText(row);
 }
 
 std::vector<int64_t> AllRowsOf(const Table& table) {
@@ -168,7 +191,8 @@ void ThrowCell(const Table& table, int64_t row, const Column& column, const std:
                 : NumberName(column.Number(row));
   }
   const int64_t line = table.LineOf(row);
-  throw Error(ErrorCode::kBadData, line > 0 ? message : fmt::format("{} in row {} (counted from 0)", message, row),
+  throw Error(ErrorCode::kBadData,
+              line > 0 && !table.sheet ? message : fmt::format("{} in {}", message, table.CellText(row, column)),
               {.file = table.source, .line = line, .column = column.name, .value = value, .remedy = remedy});
 }
 

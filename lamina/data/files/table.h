@@ -74,14 +74,27 @@ struct Column {
 /// where it is no date that can be read again.
 std::string DateText(double days);
 
+/// Where in a book of spreadsheets a table was.
+struct SheetOrigin {
+  std::string name;
+  int64_t sheets = 1;  // of the book
+  bool asked = false;  // for this one, by name
+  int64_t first_column = 0;
+  int64_t columns = 0;
+
+  /// "sheet 'Umsatz', the first of 3", "sheet 'Umsatz'".
+  std::string Text() const;
+};
+
 /// The columns of one source. Rows are counted from 0.
 struct Table {
   std::string source;     // file name, for error messages
   bool has_names = true;  // the columns have names of their own; else c0, c1, ... by the reader
   std::string encoding;   // of a text file that is not UTF-8
+  std::optional<SheetOrigin> sheet;
   int64_t rows = 0;
   std::vector<Column> columns;
-  std::vector<int64_t> lines;  // 1-based line of each row in the file; empty where lines make no sense
+  std::vector<int64_t> lines;  // 1-based line of each row in the file or the sheet; empty where lines make no sense
   bool is_image = false;       // all columns are pixels of one image (IDX)
   int64_t image_height = 0;
   int64_t image_width = 0;
@@ -93,6 +106,10 @@ struct Table {
   /// The same without an error; nothing for a name or number that there is not.
   std::optional<int64_t> ColumnIfPresent(std::string_view name) const;
   int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
+  /// "line 5", "row 5" of a sheet, "row 5 (counted from 0)" where lines make no sense.
+  std::string RowText(int64_t row) const;
+  /// The same of a cell: "cell C5" of a sheet, else its row. `column`: one of `columns`, or a copy.
+  std::string CellText(int64_t row, const Column& column) const;
 };
 
 /// 0, 1, ... of all rows.

@@ -324,7 +324,7 @@ TEST(ReaderTest, DispatchesAndRefuses) {
   ExpectError([&] { ReadTable(dir.Path()); }, ErrorCode::kIo, {"is a directory"});
   ExpectError([&] { ReadData(dir.Write("empty.csv", "")); }, ErrorCode::kBadData, {"empty.csv", "file is empty"});
   ExpectError([&] { ReadData(dir.Write("x.bin", std::string("ab\0\1\2", 5))); }, ErrorCode::kBadData,
-              {"unknown format", "idx, npy, csv"});
+              {"unknown format", "idx, npy, xlsx, ods, csv"});
   ExpectError([&] { ReadData(dir.Write("x.zip", std::string("PK\3\4\0\0", 6))); }, ErrorCode::kBadData,
               {"zip archive"});
   ExpectError([&] { ReadData(dir.Write("x.npy", "a,b\n")); }, ErrorCode::kBadData, {"not a .npy file"});

@@ -1,4 +1,4 @@
-"""Tables as .xlsx files, written by hand: shared strings as Excel writes them, strings in the cells as others do."""
+"""Tables as .xlsx and .ods files, written by hand: shared strings as Excel writes them, strings in the cells as others do."""
 
 import datetime
 import io
@@ -78,6 +78,50 @@ def workbook(t, shares=True, style=1, others=(), mac=False):
     return t
 
 
+_ODF = "urn:oasis:names:tc:opendocument:xmlns"
+_ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
+
+
+def _ods_cell(value, dates):
+    if value is None:
+        return "<table:table-cell/>"
+    if isinstance(value, bool):
+        kind, shown = f'boolean" office:boolean-value="{str(value).lower()}', "WAHR" if value else "FALSCH"
+    elif isinstance(value, datetime.date):
+        kind, shown = f'date" office:date-value="{value.isoformat()}', value.strftime(dates)
+    elif isinstance(value, (int, float)):
+        kind, shown = f'float" office:value="{value!r}" calcext:value-type="float', f"{value:.2f}".replace(".", ",")
+    else:
+        kind, shown = 'string" calcext:value-type="string', escape(value)
+    return f'<table:table-cell office:value-type="{kind}"><text:p>{shown}</text:p></table:table-cell>'
+
+
+def open_document(t):
+    """Writes the columns of `t` as LibreOffice does for a German: sheet "Tabelle1", empty rows and columns to the end of it."""
+    names = [f"<table:table-cell office:value-type=\"string\"><text:p>{escape(column.name)}</text:p></table:table-cell>" for column in t.columns]
+    records = [names] + [[_ods_cell(value, "%d.%m.%y") for value in row] for row in zip(*(column.values for column in t.columns))]
+    rest = f'<table:table-cell table:number-columns-repeated="{16384 - len(names)}"/>'
+    rows = "".join(f'<table:table-row table:style-name="ro1">{"".join(record)}{rest}</table:table-row>' for record in records)
+    rows += (f'<table:table-row table:number-rows-repeated="{1048576 - len(records)}"><table:table-cell table:number-columns-repeated="16384"/>'
+             "</table:table-row>")
+    spaces = "".join(f' xmlns:{name}="{_ODF}:{name}:1.0"' for name in ("office", "style", "text", "table"))
+    content = (f'<?xml version="1.0" encoding="UTF-8"?>\n<office:document-content{spaces} xmlns:calcext='
+               f'"urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0" office:version="1.3"><office:automatic-styles>'
+               f'<style:style style:name="ta1" style:family="table"><style:table-properties table:display="true"/></style:style>'
+               f'</office:automatic-styles><office:body><office:spreadsheet><table:table table:name="Tabelle1" table:style-name="ta1">'
+               f'<table:table-column table:number-columns-repeated="16384"/>{rows}</table:table></office:spreadsheet></office:body>'
+               f'</office:document-content>')
+    manifest = (f'<?xml version="1.0" encoding="UTF-8"?>\n<manifest:manifest xmlns:manifest="{_ODF}:manifest:1.0"><manifest:file-entry '
+                f'manifest:full-path="/" manifest:media-type="{_ODS_TYPE}"/></manifest:manifest>')
+    archived = io.BytesIO()
+    with zipfile.ZipFile(archived, "w") as archive:
+        for path, text, method in (("mimetype", _ODS_TYPE, zipfile.ZIP_STORED), ("content.xml", content, zipfile.ZIP_DEFLATED),
+                                   ("META-INF/manifest.xml", manifest, zipfile.ZIP_DEFLATED)):
+            archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), text, method)
+    t.content = archived.getvalue()
+    return t
+
+
 def _sales(file, maker, **more):
     t = Made(file, maker, **more)
     t.add("Größe", t.amounts(), point(2), weight=2, gaps=6).add("Stadt", t.one_of("Köln", "Bonn", "Ulm"), str)
@@ -94,3 +138,4 @@ def make():
     yield workbook(_sales("excel-sheets.xlsx", "Excel, several sheets", flags=("--sheet", "Data")).number("Preis", point(2)),
                    others=[("Notes", [["Author", "Year"], ["Ann", 2024.0]])])
     yield workbook(_sales("excel-mac.xlsx", "Excel for Mac, days since 1904").number("Preis", point(2)), mac=True)
+    yield open_document(_sales("libreoffice.ods", "LibreOffice, German").number("Preis", point(2)))

@@ -1,0 +1,16 @@
+// Books of Excel (.xlsx, .xlsm) as Office Open XML. Private to the readers.
+#pragma once
+
+#include <optional>
+
+#include "lamina/data/files/sheet_cells.h"
+#include "lamina/data/files/zip_file.h"
+
+namespace lamina {
+
+/// The sheet that `query` asks for: cells as their values say, not as they are shown, but dates, times and per cent,
+/// which only formats tell. Formulas have the results that were kept of them. None where the archive holds no such
+/// book. Throws Error(kBadData | kNotFound | kUnsupported | kResource).
+std::optional<Sheet> ReadXlsxSheet(const ZipFile& zip, const SheetQuery& query);
+
+}  // namespace lamina
