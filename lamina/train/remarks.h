@@ -8,6 +8,10 @@
 
 namespace lamina {
 
+/// What is to be known of the data before the first epoch, in sentences: values that are unseen or filled in, rows left
+/// out, classes that training does not have, another recipe than was asked for. Empty: nothing to say.
+std::vector<std::string> NotesOn(const TrainSession& session);
+
 /// Why the result may be worse than it could be: the validation loss was still falling at the end, training rows were
 /// learnt by heart, neither accuracy nor mean recall left those of the most frequent class, a class is never predicted,
 /// few rows test. Empty: nothing to say.

@@ -87,6 +87,8 @@ void AddFill(const FittedColumn& input, bool median, std::vector<ColumnDecision>
 
 }  // namespace
 
+std::string ColumnDecision::Text() const { return fmt::format("{}: {} (else {})", column, what, otherwise); }
+
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options) {
   const TargetEncoder& targets = fitted.targets();
