@@ -35,6 +35,7 @@ std::vector<std::string> MarkSpellings() {
     add(text);
   }
   add("NaN");
+  add(" ");
   return spellings;
 }
 
@@ -216,7 +217,7 @@ class InputBuilder {
     }
   }
 
-  // Categories as they are written, and as MatchNames() takes them.
+  // Categories as they are written, and as MatchNames() takes them; of blanks at their ends only one each.
   static void AddCategories(const FittedColumn& column, std::vector<std::string>& keys, std::vector<int64_t>& values) {
     const auto add = [&](std::string_view key, int64_t value) {
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
@@ -229,7 +230,10 @@ class InputBuilder {
     for (int64_t i = 0; i < count; ++i) {
       const std::string& category = column.categories[static_cast<size_t>(i)];
       add(category, i);
-      add(Trim(category), i);
+      const std::string name(Trim(category));
+      for (const std::string& key : {name, " " + name, name + " ", " " + name + " "}) {  // ONNX cannot take blanks off
+        add(key, i);
+      }
       only_truths = only_truths && ParseTruth(Trim(category)).has_value();
     }
     for (int64_t i = 0; only_truths && i < count; ++i) {

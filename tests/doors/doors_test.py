@@ -92,12 +92,12 @@ class DoorsTest(CliTest):
         return True
 
     def onnx(self, model, kind):
-        exported = self.run_program("export", "--onnx", model, "-o", "net.onnx", "--overwrite")
+        exported = self.run_program("export", "--onnx", model, "-o", "net.onnx")
         if exported.code != 0:
             return {"refused": exported.err}
         rows = asked_rows(kind)[1:]
         if kind.text:
-            feeds = {"numbers": [[float(row[0])] for row in rows], "k": [[row[1].strip()] for row in rows]}
+            feeds = {"numbers": [[float(row[0])] for row in rows], "k": [[row[1]] for row in rows]}
         else:
             feeds = {"input": [[float(row[0]), number] for row, number in zip(rows, kind.numbers())]}
         done = subprocess.run([ONNX, RUN_ONNX, "net.onnx"], input=json.dumps(feeds), cwd=self.folder, capture_output=True,
