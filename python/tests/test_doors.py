@@ -15,7 +15,7 @@ SETTINGS = dict(epochs=2, hidden=[4], recipe="plain", seed=1)
 
 
 def rows(count=90):
-    return [{"k": ["red", "green", "blue"][i % 3], "n": float(i % 7), "y": float(i % 5 + i % 3)} for i in range(count)]
+    return [{"k": ["red", "green", "blue"][i % 3], "n": float(i % 7), "y": i % 5 + i % 3 + 0.25} for i in range(count)]
 
 
 def test_lists_of_dicts_dicts_of_values_and_paths_are_tables(tmp_path):
@@ -84,7 +84,7 @@ def test_files_and_columns_that_are_missing_are_told_apart(tmp_path):
 
 def test_dates_and_numbers_are_not_taken_for_each_other():
     day = datetime.date(2024, 1, 1)
-    data = [{"d": day + datetime.timedelta(i), "n": i % 7, "y": float(i % 5)} for i in range(90)]
+    data = [{"d": day + datetime.timedelta(i), "n": i % 7, "y": i % 5 + 0.25} for i in range(90)]
     model = lamina.train(data, "y", **SETTINGS).model
     text = [{**row, "d": row["d"].isoformat()} for row in data]
     np.testing.assert_allclose(model.predict(text), model.predict(data))
