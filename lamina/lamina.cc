@@ -65,9 +65,7 @@ const char* NameAt(const std::vector<std::string>& names, int64_t index) {
   return index >= 0 && index < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(index)].c_str() : nullptr;
 }
 
-[[noreturn]] void Refuse(const std::string& what) {
-  throw lamina::Error(lamina::ErrorCode::kInvalidArgument, what);
-}
+[[noreturn]] void Refuse(const std::string& what) { throw lamina::Error(lamina::ErrorCode::kInvalidArgument, what); }
 
 // What both calls for answers cannot do without.
 void RequireRows(const lamina_model* model, const void* in, int64_t rows, const double* outputs) {
@@ -103,8 +101,8 @@ lamina::Answers AnswerCells(const lamina_model& model, std::span<const std::stri
   lamina::PredictorScratch& scratch = ScratchFor(model);
   for (int64_t i = 0; i < inputs.size(); ++i) {
     const int64_t row = inputs.rows[static_cast<size_t>(i)];
-    const void* x = lamina::DispatchFloat(
-        model.predictor.dtype(), [&]<class T>(T) -> const void* { return inputs.features.Row<T>(i); });
+    const void* x = lamina::DispatchFloat(model.predictor.dtype(),
+                                          [&]<class T>(T) -> const void* { return inputs.features.Row<T>(i); });
     if (model.predictor.PredictEncoded(x, answers.outputs.Row<double>(row), scratch) != -1) {
       ThrowNotFinite(row);
     }

@@ -43,7 +43,8 @@ const char* lamina_column_kind(const lamina_model* model, int64_t column);
 int lamina_predict_text(const lamina_model* model, const char* const* cells, int64_t rows, double* outputs);
 
 /* What `lamina predict` says beside its answers, of this thread's last lamina_predict_text: a line each of values that
- * training did not see, were missing or are no numbers. "" for nothing, never NULL; lives until the thread's next one. */
+ * training did not see, were missing or are no numbers. "" for nothing, never NULL; lives until the thread's next one.
+ */
 const char* lamina_notes(void);
 
 /* Rows of numbers: a microsecond or so for an answer. A model with columns of text refuses them. */
@@ -58,10 +59,11 @@ const char* lamina_input_name(const lamina_model* model, int64_t input);
 int64_t lamina_outputs(const lamina_model* model);
 
 /* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
- * missing number, and a date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x outputs) receives regression values in units of the target, or the outputs of the
- * classes. Returns 0; otherwise lamina_error() says which number of which row cannot be used, or to which row the
- * answer is not a finite number, and the rows before it are answered. Computes on the calling thread; after a thread's
- * first call to a model it allocates nothing and takes no lock. */
+ * missing number, and a date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x
+ * outputs) receives regression values in units of the target, or the outputs of the classes. Returns 0; otherwise
+ * lamina_error() says which number of which row cannot be used, or to which row the answer is not a finite number, and
+ * the rows before it are answered. Computes on the calling thread; after a thread's first call to a model it allocates
+ * nothing and takes no lock. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */

@@ -21,8 +21,8 @@ struct CellColumn {
 /// rows, as they are. Throws Error(kBadModel) for a network that is not fed from raw rows.
 std::vector<CellColumn> CellColumnsOf(const Model& model);
 
-/// `cells`: row after row, a text for each of CellColumnsOf(model); an empty one is missing. They are read as those of a
-/// file, by `options`: AnswerTable() answers the table. Throws Error naming the column.
+/// `cells`: row after row, a text for each of CellColumnsOf(model); an empty one is missing. They are read as those of
+/// a file, by `options`: AnswerTable() answers the table. Throws Error naming the column.
 Table TableOfCells(const Model& model, std::span<const std::string_view> cells, ReadOptions options = {});
 
 }  // namespace lamina

@@ -268,7 +268,7 @@ class InputBuilder {
   OnnxGraph& graph_;
   const Preprocessor& preprocessor_;
   DType dtype_;
-  bool fills_;  // missing values
+  bool fills_;                        // missing values
   std::vector<std::string> missing_;  // of text, a number each
 };
 

@@ -32,9 +32,11 @@ def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str |
 def _train(data: str, given: list[str], parser: argparse.ArgumentParser) -> None:
     settings = _flags(given, parser)
     target = settings.pop("target", None)
-    result = train(data, None if target is None else str(target), **{name.replace("-", "_"): value for name, value in settings.items()})
+    named = {name.replace("-", "_"): value for name, value in settings.items()}
+    result = train(data, None if target is None else str(target), **named)
     print("\n".join(result.notes))
-    print(f"{len(result.history)} epochs, {result.stop_reason}" + (f"; wrote {settings['model']}" if "model" in settings else ""))
+    wrote = f"; wrote {settings['model']}" if "model" in settings else ""
+    print(f"{len(result.history)} epochs, {result.stop_reason}{wrote}")
 
 
 def _predict(model: str, data: str, out: str) -> None:
@@ -53,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lamina", description=__doc__)
     parser.add_argument("--version", action="version", version=f"lamina {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    trained = commands.add_parser("train", help="a model from a file: --target NAME --model FILE and every setting of lamina train")
+    trained = commands.add_parser("train", help="a model from a file: --target, --model and every setting of lamina train")
     trained.add_argument("data")
     predicted = commands.add_parser("predict", help="answers to the rows of a file, as CSV")
     predicted.add_argument("model")

@@ -85,7 +85,9 @@ class Model:
         """How it was trained: settings by their names, and what came out."""
         return dict(json.loads(self._core.training) or {})
 
-    def _answers(self, table: Any, backend: str, threads: int | None, missing: str, unseen: str, by_position: bool) -> dict[str, Any]:
+    def _answers(
+        self, table: Any, backend: str, threads: int | None, missing: str, unseen: str, by_position: bool
+    ) -> dict[str, Any]:
         options = (backend, threads_of(threads), missing, unseen, by_position)
         if isinstance(table, (str, os.PathLike)):
             answers: dict[str, Any] = self._core.predict_file(os.fspath(table), *options)
@@ -96,7 +98,14 @@ class Model:
         return answers
 
     def predict_outputs(
-        self, table: Any, *, backend: str = "auto", threads: int | None = None, missing: str = "", unseen: str = "", by_position: bool = False
+        self,
+        table: Any,
+        *,
+        backend: str = "auto",
+        threads: int | None = None,
+        missing: str = "",
+        unseen: str = "",
+        by_position: bool = False,
     ) -> Array:
         """What the network says to every row: (rows, outputs) in float64, regression in units of the targets.
 
@@ -126,7 +135,14 @@ class Model:
         return outputs
 
     def predict(
-        self, table: Any, *, backend: str = "auto", threads: int | None = None, missing: str = "", unseen: str = "", by_position: bool = False
+        self,
+        table: Any,
+        *,
+        backend: str = "auto",
+        threads: int | None = None,
+        missing: str = "",
+        unseen: str = "",
+        by_position: bool = False,
     ) -> Array:
         """The class of every row, or the values of the targets; parameters and notes as of `predict_outputs`.
 

@@ -157,7 +157,8 @@ def make_table(data: Any, source: str = "the table", extra: dict[str, Array] | N
         columns = _columns(data)
     refuse_doubles(data, source)
     for name, column in [*columns, *(extra or {}).items()]:
-        _add(table, name, _values(column), is_table(data) and name not in (extra or {}), _is_category(column))
+        named = is_table(data) and name not in (extra or {})
+        _add(table, name, _values(column), named, _is_category(column))
     return table
 
 
@@ -173,7 +174,8 @@ def _as_texts(values: Array) -> Array:
     ):
         return np.array([str(value) for value in values.tolist()], object)
     if values.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in values):
-        if any(isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and abs(value) > _MOST_EXACT) for value in values):
+        huge = (isinstance(value, int) and abs(value) > _MOST_EXACT for value in values)
+        if any(huge) or any(isinstance(value, (bool, np.bool_)) for value in values):
             return np.array([None if _is_missing(value) else str(value) for value in values], object)
     return values
 

@@ -89,8 +89,8 @@ nb::dict Answer(const PyModel& self, const std::string& backend_name, int thread
   return DictOf(self.model, std::move(answers), asked.csv);
 }
 
-nb::dict Predict(const PyModel& self, PyTable& table, const std::string& backend, int threads, const std::string& missing,
-                 const std::string& unseen, bool by_position) {
+nb::dict Predict(const PyModel& self, PyTable& table, const std::string& backend, int threads,
+                 const std::string& missing, const std::string& unseen, bool by_position) {
   return Answer(self, backend, threads, {missing, unseen, by_position}, [&](const Model& model) -> Table& {
     ReadOptions options;
     if (!by_position) {
@@ -244,8 +244,9 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
 
 /// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
 /// rows as JSON, the notes on what was decided, the remarks on the result.
-nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, const PyTable* table, const PyTable* test,
-                const PyTable* validation, const nb::object& on_epoch, const nb::object& on_progress) {
+nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, const PyTable* table,
+                const PyTable* test, const PyTable* validation, const nb::object& on_epoch,
+                const nb::object& on_progress) {
   TrainSettings settings = SettingsOf(texts);
   Interrupts interrupts;
   TrainCallbacks callbacks;

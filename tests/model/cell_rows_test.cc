@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* kHouses =
     "size,street,built,quiet,price\n"
-    "$100,Elm,2001-03-01,True,10\n$200,Oak,2002-03-01,False,20\n$150,Elm,2003-03-01,True,15\n$120,Ash,2004-03-01,False,12\n";
+    "$100,Elm,2001-03-01,True,10\n$200,Oak,2002-03-01,False,20\n$150,Elm,2003-03-01,True,15\n$120,Ash,2004-03-01,False,"
+    "12\n";
 
 class CellRows : public testing::Test {
  protected:
@@ -62,9 +63,12 @@ TEST_F(CellRows, AnswerThroughCAsInTheLibrary) {
   EXPECT_STREQ(lamina_column_kind(loaded_, 1), "text");
   EXPECT_STREQ(lamina_column_kind(loaded_, 2), "date");
   EXPECT_STREQ(lamina_column_kind(loaded_, 3), "text");
-  const std::vector<std::string_view> cells = {"$110", " Elm ", "2001-05-01", "TRUE",  //
-                                               "",     "Fir",   "n/a",        "False",  //
-                                               "abc",  "Oak",   "2002-01-01T12:00Z", "1"};
+  const std::vector<std::string_view> cells = {"$110",  " Elm ", "2001-05-01",
+                                               "TRUE",  //
+                                               "",      "Fir",   "n/a",
+                                               "False",  //
+                                               "abc",   "Oak",   "2002-01-01T12:00Z",
+                                               "1"};
   std::vector<const char*> texts;
   for (const std::string_view cell : cells) {
     texts.push_back(cell.empty() ? nullptr : cell.data());
@@ -84,12 +88,11 @@ TEST_F(CellRows, AnswerThroughCAsInTheLibrary) {
   for (int64_t row = 0; row < 3; ++row) {
     EXPECT_NEAR(outputs[row], answers.outputs.Row<double>(row)[0], 1e-5);
   }
-  Table file = Csv("quiet,built,street,size\nTrue,2001-05-01,Elm,$110\n",
-                   [&] {
-                     ReadOptions options;
-                     model_.preprocessor.AddTo(options);
-                     return options;
-                   }());
+  Table file = Csv("quiet,built,street,size\nTrue,2001-05-01,Elm,$110\n", [&] {
+    ReadOptions options;
+    model_.preprocessor.AddTo(options);
+    return options;
+  }());
   const Answers by_file = AnswerTable(model_, *MakeBackend("serial"), file, AllRowsOf(file));
   EXPECT_NEAR(outputs[0], by_file.outputs.Row<double>(0)[0], 1e-5);
 }
@@ -128,8 +131,9 @@ TEST_F(CellRows, RowsThatAreLeftOutHaveNoAnswer) {
   ASSERT_EQ(lamina_predict_text(loaded_, cells, 2, outputs), 0) << lamina_error();
   EXPECT_TRUE(std::isnan(outputs[0]));
   EXPECT_TRUE(std::isfinite(outputs[1]));
-  EXPECT_STREQ(lamina_notes(),
-               "1 of 2 rows have no answer: a value is missing, the first in row 0 (counted from 0), column 'street'\n");
+  EXPECT_STREQ(
+      lamina_notes(),
+      "1 of 2 rows have no answer: a value is missing, the first in row 0 (counted from 0), column 'street'\n");
 }
 
 TEST_F(CellRows, DatesAndNumbersAreNotTakenForEachOther) {

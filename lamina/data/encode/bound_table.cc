@@ -144,7 +144,8 @@ BoundTable::BoundTable(const Preprocessor& preprocessor, const Table& table)
   for (size_t i = 0; i < inputs_.size(); ++i) {
     RequireDates(table, *inputs_[i], fitted[i]);
     if (fitted[i].kind == ColumnKind::kNumber && inputs_[i]->kind == ColumnKind::kText) {
-      read_.push_back(std::make_unique<Column>(NumbersOfText(*inputs_[i], fitted[i].is_date, fitted[i].format, fitted[i].IsFlag())));
+      read_.push_back(std::make_unique<Column>(
+          NumbersOfText(*inputs_[i], fitted[i].is_date, fitted[i].format, fitted[i].IsFlag())));
       inputs_[i] = read_.back().get();
     }
   }

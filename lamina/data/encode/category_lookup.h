@@ -12,8 +12,8 @@
 
 namespace lamina {
 
-/// A column as codes and names; a number column's distinct values become names, those of dates as DateText(). Views the column, which must
-/// outlive it.
+/// A column as codes and names; a number column's distinct values become names, those of dates as DateText(). Views the
+/// column, which must outlive it.
 class CategoryView {
  public:
   explicit CategoryView(const Column& column, std::span<const int64_t> rows);

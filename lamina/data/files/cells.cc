@@ -64,7 +64,8 @@ Table ReadQuoted(std::string text, const std::string& source, const ReadOptions&
   } catch (const Error& error) {
     ErrorContext context = error.context();
     const int64_t row = std::exchange(context.line, 0) - 2;
-    throw Error(error.code(), row < 0 ? error.message() : fmt::format("{} in row {} (counted from 0)", error.message(), row),
+    throw Error(error.code(),
+                row < 0 ? error.message() : fmt::format("{} in row {} (counted from 0)", error.message(), row),
                 std::move(context));
   }
 }
@@ -165,7 +166,8 @@ void ReadAsCells(Table& table, const ReadOptions& options, std::span<const std::
   }
   ReadOptions some = OptionsFor(table, names, options);
   some.encoding = "auto";
-  for (const std::string& name : forced) {  // also text to a model that knows the column as numbers, which reads it then
+  for (const std::string& name :
+       forced) {  // also text to a model that knows the column as numbers, which reads it then
     if (std::none_of(some.known_columns.begin(), some.known_columns.end(),
                      [&](const KnownColumn& known) { return known.name == name; })) {
       some.known_columns.push_back({name, ColumnKind::kText});

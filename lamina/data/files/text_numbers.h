@@ -19,8 +19,8 @@ bool LosesDigits(std::string_view text, double value);
 /// "true" and "false", in small and capital letters.
 std::optional<bool> ParseTruth(std::string_view text);
 
-/// `text` as numbers (or dates) written like `format`; of flags also "true" and "false", which are 1 and 0. What is none is missing, and in Column::odd but for marks of
-/// missing values.
+/// `text` as numbers (or dates) written like `format`; of flags also "true" and "false", which are 1 and 0. What is
+/// none is missing, and in Column::odd but for marks of missing values.
 Column NumbersOfText(const Column& text, bool is_date, const ColumnFormat& format, bool is_flag = false);
 
 }  // namespace lamina

@@ -13,9 +13,12 @@ namespace {
 
 const std::vector<std::string> kCellNames = {"amount", "when", "what, \"it\"", "few"};
 const std::vector<std::string_view> kCells = {
-    "$1,200",  "2024-03-01", " a \"b\"\nc", "1",      //
-    "$ 7",     "n/a",        "#no comment",  "more",  //
-    "nothing", "2024-03-02", "",             "1",     //
+    "$1,200",  "2024-03-01", " a \"b\"\nc",
+    "1",  //
+    "$ 7",     "n/a",        "#no comment",
+    "more",  //
+    "nothing", "2024-03-02", "",
+    "1",  //
 };
 
 Table TableOfFile(const ReadOptions& options) {
@@ -95,8 +98,7 @@ TEST(Cells, ColumnsFromElsewhereBecomeThoseOfAFile) {
 }
 
 TEST(Cells, BlanksNeverCountAndFlagsTakeTruths) {
-  const Table table = Csv("a,b\n\" x \",1\nx,TRUE\n y,false\n",
-                          {.known_columns = {{.name = "b", .is_flag = true}}});
+  const Table table = Csv("a,b\n\" x \",1\nx,TRUE\n y,false\n", {.known_columns = {{.name = "b", .is_flag = true}}});
   EXPECT_EQ(table.columns[0].categories, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(table.columns[1].Number(1), 1);
   EXPECT_EQ(table.columns[1].Number(2), 0);
