@@ -55,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lamina", description=__doc__)
     parser.add_argument("--version", action="version", version=f"lamina {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    trained = commands.add_parser("train", help="a model from a file: --target, --model and every setting of lamina train")
+    trained = commands.add_parser(
+        "train", help="a model from a file: --target, --model and every setting of lamina train"
+    )
     trained.add_argument("data")
     predicted = commands.add_parser("predict", help="answers to the rows of a file, as CSV")
     predicted.add_argument("model")

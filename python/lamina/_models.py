@@ -111,9 +111,9 @@ class Model:
 
         Parameters
         ----------
-        table : frame of pandas or polars, Arrow table, dict of columns, list of dicts, or 2-d array; or the path of a file
-            Raw rows with the columns of training, by name in any order; arrays by place, with dates as days since 1970. Texts are
-            read as the program reads the cells of a file.
+        table : frame of pandas or polars, Arrow table, dict of columns, list of dicts, 2-d array; or the path of a file
+            Raw rows with the columns of training, by name in any order; arrays by place, with dates as days since 1970.
+            Texts are read as the program reads the cells of a file.
         missing : str, optional
             "error", "drop" (no answer to the row) or "mean"; as the model was trained where it is left out.
         unseen : str, optional
@@ -128,8 +128,8 @@ class Model:
 
         Notes
         -----
-        What the program tells beside its answers goes to the logger "lamina": values that training did not see, odd cells, rows
-        without an answer as warnings, what was filled in as information.
+        What the program tells beside its answers goes to the logger "lamina": values that training did not see, odd
+        cells and rows without an answer as warnings, what was filled in as information.
         """
         outputs: Array = self._answers(table, backend, threads, missing, unseen, by_position)["outputs"]
         return outputs

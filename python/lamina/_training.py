@@ -81,8 +81,9 @@ class TrainResult:
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
     notes : list of str
-        What was decided without being asked for, in the program's words: the task, columns left out, how many values were filled
-        in, unseen or left out; then the remarks on the result. ``logging`` has them, too (logger "lamina"): decisions as information, remarks as warnings.
+        What was decided without being asked for, in the program's words: the task, columns left out, how many values
+        were filled in, unseen or left out; then the remarks on the result. ``logging`` has them, too (logger "lamina"):
+        decisions as information, remarks as warnings.
     """
 
     def __init__(
@@ -128,9 +129,9 @@ def train(
     Parameters
     ----------
     data : frame of pandas or polars, Arrow table, dict of columns, list of dicts, 2-d array; or the path of a file
-        Rows with their target. Texts are read as the program reads the cells of a file: dates, amounts such as "$1,200" and marks
-        of missing values are such. A pandas ``category``, or a column that ``text_columns`` names, stays text. Columns of numbers
-        are not copied before they are encoded.
+        Rows with their target. Texts are read as the program reads the cells of a file: dates, amounts such as
+        "$1,200" and marks of missing values are such. A pandas ``category``, or a column that ``text_columns`` names,
+        stays text. Columns of numbers are not copied before they are encoded.
     target : str or list of str, optional
         The column to be predicted; the last one where it is left out.
     test, validation : as ``data``, optional

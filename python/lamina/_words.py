@@ -8,14 +8,19 @@ from . import _core
 
 # Words that may stand behind a flag without being its value.
 _NO_VALUES = frozenset(
-    "a all allows and are as be can cannot do does for from goes has have if in is it may means must needs no not of on or out says"
-    " takes than that the to was where which with".split()
+    (
+        "a all allows and are as be can cannot do does for from goes has have if in is it may means must needs no not"
+        " of on or out says takes than that the to was where which with"
+    ).split()
 )
 _OTHER = {"by-position": "by_position=True"}  # of Model.predict
 
 
 def in_python(text: str) -> str:
-    """"--max-categories 5" is "max_categories=5", "--strict" is "strict"; flags without a parameter stay as they are."""
+    """The sentence: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
+
+    Flags without a parameter stay as they are.
+    """
 
     def parameter(found: re.Match[str]) -> str:
         flag, value = found[1], found[2]

@@ -34,7 +34,10 @@ def test_notes_count_what_was_filled_in_and_unseen(caplog):
     data = pandas.DataFrame(rows())
     data.loc[[2, 5], "n"] = np.nan
     result = lamina.train(data, "y", **SETTINGS)
-    assert any("missing values filled in (column: n)" in note or "missing value filled in (column: n)" in note for note in result.notes)
+    assert any(
+        "missing values filled in (column: n)" in note or "missing value filled in (column: n)" in note
+        for note in result.notes
+    )
     caplog.clear()
     with caplog.at_level("INFO", logger="lamina"):
         result.model.predict([{"k": "pink", "n": "abc"}])
@@ -59,13 +62,16 @@ def test_remedies_name_parameters_that_exist():
     assert np.isfinite(model.predict(pandas.DataFrame({"a": ["red"], "b": [1.0]}), by_position=True)).all()
 
 
-@pytest.mark.parametrize("text, expected", [
-    ("with --missing drop, or --missing mean.", "with missing='drop', or missing='mean'."),
-    ("try --learning-rate 0.1.", "try learning_rate=0.1."),
-    ("Leave --encoding out, or name another one.", "Leave encoding out, or name another one."),
-    ("Use --strict; --json has all", "Use strict; --json has all"),
-    ("--by-position takes the columns", "by_position=True takes the columns"),
-])
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("with --missing drop, or --missing mean.", "with missing='drop', or missing='mean'."),
+        ("try --learning-rate 0.1.", "try learning_rate=0.1."),
+        ("Leave --encoding out, or name another one.", "Leave encoding out, or name another one."),
+        ("Use --strict; --json has all", "Use strict; --json has all"),
+        ("--by-position takes the columns", "by_position=True takes the columns"),
+    ],
+)
 def test_flags_become_parameters(text, expected):
     assert in_python(text) == expected
 
@@ -76,8 +82,11 @@ def test_files_and_columns_that_are_missing_are_told_apart(tmp_path):
         with pytest.raises(ValueError, match="cost") as caught:
             lamina.train(data, "cost")
         assert not isinstance(caught.value, FileNotFoundError)
-    for call in (lambda: lamina.train(tmp_path / "my column.csv", "y"), lambda: lamina.Model.load(tmp_path / "no class"),
-                 lambda: lamina.train(tmp_path / "rows.csv", "y", test=tmp_path / "absent.csv")):
+    for call in (
+        lambda: lamina.train(tmp_path / "my column.csv", "y"),
+        lambda: lamina.Model.load(tmp_path / "no class"),
+        lambda: lamina.train(tmp_path / "rows.csv", "y", test=tmp_path / "absent.csv"),
+    ):
         with pytest.raises(FileNotFoundError):
             call()
 
@@ -98,7 +107,9 @@ def test_the_module_is_a_program(tmp_path):
     pandas.DataFrame(rows()).to_csv(tmp_path / "rows.csv", index=False)
 
     def run(*arguments):
-        return subprocess.run([sys.executable, "-m", "lamina", *arguments], cwd=tmp_path, capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, "-m", "lamina", *arguments], cwd=tmp_path, capture_output=True, text=True
+        )
 
     done = run("train", "rows.csv", "--target", "y", "--epochs", "2", "--recipe=plain", "--model", "m")
     assert done.returncode == 0 and "wrote m" in done.stdout, done.stderr

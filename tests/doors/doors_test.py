@@ -1,7 +1,7 @@
 """One row, one answer: the same rows through every door give the same answers, or refusals in the same words.
 
-Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_PACKAGE_PYTHON (an interpreter that
-has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of the package).
+Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_PACKAGE_PYTHON (an interpreter
+that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of the package).
 """
 
 import csv
@@ -24,21 +24,30 @@ SETTINGS = {"recipe": "plain", "epochs": 3, "hidden": [8], "use": ["k"], "seed":
 
 
 def has(python, module):
-    return bool(python) and os.access(python, os.X_OK) and not subprocess.run(
-        [python, "-c", f"import {module}"], capture_output=True, check=False).returncode
+    return (
+        bool(python)
+        and os.access(python, os.X_OK)
+        and not subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode
+    )
 
 
 PACKAGE = os.environ.get("LAMINA_PACKAGE_PYTHON", "")
 PACKAGE = PACKAGE if has(PACKAGE, "lamina") else ""
-ONNX = next((python for python in (os.environ.get("LAMINA_ONNX_PYTHON", ""), PACKAGE)
-             if has(python, "onnxruntime") and has(python, "onnx")), "")
+ONNX = next(
+    (
+        python
+        for python in (os.environ.get("LAMINA_ONNX_PYTHON", ""), PACKAGE)
+        if has(python, "onnxruntime") and has(python, "onnx")
+    ),
+    "",
+)
 
 
 def said(text):
     """A refusal without where it was met and without its remedy; a note without the place in a file."""
     text = re.sub(r"^(lamina: error|predict|error): ", "", text.strip())
     text = re.sub(r" in row \d+ \(counted from 0\)", "", text)
-    text = text[text.find("column '"):] if "column '" in text and ": " in text else text
+    text = text[text.find("column '") :] if "column '" in text and ": " in text else text
     return re.sub(r"\. .*$", "", text)
 
 
@@ -55,8 +64,15 @@ def flags(settings):
 
 class DoorsTest(CliTest):
     def python(self, jobs):
-        done = subprocess.run([PACKAGE, "-B", os.path.join(FOLDER, "python_door.py")], input=json.dumps(jobs), cwd=self.folder,
-                              capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run(
+            [PACKAGE, "-B", os.path.join(FOLDER, "python_door.py")],
+            input=json.dumps(jobs),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -70,18 +86,20 @@ class DoorsTest(CliTest):
             return {"error": result.err}
         _, shape, values = read_npy(self.read("answers.npy", "rb"))
         notes = [line for line in result.out.splitlines() if line.startswith("note: ")]
-        outputs = [list(values[i * shape[1]:(i + 1) * shape[1]]) for i in range(shape[0])]
+        outputs = [list(values[i * shape[1] : (i + 1) * shape[1]]) for i in range(shape[0])]
         answers = self.run_program("predict", model, "asked.csv").out.splitlines()[1:]
         return {"outputs": outputs, "labels": [answer.strip('"') for answer in answers], "notes": notes}
 
     def run_door(self, command, cells, labels):
-        done = subprocess.run([*command, *cells], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            [*command, *cells], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60
+        )
         if done.returncode != 0:
             return {"error": done.stderr}
         rows = [line.split(",") for line in done.stdout.splitlines()]
         named = labels and EXAMPLE in command
         names = ["" if self.is_number(row[0]) else row[0] for row in rows]
-        outputs = [[float(field) for field in row[1 if name else 0:]] for row, name in zip(rows, names)]
+        outputs = [[float(field) for field in row[1 if name else 0 :]] for row, name in zip(rows, names)]
         return {"outputs": outputs, "labels": names if named else None, "notes": done.stderr.splitlines()}
 
     @staticmethod
@@ -101,14 +119,25 @@ class DoorsTest(CliTest):
             feeds = {"numbers": [[float(row[0])] for row in rows], "k": [[row[1]] for row in rows]}
         else:
             feeds = {"input": [[float(row[0]), number] for row, number in zip(rows, kind.numbers())]}
-        done = subprocess.run([ONNX, RUN_ONNX, "net.onnx"], input=json.dumps(feeds), cwd=self.folder, capture_output=True,
-                              text=True, check=False, timeout=60)
+        done = subprocess.run(
+            [ONNX, RUN_ONNX, "net.onnx"],
+            input=json.dumps(feeds),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         if "error" in result:
             return {"error": result["error"]}
         outputs = result["outputs"]
-        return {"outputs": outputs.get("outputs") or outputs["prediction"], "labels": outputs.get("label"), "notes": None}
+        return {
+            "outputs": outputs.get("outputs") or outputs["prediction"],
+            "labels": outputs.get("label"),
+            "notes": None,
+        }
 
     def doors(self, model, kind, by_python):
         """Every door there is, by name, with what it says; `by_python`: what its doors said."""
@@ -134,7 +163,9 @@ class DoorsTest(CliTest):
         self.assertEqual(len(got["outputs"]), len(expected["outputs"]), what)
         for i, (row, other) in enumerate(zip(got["outputs"], expected["outputs"])):
             for one, two in zip(row, other):
-                same = math.isnan(one) and math.isnan(two) or math.isclose(one, two, rel_tol=tolerance, abs_tol=tolerance)
+                same = (
+                    math.isnan(one) and math.isnan(two) or math.isclose(one, two, rel_tol=tolerance, abs_tol=tolerance)
+                )
                 self.assertTrue(same, f"{what}: row {i}: {row}, the program: {other}")
         if got["labels"] is not None:
             self.assertEqual([str(label) for label in got["labels"]], expected["labels"], what)
@@ -154,8 +185,9 @@ class DoorsTest(CliTest):
                 bad = "error" in got or any(math.isnan(value) for row in got["outputs"] for value in row)
                 self.assertTrue(bad, f"trained by {trained}, asked through ONNX: {got}")
                 continue
-            self.assertSame(expected, got, f"trained by {trained}, asked through {door}",
-                            1e-5 if door != "ONNX" else 2e-3)
+            self.assertSame(
+                expected, got, f"trained by {trained}, asked through {door}", 1e-5 if door != "ONNX" else 2e-3
+            )
 
     def check_kind(self, kind):
         self.write_rows("train.csv", rows_of(kind))
@@ -167,10 +199,12 @@ class DoorsTest(CliTest):
         if PACKAGE:
             hows = ["rows", "path", "pandas, all text"] + ([] if kind.pandas_changes_it else ["pandas"])
             trained.update({f"m{i}": how for i, how in enumerate(hows)})
-            jobs = [{"data": "train.csv", "how": how, "target": "y", "settings": settings, "model": f"m{i}"}
-                    for i, how in enumerate(hows)]
+            jobs = [
+                {"data": "train.csv", "how": how, "target": "y", "settings": settings, "model": f"m{i}"}
+                for i, how in enumerate(hows)
+            ]
             jobs += [{"model": model, "data": "asked.csv", "hows": HOWS} for model in trained]
-            said_by_python = dict(zip(trained, self.python(jobs)[len(hows):]))
+            said_by_python = dict(zip(trained, self.python(jobs)[len(hows) :]))
         for model, by in trained.items():
             self.check_model(model, kind, by, said_by_python.get(model, {}))
 

@@ -63,7 +63,11 @@ def _answer(job, how, notes):
         table = HOWS[how](job["data"])
         outputs = model.predict_outputs(table)
         said = list(notes.texts)
-        return {"outputs": outputs.tolist(), "labels": model.predict(table).tolist() if model.classes else None, "notes": said}
+        return {
+            "outputs": outputs.tolist(),
+            "labels": model.predict(table).tolist() if model.classes else None,
+            "notes": said,
+        }
     except ImportError as error:
         return {"skipped": str(error)}
     except lamina.Error as error:
