@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from typing import Any
 
 from . import Error, Model, __version__, _core, describe_backend, train
 from ._words import in_python
@@ -32,7 +33,7 @@ def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str |
 def _train(data: str, given: list[str], parser: argparse.ArgumentParser) -> None:
     settings = _flags(given, parser)
     target = settings.pop("target", None)
-    named = {name.replace("-", "_"): value for name, value in settings.items()}
+    named: dict[str, Any] = {name.replace("-", "_"): value for name, value in settings.items()}
     result = train(data, None if target is None else str(target), **named)
     print("\n".join(result.notes))
     wrote = f"; wrote {settings['model']}" if "model" in settings else ""
