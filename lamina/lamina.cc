@@ -3,17 +3,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "lamina/base/nan.h"
 #include "lamina/base/version.h"
+#include "lamina/data/encode/bound_table.h"
+#include "lamina/model/answer.h"
+#include "lamina/model/cell_rows.h"
 #include "lamina/model/model.h"
 #include "lamina/model/predictor.h"
 
 struct lamina_model {
   explicit lamina_model(lamina::Model loaded)
-      : model(std::move(loaded)), predictor(model), input_names(model.preprocessor.inputs().Names()) {
+      : model(std::move(loaded)),
+        predictor(model, model.weights, lamina::RowPredictor::Rows::kEncoded),
+        input_names(model.preprocessor.inputs().Names()) {
+    if (model.preprocessor.inputs().count() > 0) {
+      columns = lamina::CellColumnsOf(model);
+    }
     model.network = lamina::Network();  // the predictor has them
     model.others.clear();
     for (int64_t i = static_cast<int64_t>(input_names.size()); i < predictor.columns(); ++i) {
@@ -24,11 +37,17 @@ struct lamina_model {
   lamina::Model model;
   lamina::RowPredictor predictor;
   std::vector<std::string> input_names;
+  std::vector<lamina::CellColumn> columns;  // of rows of texts
 };
 
 namespace {
 
 std::string& ErrorText() {
+  thread_local std::string text;
+  return text;
+}
+
+std::string& NotesText() {
   thread_local std::string text;
   return text;
 }
@@ -44,6 +63,51 @@ lamina::PredictorScratch& ScratchFor(const lamina_model& model) {
 
 const char* NameAt(const std::vector<std::string>& names, int64_t index) {
   return index >= 0 && index < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(index)].c_str() : nullptr;
+}
+
+[[noreturn]] void Refuse(const std::string& what) { throw lamina::Error(lamina::ErrorCode::kInvalidArgument, what); }
+
+// What both calls for answers cannot do without.
+void RequireRows(const lamina_model* model, const void* in, int64_t rows, const double* outputs) {
+  if (model == nullptr) {
+    Refuse("the model is NULL");
+  }
+  if (rows < 0) {
+    Refuse("the number of rows is " + std::to_string(rows));
+  }
+  if (rows > 0 && (in == nullptr || outputs == nullptr)) {
+    Refuse(in == nullptr ? "the rows are NULL" : "the outputs are NULL");
+  }
+}
+
+[[noreturn]] void ThrowNotFinite(int64_t row) {
+  throw lamina::Error(lamina::ErrorCode::kBadModel,
+                      fmt::format("the network's answer to row {} (counted from 0) is not a finite number", row),
+                      {.remedy = lamina::kNotFiniteRemedy});
+}
+
+// Rows without an answer are NaN.
+lamina::Answers AnswerCells(const lamina_model& model, std::span<const std::string_view> cells) {
+  lamina::Table table = lamina::TableOfCells(model.model, cells);
+  model.model.preprocessor.Prepare(table);
+  const lamina::BoundTable bound(model.model.preprocessor, table);
+  lamina::Answers answers;
+  answers.rows = lamina::AllRowsOf(table);
+  const lamina::Dataset inputs = bound.EncodeInputs(answers.rows, model.predictor.dtype(), &answers.report);
+  answers.without_answer = lamina::LeftOutOf(bound, answers.rows, inputs.rows, /*with_targets=*/false);
+  const int64_t outputs = model.predictor.outputs();
+  answers.outputs = lamina::Matrix(table.rows, outputs, lamina::DType::kF64);
+  std::fill_n(answers.outputs.Row<double>(0), table.rows * outputs, lamina::kNaN);
+  lamina::PredictorScratch& scratch = ScratchFor(model);
+  for (int64_t i = 0; i < inputs.size(); ++i) {
+    const int64_t row = inputs.rows[static_cast<size_t>(i)];
+    const void* x = lamina::DispatchFloat(model.predictor.dtype(),
+                                          [&]<class T>(T) -> const void* { return inputs.features.Row<T>(i); });
+    if (model.predictor.PredictEncoded(x, answers.outputs.Row<double>(row), scratch) != -1) {
+      ThrowNotFinite(row);
+    }
+  }
+  return answers;
 }
 
 // Calls fn; what it throws becomes the error text and `failed`.
@@ -91,19 +155,33 @@ const char* lamina_input_name(const lamina_model* model, int64_t input) {
   return model == nullptr ? nullptr : NameAt(model->input_names, input);
 }
 
+int64_t lamina_columns(const lamina_model* model) {
+  return model == nullptr ? 0 : static_cast<int64_t>(model->columns.size());
+}
+
+const char* lamina_column_name(const lamina_model* model, int64_t column) {
+  return column < 0 || column >= lamina_columns(model) ? nullptr
+                                                       : model->columns[static_cast<size_t>(column)].name.c_str();
+}
+
+const char* lamina_column_kind(const lamina_model* model, int64_t column) {
+  if (column < 0 || column >= lamina_columns(model)) {
+    return nullptr;
+  }
+  const lamina::FittedColumn* fitted = model->columns[static_cast<size_t>(column)].fitted;
+  // What others are made from is as its cells show: text is any of them.
+  return fitted == nullptr || fitted->kind == lamina::ColumnKind::kText ? "text" : fitted->is_date ? "date" : "number";
+}
+
 int64_t lamina_outputs(const lamina_model* model) { return model == nullptr ? 0 : model->predictor.outputs(); }
 
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs) {
   return Guarded(1, [&] {
-    const auto refuse = [](const std::string& what) { throw lamina::Error(lamina::ErrorCode::kInvalidArgument, what); };
-    if (model == nullptr) {
-      refuse("the model is NULL");
-    }
-    if (rows < 0) {
-      refuse("the number of rows is " + std::to_string(rows));
-    }
-    if (rows > 0 && (row == nullptr || outputs == nullptr)) {
-      refuse(row == nullptr ? "the rows are NULL" : "the outputs are NULL");
+    RequireRows(model, row, rows, outputs);
+    if (!model->predictor.takes_numbers()) {
+      throw lamina::Error(lamina::ErrorCode::kUnsupported,
+                          lamina::RowEncoder::Accepts(model->model.preprocessor).reason,
+                          {.remedy = "Ask lamina_predict_text."});
     }
     lamina::PredictorScratch& scratch = ScratchFor(*model);
     for (int64_t i = 0; i < rows; ++i) {
@@ -111,10 +189,7 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
       const double* numbers = row + i * columns;
       const int64_t bad = model->predictor.Predict(numbers, outputs + i * model->predictor.outputs(), scratch);
       if (bad == lamina::RowPredictor::kNotFinite) {
-        throw lamina::Error(
-            lamina::ErrorCode::kBadModel,
-            "the network's answer to row " + std::to_string(i) + " (counted from 0) is not a finite number",
-            {.remedy = lamina::kNotFiniteRemedy});
+        ThrowNotFinite(i);
       }
       if (bad >= 0) {
         const bool missing = numbers[bad] != numbers[bad];
@@ -129,6 +204,29 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
     return 0;
   });
 }
+
+int lamina_predict_text(const lamina_model* model, const char* const* cells, int64_t rows, double* outputs) {
+  NotesText().clear();
+  return Guarded(1, [&] {
+    RequireRows(model, cells, rows, outputs);
+    if (rows == 0) {
+      return 0;
+    }
+    lamina::RequireRawRows(model->model);
+    std::vector<std::string_view> texts;
+    for (int64_t i = 0; i < rows * lamina_columns(model); ++i) {
+      texts.emplace_back(cells[i] == nullptr ? "" : cells[i]);
+    }
+    const lamina::Answers answers = AnswerCells(*model, texts);
+    for (const std::string& note : answers.Notes()) {
+      NotesText() += note + "\n";
+    }
+    std::copy_n(answers.outputs.Row<double>(0), rows * lamina_outputs(model), outputs);
+    return 0;
+  });
+}
+
+const char* lamina_notes(void) { return NotesText().c_str(); }
 
 int64_t lamina_classes(const lamina_model* model) {
   return model == nullptr ? 0 : static_cast<int64_t>(model->model.preprocessor.targets().class_names().size());

@@ -13,8 +13,7 @@ extern "C" {
  * returns it, may be given to every function: it has no inputs, outputs and classes, and its answers are errors. */
 typedef struct lamina_model lamina_model;
 
-/* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails, or if the model takes columns of
- * text, which rows of plain numbers do not have; lamina_error() then says why. */
+/* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails; lamina_error() then says why. */
 lamina_model* lamina_load(const char* path);
 
 /* The same with weights kept in fewer bits, which one row reads sooner: "exact", "bf16", "f16" or "i8" (8 bits and a
@@ -26,6 +25,30 @@ const char* lamina_weights(const lamina_model* model);
 /* Ends the use of a model. No other call may be using it. */
 void lamina_free(lamina_model* model);
 
+/* Rows of texts: any model answers them, whatever its columns are. */
+
+/* Cells in a row: the columns that an answer needs, in the order of the training data; the target and columns that were
+ * left out are none, and a derived column stands for those that it is made from. 0: the model has no raw rows. */
+int64_t lamina_columns(const lamina_model* model);
+/* Name of one of them, NULL out of range. Lives as long as the model. */
+const char* lamina_column_name(const lamina_model* model, int64_t column);
+/* What it holds: "number", "date" or "text" (words, categories, "true" and "false"). NULL out of range. */
+const char* lamina_column_kind(const lamina_model* model, int64_t column);
+
+/* Answers `rows` rows of cells (rows x columns, one after the other) as `lamina predict` answers a CSV file of them:
+ * numbers, dates, units and marks of missing values may be written in every way that it reads; NULL and "" are missing.
+ * `outputs` (rows x outputs) as of lamina_predict; NaN in a row that misses a value which the model does not fill in,
+ * where it leaves such rows out. Returns 0, and lamina_notes() has what is to be known of the answers; otherwise
+ * lamina_error() names the column, the row and the value, and no row is answered. Allocates memory. */
+int lamina_predict_text(const lamina_model* model, const char* const* cells, int64_t rows, double* outputs);
+
+/* What `lamina predict` says beside its answers, of this thread's last lamina_predict_text: a line each of values that
+ * training did not see, were missing or are no numbers. "" for nothing, never NULL; lives until the thread's next one.
+ */
+const char* lamina_notes(void);
+
+/* Rows of numbers: a microsecond or so for an answer. A model with columns of text refuses them. */
+
 /* Numbers in a raw row: the input columns in the order of the training data, the target and dropped columns left
  * out. */
 int64_t lamina_inputs(const lamina_model* model);
@@ -36,10 +59,11 @@ const char* lamina_input_name(const lamina_model* model, int64_t input);
 int64_t lamina_outputs(const lamina_model* model);
 
 /* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
- * missing number. `outputs` (rows x outputs) receives regression values in units of the target, or the outputs of the
- * classes. Returns 0; otherwise lamina_error() says which number of which row cannot be used, or to which row the
- * answer is not a finite number, and the rows before it are answered. Computes on the calling thread; after a thread's
- * first call to a model it allocates nothing and takes no lock. */
+ * missing number, and a date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x
+ * outputs) receives regression values in units of the target, or the outputs of the classes. Returns 0; otherwise
+ * lamina_error() says which number of which row cannot be used, or to which row the answer is not a finite number, and
+ * the rows before it are answered. Computes on the calling thread; after a thread's first call to a model it allocates
+ * nothing and takes no lock. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */

@@ -15,6 +15,7 @@
 #include "lamina/layer/layer.h"
 #include "lamina/layer/neighbours.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/cell_rows.h"
 #include "lamina/nn/executor.h"
 #include "lamina/rbf/clusters.h"
 #include "lamina/rbf/elm.h"
@@ -87,6 +88,12 @@ TEST(LibraryExample, TrainUseAndExtend) {
   ASSERT_EQ(answers.outputs.rows(), 400);
   const double price = 3 * table.columns[0].Number(0) + 10 * std::pow(table.columns[1].Number(0) - 2, 2);
   EXPECT_NEAR(answers.outputs.Row<double>(0)[0], price, 60);  // the street adds up to 40
+
+  const std::string_view cells[] = {"81.5", "3", "quiet"};
+  lamina::Table typed = lamina::TableOfCells(model, cells);
+  const lamina::Answers one = lamina::AnswerTable(model, *backend, typed, lamina::AllRowsOf(typed));
+  EXPECT_TRUE(one.Notes().empty());
+  EXPECT_NEAR(one.outputs.Row<double>(0)[0], 3 * 81.5 + 10 + 40, 60);
 }
 
 TEST(LibraryExample, NetworkOfYourOwn) {

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
+#include "lamina/data/encode/report_text.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/intervals.h"
 #include "lamina/model/weight_effect.h"
@@ -93,9 +94,9 @@ int RunEvaluate(const EvaluateCommand& command) {
   }
   const std::optional<WeightEffect> effect = EffectOfWeights(command, model, *backend, table, answers);
   if (!command.json_output.to_stdout()) {
-    PrintReport(answers.report, /*asked=*/true);
-    PrintNewLabels(answers.report);
-    PrintNote(LeftOutText(answers.not_evaluated, std::ssize(answers.rows), "were left out"));
+    PrintNotes(NotesOn(answers.report, /*asked=*/true));
+    PrintNote(NewLabelsNote(answers.report));
+    PrintNote(answers.not_evaluated.Note(std::ssize(answers.rows), "were left out"));
     PrintEvaluation(command.input.data, evaluation, /*details=*/true);
     if (evaluation.classification) {
       for (const std::string& text : NeverPredicted(*evaluation.classification)) {

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/data/encode/report_text.h"
 #include "lamina/data/files/npy_writer.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/predictions.h"
@@ -71,19 +72,18 @@ int RunPredict(const PredictCommand& command) {
   const Answers answers = AnswerTable(model, *backend, table, command.input.RowsOf(table));
   const Matrix& outputs = answers.outputs;
   const KeptColumns kept = Kept(command, table, answers);
-  const std::string gaps = LeftOutText(answers.without_answer, outputs.rows(), "have no answer");
+  const std::string gaps = answers.without_answer.Note(outputs.rows(), "have no answer");
   if (command.out.ends_with(".npy")) {
     ToNpy(command.out, answers, command.columns.probabilities);
   } else if (to_stdout) {
     fmt::print("{}", PredictionsCsv(model, outputs, command.columns, kept));
-    PrintReport(answers.report, /*asked=*/true, stderr);
+    PrintNotes(NotesOn(answers.report, /*asked=*/true), stderr);
     PrintWarning(gaps);
   } else {
     WriteFileAtomically(command.out, PredictionsCsv(model, outputs, command.columns, kept));
   }
   if (!to_stdout && !command.json_output.to_stdout()) {
-    PrintReport(answers.report, /*asked=*/true);
-    PrintNote(gaps);
+    PrintNotes(answers.Notes());
     fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
   nlohmann::json result = {

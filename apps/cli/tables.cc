@@ -15,14 +15,6 @@ namespace {
 
 constexpr size_t kMaxConfusionClasses = 30;
 constexpr size_t kShownDecisions = 20;
-constexpr size_t kShownNames = 6;
-
-// "columns: a, b", cut after a few.
-std::string ListText(const std::vector<std::string>& names, const std::string& what) {
-  const size_t shown = std::min(kShownNames, names.size());
-  return fmt::format("{}: {}{}", what, fmt::join(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown), ", "),
-                     shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
-}
 
 void PrintClasses(const ClassificationMetrics& metrics) {
   size_t width = 5;
@@ -81,39 +73,14 @@ std::string ActivationsText(const Network& network) {
   return text;
 }
 
-std::string LeftOutText(const LeftOut& left_out, int64_t rows, const std::string& what) {
-  return left_out.rows == 0 ? ""
-                            : fmt::format("{} of {} rows {}: a value is missing, the first in {}",
-                                          WithThousands(left_out.rows), WithThousands(rows), what, left_out.Where());
-}
-
-void PrintNote(const std::string& note) {
+void PrintNote(const std::string& note, std::FILE* to) {
   if (!note.empty()) {
-    PrintNote(stdout, "{}\n", note);
+    PrintNote(to, "{}\n", note);
   }
 }
 
-void PrintReport(const EncodeReport& report, bool asked, std::FILE* to) {
-  const auto print = [to](int64_t count, const char* what, const std::vector<std::string>& columns) {
-    if (count > 0) {
-      PrintNote(to, "{} {} ({})\n", WithThousands(count), Plural(count, what),
-                ListText(columns, Plural(std::ssize(columns), "column{s}")));
-    }
-  };
-  print(report.unseen_values, "value{s} of categories that training did not see became zeros", report.unseen_columns);
-  if (asked) {
-    std::string words;
-    for (const std::string& word : report.odd_words) {
-      words += fmt::format("{}'{}'", words.empty() ? "" : ", ", WithoutControls(Excerpt(word)));
-    }
-    const std::string what = fmt::format("cell{{s}} among numbers read as missing, like {}", words);
-    print(report.odd_values, what.c_str(), report.odd_columns);
-  }
-  print(report.filled_values, "missing value{s} filled in", report.filled_columns);
-  if (asked) {
-    print(report.far_values, "number{s} far outside of those of the training: the answers there are guesses",
-          report.far_columns);
-  }
+void PrintNotes(const std::vector<std::string>& notes, std::FILE* to) {
+  std::for_each(notes.begin(), notes.end(), [to](const std::string& note) { PrintNote(note, to); });
 }
 
 void PrintDecisions(const std::vector<ColumnDecision>& decisions) {
@@ -131,35 +98,6 @@ void PrintDecisions(const std::vector<ColumnDecision>& decisions) {
   if (decisions.size() > shown) {
     fmt::print("  ... and {} more (--json has all)\n", decisions.size() - shown);
   }
-}
-
-void PrintNewLabels(const EncodeReport& report) {
-  std::vector<std::pair<std::string, int64_t>> by_class;
-  std::string names;
-  for (const EncodeReport::NewLabel& label : report.new_labels) {
-    constexpr size_t kShown_bytes = 60;
-    if (names.size() < kShown_bytes) {
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", label.name);
-    } else if (!names.ends_with("...")) {
-      names += ", ...";
-    }
-    const auto same = [&](const auto& entry) { return entry.first == label.class_name; };
-    auto found = std::find_if(by_class.begin(), by_class.end(), same);
-    if (found == by_class.end()) {
-      found = by_class.insert(by_class.end(), {label.class_name, 0});
-    }
-    found->second += label.rows;
-  }
-  if (report.new_labels.empty()) {
-    return;
-  }
-  std::string counts;
-  for (const auto& [name, rows] : by_class) {
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", WithThousands(rows),
-                          name.empty() ? "of no class of the model, which can only be wrong" : "are " + name);
-  }
-  PrintNote(stdout, "{} values of the target are not in the training rows ({}); rows: {}\n", report.new_labels.size(),
-            names, counts);
 }
 
 nlohmann::json DecisionsJson(const std::vector<ColumnDecision>& decisions) {

@@ -57,18 +57,11 @@ void PrintStart(const TrainSession& session) {
              WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
              DurationText(session.load_seconds()));
   PrintDecisions(session.decisions());
-  PrintReport(session.encode_report(), /*asked=*/false);
-  if (const int64_t rows = session.left_out_rows(); rows > 0) {
-    PrintNote(stdout, "{} left out: a value is missing\n", WithThousands(rows) + Plural(rows, " row{s}"));
-  }
-  PrintNewLabels(session.encode_report());
+  PrintNotes(NotesOn(session));
   if (!LearnsByGradient(session.settings())) {
     fmt::print("method {}; {}\n", session.settings().method, session.backend().Describe());
     std::fflush(stdout);
     return;
-  }
-  if (!session.recipe_remark().empty()) {
-    PrintNote(stdout, "{}\n", session.recipe_remark());
   }
   fmt::print("network {} ({}), {} parameters, {}, loss {}, recipe {}; {}\n", network.ShapeText(),
              ActivationsText(network), WithThousands(network.parameter_count()), DTypeName(network.dtype()),

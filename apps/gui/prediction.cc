@@ -7,8 +7,7 @@
 #include <numeric>
 
 #include "lamina/backend/backends.h"
-#include "lamina/base/text.h"
-#include "lamina/data/files/csv.h"
+#include "lamina/base/error.h"
 #include "lamina/tune/profile.h"
 #include "number_text.h"
 #include "problem.h"
@@ -142,36 +141,11 @@ std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Mo
   return prediction;
 }
 
-std::vector<TypedColumn> TypedColumnsOf(const Model& model) {
-  const auto& fitted = model.preprocessor.inputs().columns();
-  std::vector<std::string> names;
-  std::transform(fitted.begin(), fitted.end(), std::back_inserter(names),
-                 [](const auto& column) { return column.name; });
-  std::vector<TypedColumn> typed;
-  for (const std::string& name : RowSourcesOf(model.preprocessor.derive(), names).value_or(names)) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    typed.push_back({name, found == names.end() ? nullptr : &fitted[static_cast<size_t>(found - names.begin())]});
-  }
-  return typed;
-}
-
 std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const Model>& model,
                                                     const std::vector<std::string>& values) {
-  std::string names;
-  std::string line;
-  const std::vector<TypedColumn> columns = TypedColumnsOf(*model);
-  for (size_t i = 0; i < values.size(); ++i) {
-    names += (i == 0 ? "" : ",") + CsvField(columns[i].name);
-    line += (i == 0 ? "" : ",") + CsvField(values[i]);
-  }
-  ReadOptions options;
-  options.header = Header::kYes;
-  options.separator = ',';
-  options.strict = true;  // who types can correct
-  model->preprocessor.AddTo(options);
-  Table table = ReadCsv(names + "\n" + (line.empty() ? "\"\"" : line) + "\n", "", options);
-  table.lines.clear();  // of a file that is none
+  const std::vector<std::string_view> cells(values.begin(), values.end());
   try {
+    Table table = TableOfCells(*model, cells, {.strict = true});  // who types can correct
     return Predict(model, table);
   } catch (const Error& error) {  // there is but one row
     std::string message = error.message();

@@ -10,6 +10,7 @@
 
 #include "lamina/data/files/table.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/cell_rows.h"
 #include "lamina/model/model.h"
 #include "lamina/model/predictions.h"
 #include "pictures.h"
@@ -49,16 +50,7 @@ QString OutputName(const Model& model);
 /// Error.
 std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Model>& model, const QString& path);
 
-/// A value that one row must have for an answer.
-struct TypedColumn {
-  std::string name;
-  const FittedColumn* fitted;  // of the model; null for a column that only derived ones are made from
-};
-/// The model's inputs, those that are derived as the columns they are made from; where they are derived from other
-/// rows, as they are.
-std::vector<TypedColumn> TypedColumnsOf(const Model& model);
-
-/// `values`: the text of each of TypedColumnsOf(model), in their order. Throws Error naming the column.
+/// `values`: the text of each of CellColumnsOf(model), in their order. Throws Error naming the column.
 std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const Model>& model,
                                                     const std::vector<std::string>& values);
 

@@ -24,9 +24,9 @@ namespace {
 constexpr int kAnswerPause_ms = 150;
 constexpr size_t kShownClasses = 3;
 
-bool HasColumns(const Table& table, const std::vector<TypedColumn>& columns) {
+bool HasColumns(const Table& table, const std::vector<CellColumn>& columns) {
   const std::vector<std::string> names = table.ColumnNames();
-  return std::all_of(columns.begin(), columns.end(), [&](const TypedColumn& column) {
+  return std::all_of(columns.begin(), columns.end(), [&](const CellColumn& column) {
     return std::find(names.begin(), names.end(), column.name) != names.end();
   });
 }
@@ -155,10 +155,10 @@ void TypedPanel::ShowModel() {
     return;
   }
   pictures_ = PicturesFor(shown_->preprocessor.inputs());
-  const std::vector<TypedColumn> columns = TypedColumnsOf(*shown_);
+  const std::vector<CellColumn> columns = CellColumnsOf(*shown_);
   table_->setRowCount(static_cast<int>(columns.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
-    const TypedColumn& typed = columns[static_cast<size_t>(i)];
+    const CellColumn& typed = columns[static_cast<size_t>(i)];
     const FittedColumn* column = typed.fitted;
     auto* name = new QTableWidgetItem(FromText(typed.name));
     name->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
@@ -221,7 +221,7 @@ void TypedPanel::TakeRow() {
   }
   const Table* table = &data->raw.main.train;
   Table derived;  // a copy with the model's derived columns, where it has some
-  const std::vector<TypedColumn> columns = TypedColumnsOf(*shown_);
+  const std::vector<CellColumn> columns = CellColumnsOf(*shown_);
   const QSignalBlocker blocker(table_);
   const auto problem = Attempt([&] {
     if (!HasColumns(*table, columns)) {

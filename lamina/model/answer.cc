@@ -9,18 +9,13 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/data/encode/report_text.h"
 
 namespace lamina {
 namespace {
-
-void RequireRawRows(const Model& model) {
-  if (model.preprocessor.inputs().count() == 0) {
-    throw Error(ErrorCode::kBadModel, "the model holds a bare network, without the encoding of raw rows",
-                {.remedy = "Use it through the library (Executor), or train it with lamina train."});
-  }
-}
 
 // Where each of `some` stands in `all`; both ascend alike.
 std::vector<int64_t> PlacesOf(std::span<const int64_t> some, std::span<const int64_t> all) {
@@ -53,19 +48,6 @@ Matrix Gather(const Matrix& from, std::span<const int64_t> rows) {
     }
   });
   return some;
-}
-
-// `kept`: some of `rows`, in their order.
-LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::span<const int64_t> kept,
-                  bool with_targets) {
-  LeftOut left_out;
-  left_out.rows = std::ssize(rows) - std::ssize(kept);
-  if (left_out.rows > 0) {
-    left_out.row = *std::mismatch(kept.begin(), kept.end(), rows.begin()).second;
-    left_out.at = bound.table().RowText(left_out.row);
-    left_out.column = bound.MissingColumn(left_out.row, with_targets);
-  }
-  return left_out;
 }
 
 void RequireFinite(const Table& table, std::span<const int64_t> rows, const Matrix& outputs) {
@@ -122,7 +104,40 @@ void Compare(const Model& model, const BoundTable& bound, const Matrix& raw, std
 
 }  // namespace
 
+LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::span<const int64_t> kept,
+                  bool with_targets) {
+  LeftOut left_out;
+  left_out.rows = std::ssize(rows) - std::ssize(kept);
+  if (left_out.rows > 0) {
+    left_out.row = *std::mismatch(kept.begin(), kept.end(), rows.begin()).second;
+    left_out.at = bound.table().RowText(left_out.row);
+    left_out.column = bound.MissingColumn(left_out.row, with_targets);
+  }
+  return left_out;
+}
+
+void RequireRawRows(const Model& model) {
+  if (model.preprocessor.inputs().count() == 0) {
+    throw Error(ErrorCode::kBadModel, "the model holds a bare network, without the encoding of raw rows",
+                {.remedy = "Use it through the library (Executor), or train it with lamina train."});
+  }
+}
+
 std::string LeftOut::Where() const { return fmt::format("{}, column '{}'", at, column); }
+
+std::string LeftOut::Note(int64_t all_rows, const std::string& what) const {
+  return rows == 0 ? ""
+                   : fmt::format("{} of {} rows {}: a value is missing, the first in {}", WithThousands(rows),
+                                 WithThousands(all_rows), what, Where());
+}
+
+std::vector<std::string> Answers::Notes() const {
+  std::vector<std::string> notes = NotesOn(report, /*asked=*/true);
+  if (without_answer.rows > 0) {
+    notes.push_back(without_answer.Note(std::ssize(rows), "have no answer"));
+  }
+  return notes;
+}
 
 bool Answers::has_answer(int64_t row) const { return !std::isnan(outputs.Row<double>(row)[0]); }
 

@@ -16,6 +16,8 @@
 
 namespace lamina {
 
+class BoundTable;  // data/encode/bound_table.h
+
 /// Whether the right answers that a table may hold are looked at.
 enum class Truth {
   kIgnored,
@@ -38,7 +40,14 @@ struct LeftOut {
 
   /// "line 3, column 'size'".
   std::string Where() const;
+  /// "2 of 40 rows have no answer: a value is missing, the first in line 3, column 'size'", with `what` of the rows; ""
+  /// if there is none.
+  std::string Note(int64_t all_rows, const std::string& what) const;
 };
+
+/// Of `rows` those that are not `kept`, which are some of them in their order.
+LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::span<const int64_t> kept,
+                  bool with_targets);
 
 /// What a model says to some rows of a table. Rows that the model leaves out (MissingPolicy::kDropRow) keep their
 /// place, without an answer.
@@ -59,7 +68,13 @@ struct Answers {
   std::vector<int64_t> scored_rows;      // which of the table those are
 
   bool has_answer(int64_t row) const;
+  /// What there is to be known of the answers, in sentences: values that are unseen, odd, filled in or far outside, and
+  /// rows without an answer.
+  std::vector<std::string> Notes() const;
 };
+
+/// Throws Error(kBadModel) for a network that is not fed from raw rows.
+void RequireRawRows(const Model& model);
 
 /// Reads what `path` names for this model: columns that the model knows as text are read so; of a folder of IDX files
 /// the rows of `part`, "test" or "train". Throws Error; kBadModel for a network that is not fed from raw rows.

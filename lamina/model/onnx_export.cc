@@ -252,7 +252,14 @@ class Exporter {
     }
     const std::string label = FreeName(taken_, "label");
     graph_.AddOutput(label, OnnxType::kString, 0);
-    graph_.NamedNode(label, "LabelEncoder", {index}, {{"keys_int64s", keys}, {"values_strings", names}},
+    // No class where the outputs are no numbers.
+    const int64_t columns[] = {1};
+    const std::string none =
+        Node("IsNaN", {graph_.Node("ReduceSum", {outputs, graph_.Vector(columns)}, {{"keepdims", int64_t{0}}})});
+    const int64_t no_class[] = {-1};
+    index = Node("Where", {none, graph_.Vector(no_class), index});
+    graph_.NamedNode(label, "LabelEncoder", {index},
+                     {{"keys_int64s", keys}, {"values_strings", names}, {"default_string", std::string()}},
                      OnnxGraph::kMlDomain);
   }
 

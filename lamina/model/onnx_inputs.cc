@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/text.h"
 #include "lamina/data/files/missing_marks.h"
+#include "lamina/data/files/text_numbers.h"
 #include "lamina/model/onnx_scaling.h"
 
 namespace lamina {
@@ -32,8 +35,12 @@ std::vector<std::string> MarkSpellings() {
     add(text);
   }
   add("NaN");
+  add(" ");
   return spellings;
 }
+
+constexpr const char* kTrue[] = {"true", "True", "TRUE", "1"};
+constexpr const char* kFalse[] = {"false", "False", "FALSE", "0"};
 
 class InputBuilder {
  public:
@@ -72,7 +79,7 @@ class InputBuilder {
       }
     }
     end_run();
-    return Joined(parts);
+    return missing_.empty() ? Joined(parts) : NaNWhereMissing(Joined(parts));
   }
 
  private:
@@ -85,6 +92,14 @@ class InputBuilder {
   }
   std::string Columns(const std::string& matrix, const std::vector<int64_t>& columns) {
     return Node("Gather", {matrix, graph_.Vector(columns)}, {{"axis", int64_t{1}}});
+  }
+  // A row that misses a text has no answer, as one that misses a number.
+  std::string NaNWhereMissing(const std::string& value) {
+    std::string count = missing_.front();
+    for (size_t i = 1; i < missing_.size(); ++i) {
+      count = Node("Add", {count, missing_[i]});
+    }
+    return Node("Where", {Node("Greater", {count, graph_.Scalar(dtype_, 0)}), graph_.Scalar(dtype_, kNaN), value});
   }
   std::string Joined(const std::vector<std::string>& parts) {
     return parts.size() == 1 ? parts.front() : Node("Concat", parts, {{"axis", int64_t{1}}});
@@ -164,9 +179,9 @@ class InputBuilder {
                   {.column = column.name, .remedy = "Train without the column (--drop, or --text leave-out)."});
     }
     graph_.AddInput(column.name, OnnxType::kString, 1);
-    std::vector<std::string> keys = column.categories;
-    std::vector<int64_t> values(keys.size());
-    std::iota(values.begin(), values.end(), int64_t{0});
+    std::vector<std::string> keys;
+    std::vector<int64_t> values;
+    AddCategories(column, keys, values);
     std::vector<std::string> gaps;  // how missing values are written
     for (const std::string& missing : MarkSpellings()) {
       if (std::find(column.categories.begin(), column.categories.end(), missing) == column.categories.end()) {
@@ -193,10 +208,46 @@ class InputBuilder {
       parts.push_back(
           Node("MatMul", {one_hot, Node("Reshape", {graph_.Vector(dtype_, encoded), graph_.Vector(as_column)})}));
     }
+    if (!fills_) {
+      FindMissing(column, gaps);
+    }
     if (column.indicates_missing) {
       const std::vector<int64_t> zero(gaps.size());
       parts.push_back(OneHot(Index(column, gaps, zero, -1), {0}, true));
     }
+  }
+
+  // Categories as they are written, and as MatchNames() takes them; of blanks at their ends only one each.
+  static void AddCategories(const FittedColumn& column, std::vector<std::string>& keys, std::vector<int64_t>& values) {
+    const auto add = [&](std::string_view key, int64_t value) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        keys.emplace_back(key);
+        values.push_back(value);
+      }
+    };
+    const auto count = std::ssize(column.categories);
+    bool only_truths = true;
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string& category = column.categories[static_cast<size_t>(i)];
+      add(category, i);
+      const std::string name(Trim(category));
+      for (const std::string& key : {name, " " + name, name + " ", " " + name + " "}) {  // ONNX cannot take blanks off
+        add(key, i);
+      }
+      only_truths = only_truths && ParseTruth(Trim(category)).has_value();
+    }
+    for (int64_t i = 0; only_truths && i < count; ++i) {
+      const bool truth = *ParseTruth(Trim(column.categories[static_cast<size_t>(i)]));
+      for (const char* key : truth ? kTrue : kFalse) {
+        add(key, i);
+      }
+    }
+  }
+
+  // Whether a row misses text that the model does not fill in: rows × 1 numbers, 1 or 0.
+  void FindMissing(const FittedColumn& column, const std::vector<std::string>& gaps) {
+    const std::vector<int64_t> zero(gaps.size());
+    missing_.push_back(OneHot(Index(column, gaps, zero, -1), {0}, true));
   }
 
   std::string Index(const FittedColumn& column, const std::vector<std::string>& keys,
@@ -217,7 +268,8 @@ class InputBuilder {
   OnnxGraph& graph_;
   const Preprocessor& preprocessor_;
   DType dtype_;
-  bool fills_;  // missing values
+  bool fills_;                        // missing values
+  std::vector<std::string> missing_;  // of text, a number each
 };
 
 }  // namespace

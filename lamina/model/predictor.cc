@@ -110,7 +110,7 @@ void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) con
   }
 }
 
-RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
+RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
     : shares_(model.shares), columns_(model.network.inputs()), targets_(static_cast<size_t>(model.network.outputs())) {
   RefuseNearest(model, "answers of single rows");
   for (int64_t i = 0; i < model.networks(); ++i) {
@@ -120,8 +120,11 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights)
   if (preprocessor.inputs().count() == 0) {
     return;
   }
-  encoder_.emplace(preprocessor);
-  columns_ = encoder_->columns();
+  takes_numbers_ = rows == Rows::kNumbers || RowEncoder::Accepts(preprocessor).ok;
+  if (takes_numbers_) {
+    encoder_.emplace(preprocessor);
+  }
+  columns_ = std::ssize(preprocessor.inputs().columns());
   quantiles_ = preprocessor.targets().OutputsOfTarget();
   for (size_t j = 0; j < targets_.size() && preprocessor.targets().task() == Task::kRegression; ++j) {
     targets_[j] = preprocessor.targets().ScalingOf(static_cast<int64_t>(j));
@@ -140,7 +143,7 @@ int64_t RowPredictor::scratch_bytes() const {
 }
 
 // As SumOfShares().
-void RowPredictor::PredictEncoded(const void* x, void* y, void* scratch) const noexcept {
+void RowPredictor::Compute(const void* x, void* y, void* scratch) const noexcept {
   const Predictor& first = predictors_.front();
   if (shares_.empty()) {
     first.PredictAt(x, y, scratch);
@@ -161,6 +164,24 @@ void RowPredictor::PredictEncoded(const void* x, void* y, void* scratch) const n
   });
 }
 
+// `y` is where the scratch of the predictors follows.
+template <class T>
+int64_t RowPredictor::Finish(const T* x, T* y, double* out) const noexcept {
+  Compute(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
+  const auto answer = [&](size_t j) { return targets_[j].Decode(static_cast<double>(y[j])); };
+  bool finite = true;
+  for (size_t j = 0; j < targets_.size(); ++j) {
+    finite = finite && std::isfinite(answer(j));
+  }
+  for (size_t j = 0; j < targets_.size() && finite; ++j) {
+    out[j] = answer(j);
+  }
+  for (size_t j = 0; finite && quantiles_ > 1 && j < targets_.size(); j += static_cast<size_t>(quantiles_)) {
+    std::sort(out + j, out + j + quantiles_);
+  }
+  return finite ? -1 : kNotFinite;
+}
+
 int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept {
   const Predictor& first = predictors_.front();
   return DispatchFloat(first.dtype(), [&]<class T>(T) -> int64_t {
@@ -172,20 +193,13 @@ int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& 
     } else {
       std::copy_n(row, columns_, x);
     }
-    T* const y = x + PaddedBytes(first.inputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T));
-    PredictEncoded(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
-    const auto answer = [&](size_t j) { return targets_[j].Decode(static_cast<double>(y[j])); };
-    bool finite = true;
-    for (size_t j = 0; j < targets_.size(); ++j) {
-      finite = finite && std::isfinite(answer(j));
-    }
-    for (size_t j = 0; j < targets_.size() && finite; ++j) {
-      out[j] = answer(j);
-    }
-    for (size_t j = 0; finite && quantiles_ > 1 && j < targets_.size(); j += static_cast<size_t>(quantiles_)) {
-      std::sort(out + j, out + j + quantiles_);
-    }
-    return finite ? -1 : kNotFinite;
+    return Finish<T>(x, x + PaddedBytes(first.inputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)), out);
+  });
+}
+
+int64_t RowPredictor::PredictEncoded(const void* x, double* out, PredictorScratch& scratch) const noexcept {
+  return DispatchFloat(dtype(), [&]<class T>(T) -> int64_t {
+    return Finish<T>(static_cast<const T*>(x), static_cast<T*>(scratch.data()), out);
   });
 }
 

@@ -75,10 +75,17 @@ class Predictor {
 /// Raw rows, as in the training data: a model with its preprocessing of number columns.
 class RowPredictor {
  public:
-  /// Weights as the model's file keeps them. Throws Error(kUnsupported) for a model with columns of text
-  /// (RowEncoder::Accepts), and as Predictor.
+  /// What rows hold that are asked for.
+  enum class Rows {
+    kNumbers,  // as lamina_predict; Error(kUnsupported) for a model with columns of text (RowEncoder::Accepts)
+    kEncoded,  // any model: only PredictEncoded() is called, or Predict() where takes_numbers()
+  };
+  /// Weights as the model's file keeps them. Throws Error as Predictor.
   explicit RowPredictor(const Model& model) : RowPredictor(model, model.weights) {}
-  RowPredictor(const Model& model, WeightStorage weights);
+  RowPredictor(const Model& model, WeightStorage weights, Rows rows = Rows::kNumbers);
+
+  bool takes_numbers() const { return takes_numbers_; }
+  DType dtype() const { return predictors_.front().dtype(); }
 
   /// Numbers in a row: the input columns in the order of training, targets and dropped columns left out.
   int64_t columns() const { return columns_; }
@@ -92,14 +99,19 @@ class RowPredictor {
   /// otherwise the column whose number is missing or too large, or kNotFinite, and `out` is left alone. Otherwise as
   /// Predictor::Predict.
   int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept;
+  /// The same of a row that is encoded (BoundTable::EncodeInputs): elements of dtype().
+  int64_t PredictEncoded(const void* x, double* out, PredictorScratch& scratch) const noexcept;
 
  private:
-  void PredictEncoded(const void* x, void* y, void* scratch) const noexcept;
+  void Compute(const void* x, void* y, void* scratch) const noexcept;
+  template <class T>
+  int64_t Finish(const T* x, T* y, double* out) const noexcept;
 
   std::vector<Predictor> predictors_;  // one a network of an ensemble
   std::vector<double> shares_;         // of them; empty: one network
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
+  bool takes_numbers_ = true;
   int64_t quantiles_ = 1;               // answers of a target, ascending
   std::vector<ColumnScaling> targets_;  // one an output; scales nothing for classes
 };

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "lamina/base/text.h"
+#include "lamina/data/encode/report_text.h"
+#include "lamina/train/method.h"
 
 namespace lamina {
 namespace {
@@ -165,6 +167,20 @@ std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
     texts.push_back("and so are other classes");
   }
   return texts;
+}
+
+std::vector<std::string> NotesOn(const TrainSession& session) {
+  std::vector<std::string> notes = NotesOn(session.encode_report(), /*asked=*/false);
+  if (const int64_t rows = session.left_out_rows(); rows > 0) {
+    notes.push_back(fmt::format("{} left out: a value is missing", WithThousands(rows) + Plural(rows, " row{s}")));
+  }
+  for (const std::string& note : {NewLabelsNote(session.encode_report()),
+                                  LearnsByGradient(session.settings()) ? session.recipe_remark() : std::string()}) {
+    if (!note.empty()) {
+      notes.push_back(note);
+    }
+  }
+  return notes;
 }
 
 std::span<const RemarkRow> RemarkTable() { return kRemarks; }

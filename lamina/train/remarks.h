@@ -10,6 +10,10 @@
 
 namespace lamina {
 
+/// What is to be known of the data before the first epoch, in sentences: values that are unseen or filled in, rows left
+/// out, classes that training does not have, another recipe than was asked for. Empty: nothing to say.
+std::vector<std::string> NotesOn(const TrainSession& session);
+
 /// One row a remark: its name for tests, and its sentence, empty where there is nothing to say.
 struct RemarkRow {
   std::string_view name;

@@ -29,6 +29,7 @@ from ._errors import (
     IoError,
     NotFoundError,
     ResourceError,
+    UnknownColumnError,
     UnsupportedError,
 )
 from ._functions import cdist, laplacian_kernel, layer, nearest
@@ -111,6 +112,7 @@ __all__ = [
     "RowModel",
     "SFSVCClassifier",
     "TrainResult",
+    "UnknownColumnError",
     "UnsupportedError",
     "__version__",
     "activations",

@@ -37,7 +37,11 @@ class BadModelError(Error, ValueError):
 
 
 class NotFoundError(Error, FileNotFoundError):
-    """A file, column or name that does not exist."""
+    """A file that does not exist."""
+
+
+class UnknownColumnError(Error, ValueError, LookupError):
+    """A column or class that the data do not have."""
 
 
 class IoError(Error, OSError):
@@ -73,7 +77,13 @@ def make(
     code: str, text: str, file: str, line: int, column: str, value: str, remedy: str, setting: str
 ) -> Error:
     """The exception for an error of the library; called by the extension module."""
-    error = _KINDS.get(code, Error)(text)
+    from ._words import in_python
+
+    kind = _KINDS.get(code, Error)
+    said = text.removeprefix(file)
+    if kind is NotFoundError and any(f" {name}" in said for name in ("column", "class")):
+        kind = UnknownColumnError
+    error = kind(in_python(text))
     error.code, error.file, error.line, error.column = code, file, line, column
-    error.value, error.remedy, error.setting = value, remedy, setting
+    error.value, error.remedy, error.setting = value, in_python(remedy), setting
     return error

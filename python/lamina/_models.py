@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from typing import Any
 
@@ -11,9 +12,11 @@ import numpy as np
 from . import _core
 from ._arrays import Array, threads_of
 from ._network import Network
-from ._tables import make_table
+from ._tables import as_columns, make_table
+from ._words import in_python
 
 PathLike = str | os.PathLike[str]
+_LOGGER = logging.getLogger("lamina")
 
 
 class Model:
@@ -82,24 +85,66 @@ class Model:
         """How it was trained: settings by their names, and what came out."""
         return dict(json.loads(self._core.training) or {})
 
-    def predict_outputs(self, table: Any, *, backend: str = "auto", threads: int | None = None) -> Array:
+    def _answers(
+        self, table: Any, backend: str, threads: int | None, missing: str, unseen: str, by_position: bool
+    ) -> dict[str, Any]:
+        options = (backend, threads_of(threads), missing, unseen, by_position)
+        if isinstance(table, (str, os.PathLike)):
+            answers: dict[str, Any] = self._core.predict_file(os.fspath(table), *options)
+        else:
+            answers = self._core.predict(make_table(as_columns(table)), *options)
+        for note in answers["notes"]:
+            _LOGGER.log(logging.INFO if " filled in (" in note else logging.WARNING, "%s", in_python(note))
+        return answers
+
+    def predict_outputs(
+        self,
+        table: Any,
+        *,
+        backend: str = "auto",
+        threads: int | None = None,
+        missing: str = "",
+        unseen: str = "",
+        by_position: bool = False,
+    ) -> Array:
         """What the network says to every row: (rows, outputs) in float64, regression in units of the targets.
 
         Parameters
         ----------
-        table : frame of pandas or polars, Arrow table, dict of columns, or 2-d array
-            Raw rows with the columns of training, by name in any order; arrays by place.
+        table : frame of pandas or polars, Arrow table, dict of columns, list of dicts, 2-d array; or the path of a file
+            Raw rows with the columns of training, by name in any order; arrays by place, with dates as days since 1970.
+            Texts are read as the program reads the cells of a file.
+        missing : str, optional
+            "error", "drop" (no answer to the row) or "mean"; as the model was trained where it is left out.
+        unseen : str, optional
+            "error" or "zero", of categories that training did not see; as the model was trained where it is left out.
+        by_position : bool
+            Take the columns in the order of the training data, whatever their names.
 
         Returns
         -------
         array, (rows, outputs)
             NaN for rows that the model leaves out because a value is missing.
+
+        Notes
+        -----
+        What the program tells beside its answers goes to the logger "lamina": values that training did not see, odd
+        cells and rows without an answer as warnings, what was filled in as information.
         """
-        outputs: Array = self._core.predict(make_table(table), backend, threads_of(threads))["outputs"]
+        outputs: Array = self._answers(table, backend, threads, missing, unseen, by_position)["outputs"]
         return outputs
 
-    def predict(self, table: Any, *, backend: str = "auto", threads: int | None = None) -> Array:
-        """The class of every row, or the values of the targets.
+    def predict(
+        self,
+        table: Any,
+        *,
+        backend: str = "auto",
+        threads: int | None = None,
+        missing: str = "",
+        unseen: str = "",
+        by_position: bool = False,
+    ) -> Array:
+        """The class of every row, or the values of the targets; parameters and notes as of `predict_outputs`.
 
         Returns
         -------
@@ -107,7 +152,7 @@ class Model:
             Classes have the type of the column that `lamina.train` was given, and None stands for rows without an answer.
             Models of files answer with names (str), and "" for such rows.
         """
-        answers = self._core.predict(make_table(table), backend, threads_of(threads))
+        answers = self._answers(table, backend, threads, missing, unseen, by_position)
         if self.classes:
             found: Array = answers["classes"].ravel()
             if self._class_values is None:

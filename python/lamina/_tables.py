@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import numbers
 from collections import Counter
 from typing import Any, Iterable
 
@@ -12,9 +13,34 @@ from . import _core
 from ._arrays import Array, as_array, with_type
 
 
+_MOST_EXACT = 2**53  # whole numbers below have a double each
+
+
 def is_table(data: Any) -> bool:
     """Whether ``data`` has named columns: a frame of pandas or polars, an Arrow table, a dict."""
     return isinstance(data, dict) or (hasattr(data, "columns") and not isinstance(data, np.ndarray))
+
+
+def as_columns(data: Any) -> Any:
+    """Rows as dict of columns: of a list of dicts, and of one dict of values, which is one row. Others as they are."""
+    if isinstance(data, (list, tuple)) and data and all(isinstance(row, dict) for row in data):
+        names = dict.fromkeys(name for row in data for name in row)
+        return {name: _cells([row.get(name) for row in data]) for name in names}
+    if isinstance(data, dict) and data and all(_is_value(value) for value in data.values()):
+        return {name: _cells([value]) for name, value in data.items()}
+    return data
+
+
+def _is_value(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bytes, bool, numbers.Number, datetime.date)) or np.ndim(value) == 0
+
+
+def _cells(values: list[Any]) -> Array:
+    """What stands there, not what NumPy makes of mixed types: 1 and "a" stay a number and a text."""
+    array = np.empty(len(values), object)
+    array[:] = values
+    kinds = {type(value) for value in values}
+    return np.array(values) if len(kinds) == 1 and kinds <= {int, float, str} else array
 
 
 def column_names(data: Any) -> list[str]:
@@ -42,6 +68,8 @@ def _values(column: Any) -> Array:
         column = column.to_numpy() if hasattr(column, "to_numpy") else column
     if hasattr(column, "iloc"):  # pandas: its own kinds of missing become NaN
         name = type(column.dtype).__name__
+        if name == "BooleanDtype":
+            return np.asarray(column.to_numpy(dtype=object, na_value=None))
         if name == "CategoricalDtype":  # text, whatever its categories are
             return np.array([None if value != value or value is None else str(value) for value in column.tolist()], object)
         if name == "DatetimeTZDtype":
@@ -90,7 +118,7 @@ def class_values(data: Any, target: str, classes: list[str]) -> Array | None:
         return None
     by_name: dict[str, Any] = {}
     for value in set(value for value in values.tolist() if not _is_missing(value)):
-        plain = isinstance(value, (bool, int, float))
+        plain = isinstance(value, (int, float)) and not isinstance(value, bool)
         by_name[str(int(value)) if plain and int(value) == value and values.dtype.kind != "O" else str(value)] = value
     if any(name not in by_name for name in classes) or all(isinstance(value, str) for value in by_name.values()):
         return None
@@ -119,7 +147,7 @@ def make_table(data: Any, source: str = "the table", extra: dict[str, Array] | N
     extra : dict, optional
         Columns to be added behind the others.
     """
-    table = _core.Table(source)
+    table = _core.Table(source, is_table(data))
     if not is_table(data):
         array = as_array(data, source)
         if array.ndim != 2:
@@ -129,13 +157,34 @@ def make_table(data: Any, source: str = "the table", extra: dict[str, Array] | N
         columns = _columns(data)
     refuse_doubles(data, source)
     for name, column in [*columns, *(extra or {}).items()]:
-        _add(table, name, _values(column))
+        named = is_table(data) and name not in (extra or {})
+        _add(table, name, _values(column), named, _is_category(column))
     return table
 
 
-def _add(table: _core.Table, name: str, values: Array) -> None:
+def _is_category(column: Any) -> bool:
+    return type(getattr(column, "dtype", None)).__name__ in ("CategoricalDtype", "Categorical", "Enum")
+
+
+def _as_texts(values: Array) -> Array:
+    """Booleans as files have them, and whole numbers of which a double would lose digits; others as they are."""
+    if values.dtype.kind == "b" or (
+        values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size
+        and (int(values.max()) > _MOST_EXACT or int(values.min()) < -_MOST_EXACT)
+    ):
+        return np.array([str(value) for value in values.tolist()], object)
+    if values.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in values):
+        huge = (isinstance(value, int) and abs(value) > _MOST_EXACT for value in values)
+        if any(huge) or any(isinstance(value, (bool, np.bool_)) for value in values):
+            return np.array([None if _is_missing(value) else str(value) for value in values], object)
+    return values
+
+
+def _add(table: _core.Table, name: str, values: Array, named: bool, stays_text: bool) -> None:
     if values.ndim != 1:
         raise ValueError(f"column {name!r} has {values.ndim} dimensions, 1 is needed")
+    if named:
+        values = _as_texts(values)
     if values.dtype.kind == "O":
         values = _dates_among(values)
     if values.dtype.kind == "m":  # a duration is a number of days
@@ -152,7 +201,7 @@ def _add(table: _core.Table, name: str, values: Array) -> None:
         if found is not None:
             table.add_numbers(name, found, "f64")
         else:
-            table.add_texts(name, *texts(values))
+            table.add_texts(name, *texts(values), stays_text)
     elif values.dtype.kind in "iufb":
         if values.dtype.kind == "u" and values.dtype.itemsize == 8 or values.dtype == np.longdouble:
             values = values.astype(np.float64)  # the next type that has their size

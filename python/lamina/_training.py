@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 from typing import Any, Callable, Iterator
 
 import numpy as np
 
 from . import _core
 from ._models import Model
-from ._tables import class_values, make_table
+from ._tables import as_columns, class_values, make_table
+from ._words import in_python
 
 
 _LOGGER = logging.getLogger("lamina")
@@ -81,8 +81,9 @@ class TrainResult:
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
     notes : list of str
-        What was decided without being asked for, in the program's words: the task, columns left out, values filled in; then the
-        remarks on the result. ``logging`` has them, too (logger "lamina"): decisions as information, remarks as warnings.
+        What was decided without being asked for, in the program's words: the task, columns left out, how many values
+        were filled in, unseen or left out; then the remarks on the result. ``logging`` has them, too (logger "lamina"):
+        decisions as information, remarks as warnings.
     """
 
     def __init__(
@@ -127,9 +128,11 @@ def train(
 
     Parameters
     ----------
-    data : frame of pandas or polars, Arrow table, dict of columns, 2-d array; or the path of a file (CSV, .xlsx, .ods, .npy)
-        Rows with their target. Text columns, dates and missing values are handled as the program does; columns of
-        numbers are not copied before they are encoded.
+    data : frame of pandas or polars, Arrow table, dict of columns, list of dicts, 2-d array; or the path of a file
+        (CSV, .xlsx, .ods, .npy).
+        Rows with their target. Texts are read as the program reads the cells of a file: dates, amounts such as
+        "$1,200" and marks of missing values are such. A pandas ``category``, or a column that ``text_columns`` names,
+        stays text. Columns of numbers are not copied before they are encoded.
     target : str or list of str, optional
         The column to be predicted; the last one where it is left out.
     test, validation : as ``data``, optional
@@ -155,6 +158,7 @@ def train(
     -----
     Ctrl-C ends the run after its current step with the model so far, stop_reason "interrupted".
     """
+    data, test, validation = as_columns(data), as_columns(test), as_columns(validation)
     texts = [] if target is None else [("target", _text(target))]
     texts += [(name.replace("_", "-"), _text(value)) for name, value in settings.items()]
     if isinstance(data, (str, os.PathLike)):
@@ -174,7 +178,7 @@ def train(
             return isinstance(said, (bool, np.bool_)) and bool(said)
 
     core, epochs, best, reason, evaluation, notes, remarks = _core.train(texts, *tables, call, on_progress)
-    notes, remarks = [_in_python(note) for note in notes], [_in_python(remark) for remark in remarks]
+    notes, remarks = [in_python(note) for note in notes], [in_python(remark) for remark in remarks]
     for note in notes:
         _LOGGER.log(logging.WARNING if ": warning: " in note else logging.INFO, "%s", note)
     for remark in remarks:
@@ -183,22 +187,6 @@ def train(
     if core.class_names and not isinstance(data, (str, os.PathLike)) and "class_map" not in settings:
         values = class_values(data, core.target_names[0], core.class_names)
     return TrainResult(Model(core, values), History(epochs, best), reason, json.loads(evaluation), [*notes, *remarks])
-
-
-def _in_python(text: str) -> str:
-    """The program's sentence with parameters of `train` in the place of flags: "--max-categories 5" is "max_categories=5"."""
-
-    def parameter(found: re.Match[str]) -> str:
-        name, value = found[1].replace("-", "_"), found[2]
-        if found[1] not in _core.setting_names():
-            return found[0]
-        try:
-            float(value)
-        except ValueError:
-            value = repr(value)
-        return f"{name}={value}"
-
-    return re.sub(r"--([a-z][a-z-]*) ([^\s,;:()]+)", parameter, text)
 
 
 def settings() -> list[str]:

@@ -13,6 +13,7 @@ void BindNetwork(nb::module_& module);
 void BindTraining(nb::module_& module);
 void BindClusters(nb::module_& module);
 void BindDirect(nb::module_& module);
+void BindTable(nb::module_& module);
 void BindModel(nb::module_& module);
 
 }  // namespace lamina::python

@@ -10,16 +10,20 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lamina/base/error.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/data/files/cells.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/onnx_export.h"
+#include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
 #include "lamina/train/remarks.h"
 #include "lamina/train/run_plan.h"
@@ -29,80 +33,82 @@
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
 #include "python/src/network_type.h"
+#include "python/src/py_table.h"
 
 namespace lamina::python {
 namespace {
 
 using nlohmann::json;
 
-// Keeps an array until the last table that views it is gone, on whatever thread.
-std::shared_ptr<const void> KeptAlive(const nb::object& array) {
-  return {array.inc_ref().ptr(), [](const void* object) {
-            const nb::gil_scoped_acquire lock;
-            nb::handle(static_cast<PyObject*>(const_cast<void*>(object))).dec_ref();
-          }};
-}
-
-void RequireRows(Table& table, const std::string& name, int64_t rows) {
-  if (!table.columns.empty() && table.rows != rows) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("column '{}' has {} rows, those before it {}", name, rows, table.rows));
-  }
-  table.rows = rows;
-}
-
-void AddNumbers(Table& table, const std::string& name, const nb::object& object, const std::string& dtype,
-                bool is_date) {
-  const InArray array = nb::cast<InArray>(object);
-  Column column;
-  column.dtype = ParseDType(dtype);
-  if (array.ndim() != 1 || static_cast<int64_t>(array.itemsize()) != DTypeSize_bytes(column.dtype)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("column '{}' is not a 1-d array of {}", name, dtype));
-  }
-  RequireRows(table, name, static_cast<int64_t>(array.shape(0)));
-  column.name = name;
-  column.is_date = is_date;
-  column.numbers = array.data();
-  column.stride = table.rows > 1 ? array.stride(0) : 1;
-  column.owner = KeptAlive(object);
-  table.columns.push_back(std::move(column));
-}
-
-void AddTexts(Table& table, const std::string& name, const InArray& codes, std::vector<std::string> categories) {
-  const auto* first = static_cast<const int32_t*>(
-      VectorOf(codes, DType::kI32, codes.ndim() == 1 ? static_cast<int64_t>(codes.shape(0)) : -1, "codes"));
-  Column column;
-  column.kind = ColumnKind::kText;
-  column.name = name;
-  column.codes.assign(first, first + codes.shape(0));
-  column.categories = std::move(categories);
-  for (const int32_t code : column.codes) {
-    if (code < -1 || code >= std::ssize(column.categories)) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("column '{}' has a code without a category", name),
-                  {.value = std::to_string(code)});
-    }
-  }
-  RequireRows(table, name, std::ssize(column.codes));
-  table.columns.push_back(std::move(column));
-}
-
 struct PyModel {
   Model model;
 };
 
-nb::dict Predict(const PyModel& self, Table& table, const std::string& backend_name, int threads) {
+// As the program's flags --missing, --unseen and --by-position.
+struct Asked {
+  std::string missing;
+  std::string unseen;
+  bool by_position = false;
+  bool csv = false;  // the answers as a file, too
+};
+
+nb::dict DictOf(const Model& model, Answers answers, bool csv) {
+  nb::dict result;
+  if (csv) {
+    result["csv"] = PredictionsCsv(model, answers.outputs, {});
+  }
+  result["notes"] = answers.Notes();
+  Matrix classes(std::ssize(answers.classes), 1, DType::kI32);
+  std::copy(answers.classes.begin(), answers.classes.end(), static_cast<int32_t*>(classes.data()));
+  result["classes"] = NumpyOf(std::move(classes));
+  result["outputs"] = NumpyOf(std::move(answers.outputs));
+  return result;
+}
+
+// `get`: the table, by the model and how texts are read.
+template <class Get>
+nb::dict Answer(const PyModel& self, const std::string& backend_name, int threads, const Asked& asked, const Get& get) {
   const Backend& backend = BackendOf(backend_name, threads);
   Answers answers;
   {
     const nb::gil_scoped_release unlocked;
-    answers = AnswerTable(self.model, backend, table, AllRowsOf(table));
+    std::optional<Model> other;
+    if (!asked.missing.empty() || !asked.unseen.empty()) {
+      other = self.model;
+      if (!asked.missing.empty()) {
+        other->preprocessor.set_missing(ParseMissing(asked.missing));
+      }
+      if (!asked.unseen.empty()) {
+        other->preprocessor.set_unseen(ParseUnseen(asked.unseen));
+      }
+    }
+    const Model& model = other ? *other : self.model;
+    auto&& table = get(model);
+    answers = AnswerTable(model, backend, table, AllRowsOf(table));
   }
-  nb::dict result;
-  result["outputs"] = NumpyOf(std::move(answers.outputs));
-  Matrix classes(std::ssize(answers.classes), 1, DType::kI32);
-  std::copy(answers.classes.begin(), answers.classes.end(), static_cast<int32_t*>(classes.data()));
-  result["classes"] = NumpyOf(std::move(classes));
-  return result;
+  return DictOf(self.model, std::move(answers), asked.csv);
+}
+
+nb::dict Predict(const PyModel& self, PyTable& table, const std::string& backend, int threads,
+                 const std::string& missing, const std::string& unseen, bool by_position) {
+  return Answer(self, backend, threads, {missing, unseen, by_position}, [&](const Model& model) -> Table& {
+    ReadOptions options;
+    if (!by_position) {
+      model.preprocessor.AddTo(options);
+    }
+    table.has_names = table.has_names && !by_position;
+    ReadAsCells(table, options, table.texts);
+    return table;
+  });
+}
+
+nb::dict PredictFile(const PyModel& self, const std::string& path, const std::string& backend, int threads,
+                     const std::string& missing, const std::string& unseen, bool by_position, bool csv) {
+  return Answer(self, backend, threads, {missing, unseen, by_position, csv}, [&](const Model& model) {
+    ReadOptions options;
+    options.by_position = by_position;
+    return ReadTableFor(model, path, options);
+  });
 }
 
 /// Input columns as numbers, without a target that matters.
@@ -110,20 +116,35 @@ struct Encoder {
   Preprocessor preprocessor;
 };
 
-std::unique_ptr<Encoder> FitEncoder(const Table& table, const std::string& target, const std::string& missing,
+std::vector<std::string> TextsOf(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) {
+    if (column.kind == ColumnKind::kText) {
+      names.push_back(column.name);
+    }
+  }
+  return names;
+}
+
+// Text is categories, whatever it looks like.
+std::unique_ptr<Encoder> FitEncoder(PyTable& table, const std::string& target, const std::string& missing,
                                     const std::string& unseen) {
   PreprocessOptions options;
   options.targets = {target};
   options.task = Task::kRegression;
   options.missing = ParseMissing(missing);
   options.unseen = unseen == "zero" ? UnseenPolicy::kZero : UnseenPolicy::kError;
+  ReadAsCells(table, {}, TextsOf(table));
   return std::make_unique<Encoder>(Encoder{Preprocessor::Fit(table, AllRowsOf(table), options)});
 }
 
-nb::object EncodeTable(const Encoder& self, const Table& table) {
+nb::object EncodeTable(const Encoder& self, PyTable& table) {
   Dataset encoded;
   {
     const nb::gil_scoped_release unlocked;
+    ReadOptions options;
+    self.preprocessor.AddTo(options);
+    ReadAsCells(table, options, TextsOf(table));
     encoded = BoundTable(self.preprocessor, table).EncodeInputs(AllRowsOf(table), DType::kF64);
   }
   return NumpyOf(std::move(encoded.features));
@@ -179,26 +200,53 @@ TrainSettings SettingsOf(const std::vector<std::pair<std::string, std::string>>&
   return settings;
 }
 
-// What the program prints before the first epoch: the task, and each decision with what decides otherwise.
-std::vector<std::string> NotesOn(const TrainSession& session) {
+// What the program prints before the first epoch: the task, each decision with what decides otherwise, what was met.
+std::vector<std::string> StartNotes(const TrainSession& session) {
   const TargetEncoder& targets = session.model().preprocessor.targets();
   const size_t classes = targets.class_names().size();
   std::vector<std::string> notes = {
       fmt::format("{}: {}", fmt::join(targets.names(), ", "),
                   classes > 0 ? fmt::format("classification, {} classes", classes) : std::string("regression"))};
   for (const ColumnDecision& decision : session.decisions()) {
-    notes.push_back(fmt::format("{}: {} (else {})", decision.column, decision.what, decision.otherwise));
+    notes.push_back(decision.Text());
   }
-  if (const int64_t rows = session.left_out_rows(); rows > 0) {
-    notes.push_back(fmt::format("{} rows left out: a value is missing", rows));
-  }
+  const std::vector<std::string> met = NotesOn(session);
+  notes.insert(notes.end(), met.begin(), met.end());
   return notes;
+}
+
+// The tables as files with the same cells would be read.
+RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyTable* test, const PyTable* validation) {
+  const DataSources sources = SourcesFrom(settings);
+  RawData raw;
+  raw.main.train = table;
+  ReadAsCells(raw.main.train, sources.read, table.texts);
+  ReadOptions others = sources.read;
+  for (const Column& column : raw.main.train.columns) {
+    others.known_columns.push_back(KnownColumnOf(column));
+  }
+  const auto read = [&](const PyTable* from, std::optional<Table>& to) {
+    if (from != nullptr) {
+      to = *from;
+      ReadAsCells(*to, others, from->texts);
+    }
+  };
+  read(test, raw.main.test);
+  read(validation, raw.validation);
+  DeriveColumns(raw.main.train, sources.derive);
+  for (std::optional<Table>* other : {&raw.main.test, &raw.validation}) {
+    if (other->has_value()) {
+      DeriveColumns(**other, sources.derive);
+    }
+  }
+  return raw;
 }
 
 /// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
 /// rows as JSON, the notes on what was decided, the remarks on the result.
-nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, const Table* table, const Table* test,
-                const Table* validation, const nb::object& on_epoch, const nb::object& on_progress) {
+nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, const PyTable* table,
+                const PyTable* test, const PyTable* validation, const nb::object& on_epoch,
+                const nb::object& on_progress) {
   TrainSettings settings = SettingsOf(texts);
   Interrupts interrupts;
   TrainCallbacks callbacks;
@@ -226,24 +274,9 @@ nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, c
     if (table == nullptr) {
       session = std::make_unique<TrainSession>(settings);
     } else {
-      RawData raw;
-      raw.main.train = *table;
-      if (test != nullptr) {
-        raw.main.test = *test;
-      }
-      if (validation != nullptr) {
-        raw.validation = *validation;
-      }
-      const DeriveOptions derive = SourcesFrom(settings).derive;
-      DeriveColumns(raw.main.train, derive);
-      for (std::optional<Table>* other : {&raw.main.test, &raw.validation}) {
-        if (other->has_value()) {
-          DeriveColumns(**other, derive);
-        }
-      }
-      session = std::make_unique<TrainSession>(settings, raw);
+      session = std::make_unique<TrainSession>(settings, RawDataOf(settings, *table, test, validation));
     }
-    notes = NotesOn(*session);
+    notes = StartNotes(*session);
     result = session->Run(callbacks);
     remarks = RemarksOn(*session, result);
     model->model = session->model();
@@ -274,19 +307,6 @@ std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string
 }  // namespace
 
 void BindModel(nb::module_& module) {
-  nb::class_<Table>(module, "Table", "Named columns of numbers or texts.")
-      .def(
-          "__init__",
-          [](Table* self, const std::string& source) {
-            new (self) Table();
-            self->source = source;
-          },
-          nb::arg("source"))
-      .def("add_numbers", &AddNumbers, nb::arg("name"), nb::arg("array"), nb::arg("dtype"), nb::arg("is_date") = false,
-           "A view of a 1-d array with any stride; NaN is missing.")
-      .def("add_texts", &AddTexts, nb::arg("name"), nb::arg("codes"), nb::arg("categories"), "Code -1 is missing.")
-      .def("__len__", [](const Table& self) { return self.rows; })
-      .def_prop_ro("columns", &Table::ColumnNames);
   nb::class_<Encoder>(module, "Encoder", "Tables as rows of numbers.")
       .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"), nb::arg("unseen"))
       .def_static(
@@ -314,7 +334,10 @@ void BindModel(nb::module_& module) {
              const std::string bytes = ToOnnx(self.model);
              return nb::bytes(bytes.data(), bytes.size());
            })
-      .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0)
+      .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
+           nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
+      .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
+           nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false, nb::arg("csv") = false)
       .def(
           "network",
           [](const PyModel& self) {

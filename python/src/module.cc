@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
   BindTraining(module);
   BindClusters(module);
   BindDirect(module);
+  BindTable(module);
   BindModel(module);
   module.def("version", &lamina::Version, "The library's version.");
   module.def("activations", &lamina::ActivationNames, "Names of activations.");

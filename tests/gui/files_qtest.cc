@@ -250,13 +250,13 @@ void FilesTest::EveryDerivedColumnIsPredicted() {
     QCOMPARE(prediction->answers.evaluation->samples, table.rows - gaps);
 
     std::vector<std::string> values;  // one row of it, typed: what it is derived from, unless that is other rows
-    const std::vector<TypedColumn> typed = TypedColumnsOf(*model);
-    for (const TypedColumn& column : typed) {
+    const std::vector<CellColumn> typed = CellColumnsOf(*model);
+    for (const CellColumn& column : typed) {
       values.push_back(CellText(table.columns[static_cast<size_t>(table.FindColumn(column.name))], 9).toStdString());
     }
     QCOMPARE(PredictValues(model, values)->Text(0), prediction->Text(9));
     const bool asks_for_derived =
-        std::any_of(typed.begin(), typed.end(), [](const TypedColumn& column) { return column.name == "made"; });
+        std::any_of(typed.begin(), typed.end(), [](const CellColumn& column) { return column.name == "made"; });
     QCOMPARE(asks_for_derived, function.argument == "[count]");
   }
 }

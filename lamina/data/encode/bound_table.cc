@@ -102,6 +102,14 @@ void CountOdd(std::span<const Column* const> columns, std::span<const int64_t> r
   }
 }
 
+bool AllAreMissing(const Table& table, const Column& column) {
+  int64_t row = 0;
+  while (row < table.rows && column.IsMissing(row)) {
+    ++row;
+  }
+  return row == table.rows;
+}
+
 void RequireImageSize(const Table& table, const InputEncoder& inputs) {
   if (table.is_image && inputs.image_height() > 0 &&
       (table.image_height != inputs.image_height() || table.image_width != inputs.image_width())) {
@@ -110,6 +118,19 @@ void RequireImageSize(const Table& table, const InputEncoder& inputs) {
                             table.image_width, inputs.image_height(), inputs.image_width()),
                 {.file = table.source, .remedy = "Bring the images to the size of the training data."});
   }
+}
+
+// Numbers for dates, or dates for numbers, would be days since 1970. Arrays have nothing but numbers.
+void RequireDates(const Table& table, const Column& column, const FittedColumn& fitted) {
+  if (!table.has_names || fitted.kind != ColumnKind::kNumber || column.kind != ColumnKind::kNumber ||
+      column.is_date == fitted.is_date || AllAreMissing(table, column)) {
+    return;
+  }
+  throw Error(ErrorCode::kBadData,
+              fitted.is_date ? "numbers where the training had dates" : "dates where the training had numbers",
+              {.file = table.source,
+               .column = column.name,
+               .remedy = fitted.is_date ? "Give dates, or text that is one." : "Give numbers."});
 }
 
 }  // namespace
@@ -124,8 +145,10 @@ BoundTable::BoundTable(const Preprocessor& preprocessor, const Table& table)
   }
   const std::vector<FittedColumn>& fitted = preprocessor.inputs().columns();
   for (size_t i = 0; i < inputs_.size(); ++i) {
+    RequireDates(table, *inputs_[i], fitted[i]);
     if (fitted[i].kind == ColumnKind::kNumber && inputs_[i]->kind == ColumnKind::kText) {
-      read_.push_back(std::make_unique<Column>(NumbersOfText(*inputs_[i], fitted[i].is_date, fitted[i].format)));
+      read_.push_back(std::make_unique<Column>(
+          NumbersOfText(*inputs_[i], fitted[i].is_date, fitted[i].format, fitted[i].IsFlag())));
       inputs_[i] = read_.back().get();
     }
   }

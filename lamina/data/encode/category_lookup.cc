@@ -3,10 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "lamina/base/text.h"
+#include "lamina/data/files/text_numbers.h"
 
 namespace lamina {
+namespace {
+
+std::optional<bool> TruthOf(std::string_view name) {
+  return name == "1" ? true : name == "0" ? false : ParseTruth(name);
+}
+
+}  // namespace
 
 CategoryView::CategoryView(const Column& column, std::span<const int64_t> rows) {
   if (column.kind == ColumnKind::kText) {
@@ -24,7 +33,7 @@ CategoryView::CategoryView(const Column& column, std::span<const int64_t> rows) 
     const double value = column.Number(row);
     const auto [entry, added] = code_of.try_emplace(value, static_cast<int32_t>(own_names_.size()));
     if (added) {
-      own_names_.push_back(NumberName(value));
+      own_names_.push_back(column.is_date ? DateText(value) : NumberName(value));
     }
     own_codes_[static_cast<size_t>(row)] = entry->second;
   }
@@ -58,18 +67,31 @@ std::vector<std::string> SortedNames(const CategoryView& view, std::span<const i
 std::vector<int32_t> MatchNames(const CategoryView& view, std::span<const std::string> known) {
   std::unordered_map<std::string_view, int32_t> by_name;
   std::unordered_map<double, int32_t> by_value;
+  std::optional<int32_t> truths[2];  // the places of "false" and "true"
+  bool only_truths = true;
   for (size_t i = 0; i < known.size(); ++i) {
-    by_name.try_emplace(known[i], static_cast<int32_t>(i));
+    const std::string_view name = Trim(known[i]);
+    by_name.try_emplace(name, static_cast<int32_t>(i));
+    if (const std::optional<bool> truth = ParseTruth(name)) {
+      truths[*truth ? 1 : 0] = truths[*truth ? 1 : 0].value_or(static_cast<int32_t>(i));
+    } else {
+      only_truths = false;
+    }
     const double value = view.from_numbers() ? ParseNumber(known[i]) : std::nan("");
     if (!std::isnan(value)) {
       by_value.try_emplace(value, static_cast<int32_t>(i));
     }
   }
   std::vector<int32_t> index;
-  for (const std::string& name : view.names()) {
+  for (const std::string& text : view.names()) {
+    const std::string_view name = Trim(text);
     const auto exact = by_name.find(name);
     if (exact != by_name.end()) {
       index.push_back(exact->second);
+      continue;
+    }
+    if (const std::optional<bool> truth = only_truths ? TruthOf(name) : std::nullopt) {
+      index.push_back(truths[*truth ? 1 : 0].value_or(-1));
       continue;
     }
     const auto equal = by_value.find(ParseNumber(name));  // an empty map for text; NaN is never found

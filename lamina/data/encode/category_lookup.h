@@ -12,8 +12,8 @@
 
 namespace lamina {
 
-/// A column as codes and names; a number column's distinct values become names. Views the column, which must
-/// outlive it.
+/// A column as codes and names; a number column's distinct values become names, those of dates as DateText(). Views the
+/// column, which must outlive it.
 class CategoryView {
  public:
   explicit CategoryView(const Column& column, std::span<const int64_t> rows);
@@ -36,8 +36,9 @@ class CategoryView {
 /// order.
 std::vector<std::string> SortedNames(const CategoryView& view, std::span<const int64_t> rows);
 
-/// Index in `known` for each name of `view`, -1 for unknown ones. Names made from numbers also match
-/// categories of equal value (7 and "007").
+/// Index in `known` for each name of `view`, -1 for unknown ones. Blanks at their ends do not count. Names made from
+/// numbers also match categories of equal value (7 and "007"). Where all categories are "true" or "false", whatever
+/// their letters, those words in other letters match, and 1 and 0.
 std::vector<int32_t> MatchNames(const CategoryView& view, std::span<const std::string> known);
 
 }  // namespace lamina

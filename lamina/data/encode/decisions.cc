@@ -96,6 +96,8 @@ void AddAlike(const std::string& first, const LeftOutColumn& left_out, int64_t c
 
 }  // namespace
 
+std::string ColumnDecision::Text() const { return fmt::format("{}: {} (else {})", column, what, otherwise); }
+
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options) {
   const TargetEncoder& targets = fitted.targets();

@@ -14,6 +14,9 @@ struct ColumnDecision {
   std::string column;
   std::string what;       // "left out: a different text in every row"
   std::string otherwise;  // the flag that decides otherwise, "--use id"
+
+  /// "id: left out: a different text in every row (else --use id)".
+  std::string Text() const;
 };
 
 /// In the order of the columns of `table`, which `fitted` was fitted on by `options`: what was left out, how numbers

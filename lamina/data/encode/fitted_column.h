@@ -110,6 +110,8 @@ struct FittedColumn {
     return (edges.empty() ? 1 : std::ssize(edges) - 1) + 2 * std::ssize(periods);
   }
   int64_t width() const { return value_width() + (indicates_missing ? 1 : 0); }
+  /// Numbers of which training saw 0 and 1 only.
+  bool IsFlag() const { return kind == ColumnKind::kNumber && !is_date && span && span->low == 0 && span->high == 1; }
   /// The category of values that are none; -1: there is no such input.
   int32_t other() const { return has_other ? static_cast<int32_t>(categories.size()) : -1; }
   /// How a number's inputs are computed from it, value_width() of them.

@@ -220,7 +220,7 @@ std::vector<std::string> Preprocessor::TextColumns() const {
 void Preprocessor::AddTo(ReadOptions& options) const {
   for (const std::vector<FittedColumn>* columns : {&inputs_.columns(), &targets_.columns()}) {
     for (const FittedColumn& column : *columns) {
-      options.known_columns.push_back({column.name, column.kind, column.is_date, column.format});
+      options.known_columns.push_back({column.name, column.kind, column.is_date, column.format, column.IsFlag()});
     }
   }
   options.answer_columns = targets_.names();

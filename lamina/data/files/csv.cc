@@ -161,7 +161,10 @@ void ApplyKnown(const std::vector<std::string>& names, const ReadOptions& option
       decide(it - names.begin(), known.kind == ColumnKind::kText ? FieldKind::kText
                                  : known.is_date                 ? FieldKind::kDate
                                                                  : FieldKind::kNumber);
-      ColumnFormat& format = plans[static_cast<size_t>(it - names.begin())].format;
+      CsvColumnPlan& plan = plans[static_cast<size_t>(it - names.begin())];
+      ColumnFormat& format = plan.format;
+      plan.is_flag = known.is_flag;
+      format.unit = known.format.unit;  // amounts in another one are none of the model's
       format.date_order = format.date_order == DateOrder::kAuto ? known.format.date_order : format.date_order;
     }
   }

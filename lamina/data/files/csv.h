@@ -17,8 +17,7 @@ inline constexpr int64_t kMostCsvColumns = 1'000'000;
 bool LooksLikeCsv(std::string_view start, std::string_view path);
 
 /// A table from text: UTF-8, or converted as options.encoding says (Table::encoding then tells from what).
-/// - Fields may be quoted ("" within is a quote; separators and line ends are allowed); others lose spaces at
-/// both ends.
+/// - Fields may be quoted ("" within is a quote; separators and line ends are allowed). All lose spaces at both ends.
 /// - Where the separator is a space, any number of them separates two fields.
 /// - A column is numbers or dates where 95 % of its cells that have a value are such. The other ones are missing
 /// values,

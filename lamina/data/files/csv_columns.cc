@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
@@ -62,6 +63,7 @@ CsvColumnBuilder::CsvColumnBuilder(std::string name, const CsvColumnPlan& plan, 
       kind_(plan.kind),
       format_(plan.format),
       decided_(plan.decided),
+      is_flag_(plan.is_flag),
       rules_(rules),
       categories_(rules.marks,
                   plan.is_answer ? CsvCategories::Missing::kMarksOfAnswers : CsvCategories::Missing::kMarks),
@@ -151,11 +153,11 @@ bool CsvColumnBuilder::ReadTextFast(CsvCursor& cursor) {
 void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
   const int64_t line = cursor.line();
   const std::string_view field = cursor.NextField();
+  const std::string_view text = TrimField(field);  // blanks at the ends never count, also not within quotes
   if (kind_ == FieldKind::kText) {
-    codes_.push_back(categories_.CodeOf(field));
+    codes_.push_back(categories_.CodeOf(text));
     return;
   }
-  const std::string_view text = TrimField(field);
   if (rules_.marks.Contains(text)) {
     ++missing_;
     Add(kNaN);
@@ -171,7 +173,7 @@ void CsvColumnBuilder::ReadSlow(CsvCursor& cursor) {
     if (kind_ == FieldKind::kText) {
       numbers_ = {};
       codes_.assign(rows_ - 1, -1);
-      codes_.push_back(categories_.CodeOf(field));
+      codes_.push_back(categories_.CodeOf(text));
       return;
     }
   }
@@ -199,7 +201,12 @@ bool CsvColumnBuilder::ParseNumber(std::string_view field, double& value) {
     return !LosesDigits(field, value);
   }
   NumberText number;
-  if (!ParseNumberText(field, format_.decimal, number) || !TakeUnit(number.unit)) {
+  if (!ParseNumberText(field, format_.decimal, number)) {
+    const std::optional<bool> truth = is_flag_ ? ParseTruth(field) : std::nullopt;
+    value = truth.value_or(false) ? 1 : 0;
+    return truth.has_value();
+  }
+  if (!TakeUnit(number.unit)) {
     return false;
   }
   marked_ = marked_ || number.has_decimals || number.has_groups;

@@ -23,6 +23,7 @@ struct CsvColumnPlan {
   ColumnFormat format;
   bool decided = false;    // whatever its other cells are
   bool is_answer = false;  // "none" and "-" are words of it
+  bool is_flag = false;    // "true" and "false" are 1 and 0
 };
 
 /// What all columns of a file have in common.
@@ -78,6 +79,7 @@ class CsvColumnBuilder {
   FieldKind kind_;  // kMissing: not known yet
   ColumnFormat format_;
   bool decided_;
+  bool is_flag_;
   CsvRules rules_;
   bool marked_ = false;                  // a number with a decimal mark or with groups was read the slow way
   static constexpr size_t kKept = 8192;  // numbers that wait to be written

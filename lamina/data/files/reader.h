@@ -22,6 +22,7 @@ struct KnownColumn {
   ColumnKind kind = ColumnKind::kNumber;
   bool is_date = false;
   ColumnFormat format = {};  // where a file does not show it
+  bool is_flag = false;      // its numbers are 0 and 1: "true" and "false" are such, too
 
   bool operator==(const KnownColumn&) const = default;
 };

@@ -20,15 +20,20 @@ namespace {
 
 bool IsPlainDigit(char c) { return c >= '0' && c <= '9'; }
 
-bool ParseCell(std::string_view cell, bool is_date, const ColumnFormat& format, double& value) {
+bool ParseCell(std::string_view cell, bool is_date, const ColumnFormat& format, bool is_flag, double& value) {
   if (is_date) {
     return ParseDate(cell, format.date_order, value);
   }
   if ((format.decimal == '.' || cell.find('.') == std::string_view::npos) && ParseWholeNumber(cell, value)) {
     return std::isfinite(value) && !LosesDigits(cell, value);
   }
+  if (const std::optional<bool> truth = is_flag ? ParseTruth(cell) : std::nullopt) {
+    value = *truth ? 1 : 0;
+    return true;
+  }
   NumberText number;
-  if (!ParseNumberText(cell, format.decimal, number) || (!number.unit.empty() && number.unit != format.unit)) {
+  if (!ParseNumberText(cell, format.decimal, number) ||
+      (!number.unit.empty() && !format.unit.empty() && number.unit != format.unit)) {
     return false;
   }
   value = number.value;
@@ -56,7 +61,18 @@ bool LosesDigits(std::string_view text, double value) {
   return std::all_of(text.begin(), text.end(), IsPlainDigit) && fmt::format("{:.0f}", std::abs(value)) != text;
 }
 
-Column NumbersOfText(const Column& text, bool is_date, const ColumnFormat& format) {
+std::optional<bool> ParseTruth(std::string_view text) {
+  constexpr std::string_view kWords[] = {"false", "true"};
+  for (const std::string_view word : kWords) {
+    if (std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                   [](char c, char lower) { return c == lower || (c | 0x20) == lower; })) {
+      return word == "true";
+    }
+  }
+  return std::nullopt;
+}
+
+Column NumbersOfText(const Column& text, bool is_date, const ColumnFormat& format, bool is_flag) {
   constexpr int32_t kNotOdd = -1;
   const MissingMarks marks;
   Column column;
@@ -65,7 +81,7 @@ Column NumbersOfText(const Column& text, bool is_date, const ColumnFormat& forma
   for (const std::string& category : text.categories) {
     const std::string_view cell = Trim(category);
     double value = kNaN;
-    const bool good = ParseCell(cell, is_date, format, value);
+    const bool good = ParseCell(cell, is_date, format, is_flag, value);
     const bool odd = !good && !marks.Contains(cell);
     odd_words.push_back(odd ? static_cast<int32_t>(column.odd.words.size()) : kNotOdd);
     if (odd) {

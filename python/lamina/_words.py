@@ -1,0 +1,40 @@
+"""The program's sentences with parameters of Python in the place of its flags."""
+
+from __future__ import annotations
+
+import re
+
+from . import _core
+
+# Words that may stand behind a flag without being its value.
+_NO_VALUES = frozenset(
+    (
+        "a all allows and are as be can cannot do does for from goes has have if in is it may means must needs no not"
+        " of on or out says takes than that the to was where which with"
+    ).split()
+)
+_OTHER = {"by-position": "by_position=True"}  # of Model.predict
+
+
+def in_python(text: str) -> str:
+    """The sentence: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
+
+    Flags without a parameter stay as they are.
+    """
+
+    def parameter(found: re.Match[str]) -> str:
+        flag, value = found[1], found[2]
+        if flag in _OTHER:
+            return _OTHER[flag] + ("" if value is None else f" {value}")
+        if flag not in _core.setting_names():
+            return found[0]
+        name = flag.replace("-", "_")
+        if value is None or value in _NO_VALUES:
+            return name if value is None else f"{name} {value}"
+        try:
+            float(value)
+        except ValueError:
+            value = repr(value)
+        return f"{name}={value}"
+
+    return re.sub(r"--([a-z][a-z-]*[a-z])(?: ([^\s,;:()]*[^\s,;:().?!]))?", parameter, text)

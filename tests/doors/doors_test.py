@@ -1,0 +1,245 @@
+"""One row, one answer: the same rows through every door give the same answers, or refusals in the same words.
+
+Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_PACKAGE_PYTHON (an interpreter
+that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of the package).
+"""
+
+import csv
+import json
+import math
+import os
+import re
+import subprocess
+import unittest
+
+from kinds import KINDS, asked_rows, rows_of
+from lamina_cli import SOURCE, CliTest, main, read_npy
+
+EXAMPLE, DOOR = os.environ.get("LAMINA_EXAMPLE", ""), os.environ.get("LAMINA_DOOR", "")
+FOLDER = os.path.join(SOURCE, "tests", "doors")
+RUN_ONNX = os.path.join(SOURCE, "tests", "cli", "run_onnx.py")
+HOWS = ["path", "pandas", "pandas, all text", "polars", "polars, all text", "dict", "rows", "rows of pandas"]
+EXPORTED = ("m", "m0")  # trained by the program and by rows in Python
+SETTINGS = {"recipe": "plain", "epochs": 3, "hidden": [8], "use": ["k"], "seed": 1, "dates": "days"}
+
+
+def has(python, module):
+    return (
+        bool(python)
+        and os.access(python, os.X_OK)
+        and not subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode
+    )
+
+
+PACKAGE = os.environ.get("LAMINA_PACKAGE_PYTHON", "")
+PACKAGE = PACKAGE if has(PACKAGE, "lamina") else ""
+ONNX = next(
+    (
+        python
+        for python in (os.environ.get("LAMINA_ONNX_PYTHON", ""), PACKAGE)
+        if has(python, "onnxruntime") and has(python, "onnx")
+    ),
+    "",
+)
+
+
+def said(text):
+    """A refusal without where it was met and without its remedy; a note without the place in a file."""
+    text = re.sub(r"^(lamina: error|predict|error): ", "", text.strip())
+    text = re.sub(r" in row \d+ \(counted from 0\)", "", text)
+    text = text[text.find("column '") :] if "column '" in text and ": " in text else text
+    return re.sub(r"\. .*$", "", text)
+
+
+def noted(notes):
+    place = lambda found: f"row {int(found[1]) - 2} (counted from 0)"  # noqa: E731
+    return sorted(re.sub(r"line (\d+)", place, note.removeprefix("note: ")) for note in notes if note)
+
+
+def flags(settings):
+    for name, value in settings.items():
+        yield "--" + name.replace("_", "-")
+        yield ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+class DoorsTest(CliTest):
+    def python(self, jobs):
+        done = subprocess.run(
+            [PACKAGE, "-B", os.path.join(FOLDER, "python_door.py")],
+            input=json.dumps(jobs),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def write_rows(self, name, rows):
+        with open(self.path(name), "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+
+    def program(self, model):
+        result = self.run_program("predict", model, "asked.csv", "--out", "answers.npy", "--probabilities")
+        if result.code != 0:
+            return {"error": result.err}
+        _, shape, values = read_npy(self.read("answers.npy", "rb"))
+        notes = [line for line in result.out.splitlines() if line.startswith("note: ")]
+        outputs = [list(values[i * shape[1] : (i + 1) * shape[1]]) for i in range(shape[0])]
+        answers = self.run_program("predict", model, "asked.csv").out.splitlines()[1:]
+        return {"outputs": outputs, "labels": [answer.strip('"') for answer in answers], "notes": notes}
+
+    def run_door(self, command, cells, labels):
+        done = subprocess.run(
+            [*command, *cells], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60
+        )
+        if done.returncode != 0:
+            return {"error": done.stderr}
+        rows = [line.split(",") for line in done.stdout.splitlines()]
+        named = labels and EXAMPLE in command
+        names = ["" if self.is_number(row[0]) else row[0] for row in rows]
+        outputs = [[float(field) for field in row[1 if name else 0 :]] for row, name in zip(rows, names)]
+        return {"outputs": outputs, "labels": names if named else None, "notes": done.stderr.splitlines()}
+
+    @staticmethod
+    def is_number(text):
+        try:
+            float(text)
+        except ValueError:
+            return False
+        return True
+
+    def onnx(self, model, kind):
+        exported = self.run_program("export", "--onnx", model, "-o", "net.onnx")
+        if exported.code != 0:
+            return {"refused": exported.err}
+        rows = asked_rows(kind)[1:]
+        if kind.text:
+            feeds = {"numbers": [[float(row[0])] for row in rows], "k": [[row[1]] for row in rows]}
+        else:
+            feeds = {"input": [[float(row[0]), number] for row, number in zip(rows, kind.numbers())]}
+        done = subprocess.run(
+            [ONNX, RUN_ONNX, "net.onnx"],
+            input=json.dumps(feeds),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        if "error" in result:
+            return {"error": result["error"]}
+        outputs = result["outputs"]
+        return {
+            "outputs": outputs.get("outputs") or outputs["prediction"],
+            "labels": outputs.get("label"),
+            "notes": None,
+        }
+
+    def doors(self, model, kind, by_python):
+        """Every door there is, by name, with what it says; `by_python`: what its doors said."""
+        cells = [cell for row in asked_rows(kind)[1:] for cell in row]
+        if EXAMPLE:
+            yield "C", self.run_door([EXAMPLE, "--text", model], cells, bool(kind.classes))
+        if DOOR:
+            yield "C++", self.run_door([DOOR, model], cells, False)
+        for how, result in by_python.items():
+            if "skipped" not in result:
+                yield f"Python, {how}", result
+        if ONNX and model in EXPORTED:
+            result = self.onnx(model, kind)
+            self.assertEqual("refused" in result, not kind.onnx, result)
+            if kind.onnx:
+                yield "ONNX", result
+
+    def assertSame(self, expected, got, what, tolerance=1e-5):
+        self.assertEqual("error" in expected, "error" in got, f"{what}: {got}, the program: {expected}")
+        if "error" in expected:
+            self.assertEqual(said(got["error"]), said(expected["error"]), what)
+            return
+        self.assertEqual(len(got["outputs"]), len(expected["outputs"]), what)
+        for i, (row, other) in enumerate(zip(got["outputs"], expected["outputs"])):
+            for one, two in zip(row, other):
+                same = (
+                    math.isnan(one) and math.isnan(two) or math.isclose(one, two, rel_tol=tolerance, abs_tol=tolerance)
+                )
+                self.assertTrue(same, f"{what}: row {i}: {row}, the program: {other}")
+        if got["labels"] is not None:
+            self.assertEqual([str(label) for label in got["labels"]], expected["labels"], what)
+        if got["notes"] is not None:
+            self.assertEqual(noted(got["notes"]), noted(expected["notes"]), what)
+
+    def check_model(self, model, kind, trained, by_python):
+        expected = self.program(model)
+        if kind.refused:
+            self.assertIn(kind.refused, expected.get("error", ""), expected)
+        else:
+            self.assertIn("outputs", expected, expected)
+            for part in kind.notes:
+                self.assertIn(part, "\n".join(expected["notes"]))
+        for door, got in self.doors(model, kind, by_python):
+            if door == "ONNX" and kind.refused:  # it has no words: no answer, or an error
+                bad = "error" in got or any(math.isnan(value) for row in got["outputs"] for value in row)
+                self.assertTrue(bad, f"trained by {trained}, asked through ONNX: {got}")
+                continue
+            self.assertSame(
+                expected, got, f"trained by {trained}, asked through {door}", 1e-5 if door != "ONNX" else 2e-3
+            )
+
+    def check_kind(self, kind):
+        self.write_rows("train.csv", rows_of(kind))
+        self.write_rows("asked.csv", asked_rows(kind))
+        settings = {**SETTINGS, **kind.settings}
+        self.train("train.csv", "--target", "y", "--model", "m", *flags(settings))
+        trained = {"m": "the program"}
+        said_by_python = {}
+        if PACKAGE:
+            hows = ["rows", "path", "pandas, all text"] + ([] if kind.pandas_changes_it else ["pandas"])
+            trained.update({f"m{i}": how for i, how in enumerate(hows)})
+            jobs = [
+                {"data": "train.csv", "how": how, "target": "y", "settings": settings, "model": f"m{i}"}
+                for i, how in enumerate(hows)
+            ]
+            jobs += [{"model": model, "data": "asked.csv", "hows": HOWS} for model in trained]
+            said_by_python = dict(zip(trained, self.python(jobs)[len(hows) :]))
+        for model, by in trained.items():
+            self.check_model(model, kind, by, said_by_python.get(model, {}))
+
+
+def _add(name, kind):
+    def test(self):
+        self.check_kind(kind)
+
+    test.__doc__ = name
+    setattr(DoorsTest, "test_" + re.sub(r"\W+", "_", name), test)
+
+
+for _name, _kind in KINDS.items():
+    _add(_name, _kind)
+
+
+class AllDoorsTest(unittest.TestCase):
+    """Says which doors are not there."""
+
+    def test_C(self):
+        if not EXAMPLE:
+            self.skipTest("C: the examples were not built (LAMINA_EXAMPLE)")
+
+    def test_Cpp(self):
+        if not DOOR:
+            self.skipTest("C++: the door was not built (LAMINA_DOOR)")
+
+    def test_python(self):
+        if not PACKAGE:
+            self.skipTest("Python: no interpreter has the package (LAMINA_PACKAGE_PYTHON)")
+
+    def test_onnx(self):
+        if not ONNX:
+            self.skipTest("ONNX: no interpreter has onnx and onnxruntime (LAMINA_ONNX_PYTHON)")
+
+
+if __name__ == "__main__":
+    main()
