@@ -182,7 +182,7 @@ void ReadToml(const std::string& path, Settings& settings) {
     known.emplace_back(row.name);
     const toml::node* node = table.get(row.name);
     if constexpr (std::is_same_v<std::remove_reference_t<decltype(field)>, std::string>) {
-      if (node != nullptr && node->is_boolean() && row.TakesYesAndNo()) {  // from before it had "auto"
+      if (node != nullptr && node->is_boolean() && row.was_switch) {  // from before it had "auto"
         field = *node->value<bool>() ? "yes" : "no";
         return;
       }

@@ -97,9 +97,9 @@ QStringList FilePrediction::FarInputs(int64_t row) const {
     const FittedColumn& fitted = model->preprocessor.inputs().columns()[i];
     const Column& column = table.columns[static_cast<size_t>(input_columns[i])];
     if (column.kind == ColumnKind::kNumber && IsFar(fitted, column.Number(row))) {
+      const auto text = [&](double value) { return fitted.is_date ? FromText(DateText(value)) : NumberText(value); };
       far << QObject::tr("%1 = %2 is far outside the values of the training, %3 to %4")
-                 .arg(FromText(fitted.name), NumberText(column.Number(row)), NumberText(fitted.span->low),
-                      NumberText(fitted.span->high));
+                 .arg(FromText(fitted.name), text(column.Number(row)), text(fitted.span->low), text(fitted.span->high));
     }
   }
   return far;

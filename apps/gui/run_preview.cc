@@ -91,8 +91,8 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
       {"output-activation", layers.back().activation.Text()},
       {"learning-rate", NumberName(options.rule.learning_rate)},
       {"weight-decay", NumberName(options.rule.weight_decay)},
-      {"patience", std::to_string(options.patience)},
-      {"patience-waves", std::to_string(options.patience_waves)},
+      {"patience", options.patience > 0 ? std::to_string(options.patience) : "never"},
+      {"patience-waves", options.patience_waves > 0 ? std::to_string(options.patience_waves) : "never"},
       {"epochs", std::to_string(options.epochs)},
       {"batch", std::to_string(options.batch)},
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};

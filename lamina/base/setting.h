@@ -2,7 +2,6 @@
 // TOML, JSON, checks, searches and the window's fields are made from the rows.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -102,6 +101,7 @@ struct SettingFacts {
   bool commas = false;                                              // an element of the list has commas of its own
   std::vector<std::string> (*reads)(const std::string&) = nullptr;  // the files that its text names
   bool writes = false;                                              // its text is a file to be written
+  bool was_switch = false;  // files from before it had "auto" hold true and false for "yes" and "no"
   /// Its help in one line, for one of the few that most people set (`-h`, the window's Basic); null: another one.
   const char* basic = nullptr;
 };
@@ -118,11 +118,6 @@ struct Setting : SettingFacts<S> {
 
   SettingKind kind() const { return static_cast<SettingKind>(field.index()); }
   bool HasEffect(const S& settings) const { return this->effect == nullptr || this->effect(settings); }
-  /// Whether "yes" and "no" are choices beside others.
-  bool TakesYesAndNo() const {
-    const std::vector<std::string> known = this->choices == nullptr ? std::vector<std::string>() : this->choices();
-    return std::find(known.begin(), known.end(), "yes") != known.end();
-  }
   bool IsFile() const { return this->reads != nullptr || this->writes; }
 };
 

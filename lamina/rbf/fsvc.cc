@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "lamina/backend/staged_layer.h"
@@ -24,6 +26,9 @@ constexpr double kMostShare = 0.6;    // and more than kManyCentres only up to a
 constexpr double kMostShareOfMany = 0.1;
 constexpr int64_t kManyCentres = 4096;
 constexpr int64_t kHeldOut = 5;  // every fifth row answers where there are no validation rows
+constexpr int64_t kEnoughToJudge =
+    2000;  // validation rows; where they are fewer, training rows are judged by folds, too
+constexpr int64_t kJudgingFolds = 3;
 constexpr int kMostHalvings = 40;
 constexpr double kRefinements[] = {0.5, 0.25, 0.125};  // steps, in powers of 2, to either side of the best radius
 constexpr double kOverlaps[] = {0.5, 2, 4};            // times that of the options
@@ -279,10 +284,11 @@ class RadiusFinder {
   RadiusFinder(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
                const Backend& backend)
       : train_(train), validation_(validation), classes_(classes), options_(std::move(options)), backend_(backend) {
-    const auto rows = static_cast<double>(train.size());
-    fewest_ = static_cast<int64_t>(std::ceil(kLeastShare * rows));
-    const auto of_few = std::min(static_cast<int64_t>(kMostShare * rows), kManyCentres);
-    options_.novelty.most_centres = std::max({of_few, static_cast<int64_t>(kMostShareOfMany * rows), 2 * classes});
+    fewest_ = static_cast<int64_t>(std::ceil(kLeastShare * static_cast<double>(train.size())));
+    options_.novelty.most_centres = MostCentres(train.size());
+    if (validation.size() < kEnoughToJudge) {
+      MakeFolds();
+    }
   }
 
   RadiusSearch Run(bool any_overlap) {
@@ -315,7 +321,56 @@ class RadiusFinder {
   }
 
  private:
+  struct Fold {
+    Dataset others;
+    Dataset held_out;
+  };
+
   bool Stopped() const { return options_.novelty.stop_requested && options_.novelty.stop_requested(); }
+
+  int64_t MostCentres(int64_t rows) const {
+    const auto count = static_cast<double>(rows);
+    return std::max({std::min(static_cast<int64_t>(kMostShare * count), kManyCentres),
+                     static_cast<int64_t>(kMostShareOfMany * count), 2 * classes_});
+  }
+
+  // None where a class would be missing in one of them.
+  void MakeFolds() {
+    for (int64_t fold = 0; fold < kJudgingFolds; ++fold) {
+      std::vector<int64_t> kept;
+      std::vector<int64_t> held_out;
+      for (int64_t row = 0; row < train_.size(); ++row) {
+        (row % kJudgingFolds == fold ? held_out : kept).push_back(row);
+      }
+      folds_.push_back({ChosenRows(train_, kept), ChosenRows(train_, held_out)});
+      const std::vector<int32_t>& labels = folds_.back().others.labels;
+      if (std::ssize(std::set<int32_t>(labels.begin(), labels.end())) < classes_) {
+        folds_.clear();
+        return;
+      }
+    }
+  }
+
+  // Share of the validation rows that are right, and of the training rows by the networks of the others where there are
+  // folds; none where a fold has too many centres.
+  std::optional<double> Judge(const Network& network) const {
+    const auto rows_right = [&](const Network& answering, const Dataset& rows) {
+      return AccuracyOf(answering, rows, backend_) * static_cast<double>(rows.size());
+    };
+    double right = rows_right(network, validation_);
+    auto rows = static_cast<double>(validation_.size());
+    for (const Fold& fold : folds_) {
+      FsvcOptions options = options_;
+      options.novelty.most_centres = MostCentres(fold.others.size());
+      const FsvcResult result = TrainFsvc(fold.others, classes_, options, backend_);
+      if (!result.complete) {
+        return std::nullopt;
+      }
+      right += rows_right(result.network, fold.held_out);
+      rows += static_cast<double>(fold.held_out.size());
+    }
+    return right / rows;
+  }
 
   void Refine() {
     for (const double step : kRefinements) {
@@ -334,30 +389,20 @@ class RadiusFinder {
     options_.novelty.activation = options_.novelty.activation.WithRadius(radius);
     options_.novelty.overlap = overlap;
     const FsvcResult result = TrainFsvc(train_, classes_, options_, backend_);
-    if (result.complete) {
-      search_.trials.push_back({radius, overlap, result.centres, AccuracyOf(result.network, validation_, backend_)});
+    if (const std::optional<double> accuracy = result.complete ? Judge(result.network) : std::nullopt) {
+      search_.trials.push_back({radius, overlap, result.centres, *accuracy});
     }
     return result.centres;
   }
 
-  // The one of fewest centres whose accuracy is the highest, give or take its standard error; of those with enough
-  // centres, where there are such.
+  // The most accurate one, of those with enough centres where there are such; of equal ones that with the fewest.
   RadiusTrial Best() const {
-    const auto enough = [&](const RadiusTrial& trial) { return trial.centres >= fewest_; };
-    const bool any = std::any_of(search_.trials.begin(), search_.trials.end(), enough);
-    double highest = 0;
-    for (const RadiusTrial& trial : search_.trials) {
-      highest = !any || enough(trial) ? std::max(highest, trial.accuracy) : highest;
-    }
-    const double error = std::sqrt(highest * (1 - highest) / static_cast<double>(validation_.size()));
     RadiusTrial best;
     for (const RadiusTrial& trial : search_.trials) {
-      const bool good = (!any || enough(trial)) && trial.accuracy >= highest - error;
-      const bool smaller =
-          trial.centres < best.centres || (trial.centres == best.centres && trial.accuracy > best.accuracy);
-      if (good && (best.centres == 0 || smaller)) {
-        best = trial;
-      }
+      const auto rank = [&](const RadiusTrial& each) {
+        return std::tuple(each.centres >= fewest_, each.accuracy, -each.centres);
+      };
+      best = best.centres == 0 || rank(trial) > rank(best) ? trial : best;
     }
     return best;
   }
@@ -368,6 +413,7 @@ class RadiusFinder {
   FsvcOptions options_;
   const Backend& backend_;
   int64_t fewest_ = 0;
+  std::vector<Fold> folds_;
   RadiusSearch search_;
 };
 

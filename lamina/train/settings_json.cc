@@ -75,7 +75,7 @@ TrainSettings TrainSettingsFromJson(const json& node) {
   VisitSettings(settings, [&]<class T>(const auto& row, T& field) {
     const auto it = node.find(row.name);
     if constexpr (std::is_same_v<T, std::string>) {
-      if (it != node.end() && it->is_boolean() && row.TakesYesAndNo()) {  // from before it had "auto"
+      if (it != node.end() && it->is_boolean() && row.was_switch) {  // from before it had "auto"
         field = it->template get<bool>() ? "yes" : "no";
         return;
       }

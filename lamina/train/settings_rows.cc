@@ -75,7 +75,8 @@ std::vector<Row> DataRows() {
           {.of_columns = true}),
       Row("select", &S::select,
           "Which columns of numbers are inputs: all; telling: those that tell of the target by themselves in the "
-          "training rows (F test, one false one in ten); auto: telling where there are more of them than training rows",
+          "training rows (F test, one false one in ten); auto: telling where there are more than twice as many of them "
+          "as training rows",
           {.choices = &Names<kSelections>, .of_columns = true}),
       Row("task", &S::task, "auto, classification or regression; auto: by the values of the target",
           {.choices = &Names<kTasks>, .trials = kSame, .basic = "classification or regression; auto: by the target"}),
@@ -116,7 +117,8 @@ std::vector<Row> DataRows() {
           "auto: where they are a hundredth of 500 rows or more",
           {.choices = &Names<kHeaders>,
            .effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
-           .effect_text = "Where missing values are filled in"}),
+           .effect_text = "Where missing values are filled in",
+           .was_switch = true}),
       Row("unseen", &S::unseen,
           "Categories that training did not see: zero (all zeros, counted; such classes count as wrong) or error",
           {.choices = &Names<kUnseen>}),

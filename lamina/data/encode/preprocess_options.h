@@ -20,8 +20,8 @@ enum class Scaling { kAuto, kNone, kStandardize, kMinMax, kLog, kRobust, kSize }
 enum class NumberEncoding { kScaled, kPiecewise };
 /// kCalendar: beside the day, where in the year, the week and the day it is, as sine and cosine.
 enum class DateEncoding { kDays, kCalendar };
-/// Which number columns are inputs. kTelling: without ColumnsThatTellNothing(); kAuto: so where there are more of them
-/// than training rows.
+/// Which number columns are inputs. kTelling: without ColumnsThatTellNothing(); kAuto: so where there are more
+/// than twice as many of them as training rows.
 enum class ColumnSelection { kAll, kTelling, kAuto };
 /// Of free text (IsFreeText()). kHash: its words and pairs of neighbouring words, in so many buckets by their hash.
 enum class TextEncoding { kLeaveOut, kHash };

@@ -23,6 +23,8 @@ constexpr Named<MissingPolicy> kMissingPolicies[] = {{"error", MissingPolicy::kE
                                                      {"median", MissingPolicy::kMedian}};
 constexpr Named<UnseenPolicy> kUnseenPolicies[] = {{"error", UnseenPolicy::kError}, {"zero", UnseenPolicy::kZero}};
 
+constexpr int64_t kWide = 2;  // columns of numbers a training row
+
 struct Roles {
   std::vector<int64_t> inputs;
   std::vector<int64_t> targets;
@@ -110,7 +112,7 @@ void Select(const Table& table, std::span<const int64_t> rows, const PreprocessO
   std::copy_if(roles.inputs.begin(), roles.inputs.end(), std::back_inserter(judged), [&](int64_t position) {
     return table.columns[static_cast<size_t>(position)].kind == ColumnKind::kNumber;
   });
-  const bool wide = std::ssize(judged) > std::ssize(rows);
+  const bool wide = std::ssize(judged) > kWide * std::ssize(rows);
   if (options.select == ColumnSelection::kAll || (options.select == ColumnSelection::kAuto && !wide) ||
       table.is_image || roles.targets.size() != 1) {
     return;
