@@ -28,7 +28,7 @@ def has_terminals():
 
 @unittest.skipUnless(has_terminals(), "terminal: the system gives no pseudo-terminal")
 class TerminalTest(CliTest):
-    def on_terminal(self, *arguments, columns=120, interrupt_after=None):
+    def on_terminal(self, *arguments, columns=120, interrupt_after=None, **variables):
         """(exit code, everything a terminal of that width was sent); Ctrl-C is typed when `interrupt_after` was seen."""
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
@@ -42,7 +42,8 @@ class TerminalTest(CliTest):
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=slave, stdout=slave, stderr=slave,
+        environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", **variables}
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=slave, stdout=slave, stderr=slave, env=environment,
                                    preexec_fn=own_terminal)
         os.close(slave)
         self.addCleanup(process.wait)
@@ -97,6 +98,13 @@ class TerminalTest(CliTest):
                                       "--output-activation", "identity")
         self.assertEqual(code, 1, text)
         self.assertTrue(self.visible(text)[-2].startswith("lamina: error: training diverged"), self.visible(text))
+
+    def test_colours_where_they_are_wanted(self):
+        red = "\033[1;31mlamina: error:\033[0m no.csv"
+        self.assertIn(red, self.on_terminal("train", "no.csv", NO_COLOR="")[1])
+        for variables in ({}, {"NO_COLOR": "", "TERM": "dumb"}):
+            self.assertIn("\r\nlamina: error: no.csv", "\r\n" + self.on_terminal("train", "no.csv", **variables)[1])
+        self.assertIn("\033[1mData\033[0m:", self.on_terminal("train", "--help", NO_COLOR="")[1])
 
     def test_quiet_on_a_terminal(self):
         self.assertEqual(self.on_terminal(*TRAIN, "--quiet"), (0, ""))

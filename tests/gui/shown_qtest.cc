@@ -262,7 +262,10 @@ void ShownTest::PoorResultsAreNoSuccess() {
 void ShownTest::ASearchFindsAndUsesTheBest() {
   QVERIFY(Load(Digits()));
   SmallRun(3);
-  window().document().Edit([](TrainSettings& settings) { settings.epochs = 4; });
+  window().document().Edit([](TrainSettings& settings) {
+    settings.epochs = 4;
+    settings.recipe = "plain";
+  });
   QVERIFY(Settled());
   window().ShowPage(Page::kSearch);
   const auto values = window().findChildren<QLineEdit*>(QStringLiteral("search.values"));
@@ -282,7 +285,7 @@ void ShownTest::ASearchFindsAndUsesTheBest() {
   QVERIFY2(Notice().contains(QStringLiteral("search")), "one at a time");
   QVERIFY(QTest::qWaitFor([&] { return !worker.active(); }, kPatience_ms));
   const QAbstractItemModel& trials = *Find<QTableView>("search.trials")->model();
-  QCOMPARE(trials.rowCount(), 4);
+  QCOMPARE(trials.rowCount(), 5);
   QCOMPARE(trials.headerData(0, Qt::Horizontal).toString(), QStringLiteral("Learning rate"));
   const auto accuracy = [&](int row) {
     return trials.index(row, 4).data().toString().section(QLatin1Char(' '), 0, 0).toDouble();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/train/settings_text.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
 
