@@ -31,10 +31,11 @@ nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neu
     const nb::gil_scoped_release unlocked;
     const LayerSpec spec = ParseNeuron(neuron);
     FsvcOptions options{{spec.synapse, spec.activation}, by_class, learning_rate, epochs};
-    options.novelty.overlap = overlap > 0 ? overlap : options.novelty.overlap;
+    const bool any_overlap = overlap == 0;
+    options.novelty.overlap = any_overlap ? options.novelty.overlap : overlap;
     options.novelty.stop_requested = [&] { return interrupts.Stop(); };
     if (radius == 0) {
-      const RadiusSearch search = FindRadius(train, Dataset{}, classes, options, overlap == 0, backend);
+      const RadiusSearch search = FindRadius(train, Dataset{}, classes, options, any_overlap, backend);
       radius = search.radius;
       options.novelty.overlap = search.overlap;
     }
@@ -42,11 +43,12 @@ nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neu
       options.novelty.activation = options.novelty.activation.WithRadius(radius);
       result = TrainFsvc(train, classes, options, backend);
     }
+    overlap = options.novelty.overlap;
   }
   if (interrupts.Finish() || !result.complete) {
     return nb::none();
   }
-  return nb::make_tuple(PyNetwork{std::move(result.network)}, radius, options.novelty.overlap);
+  return nb::make_tuple(PyNetwork{std::move(result.network)}, radius, overlap);
 }
 
 Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons, bool fit_radius,
