@@ -26,6 +26,7 @@ class _Estimator(BaseEstimator):
     """Checks and scales rows, and answers by a network of the library. Subclasses fit it."""
 
     _network: Network
+    _auto_scale = "standardize"  # what scale="auto" is for numbers beyond [-1, 1]
 
     _parameter_constraints: dict[str, list[Any]] = {
         "scale": [StrOptions({"auto", "standardize", "none"})],
@@ -58,8 +59,9 @@ class _Estimator(BaseEstimator):
         return rows, outputs, total
 
     def _find_scalings(self, rows: Rows) -> None:
-        scale = self._auto_scale if self.scale == "auto" else self.scale
-        self._x_scaling = input_scaling(rows.x, rows.weights, scale) if self._encoder is None else None
+        self._x_scaling = (
+            input_scaling(rows.x, rows.weights, self.scale, self._auto_scale) if self._encoder is None else None
+        )
         self._y_scaling = self._scaling_of_targets(rows)
 
     def _prepare_answers(self) -> None:

@@ -132,7 +132,7 @@ class FSVCClassifier(_NoveltyClassifier):
     epochs : int
         Passes of the tuning.
     scale : {"auto", "minmax", "standardize", "none"}
-        "auto" is "minmax": one radius serves all columns.
+        "auto" leaves numbers alone that all lie in [-1, 1], else it is "minmax": one radius serves all columns.
     missing, device, threads
         As for `MLPClassifier`.
     precision : {"auto", "f32", "f64"}

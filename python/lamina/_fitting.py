@@ -85,11 +85,12 @@ def stays_as_it_is(how: str, least: float, greatest: float) -> bool:
     return how == "none" or (how == "auto" and -1 <= least and greatest <= 1)
 
 
-def input_scaling(x: Array, weights: Array | None, how: str) -> Scaling | None:
-    """None where the numbers stay as they are."""
+def input_scaling(x: Array, weights: Array | None, how: str, auto: str = "standardize") -> Scaling | None:
+    """None where the numbers stay as they are; `auto` is what "auto" is elsewhere."""
     if x.size and stays_as_it_is(how, x.min(), x.max()):
         return None
-    return minmax_scaling(x) if how == "minmax" else weighted_scaling(x, weights)
+    kind = auto if how == "auto" else how
+    return minmax_scaling(x) if kind == "minmax" else weighted_scaling(x, weights)
 
 
 @dataclass
