@@ -2,6 +2,7 @@
 # "scripts/setup aarch64" installs compiler, emulator and libraries.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig)  # where FindEXPAT looks first
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 # The emulator's processor may have no more than every aarch64 has. Programs run with the system's libraries for Arm, loader

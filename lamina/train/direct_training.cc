@@ -13,6 +13,7 @@
 #include "lamina/model/evaluate.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/mean_distance.h"
+#include "lamina/rbf/radius_search.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/method.h"
 

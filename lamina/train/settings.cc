@@ -117,22 +117,18 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", WithRecipe(settings, /*classes=*/false).scale, kScalings);
-  if (MethodFrom(settings) == Method::kFsvc || MethodFrom(settings) == Method::kSfsvc) {
-    options.auto_scaling = Scaling::kMinMax;  // one radius for all columns: measured in decisions/0045
-  }
+  const bool novelty = settings.method == "fsvc" || settings.method == "sfsvc";  // docs/decisions/0045
+  options.auto_scaling = novelty ? Scaling::kMinMax : Scaling::kStandardize;
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
   if (options.target_scaling == Scaling::kAuto && HasLogLink(LossFrom(settings))) {
     options.target_scaling = Scaling::kSize;
   }
   options.missing = ParseMissing(settings.missing);
   options.missing_values = settings.missing_values;
-  if (settings.missing_indicator != kAutoText) {
-    options.missing_indicator = settings.missing_indicator == "yes";
-  }
-  options.select = Choose("select", settings.select, kSelections);
-  if (settings.bag && options.select == ColumnSelection::kAuto) {
-    options.select = ColumnSelection::kAll;  // its columns are chosen by all rows, also those that are tested
-  }
+  const std::string& indicator = settings.missing_indicator;
+  options.missing_indicator = indicator == kAutoText ? std::nullopt : std::optional(indicator == "yes");
+  const bool all_rows = settings.bag && settings.select == kAutoText;  // would choose, also those that are tested
+  options.select = all_rows ? ColumnSelection::kAll : Choose("select", settings.select, kSelections);
   options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
   options.bins = settings.bins;
   options.dates = Choose("dates", settings.dates, kDateEncodings);

@@ -12,6 +12,7 @@
 #include "lamina/rbf/elm.h"
 #include "lamina/rbf/fsvc.h"
 #include "lamina/rbf/mean_distance.h"
+#include "lamina/rbf/radius_search.h"
 #include "lamina/train/centres.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"

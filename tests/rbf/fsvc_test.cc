@@ -3,6 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/base/random.h"
+#include "lamina/rbf/radius_search.h"
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
 #include "tests/nn/small_data.h"

@@ -1,0 +1,33 @@
+// The search for radius and overlap of a novelty classifier.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lamina/rbf/fsvc.h"
+
+namespace lamina {
+
+struct RadiusTrial {
+  double radius = 0;
+  double overlap = 0;
+  int64_t centres = 0;
+  double accuracy = 0;  // of the validation rows
+};
+
+struct RadiusSearch {
+  double radius = 0;
+  double overlap = 0;
+  std::vector<RadiusTrial> trials;  // those with a network, in the order they were made
+  bool complete = false;            // false: stopped
+};
+
+/// The radius that answers `validation` best: from a large one by halves, then between the best one's neighbours; with
+/// `any_overlap` then also with other overlaps than that of `options`. Networks have centres from 1 % of the rows to
+/// 60 % of few rows, 10 % of many. The radius in `options` is not looked at. Fewer than 2,000 validation rows decide
+/// together with the training rows, each third answered by what the others make. Without validation rows every fifth
+/// training row is one, where the others have every class; else all are.
+RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
+                        bool any_overlap, const Backend& backend);
+
+}  // namespace lamina
