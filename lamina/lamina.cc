@@ -149,7 +149,9 @@ const char* lamina_weights(const lamina_model* model) {
 
 void lamina_free(lamina_model* model) { delete model; }
 
-int64_t lamina_inputs(const lamina_model* model) { return model == nullptr ? 0 : model->predictor.columns(); }
+int64_t lamina_inputs(const lamina_model* model) {
+  return model == nullptr ? 0 : static_cast<int64_t>(model->input_names.size());
+}
 
 const char* lamina_input_name(const lamina_model* model, int64_t input) {
   return model == nullptr ? nullptr : NameAt(model->input_names, input);
