@@ -21,9 +21,10 @@
 
 struct lamina_model {
   explicit lamina_model(lamina::Model loaded)
-      : model(std::move(loaded)),
-        predictor(model, model.weights, lamina::RowPredictor::Rows::kEncoded),
-        input_names(model.preprocessor.inputs().Names()) {
+      : model(std::move(loaded)), predictor(model, model.weights, lamina::RowPredictor::Rows::kEncoded) {
+    for (const lamina::FittedColumn& column : model.preprocessor.inputs().columns()) {
+      input_names.push_back(column.name);
+    }
     if (model.preprocessor.inputs().count() > 0) {
       columns = lamina::CellColumnsOf(model);
     }
@@ -149,9 +150,7 @@ const char* lamina_weights(const lamina_model* model) {
 
 void lamina_free(lamina_model* model) { delete model; }
 
-int64_t lamina_inputs(const lamina_model* model) {
-  return model == nullptr ? 0 : static_cast<int64_t>(model->input_names.size());
-}
+int64_t lamina_inputs(const lamina_model* model) { return model == nullptr ? 0 : model->predictor.columns(); }
 
 const char* lamina_input_name(const lamina_model* model, int64_t input) {
   return model == nullptr ? nullptr : NameAt(model->input_names, input);

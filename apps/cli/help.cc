@@ -22,7 +22,7 @@ std::map<const CLI::Option*, FlagFacts>& FactsOfFlags() {
   return facts;
 }
 
-// Of a flag that is not described, an empty one.
+// What is known of a flag; empty where it is not described.
 const FlagFacts& FactsOf(const CLI::Option* option) {
   static const FlagFacts none;
   const auto found = FactsOfFlags().find(option);

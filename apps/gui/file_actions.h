@@ -45,7 +45,7 @@ class FileActions : public QObject {
   void AskExport();
   void AskSaveCurves(CurvesView& curves);
 
-  /// Of dialogs that open data: every format that the library reads, together and apart.
+  /// The filter of dialogs that open data: every format that the library reads, together and apart.
   static QString DataFilter();
 
   bool SaveModelTo(const QString& path);

@@ -34,7 +34,7 @@ FormScroll::FormScroll(QWidget* form, QWidget* parent) : QScrollArea(parent) {
   Watch(*form);
 }
 
-// Of fields, and of all parts in which fields are made later.
+// Watches fields, and all parts in which fields are made later.
 void FormScroll::Watch(QWidget& widget) {
   QList<QWidget*> all = widget.findChildren<QWidget*>();
   all << &widget;

@@ -44,7 +44,7 @@ class ResultsPage : public QWidget {
  public:
   ResultsPage(RunList& runs, const ModelStore& store, QWidget* parent = nullptr);
   RunTable& runs() { return *run_table_; }
-  /// Of the present run: seen beside the list of runs.
+  /// The curves of the present run, seen beside the list of runs.
   CurvesView& curves() { return *curves_; }
   void Clear();
   void Show(const QString& title, const Evaluation& evaluation);

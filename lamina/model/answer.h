@@ -45,7 +45,7 @@ struct LeftOut {
   std::string Note(int64_t all_rows, const std::string& what) const;
 };
 
-/// Of `rows` those that are not `kept`, which are some of them in their order.
+/// The `rows` that are not among `kept`, which are some of them in their order.
 LeftOut LeftOutOf(const BoundTable& bound, std::span<const int64_t> rows, std::span<const int64_t> kept,
                   bool with_targets);
 

@@ -12,7 +12,7 @@ struct RadiusTrial {
   double radius = 0;
   double overlap = 0;
   int64_t centres = 0;
-  double accuracy = 0;  // of the validation rows
+  double accuracy = 0;  // of the rows that judge
 };
 
 struct RadiusSearch {

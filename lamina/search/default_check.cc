@@ -31,13 +31,17 @@ std::optional<Contestant> OnFolds(Search& search, const Trial& trial, int64_t fo
 
 }  // namespace
 
+double DefaultCheck::p_value() const {
+  const MetricDifference& first = comparison->metrics.front();
+  return comparison->mcnemar && first.metric.Text() == "accuracy" ? comparison->mcnemar->p_value : first.p_value;
+}
+
 bool DefaultCheck::better() const {
   if (!comparison || comparison->metrics.empty()) {
     return false;
   }
   const MetricDifference& first = comparison->metrics.front();
-  const double p = comparison->mcnemar ? comparison->mcnemar->p_value : first.p_value;
-  return first.metric.IsBetter(first.second, first.first) && p < kSeldom;
+  return first.metric.IsBetter(first.second, first.first) && p_value() < kSeldom;
 }
 
 std::string DefaultCheck::Text() const {
@@ -48,10 +52,9 @@ std::string DefaultCheck::Text() const {
     return "the best was not compared with the default, trial 1, on folds: --check-folds 5 does it";
   }
   const MetricDifference& first = comparison->metrics.front();
-  const double p = comparison->mcnemar ? comparison->mcnemar->p_value : first.p_value;
   return fmt::format("on {} folds of {} rows, {} of the default {}, of the best {}: {} the default (p = {:.2g})", folds,
                      WithThousands(comparison->rows), first.metric.Title(), first.metric.ValueText(first.first),
-                     first.metric.ValueText(first.second), better() ? "better than" : "no better than", p);
+                     first.metric.ValueText(first.second), better() ? "better than" : "no better than", p_value());
 }
 
 std::optional<DefaultCheck> CheckAgainstDefault(Search& search, const SearchResult& result,

@@ -15,9 +15,12 @@ namespace lamina {
 struct DefaultCheck {
   int64_t best = 1;   // the number of the best trial; 1: it is the default
   int64_t folds = 0;  // 0: not compared on folds
-  /// Of all rows, each answered by networks that have not seen it: first the default, second the best.
+  /// All rows, each answered by networks that have not seen it: first the default, second the best.
   std::optional<Comparison> comparison;
 
+  /// How often chance makes such a difference of the first metric: McNemar's exact test for accuracy, else resampled
+  /// rows.
+  double p_value() const;
   /// Whether the best answers better, and chance alone seldom (5 %) makes such a difference.
   bool better() const;
   /// One sentence for people.

@@ -104,7 +104,7 @@ std::span<const Setting<SearchSettings>> SettingRows() {
              {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
          Row("check-folds", &S::check_folds,
              "Compare the best trial with the default, trial 1, on so many folds of all rows; 0: not; auto: 5 below "
-             "2,000 rows, without --time-limit, --state and --ensemble",
+             "2,000 training rows, without --time-limit, --state and --ensemble",
              {.range = kFoldCounts, .trials = InTrials::kOutside}),
          Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
              {.trials = InTrials::kOutside})}}});

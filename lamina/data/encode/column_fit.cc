@@ -99,7 +99,7 @@ std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<con
   return ranks;
 }
 
-// Of numbers that are no pixels.
+// The scaling of numbers that are no pixels.
 Scaling NumberScaling(const PreprocessOptions& options) {
   return options.scaling == Scaling::kAuto ? options.auto_scaling : options.scaling;
 }

@@ -105,7 +105,7 @@ std::vector<LeftOutColumn> LeaveOut(const Table& table, std::span<const int64_t>
   return left_out;
 }
 
-// Of a wide table, without the numbers that tell nothing of its one target: they join `left_out`.
+// Takes the numbers that tell nothing of the one target out of the inputs of a wide table: they join `left_out`.
 void Select(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
             const TargetEncoder& targets, Roles& roles, std::vector<LeftOutColumn>& left_out) {
   std::vector<int64_t> judged;
@@ -120,11 +120,14 @@ void Select(const Table& table, std::span<const int64_t> rows, const PreprocessO
   for (const std::string& name : options.use_columns) {
     std::erase(judged, table.FindColumn(name));
   }
-  for (const int64_t position :
-       ColumnsThatTellNothing(table, rows, judged, roles.targets[0], targets.task() == Task::kClassification)) {
+  std::vector<int64_t> nothing =
+      ColumnsThatTellNothing(table, rows, judged, roles.targets[0], targets.task() == Task::kClassification);
+  std::sort(nothing.begin(), nothing.end());
+  for (const int64_t position : nothing) {
     left_out.push_back({table.columns[static_cast<size_t>(position)].name, kTellsNothing});
-    std::erase(roles.inputs, position);
   }
+  std::erase_if(roles.inputs,
+                [&](int64_t position) { return std::binary_search(nothing.begin(), nothing.end(), position); });
 }
 
 std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> columns) {

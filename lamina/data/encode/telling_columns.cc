@@ -54,7 +54,7 @@ struct Sums {
   double sum = 0;
 };
 
-// Of the means of classes: how far apart they are against the spread within.
+// Tests the means of classes: how far apart they are against the spread within.
 double TestClasses(const Column& column, std::span<const int64_t> rows, std::span<const int32_t> labels,
                    size_t class_count) {
   std::vector<Sums> classes(class_count);
@@ -91,7 +91,7 @@ double TestClasses(const Column& column, std::span<const int64_t> rows, std::spa
   return groups < 2 || below < 1 ? 1 : FTestP(between / (groups - 1) / (within / below), groups - 1, below);
 }
 
-// Of a line through the numbers: what it explains against the rest.
+// Tests a line through the numbers: what it explains against the rest.
 double TestNumbers(const Column& column, std::span<const int64_t> rows, const Column& target) {
   Sums x;
   double y_sum = 0;

@@ -285,7 +285,7 @@ bool CsvColumnBuilder::Append(CsvColumnBuilder&& next) {
   return true;
 }
 
-// Of a column that was read as numbers.
+// For a column that was read as numbers.
 std::span<const double> CsvColumnBuilder::Numbers() {
   if (file_ == nullptr) {
     return numbers_;
@@ -325,7 +325,7 @@ std::string CsvColumnBuilder::WordOfFew() {
   return word;
 }
 
-// Of a column that was read as text.
+// For a column that was read as text.
 bool CsvColumnBuilder::MostAreNumbers() const {
   std::vector<int64_t> counts(static_cast<size_t>(categories_.size()));
   int64_t all = 0;

@@ -16,7 +16,7 @@ namespace lamina {
 namespace {
 
 constexpr uint16_t kNoCharacter = 0xFFFD;
-// Of the bytes 0x80 to 0x9F; all others are what they are in Unicode.
+// What the bytes 0x80 to 0x9F are; all others are what they are in Unicode.
 constexpr std::array<uint16_t, 32> kWindows1252{
     0x20AC,       kNoCharacter, 0x201A, 0x0192, 0x201E, 0x2026,       0x2020, 0x2021,
     0x02C6,       0x2030,       0x0160, 0x2039, 0x0152, kNoCharacter, 0x017D, kNoCharacter,

@@ -41,7 +41,7 @@ class SheetCells {
 
   bool empty() const { return cells_.empty(); }
   int64_t row() const { return row_; }
-  /// Of the first column with a filled cell, from 0.
+  /// The first column with a filled cell, from 0.
   int64_t first_column() const { return first_column_; }
   int64_t last_column() const { return last_column_; }
   /// From the first filled row and column on. Rows without a filled cell are left out, but within a single column.

@@ -41,7 +41,7 @@ constexpr size_t kNameInLocal = 30;  // where the name of the first member is
       {.file = zip.source(), .remedy = fmt::format("Unpack it and name one of its files; {} can be read.", known)});
 }
 
-// Of the column called `name` in messages about the text; -1 for another one.
+// The place of the column that messages about the text call `name`; -1 for another one.
 int64_t ColumnInSheet(const Sheet& sheet, const std::string& name) {
   const auto named = std::find(sheet.csv.first.begin(), sheet.csv.first.end(), name);
   int64_t at = named - sheet.csv.first.begin();

@@ -24,7 +24,7 @@ struct CellParts {
   bool since_1904 = false;
 };
 
-// Of "C12": 2; -1 for what is no such address.
+// The column of a cell's address, 2 for "C12"; -1 for what is no such address.
 int64_t ColumnOf(std::string_view address) {
   int64_t column = 0;
   size_t letters = 0;

@@ -13,7 +13,7 @@
 namespace lamina {
 namespace {
 
-// Of handlers that only look at starts and ends.
+// A base for handlers that look at starts only, or at ends or text beside them.
 class PartHandler : public XmlHandler {
  public:
   void End(XmlName /*name*/) override {}

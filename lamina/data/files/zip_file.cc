@@ -32,7 +32,7 @@ constexpr uint64_t kMostRatio = 400;
               {.file = source, .remedy = "Save the sheet as CSV UTF-8."});
 }
 
-// Of at most 4 bytes, the lowest first; the caller knows that they are there.
+// A number of at most 4 bytes, the lowest first; the caller knows that they are there.
 uint32_t NumberAt(std::string_view content, size_t at, size_t bytes) {
   uint32_t number = 0;
   for (size_t i = 0; i < bytes; ++i) {

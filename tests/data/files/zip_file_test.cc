@@ -55,7 +55,7 @@ TEST(ZipFileTest, EveryCutIsAnError) {
   }
 }
 
-// Of one byte the other way round: the same content, another size or sum, or an error, but never another content.
+// One byte the other way round gives the same content, another size or sum, or an error; never another content.
 TEST(ZipFileTest, EveryDamagedByteIsSeenOrDoesNotMatter) {
   for (const bool packed : {false, true}) {
     const std::string archive = ZipOf({{"a", "some content, some content"}}, packed);
