@@ -22,6 +22,7 @@
 #include "importance_table.h"
 #include "labels.h"
 #include "lamina/base/text.h"
+#include "lamina/train/remarks.h"
 #include "number_text.h"
 #include "problem.h"
 #include "run_table.h"
@@ -100,7 +101,7 @@ QString RemarkOn(const Evaluation& evaluation) {
   const ClassificationMetrics& metrics = *evaluation.classification;
   QString name;
   const double simple = MostFrequentShare(metrics, &name);
-  if (metrics.samples > 0 && metrics.accuracy <= simple) {
+  if (metrics.samples > 0 && metrics.accuracy <= simple && !TellsClassesApart(metrics)) {
     return QObject::tr("No better than always answering “%1” (%2).").arg(name, PercentText(simple));
   }
   for (const ClassMetrics& each : metrics.classes) {

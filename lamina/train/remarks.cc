@@ -95,16 +95,13 @@ std::string Overfits(const TrainSession& session, const TrainResult& result) {
       100 * learnt, 100 * best.validation_accuracy);
 }
 
-// Whether the classes are told apart where the accuracy, which a frequent class decides, does not show it: by the mean
-// recall of rows that did not train, where there are any.
+// Judged by rows that did not train, where there are any.
 bool TellsClassesApart(const TrainSession& session, const TrainResult& result) {
   const Evaluation judged = result.test
                                 ? *result.test
                                 : Evaluate(session.model(), session.backend(),
                                            session.validation().size() > 0 ? session.validation() : session.train());
-  return judged.classification &&
-         judged.classification->macro_recall >
-             1.0 / static_cast<double>(judged.classification->classes.size()) + kBalancedMargin;
+  return judged.classification && TellsClassesApart(*judged.classification);
 }
 
 std::string NeverLeftChance(const TrainSession& session, const TrainResult& result) {
@@ -148,6 +145,12 @@ constexpr RemarkRow kRemarks[] = {{"test rows in training", &SharedTestRows},
                                   {"class never predicted", &SomeNeverPredicted}};
 
 }  // namespace
+
+bool TellsClassesApart(const ClassificationMetrics& metrics) {
+  const auto present = std::count_if(metrics.classes.begin(), metrics.classes.end(),
+                                     [](const ClassMetrics& each) { return each.support > 0; });
+  return metrics.macro_recall > 1.0 / static_cast<double>(std::max<ptrdiff_t>(1, present)) + kBalancedMargin;
+}
 
 std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
   std::vector<std::string> texts;

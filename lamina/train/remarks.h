@@ -26,6 +26,10 @@ std::span<const RemarkRow> RemarkTable();
 /// few rows test. Empty: nothing to say.
 std::vector<std::string> RemarksOn(const TrainSession& session, const TrainResult& result);
 
+/// Whether classes are told apart where the accuracy, which a frequent class decides, may not show it: the mean recall
+/// of the classes that have rows is above chance.
+bool TellsClassesApart(const ClassificationMetrics& metrics);
+
 /// "class 'fraud' is never predicted (16 rows are of it)" for every such class of an evaluation.
 std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics);
 
