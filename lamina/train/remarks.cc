@@ -167,7 +167,7 @@ std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
   }
   if (texts.size() > kMostNamed) {
     texts.resize(kMostNamed);
-    texts.push_back("and so are other classes");
+    texts.emplace_back("and so are other classes");
   }
   return texts;
 }
