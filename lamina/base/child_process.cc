@@ -15,6 +15,10 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
 #include <thread>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
@@ -206,10 +210,25 @@ bool ChildProcess::Reap(int flags) {
   return true;
 }
 
+// A thread that computes stands as R in /proc, also while another program has its processor.
+bool ChildProcess::Computes() const {
+  std::error_code failed;
+  std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid_), failed);
+  for (; !failed && threads != std::filesystem::directory_iterator(); threads.increment(failed)) {
+    std::ifstream file(threads->path() / "stat");
+    const std::string stat((std::istreambuf_iterator<char>(file)), {});
+    const size_t name_end = stat.rfind(')');  // names of programs have brackets and blanks
+    if (name_end != std::string::npos && stat.compare(name_end, 3, ") R") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool ChildProcess::WaitUntilIdle(double most_seconds) const {
-  constexpr auto kLook = std::chrono::milliseconds(10);
-  constexpr auto kIdle = std::chrono::microseconds(500);  // of it
-  constexpr int kLooks = 3;                               // another program may have had its processor for one
+  constexpr auto kLookForWork = std::chrono::milliseconds(10);
+  constexpr auto kIdle = std::chrono::microseconds(500);  // of processor time between two looks
+  constexpr int kLooks = 3;                               // threads that wait for each other rest for moments
   const auto processor_time = [this]() -> std::optional<std::chrono::nanoseconds> {
     clockid_t clock{};
     timespec time{};
@@ -224,9 +243,9 @@ bool ChildProcess::WaitUntilIdle(double most_seconds) const {
     if (std::chrono::steady_clock::now() >= end) {
       return false;
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kLookForWork);
     const auto now = processor_time();
-    idle = now && *now - *before < kIdle ? idle + 1 : 0;
+    idle = now && *now - *before < kIdle && !Computes() ? idle + 1 : 0;
     before = now;
   }
   return before.has_value();

@@ -57,6 +57,7 @@ class ChildProcess {
   const std::string& error_text() const { return error_text_; }
 
  private:
+  bool Computes() const;
   void ReadErrors();
   bool Reap(int flags);
   void Terminate() const;

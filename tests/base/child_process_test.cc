@@ -58,11 +58,11 @@ TEST(ChildProcess, WordsAreNotReadByAShell) {
 TEST(ChildProcess, IsWaitedForUntilItComputesNoMore) {
   const TemporaryFolder folder;
   const std::string loop = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; ";
-  ChildProcess child({"sh", "-c", loop + "echo; read line; while :; do :; done"}, {.converses = true});
+  ChildProcess child({"sh", "-c", loop + "echo; read line; echo; while :; do :; done"}, {.converses = true});
   EXPECT_TRUE(child.WaitUntilIdle(30));
   EXPECT_TRUE(child.Hear()) << "it was still counting";
   ASSERT_TRUE(child.Say("go on"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it has read that
+  ASSERT_TRUE(child.Hear()) << "it goes on";
   EXPECT_FALSE(child.WaitUntilIdle(0.3));
 }
 

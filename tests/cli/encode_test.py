@@ -110,6 +110,10 @@ class EncodeTest(CliTest):
         self.write_table(2001)
         self.refuse("train", "e", *NETWORK, code=1, says=("t.csv", "has changed"))
 
+    def names(self):
+        """Every file and folder of the folder, while a run may write some and remove some."""
+        return [name for _, folders, files in os.walk(self.folder) for name in (*folders, *files)]
+
     def test_a_full_disk_and_an_interrupt_leave_nothing(self):
         self.write_table(20000)
         before = self.snapshot()
@@ -118,15 +122,16 @@ class EncodeTest(CliTest):
         self.assertEqual(result.code, 1, str(result))
         self.assertIn("File too large", result.err)
         self.assertEqual(self.snapshot(), before)
-        for wait in (0.02, 0.1, 0.2, 0.3):
+        for seen in (1, 2, 3):  # of the files that are being written
             process = self.start("data", "encode", "t.csv", "--output", "e", "--memory", "1M")
-            time.sleep(wait)
+            while len(self.names()) < len(before) + seen and process.poll() is None:
+                time.sleep(0.001)
             process.send_signal(signal.SIGINT)
             result = self.finish(process)
             if result.code == 0:
                 break
             self.assertIn(result.code, (130, -signal.SIGINT), str(result))
-            self.assertEqual(self.snapshot(), before, wait)
+            self.assertEqual(self.snapshot(), before, seen)
 
     def test_numpy_reads_the_arrays(self):
         try:

@@ -202,7 +202,7 @@ void FilesTest::PredictionsOfAFile() {
   Find<QSpinBox>("typed.row")->setValue(3);  // a row of the open data gives the same answer as in the file
   Click("typed.take");
   const QString expected = cell(2, 1);
-  QVERIFY(QTest::qWaitFor([&] { return Find<QLabel>("typed.answer")->text() == expected; }, 5000));
+  QVERIFY(QTest::qWaitFor([&] { return Find<QLabel>("typed.answer")->text() == expected; }, kPatience_ms));
 }
 
 // A raw file for a model with a derived column of each kind: as many rows as `lamina predict` has answers for.

@@ -116,7 +116,7 @@ void RunsTest::RunsAreListedAndCompared() {
   Find<QTabWidget>("results.tabs")->setCurrentIndex(2);
   table->item(1, 0)->setCheckState(Qt::Checked);
   table->item(0, 0)->setText(QStringLiteral("short"));
-  QVERIFY(QTest::qWaitFor([&] { return runs[1].overlaid && runs[0].name == QStringLiteral("short"); }, 5000));
+  QVERIFY(QTest::qWaitFor([&] { return runs[1].overlaid && runs[0].name == QStringLiteral("short"); }, kPatience_ms));
   for (auto* curves : {&window().training().curves(), &window().results().curves()}) {
     QCOMPARE(curves->epochs().size(), size_t{3});
     QCOMPARE(curves->others().size(), size_t{1});

@@ -193,10 +193,10 @@ void ShownTest::InputsFarFromTheTrainingAreNoted() {
   const auto* note = Find<QLabel>("typed.problem");
   const auto* answer = Find<QLabel>("typed.answer");
   values->item(0, 1)->setText(QStringLiteral("175"));
-  QVERIFY(QTest::qWaitFor([&] { return !answer->text().isEmpty(); }, 5000));
+  QVERIFY(QTest::qWaitFor([&] { return !answer->text().isEmpty(); }, kPatience_ms));
   QVERIFY2(note->text().isEmpty(), qPrintable(note->text()));
   values->item(0, 1)->setText(QStringLiteral("51000"));
-  QVERIFY(QTest::qWaitFor([&] { return note->text().contains(QStringLiteral("51,000")); }, 5000));
+  QVERIFY(QTest::qWaitFor([&] { return note->text().contains(QStringLiteral("51,000")); }, kPatience_ms));
   QVERIFY(!answer->text().isEmpty());
   PredictPanel& panel = window().model_page().predict();
   panel.Predict(Write(QStringLiteral("giants.csv"), "height\n160\n51000\n170\n"));
@@ -231,7 +231,7 @@ void ShownTest::PicturesAreShownAndDrawn() {
     inked += values->item(i, 1)->text().toDouble() > 0 ? 1 : 0;
   }
   QVERIFY(inked > 0 && inked < 64);
-  QVERIFY(QTest::qWaitFor([this] { return !Find<QLabel>("typed.answer")->text().isEmpty(); }, 5000));
+  QVERIFY(QTest::qWaitFor([this] { return !Find<QLabel>("typed.answer")->text().isEmpty(); }, kPatience_ms));
   QTest::keyClick(pad, Qt::Key_Delete);
   QCOMPARE(values->item(27, 1)->text(), QStringLiteral("0"));
   Click("typed.take");  // a row of the data is its picture
@@ -310,8 +310,9 @@ void ShownTest::WeightsAndDerivedColumnsAreUsed() {
   QCOMPARE(Find<QTableView>("columns")->model()->rowCount(), 4);
   window().document().Edit([](TrainSettings& settings) { settings.target = {"kind"}; });
   Type("field.derive", QStringLiteral("size=log:close"));
-  QVERIFY2(QTest::qWaitFor([this] { return window().document().data()->raw.main.train.columns.size() == 5; }, 5000),
-           qPrintable(window().document().StartBlocker() + Notice()));
+  QVERIFY2(
+      QTest::qWaitFor([this] { return window().document().data()->raw.main.train.columns.size() == 5; }, kPatience_ms),
+      qPrintable(window().document().StartBlocker() + Notice()));
   QCOMPARE(Find<QTableView>("columns")->model()->index(4, 0).data().toString(), QStringLiteral("size"));
   Type("field.class-weights", QStringLiteral("balanced"));
   QVERIFY(Settled());

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "tests/neuron/custom_activations.h"
 #include "tests/nn/small_data.h"
 #include "tests/temporary_folder.h"
+#include "tests/thin.h"
 
 namespace lamina {
 namespace {
@@ -378,9 +378,7 @@ TEST(Model, RandomDamageNeverCrashes) {
   const TemporaryFolder folder;
   const std::string whole = CheckpointBytes();
   Random random(2);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
-  int tried = 0;
-  for (; tried < 20'000 && std::chrono::steady_clock::now() < end; ++tried) {
+  for (int tried = 0; tried < (kThin ? 400 : 4000); ++tried) {
     const std::string content = Mutated(whole, random);
     Loads(content);
     if (tried % 16 == 0) {
@@ -392,7 +390,6 @@ TEST(Model, RandomDamageNeverCrashes) {
       }
     }
   }
-  EXPECT_GT(tried, 100);
 }
 
 }  // namespace
