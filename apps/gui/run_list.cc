@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "labels.h"
+#include "lamina/base/text.h"
 #include "lamina/train/settings_text.h"
 #include "number_text.h"
 #include "problem.h"
@@ -63,11 +64,11 @@ void RunList::Add(const std::shared_ptr<const TrainOutcome>& outcome) {
   } else {
     runs_.push_back(std::move(run));
   }
-  size_t models = 0;
-  for (auto at = runs_.rbegin(); at != runs_.rend(); ++at) {
-    models += at->outcome != nullptr ? 1 : 0;
-    if (models > kKeptModels) {
-      at->outcome = nullptr;
+  auto models = std::count_if(runs_.begin(), runs_.end(), [](const KeptRun& kept) { return kept.outcome != nullptr; });
+  for (auto oldest = runs_.begin(); models > kKeptModels; ++oldest) {
+    if (oldest->outcome != nullptr) {
+      oldest->outcome = nullptr;
+      --models;
     }
   }
   Q_EMIT Changed();

@@ -30,7 +30,7 @@ class RunList : public QObject {
  public:
   using QObject::QObject;
 
-  static constexpr size_t kKeptModels = 20;
+  static constexpr int kKeptModels = 20;
 
   const std::vector<KeptRun>& runs() const { return runs_; }
   /// One that goes on with a stopped run takes its place.
