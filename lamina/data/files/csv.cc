@@ -81,7 +81,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Makes `content` UTF-8 and returns what it was; "" for UTF-8.
 std::string Decode(std::string& content, const std::string& source, const std::string& asked) {
   const bool automatic = asked == "auto";
-  const std::string encoding = automatic && IsUtf16(content) ? GuessEncoding(content) : automatic ? "UTF-8" : asked;
+  std::string encoding = automatic && IsUtf16(content) ? GuessEncoding(content) : automatic ? "UTF-8" : asked;
   if (encoding != "UTF-8" && encoding != "utf-8") {
     content = ConvertToUtf8(content, encoding);
     CheckText(content, source, [](const char*) {});
