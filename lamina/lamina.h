@@ -3,7 +3,7 @@
 #ifndef LAMINA_LAMINA_H_
 #define LAMINA_LAMINA_H_
 
-#include <stdint.h>
+#include <stdint.h> /* NOLINT(modernize-deprecated-headers): C */
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,7 +11,7 @@ extern "C" {
 
 /* A trained model, ready to answer. Never changes after loading: threads share it without locks. NULL, as lamina_load
  * returns it, may be given to every function: it has no inputs, outputs and classes, and its answers are errors. */
-typedef struct lamina_model lamina_model;
+typedef struct lamina_model lamina_model; /* NOLINT(modernize-use-using): C */
 
 /* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails; lamina_error() then says why. */
 lamina_model* lamina_load(const char* path);

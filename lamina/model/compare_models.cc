@@ -51,6 +51,7 @@ std::vector<ScoredRows> OnRows(const Contestant& contestant, const std::vector<i
     place_of[contestant.rows[i]] = i;
   }
   std::vector<size_t> places;
+  places.reserve(rows.size());
   for (const int64_t row : rows) {
     places.push_back(place_of.at(row));
   }

@@ -81,6 +81,7 @@ ColumnProfile ProfileOfColumn(const FittedColumn& fitted, const Column& column, 
       }
     }
     std::vector<std::pair<int64_t, int32_t>> order;
+    order.reserve(counts.size());
     for (const auto& [code, count] : counts) {
       order.emplace_back(-count, code);
     }

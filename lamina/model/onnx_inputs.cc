@@ -201,6 +201,7 @@ class InputBuilder {
       parts.push_back(one_hot);
     } else {
       std::vector<double> encoded;
+      encoded.reserve(indices.size());
       for (const int64_t i : indices) {
         encoded.push_back(column.scaling.Encode(static_cast<double>(i)));
       }

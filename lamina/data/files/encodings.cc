@@ -84,6 +84,7 @@ class Conversion {
   }
 
  private:
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): what iconv_open returns where it fails
   bool is_open() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
 
   iconv_t handle_;

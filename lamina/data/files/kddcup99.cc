@@ -80,7 +80,7 @@ std::string FindFile(const std::string& folder, std::initializer_list<const char
   for (const char* name : names) {
     for (const char* suffix : {".gz", ""}) {
       std::error_code error;
-      const std::string path = (std::filesystem::path(folder) / (std::string(name) + suffix)).string();
+      std::string path = (std::filesystem::path(folder) / (std::string(name) + suffix)).string();
       if (std::filesystem::is_regular_file(path, error)) {
         return path;
       }

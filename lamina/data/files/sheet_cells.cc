@@ -133,7 +133,7 @@ void SheetCells::RepeatRow(int64_t count) {
   for (int64_t i = 1; filled && i <= count; ++i) {
     rows_.push_back({row_ + i, cells_.size()});
     for (size_t j = begin; j < end; ++j) {
-      cells_.push_back(Cell(cells_[j]));
+      cells_.push_back(cells_[j]);
     }
     CheckSize();
   }

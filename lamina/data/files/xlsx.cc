@@ -142,11 +142,12 @@ class SheetHandler : public XmlHandler {
     double value = 0;
     const char* end = value_.data() + value_.size();
     const auto read = fast_float::from_chars(value_.data(), end, value);
-    if (format == CellFormat::kPlain || read.ec != std::errc() || read.ptr != end) {
-      cells_.AddNumber(column_, value_);
-    } else if (format == CellFormat::kPercent) {
+    const bool has_format = format != CellFormat::kPlain && read.ec == std::errc() && read.ptr == end;
+    if (has_format && format == CellFormat::kPercent) {
       cells_.AddNumber(column_, PercentCellText(value), "%");
-    } else if (const std::string date = DateCellText(value, format, parts_.since_1904); !date.empty()) {
+      return;
+    }
+    if (const std::string date = has_format ? DateCellText(value, format, parts_.since_1904) : ""; !date.empty()) {
       cells_.AddText(column_, date);
     } else {
       cells_.AddNumber(column_, value_);
