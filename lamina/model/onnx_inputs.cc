@@ -56,7 +56,7 @@ class InputBuilder {
       }
     }
     const bool numbers_only = taken.empty();
-    const std::string numbers = Numbers(FreeName(taken, numbers_only ? "input" : "numbers"));
+    std::string numbers = Numbers(FreeName(taken, numbers_only ? "input" : "numbers"));
     if (numbers_only) {
       return numbers;
     }
