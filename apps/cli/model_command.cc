@@ -87,7 +87,7 @@ void PrintTraining(const json& training) {
       fmt::print(": {} training, {} validation and {} test rows", WithThousands(rows.value("train", int64_t{0})),
                  WithThousands(rows.value("validation", int64_t{0})), WithThousands(rows.value("test", int64_t{0})));
     }
-    fmt::print("\nby: {}\n", TrainCommandLine(settings));
+    fmt::print("\nby: {}\n", TrainCommandLine(settings, training));
   }
   if (training.contains("epochs")) {
     fmt::print("{} epochs, best epoch {}{}\n", training["epochs"].get<int64_t>(),

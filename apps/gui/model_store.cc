@@ -141,7 +141,7 @@ QString ModelStore::Command() const {
   }
   TrainSettings settings = settings_;
   settings.model = path;
-  return FromText(TrainCommandLine(settings));
+  return FromText(TrainCommandLine(settings, model_->training));
 }
 
 }  // namespace lamina::gui

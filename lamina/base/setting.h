@@ -94,6 +94,7 @@ struct SettingFacts {
   bool (*effect)(const S&) = nullptr;               // whether it changes anything beside these settings; null: yes
   std::string_view effect_text = {};                // "For the schedule step"; where the help does not say it
   InTrials trials = InTrials::kMayDiffer;
+  bool after_checkpoint = false;  // may be another one where a run goes on; else its checkpoint fixes it
   bool logarithmic = false;                                         // the ranges that a search tries
   bool shapes_loss = false;                                         // losses of different ones cannot be compared
   bool reads_file = false;                                          // how the data file is read

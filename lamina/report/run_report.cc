@@ -292,7 +292,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
         {"backend", session.backend().Describe()}},
        {},
        {},
-       TrainCommandLine(settings),
+       TrainCommandLine(settings, model.training),
        false});
   report.html.sections.push_back({"Learning curves", {}, curves, {}, "", false});
   if (looked_at.size() > 0) {

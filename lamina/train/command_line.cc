@@ -5,6 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/train/resume.h"
+
 namespace lamina {
 namespace {
 
@@ -54,7 +58,30 @@ std::string FlagText(std::string_view name, const json& value, bool one_by_one) 
 }
 
 std::string TrainCommandLine(const TrainSettings& settings) {
-  return "lamina train" + FlagsText<TrainSettings>(ToJson(settings), ToJson(TrainSettings()));
+  json values = ToJson(settings);
+  for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
+    if (!row.HasEffect(settings)) {
+      values.erase(std::string(row.name));
+    }
+  }
+  return "lamina train" + FlagsText<TrainSettings>(values, ToJson(TrainSettings()));
+}
+
+std::string TrainCommandLine(const TrainSettings& settings, const json& training) {
+  try {
+    const json resumed = training.is_object() ? training.value(kResumedKey, json::array()) : json::array();
+    std::string text = TrainCommandLine(SettingsAtStart(settings, resumed));
+    for (const json& entry : resumed) {
+      const auto step = entry.at("step").get<int64_t>();
+      text += fmt::format("\n# from epoch {}{} on:{}", entry.at("epoch").get<int64_t>(),
+                          step > 0 ? fmt::format(", step {},", step + 1) : "",
+                          FlagsText<TrainSettings>(entry.at("is"), entry.at("was")));
+    }
+    return text;
+  } catch (const json::exception& error) {  // from a file
+    throw Error(ErrorCode::kBadModel,
+                fmt::format("what the model tells of its training is wrong: {}", WithoutTag(error.what())));
+  }
 }
 
 }  // namespace lamina

@@ -9,8 +9,12 @@
 
 namespace lamina {
 
-/// "lamina train --data digits.csv.gz --hidden 64": every setting that is not the default, quoted for a POSIX shell.
+/// "lamina train --data digits.csv.gz --hidden 64": every setting that is not the default and has an effect, quoted for
+/// a POSIX shell.
 std::string TrainCommandLine(const TrainSettings& settings);
+/// How a model was trained, by its "training": that command, of the settings it began with, and for each time that it
+/// went on with others a line "# from epoch 5 on: --epochs 50". `settings`: those it ended with.
+std::string TrainCommandLine(const TrainSettings& settings, const nlohmann::json& training);
 
 /// " --NAME VALUE"; a list whose elements have commas of their own has its flag once for each.
 std::string FlagText(std::string_view name, const nlohmann::json& value, bool one_by_one);
@@ -20,7 +24,7 @@ template <class S>
 std::string FlagsText(const nlohmann::json& values, const nlohmann::json& defaults) {
   std::string text;
   for (const Setting<S>& row : SettingRows<S>()) {
-    if (values.at(row.name) != defaults.at(row.name)) {
+    if (values.contains(row.name) && values.at(row.name) != defaults.at(row.name)) {
       text += FlagText(row.name, values.at(row.name), row.commas);
     }
   }

@@ -56,7 +56,7 @@ std::vector<Setting<TrainSettings>> MethodRows() {
            .trials = InTrials::kSame,
            .reads = [](const std::string& path) { return std::vector<std::string>{path}; }}),
       Row("freeze", &S::freeze, "backpropagation: layers that stay as they start, layer.1 being the first",
-          {.effect = [](const S& s) { return MethodReads(s, "freeze"); }})};
+          {.effect = [](const S& s) { return MethodReads(s, "freeze"); }, .after_checkpoint = true})};
 }
 
 }  // namespace lamina

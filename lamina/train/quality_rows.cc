@@ -49,7 +49,7 @@ std::vector<Setting<TrainSettings>> QualityRows() {
       Row("metrics", &S::metrics,
           fmt::format("What the test rows and folds are measured with, all or some of {}; pinball:0.9 is of a quantile",
                       fmt::join(MetricNames(), ", ")),
-          {.trials = kSame, .of_columns = true}),
+          {.trials = kSame, .after_checkpoint = true, .of_columns = true}),
       Row("monitor", &S::monitor,
           "What tells the best epoch, for --keep, --patience and the schedule plateau: loss, or a metric of the "
           "validation rows; auto: by the recipe (plain: loss)",
@@ -58,11 +58,14 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           "Classes: divide the last layer by a temperature fitted to the validation rows, so that probabilities say "
           "how "
           "often they are right",
-          {.effect = [](const S& s) { return s.task != "regression"; }, .trials = kSame}),
+          {.effect = [](const S& s) { return s.task != "regression"; }, .trials = kSame, .after_checkpoint = true}),
       Row("intervals", &S::intervals,
           "Regression: keep the distance to the answer within which this share of the true values lies (of the "
           "validation rows, of all with --folds), for predict --intervals; 0.9 for example",
-          {.range = kShareInside, .effect = [](const S& s) { return s.task != "classification"; }, .trials = kSame})};
+          {.range = kShareInside,
+           .effect = [](const S& s) { return s.task != "classification"; },
+           .trials = kSame,
+           .after_checkpoint = true})};
 }
 
 }  // namespace lamina

@@ -1,6 +1,6 @@
 // From settings to data sets, network, training and files. Prepare(), which every constructor calls, validates, reads,
 // encodes and builds network and backend, in this order, so that nothing is read for settings that cannot work; a
-// checkpoint brings its own preprocessing and must fit what was built. Run() trains from resume_state_, if there is
+// checkpoint brings its own preprocessing and must fit what was built (resume.cc). Run() trains from resume_state_, if there is
 // one, and writes the files.
 #include "lamina/train/session.h"
 
@@ -33,6 +33,7 @@
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
 #include "lamina/train/recipe.h"
+#include "lamina/train/resume.h"
 #include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"
@@ -109,6 +110,13 @@ TrainSession::TrainSession(const TrainSettings& settings, const std::string& che
 }
 
 void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
+  std::optional<Checkpoint> saved;
+  nlohmann::json resumed;
+  if (checkpoint != nullptr) {
+    saved = LoadCheckpoint(*checkpoint, custom_);
+    RequireFixedSettings(settings_, *saved, *checkpoint);
+    resumed = ResumedWith(settings_, *saved);
+  }
   TrainSettings checked = settings_;
   checked.bag = checked.bag && !(found_ && found_->encoding);  // CrossValidate() trains a bag fold by fold
   ValidateSettings(checked, custom_);
@@ -120,10 +128,6 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
                   settings_.method, "Train it in one process.");
   }
   CheckTrainOutputs(settings_, custom_);
-  std::optional<Checkpoint> saved;
-  if (checkpoint != nullptr) {
-    saved = LoadCheckpoint(*checkpoint, custom_);
-  }
   std::optional<Model> start;
   if (!saved && !settings_.start_from.empty()) {
     start = ReadStartModel(settings_, custom_);
@@ -207,6 +211,9 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     RequireCosts(costs, model_);
     model_.training[kCostsKey] = costs.ToJson();
   }
+  if (!resumed.is_null()) {
+    model_.training[kResumedKey] = std::move(resumed);
+  }
   if (saved) {
     Accept(std::move(*saved), *checkpoint);
   }
@@ -244,23 +251,6 @@ void TrainSession::RequireSameOnRanks() {
   parameters.Update(model_.network.parameters(), static_cast<size_t>(model_.network.parameter_bytes()));
   RequireSame(*ranks_, "the network at the start", parameters.HexDigest(),
               "Start from the same model or checkpoint on all hosts.");
-}
-
-void TrainSession::Accept(Checkpoint saved, const std::string& path) {
-  if (saved.model.network.layers() != model_.network.layers() ||
-      saved.model.network.members() != model_.network.members()) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint's network is not the one of these settings",
-                {.file = path, .remedy = "Resume without flags that change the network."});
-  }
-  if (saved.data_fingerprint != Fingerprint()) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint was written for other training data",
-                {.file = path, .remedy = "Resume with the same data, split and seed."});
-  }
-  if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options_); !verdict) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint's training state does not fit: " + verdict.reason,
-                {.file = path, .remedy = "Resume without flags that change the optimizer or the weights kept."});
-  }
-  resume_state_ = std::move(saved.state);
 }
 
 uint64_t TrainSession::Fingerprint() {

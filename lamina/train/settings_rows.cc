@@ -60,10 +60,17 @@ std::vector<Row> DataRows() {
       Row("data", &S::data,
           "Training data: a CSV, .xlsx, .ods, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read "
           "as it is",
-          {.trials = kSame, .reads = &DataFiles, .basic = "The table: a CSV, .xlsx, .ods or .npy file"}),
+          {.trials = kSame,
+           .after_checkpoint = true,
+           .reads = &DataFiles,
+           .basic = "The table: a CSV, .xlsx, .ods or .npy file"}),
       Row("test", &S::test, "Test data in a file of its own",
-          {.trials = kSame, .reads = &DataFiles, .basic = "Test rows in a file of their own"}),
-      Row("validation", &S::validation, "Validation data in a file of its own", {.trials = kSame, .reads = &DataFiles}),
+          {.trials = kSame,
+           .after_checkpoint = true,
+           .reads = &DataFiles,
+           .basic = "Test rows in a file of their own"}),
+      Row("validation", &S::validation, "Validation data in a file of its own",
+          {.trials = kSame, .after_checkpoint = true, .reads = &DataFiles}),
       Row("target", &S::target, "Target column(s) by name or number (-1: the last one); default: the last one",
           {.trials = kSame, .of_columns = true, .basic = "Column to predict; default: the last one"}),
       Row("drop", &S::drop, "Columns to leave out, by name or number",
@@ -131,7 +138,7 @@ std::vector<Row> DataRows() {
       Row("memory", &S::memory,
           "Of encoded data (lamina data encode): resident memory for the run, like 300M. Rows that do not fit are read "
           "in windows, and shuffled within them; empty: all at once",
-          {.trials = kOutside}),
+          {.trials = kOutside, .after_checkpoint = true}),
       Row("derive", &S::derive,
           "Columns to compute, NAME=FUNCTION:COLUMN[:ARGUMENT]: previous, next, change, next_change, mean (along a "
           "series, argument: rows), ratio, difference (argument: a column), log, weekday, month, year",
@@ -204,9 +211,11 @@ std::vector<Row> DataRows() {
       Row("cost-matrix", &S::cost_matrix,
           "Classification: what each mistake costs on the test rows, a CSV file (a class and its costs a line, the "
           "header names the predicted classes) or kddcup99",
-          {.effect = &MayBeClasses, .trials = kSame, .of_columns = true, .reads = [](const std::string& text) {
-             return std::vector<std::string>{CostMatrix::FileOf(text)};
-           }})};
+          {.effect = &MayBeClasses,
+           .trials = kSame,
+           .after_checkpoint = true,
+           .of_columns = true,
+           .reads = [](const std::string& text) { return std::vector<std::string>{CostMatrix::FileOf(text)}; }})};
 }
 
 std::vector<Row> NetworkRows() {
@@ -289,30 +298,36 @@ std::vector<Row> NetworkRows() {
           "bf16 a number on AMX tiles, exact elsewhere; bf16x3: three bf16 a number on AMX tiles, as good as exact for "
           "finite numbers, and exact elsewhere; auto: what is faster here, for classes bf16, else fast, for numbers "
           "bf16x3",
-          {.choices = &AutoAnd<&Names<kPrecisions>>})};
+          {.choices = &AutoAnd<&Names<kPrecisions>>, .after_checkpoint = true})};
 }
 
 std::vector<Row> MachineRows() {
   constexpr InTrials kOutside = InTrials::kOutside;
   return {
-      Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames}),
-      Row("threads", &S::threads, "Threads to use; 0: all cores", {.range = kThreadCounts, .trials = kOutside}),
+      Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames, .after_checkpoint = true}),
+      Row("threads", &S::threads, "Threads to use; 0: all cores",
+          {.range = kThreadCounts, .trials = kOutside, .after_checkpoint = true}),
       Row("model", &S::model, "Write the trained model to this file",
-          {.trials = kOutside, .writes = true, .basic = "Write the trained model to this file"}),
+          {.trials = kOutside,
+           .after_checkpoint = true,
+           .writes = true,
+           .basic = "Write the trained model to this file"}),
       Row("overwrite", &S::overwrite,
           "Replace the file of --model where it holds a model of other data or of another target (one of the same is "
           "always replaced)",
-          {.trials = kOutside}),
-      Row("history", &S::history, "Write the history to this file as CSV", {.trials = kOutside, .writes = true}),
+          {.trials = kOutside, .after_checkpoint = true}),
+      Row("history", &S::history, "Write the history to this file as CSV",
+          {.trials = kOutside, .after_checkpoint = true, .writes = true}),
       Row("history-json", &S::history_json, "Write the history to this file as JSON",
-          {.trials = kOutside, .writes = true}),
+          {.trials = kOutside, .after_checkpoint = true, .writes = true}),
       Row("checkpoint", &S::checkpoint,
           "Keep a checkpoint in this file, written at Ctrl-C and as --checkpoint-epochs says",
-          {.trials = kOutside, .writes = true}),
+          {.trials = kOutside, .after_checkpoint = true, .writes = true}),
       Row("checkpoint-epochs", &S::checkpoint_epochs, "Epochs from one checkpoint to the next; 0: only at Ctrl-C",
           {.range = TrainRanges::checkpoint_epochs,
            .effect = [](const S& s) { return !CheckpointPathOf(s).empty(); },
-           .trials = kOutside})};
+           .trials = kOutside,
+           .after_checkpoint = true})};
 }
 
 }  // namespace

@@ -116,15 +116,15 @@ std::vector<Row> TrainingRows() {
       Row("label-smoothing", &S::label_smoothing,
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
           "recipe (plain: 0)",
-          {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses}),
+          {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses, .after_checkpoint = true}),
       Row("dropout", &S::dropout,
           "This share of the hidden layers' outputs is left out of a training step, at random; not on backend cuda",
-          {.range = TrainRanges::dropout}),
+          {.range = TrainRanges::dropout, .after_checkpoint = true}),
       Row("mixup", &S::mixup,
           "The rows of a training step are mixed with one another, inputs and targets, in shares by Beta(a, a) of this "
           "a; "
           "0: not; not on backend cuda",
-          {.range = TrainRanges::mixup}),
+          {.range = TrainRanges::mixup, .after_checkpoint = true}),
       Row("normalization", &S::normalization,
           "Of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum less its mean over the "
           "batch, over its standard deviation there, times a trained factor. The model keeps them folded into the "
@@ -135,39 +135,48 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::learning_rate,
            .effect = &StepsByRule,
            .effect_text = "Not for lbfgs, which measures its steps",
+           .after_checkpoint = true,
            .logarithmic = true,
            .basic = "Size of the steps; auto: by the recipe"}),
       Row("bias-rate", &S::bias_rate,
           "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
-          {.range = TrainRanges::bias_rate}),
+          {.range = TrainRanges::bias_rate, .after_checkpoint = true}),
       Row("embedding-rate", &S::embedding_rate,
           "Learning rate of the embeddings of numbers and categories as a share of the others'; auto: by the recipe "
           "(plain: "
           "1)",
-          {.range = TrainRanges::embedding_rate}),
+          {.range = TrainRanges::embedding_rate, .after_checkpoint = true}),
       Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
-          {.range = TrainRanges::momentum, .effect = [](const S& s) { return Reads(s, "momentum"); }}),
+          {.range = TrainRanges::momentum,
+           .effect = [](const S& s) { return Reads(s, "momentum"); },
+           .after_checkpoint = true}),
       Row("weight-decay", &S::weight_decay,
           "The 2018 paper's regularisation factor; auto: by the number of training rows (0.001, less for more than "
           "5,000) where --epochs is auto, else 0",
-          {.range = TrainRanges::weight_decay, .logarithmic = true}),
+          {.range = TrainRanges::weight_decay, .after_checkpoint = true, .logarithmic = true}),
       Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
-          {.range = TrainRanges::beta1, .effect = [](const S& s) { return Reads(s, "beta1"); }}),
+          {.range = TrainRanges::beta1,
+           .effect = [](const S& s) { return Reads(s, "beta1"); },
+           .after_checkpoint = true}),
       Row("beta2", &S::beta2, Beta2Help(),
-          {.range = TrainRanges::beta2, .effect = [](const S& s) { return Reads(s, "beta2"); }}),
+          {.range = TrainRanges::beta2,
+           .effect = [](const S& s) { return Reads(s, "beta2"); },
+           .after_checkpoint = true}),
       Row("epsilon", &S::epsilon, UpdateNumberHelp("epsilon"),
           {.range = TrainRanges::epsilon,
            .effect = [](const S& s) { return Reads(s, "epsilon"); },
+           .after_checkpoint = true,
            .logarithmic = true}),
       Row("clip-norm", &S::clip_norm,
           "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
-          {.range = TrainRanges::clip_norm, .logarithmic = true}),
+          {.range = TrainRanges::clip_norm, .after_checkpoint = true, .logarithmic = true}),
       Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
-          {.range = TrainRanges::epochs, .basic = "Passes over the training rows"}),
+          {.range = TrainRanges::epochs, .after_checkpoint = true, .basic = "Passes over the training rows"}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
           {.range = TrainRanges::batch,
            .effect = &StepsByRule,
-           .effect_text = "Not for lbfgs, whose steps take all rows"}),
+           .effect_text = "Not for lbfgs, whose steps take all rows",
+           .after_checkpoint = true}),
       Row("shards", &S::shards,
           "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
           "of MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
@@ -178,19 +187,19 @@ std::vector<Row> TrainingRows() {
       Row("gradients", &S::gradients,
           "Between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then depends on the "
           "number of ranks",
-          {.choices = &Names<kGradients>}),
+          {.choices = &Names<kGradients>, .after_checkpoint = true}),
       Row("sync-steps", &S::sync_steps,
           "Steps that each MPI rank takes by its own rows before weights become their mean over all ranks; 0: every "
           "step is of all. The model then depends on the number of ranks",
-          {.range = TrainRanges::sync_steps}),
+          {.range = TrainRanges::sync_steps, .after_checkpoint = true}),
       Row("schedule", &S::schedule,
           "Learning rate over time: constant, step, cosine, plateau, coslog4 (four waves, each twice as long as the "
           "one "
           "before), flat_cos (half, then a cosine to 0), one_cycle (up, and down to 0); auto: by the recipe (plain: "
           "constant)",
-          {.choices = &AutoAnd<&ScheduleKindNames>}),
+          {.choices = &AutoAnd<&ScheduleKindNames>, .after_checkpoint = true}),
       Row("warmup", &S::warmup, "The share of all steps over which the learning rate rises from 0",
-          {.range = TrainRanges::warmup}),
+          {.range = TrainRanges::warmup, .after_checkpoint = true}),
       Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",
           {.range = TrainRanges::schedule_factor,
            .effect =
@@ -199,19 +208,22 @@ std::vector<Row> TrainingRows() {
                         s.schedule == ScheduleKindName(ScheduleKind::kCosine) ||
                         s.schedule == ScheduleKindName(ScheduleKind::kPlateau);
                },
-           .effect_text = "For the schedules step, cosine and plateau"}),
+           .effect_text = "For the schedules step, cosine and plateau",
+           .after_checkpoint = true}),
       Row("schedule-epochs", &S::schedule_epochs, "step: epochs between multiplications",
           {.range = TrainRanges::schedule_epochs,
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kStep); },
-           .effect_text = "For the schedule step"}),
+           .effect_text = "For the schedule step",
+           .after_checkpoint = true}),
       Row("schedule-patience", &S::schedule_patience, "plateau: epochs without improvement before a multiplication",
           {.range = TrainRanges::schedule_patience,
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
-           .effect_text = "For the schedule plateau"}),
+           .effect_text = "For the schedule plateau",
+           .after_checkpoint = true}),
       Row("patience", &S::patience,
           "Stop after this many epochs without a better --monitor of the validation rows; 0: never; auto: a fifth of "
           "the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
-          {.range = TrainRanges::patience}),
+          {.range = TrainRanges::patience, .after_checkpoint = true}),
       Row("patience-waves", &S::patience_waves,
           "Stop where a wave of the schedule ends and so many waves brought no better --monitor of the validation "
           "rows; "
@@ -221,14 +233,15 @@ std::vector<Row> TrainingRows() {
                [](const S& s) {
                  return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4) || s.schedule == kAutoText;
                },
-           .effect_text = "For the schedule coslog4"}),
+           .effect_text = "For the schedule coslog4",
+           .after_checkpoint = true}),
       Row("min-improvement", &S::min_improvement, "What counts as a better loss",
-          {.range = TrainRanges::min_improvement, .logarithmic = true}),
+          {.range = TrainRanges::min_improvement, .after_checkpoint = true, .logarithmic = true}),
       Row("keep", &S::keep,
           "Weights kept at the end: best (the epoch with the best --monitor of the validation rows), last, last_best "
           "(of equally good epochs the last one), best_wave (of the epochs where a wave of the schedule coslog4 ends), "
           "or auto: best where there are validation rows",
-          {.choices = &KeepNames}),
+          {.choices = &KeepNames, .after_checkpoint = true}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Of the weights, the split and the order of rows",
           {.basic = "Another one draws other rows and weights"})};
