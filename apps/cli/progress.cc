@@ -19,6 +19,13 @@ constexpr int64_t kAllLines = 30;  // as many epochs have a line each
 constexpr int64_t kFirstLines = 5;
 constexpr double kBetweenLines_seconds = 1;
 
+// As CheckOutput() of main.cc finds at the end, what cannot be written does not end the work: a terminal may be gone just
+// before its signal comes.
+void Show(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 int TerminalColumns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -39,14 +46,10 @@ void PrintBar(const std::string& before, double share, const std::string& after)
   std::string line =
       fmt::format("{} [{}{}] {}", before, std::string(filled, '#'), std::string(kBarCells - filled, '.'), after);
   line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
-  fmt::print("\r\033[K{}", line);
-  std::fflush(stdout);
+  Show("\r\033[K" + line);
 }
 
-void ClearBar() {
-  fmt::print("\r\033[K");
-  std::fflush(stdout);
-}
+void ClearBar() { Show("\r\033[K"); }
 
 void ProgressPrinter::Update(const TrainProgress& progress) {
   if (!terminal_) {
@@ -73,8 +76,7 @@ void ProgressPrinter::EpochDone(const EpochRecord& record) {
 
 void ProgressPrinter::Finish() {
   Clear();
-  fmt::print("{}", std::exchange(pending_, ""));
-  std::fflush(stdout);
+  Show(std::exchange(pending_, ""));
   since_line_ = Stopwatch();
 }
 

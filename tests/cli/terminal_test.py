@@ -28,10 +28,10 @@ def has_terminals():
 
 @unittest.skipUnless(has_terminals(), "terminal: the system gives no pseudo-terminal")
 class TerminalTest(CliTest):
-    def on_terminal(self, *arguments, columns=120, interrupt_after=None, **variables):
-        """(exit code, everything a terminal of that width was sent); Ctrl-C is typed when `interrupt_after` was seen."""
+    def on_terminal(self, *arguments, columns=120, interrupt_after=None, hang_up_after=None, **variables):
+        """(exit code, everything a terminal of that width was sent); Ctrl-C is typed when `interrupt_after` was seen, and
+        the terminal is gone, as a connection that breaks, when `hang_up_after` was."""
         master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
         import fcntl, struct, termios  # pylint: disable=multiple-imports,import-outside-toplevel
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
         modes = termios.tcgetattr(slave)
@@ -60,6 +60,9 @@ class TerminalTest(CliTest):
             if interrupt_after and interrupt_after in text:
                 os.write(master, b"\x03")
                 interrupt_after = None
+            if hang_up_after and hang_up_after in text:
+                break
+        os.close(master)
         return process.wait(timeout=TIME_LIMIT_SECONDS), text
 
     @staticmethod
@@ -92,6 +95,12 @@ class TerminalTest(CliTest):
         self.assertIn("lamina: interrupted", last)
         self.assertIn("--resume m.safetensors.checkpoint", last)
         self.assertFalse([line for line in self.visible(text) if " left" in line])
+
+    def test_a_terminal_that_is_gone_leaves_the_checkpoint(self):
+        code, text = self.on_terminal(*TRAIN[:-1], "1000000", "--model", "m.safetensors", hang_up_after="epoch 3/")
+        self.assertEqual(code, 130, text)
+        self.assertEqual(list(self.snapshot()), ["m.safetensors.checkpoint"], "nor a lock")
+        self.train("--resume", "m.safetensors.checkpoint", "--epochs", "1")
 
     def test_error_message_stands_on_a_line_of_its_own(self):
         code, text = self.on_terminal(*TRAIN, "--optimizer", "sgd", "--learning-rate", "1e30", "--loss", "mse",

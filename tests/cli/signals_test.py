@@ -1,0 +1,127 @@
+"""Signals that ask a run to end: once, twice at once, and for good. What they meet is a run that waits for a reader of its
+checkpoint, a pipe, for as long as the test wants: nothing here depends on how quick anybody is."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from lamina_cli import DIGITS, TIME_LIMIT_SECONDS, CliTest, is_deaf, main, read_safetensors
+
+MODEL, PIPE = "m.safetensors", "pipe"
+LOCK = MODEL + ".lamina-lock"
+RUN = ["--data", DIGITS, "--hidden", "16", "--epochs", "3", "--threads", "1", "--backend", "cpu", "--model", MODEL]
+
+
+def status(process, field):
+    """A field of /proc/PID/status, signals as a number with a bit each."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        return int(next(line.split()[1] for line in file if line.startswith(field + ":")), 16)
+
+
+def file_size(content):
+    """Of the safetensors file that `content` begins with."""
+    (length,) = struct.unpack("<Q", content[:8])
+    tensors = [entry for name, entry in json.loads(content[8 : 8 + length]).items() if name != "__metadata__"]
+    return 8 + length + max(entry["data_offsets"][1] for entry in tensors)
+
+
+class SignalsTest(CliTest):
+    def wait_until(self, reached, what):
+        end = time.monotonic() + TIME_LIMIT_SECONDS
+        while not reached():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.001)
+
+    def waiting(self, **options):
+        """A run that holds its lock, catches signals, and cannot end before somebody reads its checkpoint."""
+        os.mkfifo(self.path(PIPE))
+        process = self.start("train", "--quiet", *RUN, "--checkpoint", PIPE, "--checkpoint-epochs", "1", **options)
+        self.wait_until(lambda: os.path.exists(self.path(LOCK)) and not is_deaf(process), "no run")
+        return process
+
+    def send(self, process, number):
+        """The signal, until it has come: of two of a kind that wait, a process sees one."""
+        process.send_signal(number)
+        self.wait_until(lambda: process.poll() is not None or not (status(process, "ShdPnd") | status(process, "SigPnd")),
+                        "the signal does not come")
+
+    def checkpoint(self, process):
+        """Ends the run by reading what it keeps: the last of the checkpoints that it writes."""
+        content = b""
+        pipe = os.open(self.path(PIPE), os.O_RDONLY | os.O_NONBLOCK)
+
+        def ended():
+            nonlocal content
+            over = process.poll() is not None  # first: then nothing comes behind what is read
+            try:
+                while piece := os.read(pipe, 1 << 16):
+                    content += piece
+            except BlockingIOError:
+                pass
+            return over
+
+        self.wait_until(ended, "the run does not end")
+        os.close(pipe)
+        while (size := file_size(content)) < len(content):
+            content = content[size:]
+        result = self.finish(process)
+        os.remove(self.path(PIPE))
+        self.assertEqual(result.code, 130, str(result))
+        self.assertEqual(list(self.snapshot()), [], "a lock, or a part of a file, is left")
+        self.assertIn("lamina_checkpoint", read_safetensors(content)[0])
+        return self.write("kept", content)
+
+    def test_one_signal_or_two_keep_the_checkpoint(self):
+        self.train(*RUN)
+        whole = read_safetensors(self.read(MODEL, "rb"))[1]
+        os.remove(self.path(MODEL))
+        for numbers in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT] * 2,
+                        [signal.SIGTERM, signal.SIGHUP], [signal.SIGHUP, signal.SIGHUP]):
+            with self.subTest(numbers=numbers):
+                process = self.waiting()
+                for number in numbers:
+                    self.send(process, number)
+                    self.assertIsNone(process.poll())
+                kept = self.checkpoint(process)
+                self.train("--resume", kept, "--checkpoint", kept)
+                self.assertEqual(read_safetensors(self.read(MODEL, "rb"))[1], whole)
+                os.remove(self.path(MODEL))
+                os.remove(self.path(kept))
+
+    def test_the_third_ends_at_once(self):
+        for numbers in ([signal.SIGINT] * 3, [signal.SIGINT, signal.SIGINT, signal.SIGTERM],
+                        [signal.SIGTERM, signal.SIGTERM, signal.SIGHUP]):
+            with self.subTest(numbers=numbers):
+                process = self.waiting()
+                for number in numbers[:2]:
+                    self.send(process, number)
+                    self.assertIsNone(process.poll())
+                process.send_signal(numbers[2])
+                self.assertEqual(self.finish(process).code, -numbers[2])
+                os.remove(self.path(PIPE))
+                self.assertEqual(list(self.snapshot()), [], "a lock, or a part of a file, is left")
+
+    def test_nohup_outlives_the_terminal(self):
+        process = self.waiting(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        for _ in range(3):
+            self.send(process, signal.SIGHUP)
+        self.assertTrue(status(process, "SigIgn") & 1 << (signal.SIGHUP - 1))
+        self.send(process, signal.SIGINT)
+        self.checkpoint(process)
+
+    def test_who_reads_the_output_may_end_first(self):
+        os.mkfifo(self.path(PIPE))
+        process = self.start("train", *RUN, "--checkpoint", PIPE, "--checkpoint-epochs", "1", stderr=subprocess.DEVNULL)
+        self.wait_until(lambda: os.path.exists(self.path(LOCK)) and not is_deaf(process), "no run")
+        self.send(process, signal.SIGHUP)
+        process.stdout.close()
+        process.stdout = None
+        self.checkpoint(process)
+
+
+if __name__ == "__main__":
+    main()
