@@ -5,18 +5,31 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
+
+#include "lamina/base/hardware.h"
 
 namespace lamina {
 
 /// Threads of libgomp spin for milliseconds at every barrier before they sleep. Where another process, or the window,
 /// wants the cores, a training step of 1 ms then takes 100 ms; 1,000 rounds (about 0.01 ms) cost nothing on idle cores
 /// (docs/decisions/0003-spinning-threads.md). The setting is read before main(), so the program starts itself anew.
-/// Whoever set it, or OMP_WAIT_POLICY, is obeyed.
+/// Whoever set it, or OMP_WAIT_POLICY, is obeyed; but no more threads than cores where OMP_NUM_THREADS asks for more:
+/// they would wait for one another, and libgomp ends the process where it cannot start them all.
 inline void LimitSpinning(char** argv) {
   constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
-  if (std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv(kSpinCount, "1000", 0);
+  constexpr const char* kThreads = "OMP_NUM_THREADS";
+  const bool spins = std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr;
+  const char* threads = std::getenv(kThreads);
+  const bool too_many = threads != nullptr && std::strtoll(threads, nullptr, 10) > UsableCores();
+  if (spins || too_many) {
+    if (spins) {
+      setenv(kSpinCount, "1000", 0);
+    }
+    if (too_many) {
+      setenv(kThreads, std::to_string(UsableCores()).c_str(), 1);
+    }
     std::error_code failed;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
     execv(program.c_str(), argv);  // comes back only where it is not possible: then as before

@@ -151,12 +151,13 @@ int RunCompare(const CompareCommand& command) {
   } else {
     question = QuestionOf(command, model, {}, false);
   }
-  const std::vector<Metric> metrics = MetricsFor(command.metrics, question.classes);
+  MetricsFor(command.metrics, question.classes, {});  // before any work
   Contestant contestants[2];
   for (int i = 0; i < 2; ++i) {
     contestants[i] = predictions[i] ? ContestantFrom(*predictions[i], *truth, question.targets, question.classes)
                                     : AnswersOfModel(command, *paths[i], *backend);
   }
+  const std::vector<Metric> metrics = MetricsFor(command.metrics, question.classes, LevelsOf(contestants[0].targets));
   const Comparison comparison = Compare(contestants[0], contestants[1], metrics, command.bootstrap);
   if (!command.json_output.to_stdout()) {
     PrintComparison(command, comparison);

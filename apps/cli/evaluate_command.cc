@@ -77,8 +77,9 @@ int RunEvaluate(const EvaluateCommand& command) {
   command.json_output.Check(std::move(files));
   command.pictures.Check();
   const Model model = command.input.ReadModel();
+  const TargetEncoder& targets = model.preprocessor.targets();
   const std::vector<Metric> metrics =
-      MetricsFor(command.metrics, model.preprocessor.targets().task() == Task::kClassification);
+      MetricsFor(command.metrics, targets.task() == Task::kClassification, targets.form().quantiles);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   CostMatrix costs;
   if (!command.cost_matrix.empty()) {

@@ -118,7 +118,9 @@ int RunExplain(const ExplainCommand& command) {
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   const bool classes = model.preprocessor.targets().task() == Task::kClassification;
   const Metric metric =
-      command.metric.empty() ? MetricForImportance(model) : MetricsFor({&command.metric, 1}, classes, "metric").front();
+      command.metric.empty()
+          ? MetricForImportance(model)
+          : MetricsFor({&command.metric, 1}, classes, model.preprocessor.targets().form().quantiles, "metric").front();
   Table table = command.input.ReadTable(model);
   model.preprocessor.Prepare(table);
   const BoundTable bound(model.preprocessor, table);

@@ -169,6 +169,9 @@ int Tune(const Backend& backend, const TuneCommand& command) {
       throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = problem.Text()});
     }
   }
+  if (options.level != TuneLevel::kEstimate) {
+    Profile::RequireWritable(path);
+  }
   size_t width = 7;
   for (const Problem& problem : problems) {
     width = std::max(width, problem.Text().size());

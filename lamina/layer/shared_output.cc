@@ -27,6 +27,7 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
   offset_ = std::ssize(header) + begin * row_bytes;
   memory_bytes_ = std::max<int64_t>(1, rows * row_bytes);
   if (ranks.is_first()) {
+    claim_ = FileClaim::Take(path);  // nobody else's part is taken for one that was left
     descriptor_ = open(part_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor_ < 0) {
       ThrowFileError(part_, "create", errno);

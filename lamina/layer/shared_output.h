@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "lamina/base/file_claim.h"
 #include "lamina/base/matrix_view.h"
 #include "lamina/cluster/communicator.h"
 
@@ -15,7 +17,7 @@ namespace lamina {
 class SharedOutput {
  public:
   /// Collective. Rows [begin, begin + rows) of all × cols are this rank's. Throws Error(kIo), also where the disk has
-  /// no room for the whole file.
+  /// no room for the whole file, and where another job writes it.
   SharedOutput(const std::string& path, int64_t all, int64_t begin, int64_t rows, int64_t cols, DType dtype,
                Communicator& ranks);
   /// Removes what is not committed.
@@ -35,6 +37,7 @@ class SharedOutput {
  private:
   std::string path_;
   std::string part_;
+  std::unique_ptr<FileClaim> claim_;  // the first rank's
   Communicator& ranks_;
   int64_t offset_;  // of this rank's first row in the file
   int descriptor_ = -1;

@@ -34,6 +34,7 @@ ScoredRows TakeRows(const ScoredRows& rows, std::span<const size_t> places) {
   some.target = rows.target;
   some.classes = rows.classes;
   some.probabilities = rows.probabilities;
+  some.level = rows.level;
   if (rows.classes > 0) {
     some.labels = Some(rows.labels, places);
     some.predicted = Some(rows.predicted, places);
@@ -215,7 +216,9 @@ Comparison Compare(const Contestant& first, const Contestant& second, std::span<
   comparison.rows = std::ssize(rows);
   for (size_t j = 0; j < a.size(); ++j) {
     for (const Metric& metric : metrics) {
-      comparison.metrics.push_back(DifferenceOf(metric, a[j], b[j], bootstrap));
+      if (metric.IsOf(a[j])) {
+        comparison.metrics.push_back(DifferenceOf(metric, a[j], b[j], bootstrap));
+      }
     }
   }
   if (a[0].classes > 0) {

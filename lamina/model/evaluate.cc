@@ -192,19 +192,18 @@ double LossOfOutputs(const Model& model, const Matrix& outputs, const Matrix& ta
 }
 
 Evaluation EvaluateScored(std::span<const ScoredRows> targets, std::span<const std::string> class_names,
-                          std::span<const double> levels, const CostMatrix& costs) {
+                          const CostMatrix& costs) {
   Evaluation evaluation;
   evaluation.loss = kNaN;
-  for (size_t j = 0; j < targets.size(); ++j) {
-    const ScoredRows& target = targets[j];
+  for (const ScoredRows& target : targets) {
     evaluation.samples = target.size();
     if (target.classes > 0) {
       evaluation.classification = MeasureClassification(target.labels, target.predicted, class_names, costs);
       break;
     }
     evaluation.regression.push_back(MeasureRegression(target.truth, target.answers, target.target));
-    if (!levels.empty()) {
-      MeasureQuantile(target.truth, target.answers, levels[j % levels.size()], evaluation.regression.back());
+    if (target.level > 0) {
+      MeasureQuantile(target.truth, target.answers, target.level, evaluation.regression.back());
     }
     evaluation.points.push_back(PointsOf(target.truth, target.answers));
   }
@@ -225,14 +224,13 @@ Evaluation EvaluateOutputs(const Model& model, const Matrix& raw, const Dataset&
     return evaluation;
   }
   const Matrix truth = InTargetUnits(model, dataset.targets);
-  const std::vector<double>& levels = model.preprocessor.targets().form().quantiles;
   for (int64_t j = 0; j < outputs.cols(); ++j) {
     const std::vector<double> right = ColumnOf(truth, j);
     const std::vector<double> answers = ColumnOf(outputs, j);
     evaluation.regression.push_back(
         MeasureRegression(right, answers, model.preprocessor.targets().answer_names()[static_cast<size_t>(j)]));
-    if (!levels.empty()) {
-      MeasureQuantile(right, answers, levels[static_cast<size_t>(j) % levels.size()], evaluation.regression.back());
+    if (const double level = model.preprocessor.targets().LevelOf(j); level > 0) {
+      MeasureQuantile(right, answers, level, evaluation.regression.back());
     }
     evaluation.points.push_back(PointsOf(right, answers));
   }

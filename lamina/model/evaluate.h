@@ -58,9 +58,9 @@ Evaluation EvaluateOutputs(const Model& model, const Matrix& outputs, const Data
 Evaluation Evaluate(const Model& model, const Backend& backend, const Dataset& dataset, const CostMatrix& costs = {});
 
 /// Metrics of answers that need not be one model's, such as those out of folds: one ScoredRows a target. For classes
-/// their names; of quantiles the levels of the answers. The loss is NaN.
+/// their names. The loss is NaN.
 Evaluation EvaluateScored(std::span<const ScoredRows> targets, std::span<const std::string> class_names,
-                          std::span<const double> levels = {}, const CostMatrix& costs = {});
+                          const CostMatrix& costs = {});
 
 /// Throws Error(kInvalidArgument) where `costs` do not cover the classes of the model.
 void RequireCosts(const CostMatrix& costs, const Model& model);

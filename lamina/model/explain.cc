@@ -66,14 +66,9 @@ std::vector<std::vector<double>> AnswersTo(const ExplainedRows& rows, const Matr
   return answers;
 }
 
-double MeanOverTargets(const ExplainedRows& rows, const Matrix& features, const Metric& metric) {
-  double sum = 0;
-  const std::vector<ScoredRows> targets =
-      ScoreDataset(rows.model, NetworkOutputs(rows.model, rows.backend, features), rows.data);
-  for (const ScoredRows& target : targets) {
-    sum += metric.Measure(target);
-  }
-  return sum / static_cast<double>(targets.size());
+double MetricOn(const ExplainedRows& rows, const Matrix& features, const Metric& metric) {
+  return MeanOverTargets(metric,
+                         ScoreDataset(rows.model, NetworkOutputs(rows.model, rows.backend, features), rows.data));
 }
 
 Matrix CopyOf(const Matrix& matrix) {
@@ -84,12 +79,10 @@ Matrix CopyOf(const Matrix& matrix) {
 }
 
 void RequireDefined(const ExplainedRows& rows, const Metric& metric) {
-  for (const ScoredRows& target :
-       ScoreDataset(rows.model, NetworkOutputs(rows.model, rows.backend, rows.data.features), rows.data)) {
-    if (const std::string why = metric.WhyUndefined(target); !why.empty()) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is undefined here: {}", metric.Text(), why),
-                  {.remedy = "Choose another metric, or other rows.", .setting = "metric"});
-    }
+  const Matrix outputs = NetworkOutputs(rows.model, rows.backend, rows.data.features);
+  if (const std::string why = WhyMeanUndefined(metric, ScoreDataset(rows.model, outputs, rows.data)); !why.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is undefined here: {}", metric.Text(), why),
+                {.remedy = "Choose another metric, or other rows.", .setting = "metric"});
   }
 }
 
@@ -139,7 +132,7 @@ Metric MetricForImportance(const Model& model) {
 
 Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric, int64_t repeats, uint64_t seed) {
   RequireDefined(rows, metric);
-  Importance importance{metric, MeanOverTargets(rows, rows.data.features, metric), {}};
+  Importance importance{metric, MetricOn(rows, rows.data.features, metric), {}};
   Matrix features = CopyOf(rows.data.features);
   std::vector<int64_t> order(static_cast<size_t>(rows.data.size()));
   uint64_t stream = kShuffleStream;
@@ -151,7 +144,7 @@ Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric
       for (int64_t i = 0; i < features.rows(); ++i) {
         CopyBlock(rows, column, rows.data.features, order[static_cast<size_t>(i)], features, i);
       }
-      const double shuffled = MeanOverTargets(rows, features, metric);
+      const double shuffled = MetricOn(rows, features, metric);
       losses.push_back(metric.row().higher_is_better ? importance.value - shuffled : shuffled - importance.value);
     }
     for (int64_t i = 0; i < features.rows(); ++i) {

@@ -2,6 +2,7 @@
 #include "lamina/model/metric.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,26 +34,22 @@ Metric Metric::Parse(const std::string& text, const std::string& setting) {
   Metric metric;
   metric.row_ =
       &MetricTable()[IndexOfName(text.substr(0, colon), MetricNames(), fmt::format("--{}: unknown metric", setting))];
-  metric.argument_ = metric.row_->argument;
   if (colon != std::string::npos) {
-    metric.argument_ = ParseNumber(text.substr(colon + 1));
-    if (metric.row_->argument == 0 || !(metric.argument_ > 0 && metric.argument_ < 1)) {
+    const double argument = ParseNumber(text.substr(colon + 1));
+    if (metric.row_->argument == 0 || !(argument > 0 && argument < 1)) {
       throw Error(ErrorCode::kInvalidArgument,
                   metric.row_->argument == 0 ? fmt::format("--{}: {} takes no number", setting, metric.row_->name)
                                              : fmt::format("--{}: the quantile must be between 0 and 1", setting),
                   {.value = text, .setting = setting});
     }
+    metric.argument_ = argument;
   }
   return metric;
 }
 
-std::string Metric::Text() const {
-  return argument_ == row_->argument ? row_->name : fmt::format("{}:{:g}", row_->name, argument_);
-}
+std::string Metric::Text() const { return argument_ ? fmt::format("{}:{}", row_->name, *argument_) : row_->name; }
 
-std::string Metric::Title() const {
-  return argument_ == row_->argument ? row_->title : fmt::format("{} ({:g})", row_->title, argument_);
-}
+std::string Metric::Title() const { return argument_ ? fmt::format("{} ({})", row_->title, *argument_) : row_->title; }
 
 double Metric::Measure(const ScoredRows& rows) const {
   return WhyUndefined(rows).empty() ? Measure(rows, std::vector<double>(static_cast<size_t>(rows.size()), 1.0)) : kNaN;
@@ -87,7 +84,8 @@ std::string Metric::ValueText(double value) const {
   return row_->is_share ? PercentText(value) + " %" : std::isnan(value) ? "-" : FigureText(value);
 }
 
-std::vector<Metric> MetricsFor(std::span<const std::string> names, bool classes, const std::string& setting) {
+std::vector<Metric> MetricsFor(std::span<const std::string> names, bool classes, std::span<const double> levels,
+                               const std::string& setting) {
   std::vector<Metric> metrics;
   const auto add = [&](const std::string& name) {
     const Metric metric = Metric::Parse(name, setting);
@@ -96,6 +94,15 @@ std::vector<Metric> MetricsFor(std::span<const std::string> names, bool classes,
                   fmt::format("--{}: {} is a metric of {}, and the target is {}", setting, metric.row().name,
                               classes ? "values" : "classes", classes ? "a class" : "a number to predict"),
                   {.setting = setting});
+    }
+    if (metric.argument() && !levels.empty() &&
+        std::find(levels.begin(), levels.end(), *metric.argument()) == levels.end()) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--{}: no answer of the model is that quantile, but {}", setting, fmt::join(levels, ", ")),
+          {.value = name,
+           .remedy = fmt::format("Use {} alone: each answer is then measured at its own.", metric.row().name),
+           .setting = setting});
     }
     if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
       metrics.push_back(metric);
@@ -119,28 +126,55 @@ std::vector<Metric> MetricsFor(std::span<const std::string> names, bool classes,
   return metrics;
 }
 
+double MeanOverTargets(const Metric& metric, std::span<const ScoredRows> targets) {
+  double sum = 0;
+  int64_t count = 0;
+  for (const ScoredRows& rows : targets) {
+    if (metric.IsOf(rows)) {
+      sum += metric.Measure(rows);
+      ++count;
+    }
+  }
+  return sum / static_cast<double>(count);
+}
+
+std::string WhyMeanUndefined(const Metric& metric, std::span<const ScoredRows> targets) {
+  for (const ScoredRows& rows : targets) {
+    if (std::string reason = metric.IsOf(rows) ? metric.WhyUndefined(rows) : ""; !reason.empty()) {
+      return reason;
+    }
+  }
+  return "";
+}
+
 std::vector<MetricValue> MeasureMetrics(std::span<const Metric> metrics, std::span<const ScoredRows> targets,
                                         const BootstrapOptions& bootstrap) {
   std::vector<MetricValue> all;
   for (const ScoredRows& rows : targets) {
     const size_t first = all.size();
     for (const Metric& metric : metrics) {
-      all.push_back(
-          {metric, rows.classes > 0 ? "" : rows.target, metric.Measure(rows), metric.WhyUndefined(rows), {kNaN, kNaN}});
+      if (metric.IsOf(rows)) {
+        all.push_back({metric,
+                       rows.classes > 0 ? "" : rows.target,
+                       metric.Measure(rows),
+                       metric.WhyUndefined(rows),
+                       {kNaN, kNaN}});
+      }
     }
-    std::vector<std::vector<double>> values(metrics.size(),
+    const std::span<MetricValue> of_rows = std::span(all).subspan(first);
+    std::vector<std::vector<double>> values(of_rows.size(),
                                             std::vector<double>(static_cast<size_t>(bootstrap.resamples)));
     // Rankings are there: whatever needs one has been measured above.
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < bootstrap.resamples; ++b) {
       std::vector<double> weights(static_cast<size_t>(rows.size()));
       DrawResample(bootstrap.seed, b, weights);
-      for (size_t m = 0; m < metrics.size(); ++m) {
-        values[m][static_cast<size_t>(b)] = all[first + m].reason.empty() ? metrics[m].Measure(rows, weights) : kNaN;
+      for (size_t m = 0; m < of_rows.size(); ++m) {
+        values[m][static_cast<size_t>(b)] = of_rows[m].reason.empty() ? of_rows[m].metric.Measure(rows, weights) : kNaN;
       }
     }
-    for (size_t m = 0; m < metrics.size(); ++m) {
-      all[first + m].interval = PercentileInterval(std::move(values[m]), bootstrap.level);
+    for (size_t m = 0; m < of_rows.size(); ++m) {
+      of_rows[m].interval = PercentileInterval(std::move(values[m]), bootstrap.level);
     }
   }
   return all;

@@ -298,7 +298,8 @@ constexpr MetricRow kMetricRows[] = {
      &Determination},
     {"pinball",
      "pinball loss",
-     "loss of a quantile's estimate, pinball:0.9; of the median without a number",
+     "loss of a quantile's estimate, pinball:0.9; without a number that of each answer's own quantile, else of the "
+     "median",
      false,
      false,
      false,

@@ -23,6 +23,16 @@ const std::vector<std::vector<int32_t>>& ScoredRows::Ranking() const {
   return ranking_;
 }
 
+std::vector<double> LevelsOf(std::span<const ScoredRows> targets) {
+  std::vector<double> levels;
+  for (const ScoredRows& rows : targets) {
+    if (rows.level > 0) {
+      levels.push_back(rows.level);
+    }
+  }
+  return levels;
+}
+
 bool AnswersProbabilities(const Model& model) {
   const TargetEncoder& targets = model.preprocessor.targets();
   if (targets.task() != Task::kClassification || targets.form().positive != 1 || targets.form().negative != 0) {
@@ -60,6 +70,7 @@ std::vector<ScoredRows> ScoreRows(const Model& model, const Matrix& outputs, std
   for (int64_t j = 0; j < outputs.cols(); ++j) {
     ScoredRows& rows = all[static_cast<size_t>(j)];
     rows.target = names[static_cast<size_t>(j)];
+    rows.level = encoder.LevelOf(j);
     for (int64_t i = 0; i < outputs.rows(); ++i) {
       const double answer = outputs.Row<double>(i)[j];
       const double right = truth.Row<double>(i)[j];

@@ -20,6 +20,7 @@ struct ScoredRows {
   bool probabilities = false;      // the scores of a row are probabilities
   std::vector<double> truth;
   std::vector<double> answers;
+  double level = 0;  // the answers are this quantile; 0: none
   /// For each class (one of two: the second one) the rows by falling score; made when it is first asked for.
   const std::vector<std::vector<int32_t>>& Ranking() const;
 
@@ -31,6 +32,9 @@ struct ScoredRows {
  private:
   mutable std::vector<std::vector<int32_t>> ranking_;
 };
+
+/// The quantiles that the answers are; empty where they are none.
+std::vector<double> LevelsOf(std::span<const ScoredRows> targets);
 
 /// Whether the outputs of `model` for a row are probabilities of its classes.
 bool AnswersProbabilities(const Model& model);

@@ -78,7 +78,8 @@ std::optional<DefaultCheck> CheckAgainstDefault(Search& search, const SearchResu
   }
   const TrainSettings& train = search.settings().train;
   check.comparison =
-      Compare(*first, *second, MetricsFor(train.metrics, first->targets[0].classes > 0), {.seed = train.seed});
+      Compare(*first, *second, MetricsFor(train.metrics, first->targets[0].classes > 0, LevelsOf(first->targets)),
+              {.seed = train.seed});
   return check;
 }
 

@@ -95,7 +95,6 @@ class Collector {
                   {.file = table_.source, .line = table_.LineOf(test.rows[static_cast<size_t>(row)])});
     }
     out_.targets = model.preprocessor.targets().answer_names();
-    levels_ = model.preprocessor.targets().form().quantiles;
     std::vector<ScoredRows> scored = ScoreDataset(model, raw, test);
     if (scored[0].classes > 0) {
       TakeClasses(fold, model.preprocessor.targets().class_names(), scored[0], test);
@@ -124,7 +123,7 @@ class Collector {
   }
 
   Evaluation Evaluated(std::span<const ScoredRows> scored, const CostMatrix& costs) const {
-    return EvaluateScored(scored, out_.classes, levels_, costs);
+    return EvaluateScored(scored, out_.classes, costs);
   }
 
   /// All out-of-fold answers as one, classes by their places in the list of all, and their rows. Before Finish().
@@ -199,6 +198,7 @@ class Collector {
     }
     for (size_t j = 0; j < scored.size(); ++j) {
       scored_[j].target = scored[j].target;
+      scored_[j].level = scored[j].level;
       scored_[j].truth.insert(scored_[j].truth.end(), scored[j].truth.begin(), scored[j].truth.end());
       scored_[j].answers.insert(scored_[j].answers.end(), scored[j].answers.begin(), scored[j].answers.end());
     }
@@ -206,7 +206,6 @@ class Collector {
 
   const Table& table_;
   const TrainSettings& settings_;
-  std::vector<double> levels_;  // of quantiles
   OutOfFold out_;
   std::vector<ScoredRows> scored_;
 };
@@ -309,7 +308,8 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
     one.temperature = trained.calibration ? trained.calibration->temperature : 1;
     one.coverage = trained.coverage;
     log_temperature += std::log(one.temperature);
-    one.metrics = MeasureMetrics(MetricsFor(settings.metrics, scored[0].classes > 0), scored, {.resamples = 0});
+    one.metrics =
+        MeasureMetrics(MetricsFor(settings.metrics, scored[0].classes > 0, LevelsOf(scored)), scored, {.resamples = 0});
     if (callbacks.done) {
       callbacks.done(one);
     }
@@ -317,7 +317,7 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   }
   std::tie(result.scored, result.scored_rows) = collector.FinishScores();
   const std::vector<ScoredRows>& all = result.scored;
-  const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0);
+  const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0, LevelsOf(all));
   result.metrics = SpreadsOf(MeasureMetrics(metrics, all, {.seed = settings.seed}), result.folds);
   result.evaluation =
       collector.Evaluated(all, settings.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings.cost_matrix));

@@ -21,22 +21,16 @@ void SetMonitor(const TrainSettings& settings, const Model& model, const Dataset
     RefuseSetting("monitor", "--monitor needs validation rows", monitor,
                   "Give a validation share, or leave --monitor out.");
   }
-  const Metric metric = MetricsFor({&monitor, 1}, classes, "monitor").front();
+  const Metric metric =
+      MetricsFor({&monitor, 1}, classes, model.preprocessor.targets().form().quantiles, "monitor").front();
   const Matrix none(validation.size(), model.network.outputs(), model.network.dtype());  // what is asked is the truth
-  for (const ScoredRows& rows : ScoreDataset(model, none, validation)) {
-    if (const std::string reason = metric.WhyUndefined(rows); !reason.empty()) {
-      RefuseSetting("monitor", "--monitor is undefined for the validation rows: " + reason, monitor,
-                    "Leave it out, or let more rows validate (--split, --stratify).");
-    }
+  if (const std::string reason = WhyMeanUndefined(metric, ScoreDataset(model, none, validation)); !reason.empty()) {
+    RefuseSetting("monitor", "--monitor is undefined for the validation rows: " + reason, monitor,
+                  "Leave it out, or let more rows validate (--split, --stratify).");
   }
   options.monitor_higher = metric.row().higher_is_better;
   options.monitor = [metric, &model, &validation](const Matrix& outputs) {
-    double sum = 0;
-    const std::vector<ScoredRows> targets = ScoreDataset(model, outputs, validation);
-    for (const ScoredRows& rows : targets) {
-      sum += metric.Measure(rows);
-    }
-    return sum / static_cast<double>(targets.size());
+    return MeanOverTargets(metric, ScoreDataset(model, outputs, validation));
   };
 }
 

@@ -47,7 +47,8 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           "--folds: write the answer to every row by the model that has not seen it to this file, as CSV",
           {.effect = &HasFolds, .trials = InTrials::kOutside, .writes = true}),
       Row("metrics", &S::metrics,
-          fmt::format("What the test rows and folds are measured with, all or some of {}; pinball:0.9 is of a quantile",
+          fmt::format("What the test rows and folds are measured with, all or some of {}; pinball:0.9 is of a "
+                      "quantile; of a model of quantiles pinball is of each answer's own",
                       fmt::join(MetricNames(), ", ")),
           {.trials = kSame, .after_checkpoint = true, .of_columns = true}),
       Row("monitor", &S::monitor,

@@ -89,6 +89,7 @@ RawData ReadRawData(const DataSources& sources) {
     raw.validation = ReadTable(sources.validation, others);
   }
   DeriveColumns(raw.main.train, sources.derive);
+  RequireDates(raw.main.train, sources.derive);
   for (std::optional<Table>* table : {&raw.main.test, &raw.validation}) {
     if (table->has_value()) {
       DeriveColumns(**table, sources.derive);

@@ -16,7 +16,7 @@ namespace lamina {
 void TrainSession::RequireQuality() const {
   const TargetEncoder& targets = model_.preprocessor.targets();
   const bool classes = targets.task() == Task::kClassification;
-  MetricsFor(settings_.metrics, classes);
+  MetricsFor(settings_.metrics, classes, targets.form().quantiles);
   if (settings_.calibrate) {
     if (const Verdict verdict = CanCalibrate(model_); !verdict) {
       RefuseSetting("calibrate", "--calibrate: " + verdict.reason, "", "Leave it out.");
@@ -63,8 +63,10 @@ void TrainSession::MeasureTest(TrainResult& result) {
   }
   const std::vector<ScoredRows> scored = ScoreDataset(model_, NetworkOutputs(model_, *backend_, test()), test());
   if (!settings_.metrics.empty()) {
-    const bool classes = model_.preprocessor.targets().task() == Task::kClassification;
-    result.test->metrics = MeasureMetrics(MetricsFor(settings_.metrics, classes), scored, {.seed = settings_.seed});
+    const TargetEncoder& targets = model_.preprocessor.targets();
+    const bool classes = targets.task() == Task::kClassification;
+    result.test->metrics = MeasureMetrics(MetricsFor(settings_.metrics, classes, targets.form().quantiles), scored,
+                                          {.seed = settings_.seed});
   }
   if (model_.intervals) {
     result.coverage = CoverageOf(*model_.intervals, scored);

@@ -57,6 +57,10 @@ void ValidateFolds(const TrainSettings& settings) {
   if (settings.bag && settings.fold > 0) {
     RefuseSetting("bag", "--bag keeps the networks of all folds, and --fold trains one", "", "Leave one of them out.");
   }
+  if (!settings.out_of_fold.empty() && settings.fold > 0) {
+    RefuseSetting("out-of-fold", "--out-of-fold are the answers of all folds, and --fold trains one",
+                  settings.out_of_fold, "Leave one of them out.");
+  }
   if (!settings.start_from.empty()) {
     RefuseSetting("folds", "--start-from may know the rows that --folds would test it on", "",
                   "Leave one of them out.");
@@ -120,6 +124,14 @@ void ValidateGain(const TrainSettings& settings) {
   }
 }
 
+void ValidateQuantiles(const TrainSettings& settings) {
+  if (!settings.quantiles.empty() && !TrainSettingRow("quantiles").HasEffect(settings)) {
+    RefuseSetting("quantiles",
+                  fmt::format("--quantiles are levels of --loss quantile, and the loss is {}", settings.loss),
+                  FieldText(&settings.quantiles), "Give --loss quantile, or leave --quantiles out.");
+  }
+}
+
 void ValidateHidden(const TrainSettings& settings) {
   if (settings.hidden.size() > 1 &&
       std::find(settings.hidden.begin(), settings.hidden.end(), 0) != settings.hidden.end()) {
@@ -167,6 +179,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateSplit(settings);
   ValidateFolds(settings);
   ValidateGain(settings);
+  ValidateQuantiles(settings);
   ValidateLbfgs(settings);
   ValidateNormalization(settings);
   ReadOptionsFrom(settings);

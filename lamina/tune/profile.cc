@@ -159,12 +159,18 @@ void Profile::Merge(const std::string& text, const std::string& source) {
 }
 
 void Profile::Save(const std::string& path) const {
+  RequireWritable(path);
+  WriteFileAtomically(path, Text());
+}
+
+void Profile::RequireWritable(const std::string& path) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty() && (std::filesystem::create_directories(folder, error), error)) {
-    throw Error(ErrorCode::kIo, "cannot make the folder: " + error.message(), {.file = folder.string()});
+    throw Error(ErrorCode::kIo, "cannot make the folder of the plans: " + error.message(),
+                {.file = folder.string(), .remedy = "Set XDG_CACHE_HOME to a folder that can be written into."});
   }
-  WriteFileAtomically(path, Text());
+  RequireWritableTarget(path);
 }
 
 std::string ProfilePath(const Backend& backend) {

@@ -39,6 +39,8 @@ class Profile final : public PlanSource {
   void Merge(const std::string& text, const std::string& source);
   /// Atomic; makes the folder.
   void Save(const std::string& path) const;
+  /// Makes its folder. Throws Error(kIo) where Save() could not write there: before plans are measured.
+  static void RequireWritable(const std::string& path);
 
  private:
   std::vector<std::string> header_;

@@ -14,6 +14,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/setting.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::python {
@@ -32,7 +33,8 @@ int ThreadsOf(int threads) {
                 {.value = std::to_string(threads)});
   }
   // OpenMP's number is that of the affinity mask unless somebody said otherwise.
-  return threads > 0 ? threads : std::max(1, omp_get_max_threads());
+  const int most = static_cast<int>(kThreadCounts.high);
+  return std::min(most, threads > 0 ? threads : std::max(1, omp_get_max_threads()));
 }
 
 const Backend& BackendOf(const std::string& name, int threads) {

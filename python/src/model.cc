@@ -234,6 +234,7 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
   read(test, raw.main.test);
   read(validation, raw.validation);
   DeriveColumns(raw.main.train, sources.derive);
+  RequireDates(raw.main.train, sources.derive);
   for (std::optional<Table>* other : {&raw.main.test, &raw.validation}) {
     if (other->has_value()) {
       DeriveColumns(**other, sources.derive);

@@ -34,6 +34,13 @@ class ExampleTest(CliTest):
             for got, want in zip(answer[1:], expected[1:]):
                 self.assertAlmostEqual(float(got), float(want), delta=1e-5)
 
+    def test_the_smallest_numbers_are_numbers(self):
+        self.make_model()
+        for small, plain in (("4.9e-324", "0"), ("-1e-310", "0"), ("1e-400", "0")):
+            result = self.example("m", small, 1)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), small)
+            self.assertEqual(result.stdout, self.example("m", plain, 1).stdout, small)
+
     def test_mistakes_are_told(self):
         self.make_model()
         for arguments, part in [((), "usage"), (("absent", 1), "absent"), (("rows.csv", 1), "rows.csv"),

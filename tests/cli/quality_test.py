@@ -78,6 +78,12 @@ class FoldsTest(CliTest):
         self.refuse("train", "x.csv", "--fold", "2", code=2, says="--folds")
         self.refuse("train", "x.csv", "--folds", "3", "--fold", "4", code=2, says="--fold")
         self.refuse("train", "x.csv", "--out-of-fold", "o.csv", code=2, says="--folds")
+        self.refuse("train", "x.csv", "--folds", "4", "--fold", "2", "--out-of-fold", "o.csv", code=2, says=("--out-of-fold", "--fold"))
+        for loss in ((), ("--loss", "mse")):
+            self.refuse("train", "x.csv", *loss, "--quantiles", "0.1,0.9", code=2, says=("--quantiles", "--loss quantile"))
+        self.refuse("train", "rare.csv", "--quantiles", "0.1,0.9", code=2, says=("--quantiles", "--loss quantile"))
+        self.refuse("train", "rare.csv", "--loss", "quantile", "--quantiles", "0.1,0.9", code=2, says=("quantile", "classes"))
+        self.refuse("train", "x.csv", "--target", "y", "--derive", "w=weekday:x1", code=2, says=("--derive", "x1", "dates"))
         self.refuse("train", "x.csv", "--folds", "3", "--group", "nobody", says="nobody")
         self.refuse("train", "x.csv", "--folds", "3", "--metrics", "auc", code=2, says=("auc", "classes"))
         self.refuse("train", "x.csv", "--monitor", "rnse", code=2, says="rmse")
@@ -93,6 +99,26 @@ class FoldsTest(CliTest):
 
 
 class JudgeTest(CliTest):
+    def test_pinball_is_of_each_answers_own_quantile(self):
+        self.write("x.csv", noisy_rows())
+        run = ["--data", "x.csv", "--drop", "group", "--epochs", "8", "--loss", "quantile", "--quantiles", "0.1,0.5,0.9"]
+        result = self.train_json(*run, "--metrics", "all", "--model", "m")
+        measured = {metric["target"]: metric["value"] for metric in result["test"]["metrics"] if metric["name"] == "pinball"}
+        self.assertEqual(measured, {target["name"]: target["pinball"] for target in result["test"]["targets"]})
+        self.assertEqual(list(measured), ["y q0.1", "y q0.5", "y q0.9"])
+        of_one = json.loads(self.succeed("evaluate", "m", "x.csv", "--metrics", "pinball:0.9", "--json", "-").out)
+        self.assertEqual([(metric["target"], metric["value"]) for metric in of_one["metrics"]],
+                         [(target["name"], target["pinball"]) for target in of_one["targets"][2:]])
+        self.refuse("evaluate", "m", "x.csv", "--metrics", "pinball:0.75", code=2, says=("--metrics", "0.75", "0.1, 0.5, 0.9"))
+        self.refuse("train", *run, "--monitor", "pinball:0.75", code=2, says=("--monitor", "0.1, 0.5, 0.9"))
+        watched = {}
+        for monitor in ("pinball", "pinball:0.9", "pinball:0.5"):
+            history = self.train_json(*run, "--monitor", monitor, "--keep", "last")["history"]
+            watched[monitor] = [epoch["monitored"] for epoch in history["epochs"]]
+        self.assertEqual(len({tuple(values) for values in watched.values()}), 3)
+        folds = self.train_json(*run, "--folds", "3", "--metrics", "pinball")["cross_validation"]["metrics"]
+        self.assertEqual([metric["target"] for metric in folds], list(measured))
+
     def test_metrics_and_intervals_of_a_model(self):
         self.write("x.csv", noisy_rows())
         self.write("new.csv", noisy_rows(400, seed=8))

@@ -58,7 +58,7 @@ TEST(MetricTest, EveryMetricOfClassesAsScikitLearn) {
                                                {"log_loss", 0.6668675388369574},
                                                {"brier", 0.369},
                                                {"calibration_error", 0.29}};
-  const std::vector<Metric> all = MetricsFor(std::vector<std::string>{kAllMetrics}, true);
+  const std::vector<Metric> all = MetricsFor(std::vector<std::string>{kAllMetrics}, true, {});
   EXPECT_EQ(all.size(), expected.size());
   for (const Metric& metric : all) {
     EXPECT_NEAR(metric.Measure(ThreeClasses()), expected.at(metric.Text()), 1e-12) << metric.Text();
@@ -77,13 +77,54 @@ TEST(MetricTest, EveryMetricOfValuesAsScikitLearn) {
   const std::map<std::string, double> expected{
       {"rmse", 0.634428877022476}, {"mse", 0.4025},    {"mae", 0.525}, {"mape", 0.3773809523809524},
       {"r2", 0.9448394004282655},  {"pinball", 0.2625}};
-  const std::vector<Metric> all = MetricsFor(std::vector<std::string>{kAllMetrics}, false);
+  const std::vector<Metric> all = MetricsFor(std::vector<std::string>{kAllMetrics}, false, {});
   EXPECT_EQ(all.size(), expected.size());
   for (const Metric& metric : all) {
     EXPECT_NEAR(metric.Measure(Values()), expected.at(metric.Text()), 1e-12) << metric.Text();
   }
   EXPECT_NEAR(Metric::Parse("pinball:0.9").Measure(Values()), 0.1525, 1e-12);
   EXPECT_EQ(Metric::Parse("pinball:0.9").Text(), "pinball:0.9");
+}
+
+// By hand: a row above the answer costs the level of the distance, one below the rest of it.
+TEST(MetricTest, PinballIsOfTheQuantileThatTheAnswersAre) {
+  const auto by_hand = [](const ScoredRows& rows, double level) {
+    double sum = 0;
+    for (size_t i = 0; i < rows.truth.size(); ++i) {
+      sum += std::max(level * (rows.truth[i] - rows.answers[i]), (1 - level) * (rows.answers[i] - rows.truth[i]));
+    }
+    return sum / static_cast<double>(rows.truth.size());
+  };
+  std::vector<ScoredRows> quantiles(3, Values());
+  const std::vector<double> levels{0.1, 0.5, 0.9};
+  for (size_t j = 0; j < levels.size(); ++j) {
+    quantiles[j].target = "price " + std::to_string(j);
+    quantiles[j].level = levels[j];
+  }
+  EXPECT_EQ(LevelsOf(quantiles), levels);
+  const auto measure = [&](const std::string& name) {
+    return MeasureMetrics(MetricsFor(std::vector<std::string>{name}, false, levels), quantiles, {.resamples = 20});
+  };
+  const std::vector<MetricValue> own = measure("pinball");
+  ASSERT_EQ(own.size(), 3U);
+  double sum = 0;
+  for (size_t j = 0; j < levels.size(); ++j) {
+    EXPECT_NEAR(own[j].value, by_hand(quantiles[j], levels[j]), 1e-12);
+    EXPECT_LE(own[j].interval.low, own[j].value);
+    EXPECT_GE(own[j].interval.high, own[j].value);
+    sum += own[j].value;
+  }
+  EXPECT_NE(own[0].value, own[2].value);
+  EXPECT_NEAR(MeanOverTargets(Metric::Parse("pinball"), quantiles), sum / 3, 1e-12);
+  const std::vector<MetricValue> given = measure("pinball:0.9");
+  ASSERT_EQ(given.size(), 1U) << "the other answers are other quantiles";
+  EXPECT_EQ(given[0].target, "price 2");
+  EXPECT_NEAR(given[0].value, by_hand(quantiles[2], 0.9), 1e-12);
+  EXPECT_NEAR(MeanOverTargets(Metric::Parse("pinball:0.9"), quantiles), given[0].value, 1e-12);
+  const Error error = CaughtError([&] { measure("pinball:0.75"); });
+  EXPECT_TRUE(Mentions(error.what(), "0.1, 0.5, 0.9"));
+  EXPECT_EQ(error.context().setting, "metrics");
+  EXPECT_NEAR(Metric::Parse("pinball").Measure(Values()), by_hand(Values(), 0.5), 1e-12) << "of numbers the median";
 }
 
 // A row that counts twice is a row that is there twice.
@@ -98,7 +139,7 @@ TEST(MetricTest, WeightsAreRowsRepeated) {
     twice.scores.insert(twice.scores.end(), once.scores.begin() + static_cast<ptrdiff_t>(3 * i),
                         once.scores.begin() + static_cast<ptrdiff_t>(3 * i + 3));
   }
-  for (const Metric& metric : MetricsFor(std::vector<std::string>{kAllMetrics}, true)) {
+  for (const Metric& metric : MetricsFor(std::vector<std::string>{kAllMetrics}, true, {})) {
     EXPECT_NEAR(metric.Measure(once, weights), metric.Measure(twice), 1e-12) << metric.Text();
   }
 }
@@ -135,7 +176,7 @@ TEST(MetricTest, SaysWhyThereIsNoValue) {
 
 TEST(MetricTest, BadNames) {
   const auto message = [](std::vector<std::string> names, bool classes) {
-    return std::string(CaughtError([&] { MetricsFor(names, classes); }).what());
+    return std::string(CaughtError([&] { MetricsFor(names, classes, {}); }).what());
   };
   EXPECT_TRUE(Mentions(message({"acuracy"}, true), "Did you mean 'accuracy'?"));
   EXPECT_TRUE(Mentions(message({"rmse"}, true), "--metrics: rmse is a metric of values"));

@@ -299,6 +299,38 @@ void ValidateDerive(const DeriveOptions& options) {
   }
 }
 
+void RequireDates(const Table& table, const DeriveOptions& options) {
+  std::vector<Derivation> made;
+  for (const std::string& text : options.columns) {
+    made.push_back(Parse(text));
+  }
+  for (const Derivation& derived : made) {
+    if (!derived.function->of_date) {
+      continue;
+    }
+    std::string name = derived.column;
+    const auto is_shifted = [&](const Derivation& other) {  // a date of another row is one
+      return other.name == name && (other.function->name == "previous" || other.function->name == "next");
+    };
+    for (auto from = made.begin(); (from = std::find_if(made.begin(), made.end(), is_shifted)) != made.end();) {
+      if (from->column == name) {
+        break;
+      }
+      name = from->column;
+    }
+    const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
+    if (!column.is_date) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--derive {}={}:{}: {} is of dates, and this column has none", derived.name,
+                              derived.function->name, derived.column, derived.function->name),
+                  {.file = table.source,
+                   .column = column.name,
+                   .remedy = "Name a column of dates, such as 2024-03-01.",
+                   .setting = "derive"});
+    }
+  }
+}
+
 void DeriveColumns(Table& table, const DeriveOptions& options, std::span<const std::string> optional) {
   std::optional<Series> series;
   for (const std::string& text : options.columns) {

@@ -43,6 +43,9 @@ std::optional<std::vector<std::string>> RowSourcesOf(const DeriveOptions& option
 /// Throws Error(kInvalidArgument) for what cannot be read as a derived column, without a table.
 void ValidateDerive(const DeriveOptions& options);
 
+/// Throws Error(kInvalidArgument) where a function of dates is of another column of `table`, the training's.
+void RequireDates(const Table& table, const DeriveOptions& options);
+
 /// Appends the columns. Where a series has no such row (the previous of the first) the value is missing. A column whose
 /// sources are absent is left out where its name is in `optional` (targets, in data without answers). Throws Error.
 void DeriveColumns(Table& table, const DeriveOptions& options, std::span<const std::string> optional = {});

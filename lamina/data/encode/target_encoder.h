@@ -53,6 +53,10 @@ class TargetEncoder {
   const ColumnScaling& ScalingOf(int64_t output) const {
     return columns_[static_cast<size_t>(output / OutputsOfTarget())].scaling;
   }
+  /// The quantile that the answer of an output is; 0: none.
+  double LevelOf(int64_t output) const {
+    return form_.quantiles.empty() ? 0 : form_.quantiles[static_cast<size_t>(output % OutputsOfTarget())];
+  }
   /// Outputs of each column of regression.
   int64_t OutputsOfTarget() const { return form_.quantiles.empty() ? 1 : std::ssize(form_.quantiles); }
   /// The naive guess: its name is a column's or a number; empty: none.

@@ -8,12 +8,14 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <thread>
 
 #include "lamina/base/child_process.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_claim.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
 
@@ -66,6 +68,7 @@ class Fetcher {
         Report(file, FetchProgress::State::kPresent, file.size_bytes);
       } else {
         RequireWritableTarget(path);
+        const std::unique_ptr<FileClaim> claim = FileClaim::Take(path);  // nobody else adds to the same part
         Obtain(file, path);
         ++result.downloaded_files;
         Report(file, FetchProgress::State::kDone, file.size_bytes);

@@ -71,6 +71,21 @@ TEST(Derive, PartsOfDates) {
   }
 }
 
+TEST(Derive, PartsOfDatesAreOfDatesOnly) {
+  const Table table = Csv("d,n,y\n2024-01-01,3,1\n2024-01-02,4,2\n");
+  for (const std::string function : {"weekday", "month", "year"}) {
+    for (const std::string column : {"n", "y"}) {
+      const Error error = CaughtError([&] { RequireDates(table, {{"w=" + function + ":" + column}, "", ""}); });
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_EQ(error.context().column, column);
+      EXPECT_TRUE(Mentions(error.what(), "--derive w=" + function + ":" + column));
+    }
+    EXPECT_NO_THROW(RequireDates(table, {{"w=" + function + ":d"}, "", ""}));
+    EXPECT_NO_THROW(RequireDates(table, {{"before=previous:d", "w=" + function + ":before"}, "", ""}));
+    EXPECT_THROW(RequireDates(table, {{"before=previous:n", "w=" + function + ":before"}, "", ""}), Error);
+  }
+}
+
 TEST(Derive, LaterColumnsUseEarlierOnes) {
   Table table = Csv(kPrices);
   DeriveColumns(table, {{"up=change:close", "before=previous:up"}, "symbol", "day"});
