@@ -162,7 +162,7 @@ TEST(Mixup, RowsAreMixedWithTheOnesBehindThem) {
 }
 
 TEST(Mixup, SharesAreByBeta) {
-  for (const double alpha : {0.1, 0.4, 1.0}) {
+  for (const double alpha : {5e-324, 1e-300, 1e-12, 0.001, 0.1, 0.4, 1.0}) {
     double sum = 0;
     double squares = 0;
     constexpr int kDraws = 20'000;
