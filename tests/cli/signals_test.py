@@ -38,6 +38,8 @@ class SignalsTest(CliTest):
 
     def waiting(self, **options):
         """A run that holds its lock, catches signals, and cannot end before somebody reads its checkpoint."""
+        for name in os.listdir(self.folder):
+            os.remove(self.path(name))
         os.mkfifo(self.path(PIPE))
         process = self.start("train", "--quiet", *RUN, "--checkpoint", PIPE, "--checkpoint-epochs", "1", **options)
         self.wait_until(lambda: os.path.exists(self.path(LOCK)) and not is_deaf(process), "no run")

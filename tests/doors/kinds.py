@@ -148,6 +148,13 @@ KINDS = {
     "classes with gaps": Kind(
         [["a", "b", "c"][i % 3] for i in range(99)], ["a", "", "b"], text=True, classes=3, settings={"missing": "drop"}
     ),
+    "classes with missing numbers": Kind(
+        [str(i % 20) if i % 9 else "" for i in range(99)],
+        [("3", 3), ("", None), ("4", 4)],
+        classes=3,
+        settings={"missing": "drop"},
+        notes=("1 of 3 rows have no answer",),
+    ),
     "missing is an error": Kind(
         [str(i % 20) for i in range(100)],
         [("3", 3), ("", None)],

@@ -113,7 +113,10 @@ class Round:
     def disturb(self):
         """Ends a worker, or lets one that is stopped go on, where the folder has changed."""
         names = names_of(self.state)
-        if names == self.names:
+        if names == self.names:  # all may wait for the trial of one that is stopped
+            for worker in self.workers:
+                if worker.stopped and self.source.random() < 0.01:
+                    worker.go_on()
             return
         self.names = names
         worker = self.source.choice(self.workers)
