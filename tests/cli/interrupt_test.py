@@ -140,9 +140,10 @@ class InterruptTest(CliTest):
         self.train(*LONG, "--epochs", "2", "--checkpoint-epochs", "1", "--model", "m.safetensors")
         checkpoint = "m.safetensors.checkpoint"
         self.refuse("train", "--resume", "m.safetensors", says=("m.safetensors", "finished model"))
+        self.write("start.safetensors", self.read("m.safetensors", "rb"))
         for flag, value in (("hidden", "5"), ("optimizer", "sgd"), ("seed", "5"), ("samples", "500"), ("scale", "none"),
                             ("drop", "p1"), ("encode", "ordinal"), ("missing", "drop"), ("derive", "q=log:p1"),
-                            ("target", "p1"), ("class-map", "*=x"), ("init", "he_normal"), ("start-from", "m.safetensors")):
+                            ("target", "p1"), ("class-map", "*=x"), ("init", "he_normal"), ("start-from", "start.safetensors")):
             self.refuse("train", "--resume", checkpoint, f"--{flag}", value, code=2, says=(checkpoint, f"--{flag} {value}"))
         self.refuse("train", "--resume", "absent", says="absent")
         content = self.read(checkpoint, "rb")
