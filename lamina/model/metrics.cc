@@ -123,12 +123,16 @@ void CompareWithBaseline(std::span<const double> truth, std::span<const double> 
 void MeasureQuantile(std::span<const double> truth, std::span<const double> predicted, double level,
                      RegressionMetrics& metrics) {
   metrics.level = level;
-  metrics.pinball = metrics.below = truth.empty() ? kNaN : 0;
+  double loss = 0;
+  int64_t below = 0;
   for (size_t i = 0; i < truth.size(); ++i) {
     const double difference = truth[i] - predicted[i];
-    metrics.pinball += std::max(level * difference, (level - 1) * difference) / static_cast<double>(truth.size());
-    metrics.below += (difference <= 0 ? 1.0 : 0.0) / static_cast<double>(truth.size());
+    loss += std::max(level * difference, (level - 1) * difference);
+    below += difference <= 0 ? 1 : 0;
   }
+  const auto count = static_cast<double>(truth.size());  // of none both are NaN
+  metrics.pinball = loss / count;
+  metrics.below = static_cast<double>(below) / count;
 }
 
 json ToJson(const ClassificationMetrics& metrics) {

@@ -160,17 +160,23 @@ void Profile::Merge(const std::string& text, const std::string& source) {
 
 void Profile::Save(const std::string& path) const {
   RequireWritable(path);
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   WriteFileAtomically(path, Text());
 }
 
 void Profile::RequireWritable(const std::string& path) {
+  const std::filesystem::path file = std::filesystem::absolute(path);
+  std::filesystem::path folder = file.parent_path();
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && (std::filesystem::create_directories(folder, error), error)) {
-    throw Error(ErrorCode::kIo, "cannot make the folder of the plans: " + error.message(),
+  while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) {
+    folder = folder.parent_path();  // those that are to be made in it
+  }
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw Error(ErrorCode::kIo, "is no folder, and plans are to be stored below it",
                 {.file = folder.string(), .remedy = "Set XDG_CACHE_HOME to a folder that can be written into."});
   }
-  RequireWritableTarget(path);
+  RequireWritableTarget((folder / file.filename()).string());
 }
 
 std::string ProfilePath(const Backend& backend) {

@@ -39,7 +39,7 @@ class Profile final : public PlanSource {
   void Merge(const std::string& text, const std::string& source);
   /// Atomic; makes the folder.
   void Save(const std::string& path) const;
-  /// Makes its folder. Throws Error(kIo) where Save() could not write there: before plans are measured.
+  /// Throws Error(kNotFound | kIo) where Save() could not write there: before plans are measured.
   static void RequireWritable(const std::string& path);
 
  private:

@@ -23,6 +23,19 @@ SANITIZED = "LAMINA_TEST_SLOWNESS" in os.environ  # address space without end is
 
 
 class LimitsTest(CliTest):
+    def test_more_threads_than_can_be_started(self):
+        """Whatever variable asks for them: libgomp ends a process that cannot start them all."""
+        self.write("t.csv", TABLE)
+        for variable in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS"):
+            for value in ("100000", "2147483647") + (("100000,100000",) if variable == "OMP_NUM_THREADS" else ()):
+                for more in ({}, {"OMP_WAIT_POLICY": "passive"}):
+                    with self.subTest(variable=variable, value=value, **more):
+                        environment = {**os.environ, "LAMINA_TUNE": "off", variable: value, **more}
+                        if not more:
+                            environment.pop("OMP_WAIT_POLICY", None)
+                        self.train("--data", "t.csv", "--folds", "2", "--epochs", "1", "--metrics", "all", "--backend", "blas",
+                                   "--model", "m", "--overwrite", env=environment)
+
     @unittest.skipIf(SANITIZED, "sanitizers")
     def test_little_address_space(self):
         """OpenBLAS asks for its buffers for ever where it gets none, which must not happen before it is needed."""

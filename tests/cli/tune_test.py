@@ -242,6 +242,14 @@ class TuneTest(CliTest):
         self.assertEqual(self.run_program("tune", SMALL, *QUICK).code, 0)
         self.succeed(*bench)
 
+    def test_plans_that_cannot_be_stored_are_told_before_any_is_measured(self):
+        self.write("file", "no folder")
+        for cache, told in (("file", "file"), ("file/below", "file"), ("/proc/self", "/proc/self"), ("/proc/none/below", "/proc")):
+            where = os.path.join(self.folder, cache)
+            result = self.refuse("tune", code=1, says=os.path.join(self.folder, told), environment={"XDG_CACHE_HOME": where})
+            self.assertEqual(result.out, "", "nor the title of what would be measured")
+        self.succeed("tune", "--level", "estimate", SMALL, environment={"XDG_CACHE_HOME": self.path("file")})
+
     def test_control_c_stores_nothing(self):
         self.succeed("tune", SMALL, *QUICK)
         for number in (signal.SIGINT, signal.SIGTERM):
