@@ -42,6 +42,11 @@ def date(row):
     return datetime.date(1970, 1, 1) + datetime.timedelta(days=of(row, "day"))
 
 
+def with_dates(rows):
+    """As they stand in a file: an empty cell for what is missing, days as dates."""
+    return [["" if row[0] is None else row[0], row[1], date(row).isoformat(), row[3]] for row in rows]
+
+
 def along(rows, i, fn):
     return fn(of(rows[i], "size")) if 0 <= i < len(rows) else None
 
@@ -93,7 +98,7 @@ class ReadersTest(CliTest):
     def model_of(self, scale, target_scale, missing, dtype="f64", technique=("--hidden", "4", "--activation", "tanh"), command="train"):
         """A model with every derived column as an input; the rows of numbers that its readers take."""
         rows = table()
-        self.write("raw.csv", [COLUMNS] + rows)
+        self.write("raw.csv", [COLUMNS] + with_dates(rows))
         functions = self.known("--derive", "x=?:a")
         derive = ",".join(f"d_{name}={name}:{DERIVED[name][0]}" for name in functions)
         self.succeed(command, "--data", "raw.csv", "--derive", derive, "--target", "price", "--task", "regression", "--scale", scale,
@@ -140,7 +145,7 @@ class ReadersTest(CliTest):
     def encoded(self, *arguments):
         """A model of dates and of numbers with gaps; the rows of numbers that its readers take."""
         rows = [row if i % 5 else [None] + row[1:] for i, row in enumerate(table(60))]
-        self.write("raw.csv", [COLUMNS] + [["" if row[0] is None else row[0], row[1], date(row).isoformat(), row[3]] for row in rows])
+        self.write("raw.csv", [COLUMNS] + with_dates(rows))
         self.train("--data", "raw.csv", "--target", "price", "--task", "regression", "--dtype", "f64", "--hidden", "4",
                    "--activation", "tanh", "--model", "m", *arguments, "--split", SPLITS["train"], *QUICK)
         return [row[:3] for row in rows]
@@ -189,7 +194,7 @@ class ReadersTest(CliTest):
     def test_rows_without_a_value_have_no_answer(self):
         """Each function where it has no value (the first row has no previous one): those rows, and no others."""
         rows = table()
-        self.write("raw.csv", [COLUMNS] + rows)
+        self.write("raw.csv", [COLUMNS] + with_dates(rows))
         for name in self.known("--derive", "x=?:a"):
             with self.subTest(function=name):
                 self.train("--data", "raw.csv", "--derive", f"made={name}:{DERIVED[name][0]}", "--target", "price", "--task",
