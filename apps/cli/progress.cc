@@ -19,8 +19,8 @@ constexpr int64_t kAllLines = 30;  // as many epochs have a line each
 constexpr int64_t kFirstLines = 5;
 constexpr double kBetweenLines_seconds = 1;
 
-// As CheckOutput() of main.cc finds at the end, what cannot be written does not end the work: a terminal may be gone just
-// before its signal comes.
+// As CheckOutput() of main.cc finds at the end, what cannot be written does not end the work: a terminal may be gone
+// just before its signal comes.
 void Show(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);

@@ -95,11 +95,11 @@ struct SettingFacts {
   std::string_view effect_text = {};                // "For the schedule step"; where the help does not say it
   InTrials trials = InTrials::kMayDiffer;
   bool after_checkpoint = false;  // may be another one where a run goes on; else its checkpoint fixes it
-  bool logarithmic = false;                                         // the ranges that a search tries
-  bool shapes_loss = false;                                         // losses of different ones cannot be compared
-  bool reads_file = false;                                          // how the data file is read
-  bool of_columns = false;                                          // about the columns and rows of one data set
-  bool commas = false;                                              // an element of the list has commas of its own
+  bool logarithmic = false;       // the ranges that a search tries
+  bool shapes_loss = false;       // losses of different ones cannot be compared
+  bool reads_file = false;        // how the data file is read
+  bool of_columns = false;        // about the columns and rows of one data set
+  bool commas = false;            // an element of the list has commas of its own
   std::vector<std::string> (*reads)(const std::string&) = nullptr;  // the files that its text names
   bool writes = false;                                              // its text is a file to be written
   bool was_switch = false;  // files from before it had "auto" hold true and false for "yes" and "no"

@@ -1,7 +1,7 @@
 // From settings to data sets, network, training and files. Prepare(), which every constructor calls, validates, reads,
 // encodes and builds network and backend, in this order, so that nothing is read for settings that cannot work; a
-// checkpoint brings its own preprocessing and must fit what was built (resume.cc). Run() trains from resume_state_, if there is
-// one, and writes the files.
+// checkpoint brings its own preprocessing and must fit what was built (resume.cc). Run() trains from resume_state_, if
+// there is one, and writes the files.
 #include "lamina/train/session.h"
 
 #include <fmt/format.h>

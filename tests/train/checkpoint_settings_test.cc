@@ -1,4 +1,5 @@
-// Settings given beside a checkpoint: each row of them takes effect, or is refused by name; the model says what happened.
+// Settings given beside a checkpoint: each row of them takes effect, or is refused by name; the model says what
+// happened.
 #include "lamina/train/resume.h"
 
 #include <fmt/format.h>

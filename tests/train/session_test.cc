@@ -162,22 +162,23 @@ TEST(TrainSession, ResumingWithOtherDataOrNetworksIsRefused) {
   settings.checkpoint = folder.Path("c");
   const std::string checkpoint = Interrupted(settings, 20);
   const TrainSettings saved = ResumeSettings(checkpoint);
-  const auto refuse = [&](const std::function<void(TrainSettings&)>& edit, const std::string& about) {
+  const auto refuse = [&](const std::function<void(TrainSettings&)>& edit, ErrorCode code, const std::string& about) {
     TrainSettings other = saved;
     edit(other);
     const Error error = CaughtError([&] { TrainSession(other, checkpoint).Run({}); });
-    EXPECT_EQ(error.code(), ErrorCode::kBadModel);
+    EXPECT_EQ(error.code(), code);
     EXPECT_TRUE(Mentions(error.what(), about));
   };
-  refuse([](TrainSettings& s) { s.seed = 9; }, "other training data");
-  refuse([](TrainSettings& s) { s.samples = 500; }, "other training data");
-  refuse([](TrainSettings& s) { s.class_weights = {"balanced"}; }, "other training data");
-  refuse([](TrainSettings& s) { s.hidden = {47}; }, "network");
-  refuse([](TrainSettings& s) { s.activation = "tanh"; }, "network");
-  refuse([](TrainSettings& s) { s.dtype = "f64"; }, "");
-  refuse([](TrainSettings& s) { s.optimizer = "sgd"; }, "sgd");
-  refuse([](TrainSettings& s) { s.optimizer = "sgd"; }, checkpoint);
-  refuse([](TrainSettings& s) { s.batch = 31; }, "batch");
+  constexpr ErrorCode kSaid = ErrorCode::kInvalidArgument;
+  refuse([](TrainSettings& s) { s.seed = 9; }, kSaid, "--seed 9");
+  refuse([](TrainSettings& s) { s.samples = 500; }, kSaid, "--samples 500");
+  refuse([](TrainSettings& s) { s.class_weights = {"balanced"}; }, kSaid, "--class-weights balanced");
+  refuse([](TrainSettings& s) { s.hidden = {47}; }, kSaid, "--hidden 47");
+  refuse([](TrainSettings& s) { s.activation = "tanh"; }, kSaid, "--activation tanh");
+  refuse([](TrainSettings& s) { s.dtype = "f64"; }, kSaid, "--dtype f64");
+  refuse([](TrainSettings& s) { s.optimizer = "sgd"; }, kSaid, checkpoint);
+  refuse([](TrainSettings& s) { s.batch = 31; }, ErrorCode::kBadModel, "batch");
+  refuse([&](TrainSettings& s) { s.validation = s.data; }, ErrorCode::kBadModel, "Resume without --validation.");
   TrainSettings longer = saved;
   longer.epochs = 1;
   longer.checkpoint = "";
