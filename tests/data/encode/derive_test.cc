@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/caught_error.h"
 #include "tests/data/data_test_util.h"
 
 namespace lamina {
