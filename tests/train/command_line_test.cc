@@ -17,10 +17,12 @@ TEST(CommandLine, OnlyWhatIsNotTheDefault) {
   settings.bias = false;
   settings.stratify = true;
   settings.seed = 7;
+  const std::string before = "lamina train --data 'my data/it'\\''s.csv' --target=-1 --split 0.8,0.2,0.0 --stratify ";
+  const std::string behind = " --no-bias --learning-rate 0.125 --seed 7";
+  EXPECT_EQ(TrainCommandLine(settings), before + "--hidden 64,32" + behind);
   settings.layers = "rbf(radius=12):8,dot-softmax:2";
-  EXPECT_EQ(TrainCommandLine(settings),
-            "lamina train --data 'my data/it'\\''s.csv' --target=-1 --split 0.8,0.2,0.0 --stratify --hidden 64,32 "
-            "--layers 'rbf(radius=12):8,dot-softmax:2' --no-bias --learning-rate 0.125 --seed 7");
+  EXPECT_EQ(TrainCommandLine(settings), before + "--layers 'rbf(radius=12):8,dot-softmax:2'" + behind)
+      << "hidden has no effect beside them";
 }
 
 TEST(CommandLine, ShellWords) {
