@@ -113,6 +113,7 @@ std::vector<int64_t> ValuesToTry(const Column& column, const std::vector<int64_t
     ++count;
   }
   std::vector<std::pair<int64_t, int64_t>> by_count;
+  by_count.reserve(categories.size());
   for (const auto& [code, entry] : categories) {
     by_count.push_back(entry);
   }

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_claim.h"
 #include "lamina/base/random.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
@@ -148,6 +149,23 @@ TEST_F(FetchTest, FileUrl) {
   options_.base_url = "file://" + origin_.Path();
   Fetch(spec_, options_);
   ExpectComplete();
+}
+
+TEST_F(FetchTest, APartHasOneWriter) {
+  options_.base_url = "file://" + origin_.Path();
+  std::filesystem::create_directories(options_.folder);
+  const std::string begun = ReadFile(origin_.Path("a.bin")).substr(0, 1000);
+  WriteFileAtomically(Target("a.bin.part"), begun);
+  {
+    const std::unique_ptr<FileClaim> other = FileClaim::Take(Target("a.bin"));
+    const Error error = Failure();
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+    EXPECT_EQ(error.context().file, Target("a.bin"));
+    EXPECT_EQ(ReadFile(Target("a.bin.part")), begun);
+  }
+  Fetch(spec_, options_);
+  ExpectComplete();
+  EXPECT_NE(access(Target("a.bin.lamina-lock").c_str(), F_OK), 0);
 }
 
 TEST_F(FetchTest, ContinuesAPartFromAnEarlierRun) {

@@ -1,0 +1,62 @@
+// A file that ranks write together: their rows, and one job at a time.
+#include "lamina/layer/shared_output.h"
+
+#include "gtest/gtest.h"
+#include "lamina/base/file.h"
+#include "lamina/cluster/thread_ranks.h"
+#include "tests/caught_error.h"
+#include "tests/temporary_folder.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRows = 6;
+constexpr int64_t kColumns = 3;
+
+// Row i is i, i, i.
+void WriteTogether(const std::string& path, int ranks) {
+  RunRanks(ranks, [&](Communicator& rank) {
+    const int64_t rows = kRows / ranks;
+    const int64_t begin = rank.rank() * rows;
+    SharedOutput output(path, kRows, begin, rows, kColumns, DType::kF32, rank);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < kColumns; ++j) {
+        output.view().Row<float>(i)[j] = static_cast<float>(begin + i);
+      }
+    }
+    output.Write(0, rows, 0, kColumns);
+    output.Commit();
+  });
+}
+
+TEST(SharedOutput, HasTheRowsOfAllRanks) {
+  const TemporaryFolder folder;
+  for (const int ranks : {1, 2, 3}) {
+    const std::string path = folder.Path("h.npy");
+    WriteTogether(path, ranks);
+    const std::string content = ReadFile(path);
+    const auto* numbers = reinterpret_cast<const float*>(content.data() + content.size()) - kRows * kColumns;
+    for (int64_t n = 0; n < kRows * kColumns; ++n) {
+      EXPECT_EQ(numbers[n], static_cast<float>(n / kColumns)) << ranks;
+    }
+    EXPECT_EQ(folder.Count(), 1) << "nor a part, nor a lock";
+  }
+}
+
+TEST(SharedOutput, APartHasOneJob) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("h.npy");
+  const std::string part = folder.Write("h.npy.ranks.part", "of another job");
+  {
+    const std::unique_ptr<FileClaim> other = FileClaim::Take(path);
+    const Error error = CaughtError([&] { WriteTogether(path, 2); });
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+    EXPECT_EQ(error.context().file, path);
+    EXPECT_EQ(ReadFile(part), "of another job");
+  }
+  WriteTogether(path, 2);  // that job was killed
+  EXPECT_EQ(folder.Count(), 1);
+}
+
+}  // namespace
+}  // namespace lamina
