@@ -173,7 +173,7 @@ void Profile::RequireWritable(const std::string& path) {
     folder = folder.parent_path();  // those that are to be made in it
   }
   if (!std::filesystem::is_directory(folder, error)) {
-    throw Error(ErrorCode::kIo, "is no folder, and plans are to be stored below it",
+    throw Error(ErrorCode::kIo, "is no folder: cannot make the folder of the plans below it",
                 {.file = folder.string(), .remedy = "Set XDG_CACHE_HOME to a folder that can be written into."});
   }
   RequireWritableTarget((folder / file.filename()).string());
