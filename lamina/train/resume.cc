@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of a checkpoint that a session wrote.
+// Those that a session stored; a trainer alone stores none.
 std::optional<TrainSettings> SettingsOf(const Checkpoint& saved) {
   const auto settings = saved.model.training.find("settings");
   return settings == saved.model.training.end() ? std::nullopt : std::optional(TrainSettingsFromJson(*settings));

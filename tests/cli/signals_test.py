@@ -23,7 +23,7 @@ def status(process, field):
 
 
 def file_size(content):
-    """Of the safetensors file that `content` begins with."""
+    """The size of the safetensors file that `content` begins with."""
     (length,) = struct.unpack("<Q", content[:8])
     tensors = [entry for name, entry in json.loads(content[8 : 8 + length]).items() if name != "__metadata__"]
     return 8 + length + max(entry["data_offsets"][1] for entry in tensors)

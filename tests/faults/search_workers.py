@@ -53,7 +53,7 @@ class Worker:
         return self.process.poll() is not None
 
     def ranking(self):
-        """Of one that has ended well, else None."""
+        """What one that has ended well printed, else None."""
         out, err = self.process.communicate(timeout=END_SECONDS)
         if self.process.returncode not in self.may_end_with:
             raise Broken(f"a worker ended with {self.process.returncode}: {err.decode(errors='replace')}")
