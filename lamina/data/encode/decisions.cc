@@ -114,7 +114,7 @@ std::vector<ColumnDecision> DecisionsOnFile(const Table& table) {
     }
   };
   add(table.frame.begin, "the table begins in {}, below a title", "--header-line N");
-  add(table.frame.units, "{} holds units or a rule, no values, and is left out", kKeep);
+  add(table.frame.units, "{} holds units or the like, no values, and is left out", kKeep);
   add(table.frame.sums, "{} holds the sums of the rows above, and is left out", kKeep);
   add(table.frame.notes, "the table ends above {}, which is a note", kKeep);
   return decisions;

@@ -105,13 +105,14 @@ bool IsSpaced(std::string_view content) {
   size_t records = 0;
   size_t fields = 0;
   size_t numbers = 0;
+  bool unnamed_first = false;  // the first line has one field fewer: as R writes tables with names of rows
   for (const std::string_view line : SplitText(sample, '\n')) {
     if (line.empty() || line == "\r" || line.starts_with('#')) {
       continue;
     }
     const size_t count = FieldsOfLine(line, ' ');
-    const bool unnamed_first = records == 1 && count == fields + 1;  // a table as R writes it
-    if (count < 2 || (records > 0 && count != fields && !unnamed_first)) {
+    unnamed_first = unnamed_first || (records == 1 && count == fields + 1);
+    if (count < 2 || (records > 0 && count != fields && (records > 1 || !unnamed_first))) {
       return false;
     }
     fields = count;
@@ -121,7 +122,7 @@ bool IsSpaced(std::string_view content) {
       }
     }
   }
-  return records > 1 && 2 * numbers > fields * (records - 1);
+  return records > 1 && (unnamed_first ? numbers + 1 >= records : 2 * numbers > fields * (records - 1));
 }
 
 // Numbers that name columns: whole, each one more than the one before; years, or counted from 0 or 1.

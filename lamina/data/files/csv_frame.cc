@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -62,14 +63,18 @@ bool BeginsWithWord(const Record& record, const MissingMarks& marks) {
   return filled == record.end() || ClassifyField(*filled, marks) == FieldKind::kText;
 }
 
-// The first record with `width` fields, where all before have fewer by more than one: R leaves out one name.
-size_t ShorterTitles(const CsvSample& sample, size_t width) {
+// The records above the first one with `width` fields: fewer by more than one, since R leaves out one name, or more,
+// where names are below them.
+size_t UnevenTitles(const CsvSample& sample, size_t width, const MissingMarks& marks) {
   const auto is_whole = [&](const Record& record) { return record.size() == width; };
+  const auto is_shorter = [&](const Record& record) { return record.size() == 1 || record.size() + 1 < width; };
   const auto first = std::find_if(sample.records.begin(), sample.records.end(), is_whole);
-  const auto is_title = [&](const Record& record) { return record.size() == 1 || record.size() + 1 < width; };
-  const bool titles = std::all_of(sample.records.begin(), first, is_title) &&
-                      2 * std::count_if(first, sample.records.end(), is_whole) > sample.records.end() - first;
-  return titles ? static_cast<size_t>(first - sample.records.begin()) : 0;
+  const auto titles = static_cast<size_t>(first - sample.records.begin());
+  if (std::all_of(sample.records.begin(), first, is_shorter)) {
+    return 2 * std::count_if(first, sample.records.end(), is_whole) > sample.records.end() - first ? titles : 0;
+  }
+  const bool all_below = sample.records.end() - first > 2 && std::all_of(first, sample.records.end(), is_whole);
+  return all_below && NamesNumbers(SampleFrom(sample, titles), marks) ? titles : 0;
 }
 
 // How many records stand above the names, or above the first row where there are none.
@@ -78,24 +83,36 @@ size_t TitlesIn(const CsvSample& sample, size_t width, const MissingMarks& marks
     return 0;
   }
   const std::vector<Record>& records = sample.records;
-  const size_t shorter = ShorterTitles(sample, width);
-  const size_t used = UsedColumns(sample, shorter);
-  size_t names = shorter;
+  const size_t uneven = UnevenTitles(sample, width, marks);
+  const size_t used = UsedColumns(sample, uneven);
+  size_t names = uneven;
   while (names < records.size() && 2 * FilledIn(records[names]) <= used && BeginsWithWord(records[names], marks)) {
     ++names;
   }
-  if (names == shorter || names + 1 >= records.size() || records[names].size() != width) {
-    return shorter;
+  if (names == uneven || names + 1 >= records.size() || records[names].size() != width) {
+    return uneven;
   }
   const CsvSample table = SampleFrom(sample, names);
-  return DetectHeader(table, marks) && (used > 2 || NamesNumbers(table, marks)) ? names : shorter;
+  return DetectHeader(table, marks) && (used > 2 || NamesNumbers(table, marks)) ? names : uneven;
 }
 
-bool LacksFirstName(const CsvSample& sample) {
-  const size_t names = sample.records.front().size();
-  return sample.records.size() > 1 &&
-         std::all_of(sample.records.begin() + 1, sample.records.end(),
-                     [&](const Record& record) { return record.size() == names + 1; });
+// Where all records have one field more than the names: a separator ends them, or the first column, different in each,
+// has no name.
+void AddLackingName(CsvSample& sample) {
+  Record& names = sample.records.front();
+  const auto begin = sample.records.begin() + 1;
+  const auto is_longer = [&](const Record& record) { return record.size() == names.size() + 1; };
+  if (begin == sample.records.end() || !std::all_of(begin, sample.records.end(), is_longer)) {
+    return;
+  }
+  std::set<std::string> first;
+  std::transform(begin, sample.records.end(), std::inserter(first, first.end()),
+                 [](const Record& record) { return record.front(); });
+  if (std::all_of(begin, sample.records.end(), [](const Record& record) { return record.back().empty(); })) {
+    names.emplace_back();
+  } else if (first.size() + 1 == sample.records.size()) {
+    names.insert(names.begin(), "");
+  }
 }
 
 // Names that recur, with what stands above them or above a column to the left: merged cells.
@@ -115,41 +132,63 @@ Record Distinguished(Record names, const Record& above) {
 }
 
 bool IsRule(std::string_view line) {
-  constexpr std::string_view kStrokes = "-=";
+  constexpr std::string_view kStrokes = "-=_";
   constexpr ptrdiff_t kLeast = 3;
-  return line.find_first_not_of("-+=|: \r") == std::string_view::npos &&
+  return line.find_first_not_of("-=_+|: \r") == std::string_view::npos &&
          std::count_if(line.begin(), line.end(), [&](char c) { return kStrokes.find(c) != std::string_view::npos; }) >=
              kLeast;
 }
 
-// Whether record 1 holds units: words over numbers and dates, nothing that is one.
-bool HasUnits(const CsvSample& sample, const MissingMarks& marks) {
-  constexpr size_t kLeastBelow = 3;
+// What a column is below the first `units` records, and whether that is all that it is.
+struct ColumnBelow {
+  bool numbers = false;  // or dates
+  bool only = false;
+};
+ColumnBelow BelowUnits(const CsvSample& sample, size_t column, size_t units, const MissingMarks& marks) {
+  const std::vector<FieldKind> below = SampleColumn(sample, column, 1 + units, marks);
+  const FieldKind kind = DecideKind(below);
+  return {kind == FieldKind::kNumber || kind == FieldKind::kDate,
+          std::count(below.begin(), below.end(), FieldKind::kText) == 0};
+}
+
+// Whether record `at`, one of `units` below the names, holds words over numbers and dates, and nothing that is one.
+bool IsOfUnits(const CsvSample& sample, size_t at, size_t units, const MissingMarks& marks) {
   constexpr size_t kLeastColumns = 2;
-  if (sample.records.size() < 2 + kLeastBelow || sample.records[1].size() != sample.records[0].size()) {
-    return false;
-  }
+  const Record& record = sample.records[at];
   size_t numbers = 0;
   size_t words = 0;
-  for (size_t j = 0; j < sample.records[1].size(); ++j) {
-    const FieldKind kind = ClassifyField(sample.records[1][j], marks);
-    const std::vector<FieldKind> below = SampleColumn(sample, j, 2, marks);
-    const FieldKind column = DecideKind(below);
+  for (size_t j = 0; j < record.size(); ++j) {
+    const FieldKind kind = ClassifyField(record[j], marks);
     if (kind == FieldKind::kNumber || kind == FieldKind::kDate) {
       return false;
     }
-    if (column == FieldKind::kNumber || column == FieldKind::kDate) {
-      const bool only = std::count(below.begin(), below.end(), FieldKind::kText) == 0;
+    const ColumnBelow below = BelowUnits(sample, j, units, marks);
+    const auto again = [&](const Record& other) { return j < other.size() && other[j] == record[j]; };
+    if (below.numbers) {
       ++numbers;
-      words += kind == FieldKind::kText && only ? 1 : 0;
-    } else if (kind == FieldKind::kText) {  // a category comes again
-      const auto again = [&](const Record& record) { return j < record.size() && record[j] == sample.records[1][j]; };
-      if (std::any_of(sample.records.begin() + 2, sample.records.end(), again)) {
-        return false;
-      }
+      words += kind == FieldKind::kText && below.only ? 1 : 0;
+    } else if (kind == FieldKind::kText &&  // a category comes again
+               std::any_of(sample.records.begin() + 1 + static_cast<ptrdiff_t>(units), sample.records.end(), again)) {
+      return false;
     }
   }
   return numbers >= kLeastColumns && 2 * words > numbers;
+}
+
+// How many records below the names hold units, or what else is said of columns there.
+size_t UnitsBelow(const CsvSample& sample, const MissingMarks& marks) {
+  constexpr size_t kMost = 3;
+  constexpr size_t kLeastBelow = 3;
+  for (size_t units = kMost; units > 0; --units) {
+    bool all = sample.records.size() > units + kLeastBelow;
+    for (size_t at = 1; all && at <= units; ++at) {
+      all = sample.records[at].size() == sample.records[0].size() && IsOfUnits(sample, at, units, marks);
+    }
+    if (all) {
+      return units;
+    }
+  }
+  return 0;
 }
 
 // Where notes at the end begin; the size of `text` where there are none.
@@ -203,19 +242,19 @@ void LookAround(std::string_view text, char separator, const MissingMarks& marks
 
 void LookBelowNames(std::string_view text, const MissingMarks& marks, CsvFrame& frame) {
   CsvSample& sample = frame.sample;
-  const auto skip = [&] {
-    frame.lines.units = sample.lines[1];
-    sample.Erase(1, 1);
-    ++frame.below;
+  const auto skip = [&](size_t count) {
+    frame.lines.units = frame.lines.units == 0 ? sample.lines[1] : frame.lines.units;
+    sample.Erase(1, count);
+    frame.below += count;
   };
   if (sample.records.size() > 1 && sample.records[0].size() > 1) {
     const std::string_view line = text.substr(sample.begins[1], text.find('\n', sample.begins[1]) - sample.begins[1]);
     if (IsRule(line)) {
-      skip();
+      skip(1);
     }
   }
-  if (HasUnits(sample, marks)) {
-    skip();
+  if (const size_t units = UnitsBelow(sample, marks); units > 0) {
+    skip(units);
   }
 }
 
@@ -289,17 +328,15 @@ CsvFrame FindFrame(std::string_view text, char separator, const std::string& sou
   if (around) {
     LookAround(text, separator, marks, options, frame);
   }
-  Record& first = frame.sample.records.front();
-  const bool lacks = LacksFirstName(frame.sample);
-  if (lacks) {
-    first.insert(first.begin(), "");
-  }
+  const Record as_written = frame.sample.records.front();
+  AddLackingName(frame.sample);
   frame.header = options.header == Header::kYes || options.header_line > 0 ||
                  (options.header == Header::kAuto && DetectHeader(frame.sample, marks));
-  if (lacks && !frame.header) {
-    first.erase(first.begin());
+  Record& first = frame.sample.records.front();
+  if (!frame.header) {
+    first = as_written;
   }
-  if (frame.names.empty() || lacks) {
+  if (frame.names.empty() || first.size() != frame.names.size()) {
     frame.names = first;
   }
   if (around && frame.header) {

@@ -25,10 +25,12 @@ struct CsvFrame {
 
 /// Looks for the table in `text`, which has no blank lines at its end. Does nothing where options.keep_around says so,
 /// but for the header, and looks for no titles where options.header or options.header_line say where names are.
-/// - Titles: lines above the names that fill half the table's columns at most, the first cell with a word.
+/// - Titles: lines above the names that fill half the table's columns at most, the first cell with a word; or of
+///   another number of fields than all below them.
 /// - Names of two lines: where names recur, the line above them tells them apart (merged cells: "Q1 plan", "Q2 plan").
-/// - A record of names with one field fewer than all others has no name for the first column (R's write.table).
-/// - Units: a record below the names without a number or date, with words in most columns of those.
+/// - A record of names with one field fewer than all others has no name for the first column, whose texts are all
+///   different (R's write.table), or for an empty last one (a separator behind each row).
+/// - Units: up to three records below the names without a number or date, with words in most columns of those.
 /// - Rules: a line of nothing but "-", "+", "=", "|" and ":" below the names.
 /// - Notes: lines at the end that are one field of words, behind an empty line or with a blank in them.
 /// Throws Error(kBadData) as TakeSample, Error(kInvalidArgument) where options.header_line is behind the text.
