@@ -77,6 +77,11 @@ size_t UnevenTitles(const CsvSample& sample, size_t width, const MissingMarks& m
   return all_below && NamesNumbers(SampleFrom(sample, titles), marks) ? titles : 0;
 }
 
+bool NamesAt(const CsvSample& sample, size_t record, const MissingMarks& marks) {
+  const CsvSample table = SampleFrom(sample, record);
+  return table.records.size() > 1 && DetectHeader(table, marks) && NamesNumbers(table, marks);
+}
+
 // How many records stand above the names, or above the first row where there are none.
 size_t TitlesIn(const CsvSample& sample, size_t width, const MissingMarks& marks) {
   if (width < 2) {
@@ -86,14 +91,19 @@ size_t TitlesIn(const CsvSample& sample, size_t width, const MissingMarks& marks
   const size_t uneven = UnevenTitles(sample, width, marks);
   const size_t used = UsedColumns(sample, uneven);
   size_t names = uneven;
-  while (names < records.size() && 2 * FilledIn(records[names]) <= used && BeginsWithWord(records[names], marks)) {
+  bool words = true;
+  while (names < records.size() && 2 * FilledIn(records[names]) <= used) {
+    words = words && BeginsWithWord(records[names], marks);
     ++names;
   }
   if (names == uneven || names + 1 >= records.size() || records[names].size() != width) {
     return uneven;
   }
+  while (FilledIn(records[names + 1]) > FilledIn(records[names]) && NamesAt(sample, names + 1, marks)) {
+    ++names;  // what is above fills fewer fields than the names
+  }
   const CsvSample table = SampleFrom(sample, names);
-  return DetectHeader(table, marks) && (used > 2 || NamesNumbers(table, marks)) ? names : uneven;
+  return DetectHeader(table, marks) && (NamesNumbers(table, marks) || (used > 2 && words)) ? names : uneven;
 }
 
 // Where all records have one field more than the names: a separator ends them, or the first column, different in each,

@@ -30,7 +30,7 @@ TEST(CsvFrameTest, TitlesWithFewerFieldsAreAboveTheTable) {
 
 TEST(CsvFrameTest, TitlesWithEmptyFieldsAreAboveTheTable) {
   const Table table = Read("Report;;\n;;\nfrom:;May;\na;b;c\n1;2;x\n3;4;y\n");
-  EXPECT_EQ(table.ColumnNames(), (std::vector<std::string>{"c0", "c1", "c2"})) << "two fields of three are no title";
+  EXPECT_EQ(table.ColumnNames(), kAbc);
   const Table wide = Read("Report;;;\n;;;\nfrom:;May;;\na;b;c;d\n1;2;x;5\n3;4;y;6\n");
   EXPECT_EQ(wide.ColumnNames(), (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_EQ(wide.frame.begin, 4);
@@ -68,8 +68,10 @@ TEST(CsvFrameTest, TheLineOfNamesCanBeSaid) {
 
 TEST(CsvFrameTest, NamesOfMergedCellsAreToldApart) {
   EXPECT_EQ(Names(",2023,,2024,\ncity,plan,true,plan,true\nUlm,1,2,3,4\nBonn,5,6,7,8\n"),
-            (std::vector<std::string>{"city", "plan", "true", "plan", "true"}))
-      << "numbers are no title";
+            (std::vector<std::string>{"city", "2023 plan", "2023 true", "2024 plan", "2024 true"}));
+  EXPECT_EQ(Names("Plan;;;\n;A;;B;\ncity;x;y;x;y\nUlm;1;2;3;4\nBonn;5;6;7;8\n"),
+            (std::vector<std::string>{"city", "A x", "A y", "B x", "B y"}));
+  ExpectError([] { Names("a,x,x\nUlm,1,2\nBonn,5,6\n"); }, ErrorCode::kBadData, {"two columns have the same name"});
 }
 
 TEST(CsvFrameTest, UnitsAreLeftOut) {
@@ -154,15 +156,16 @@ TEST(CsvFrameTest, ATitleMayHaveMoreFieldsAndUnitsTwoLines) {
 
 TEST(CsvFrameTest, ReadsTheSameInLittleMemory) {
   const TemporaryFolder folder;
-  const std::string text = "Report\n\nday,a,b\n,m,s\n1,3,x\n2,5,y\n3,7,x\n4,8,y\n5,9,x\n6,2,y\nSum,34,\n\nSource: office\n";
+  const std::string text = "Report\n\nday,a,b\n\"no.\",m,s\n1,3,x\n2,5,y\n3,7,x\n4,8,y\n5,9,x\n6,2,y\n,34,\n\nSource: office\n";
   const Table in_memory = Read(text);
-  const Table table = ReadCsvFile(text, "t.csv", {.scratch = folder.Path()});
+  const Table table = ReadCsvFile(text, folder.Write("t.csv", text), {.scratch = folder.Path()});
   for (const Table* each : {&in_memory, &table}) {
     EXPECT_EQ(each->ColumnNames(), (std::vector<std::string>{"day", "a", "b"}));
     EXPECT_EQ(each->lines, (std::vector<int64_t>{5, 6, 7, 8, 9, 10}));
     EXPECT_EQ(each->frame.begin, 3);
     EXPECT_EQ(each->frame.sums, 11);
     EXPECT_EQ(each->frame.notes, 13);
+    EXPECT_EQ(each->frame.units, 4);
     EXPECT_EQ(each->columns[0].kind, ColumnKind::kNumber);
   }
 }
