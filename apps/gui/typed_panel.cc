@@ -282,6 +282,7 @@ void TypedPanel::Show(const std::shared_ptr<const FilePrediction>& prediction, c
   problem_->SetProblem(said);
   answer_->setText(problem ? QString() : prediction->Text(0));
   details_->setText(problem ? QString() : DetailsOf(*prediction));
+  Q_EMIT Answered();
 }
 
 }  // namespace lamina::gui

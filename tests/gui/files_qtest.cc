@@ -23,6 +23,7 @@ namespace {
 class FilesTest : public WindowTest {
   Q_OBJECT
  private Q_SLOTS:
+  void SheetsOfABookAreChosen();
   void BadFilesSayWhatHappened_data();
   void BadFilesSayWhatHappened();
   void ABadFileLeavesTheOpenOneAlone();
