@@ -27,7 +27,7 @@ QJsonObject AnswersOfFile(MainWindow& window, const QString& path) {
   QEventLoop loop;
   QJsonObject said;
   QObject::connect(&panel, &PredictPanel::Answered, &loop, &QEventLoop::quit);
-  QObject::connect(&panel, &PredictPanel::Failed, &loop, [&](const Problem& problem) {
+  QObject::connect(&panel, &PredictPanel::Failed, &loop, [&](const lamina::gui::Problem& problem) {
     said[QStringLiteral("error")] = problem.Text();
     loop.quit();
   });
