@@ -230,8 +230,8 @@ QWidget* DataPage::MakeChoices() {
   AddField(*grid, document_, "test");
   layout->addWidget(rows);
   layout->addWidget(MakeFieldGroup(tr("Reading"), document_,
-                                   {"header", "header-line", "around", "separator", "decimal", "date-order", "text-columns", "missing-values",
-                                    "encoding", "sheet", "strict"}));
+                                   {"header", "header-line", "around", "separator", "decimal", "date-order",
+                                    "text-columns", "missing-values", "encoding", "sheet", "strict"}));
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_,
                      {"task", "encode", "min-count", "max-categories", "text", "text-inputs", "numbers", "bins",

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/data/encode/decisions.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
@@ -59,7 +59,7 @@ struct Answers {
   LeftOut without_answer;
   EncodeReport report;
   std::vector<ColumnDecision> file;  // how the table's file was read
-  double seconds = 0;  // of the network
+  double seconds = 0;                // of the network
 
   // Where the truth was looked at and the table has it:
   std::optional<Evaluation> evaluation;  // of the rows that have an answer and a truth
@@ -70,8 +70,8 @@ struct Answers {
   std::vector<int64_t> scored_rows;      // which of the table those are
 
   bool has_answer(int64_t row) const;
-  /// What there is to be known of the answers, in sentences: how the file was read, values that are unseen, odd, filled in or far outside, and
-  /// rows without an answer.
+  /// What there is to be known of the answers, in sentences: how the file was read, values that are unseen, odd, filled
+  /// in or far outside, and rows without an answer.
   std::vector<std::string> Notes() const;
 };
 

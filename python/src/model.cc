@@ -253,9 +253,8 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
 
 /// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
 /// rows as JSON, the notes on what was decided, the remarks on the result.
-nb::tuple Train(const Texts& texts, const PyTable* table,
-                const PyTable* test, const PyTable* validation, const nb::object& on_epoch,
-                const nb::object& on_progress) {
+nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
+                const nb::object& on_epoch, const nb::object& on_progress) {
   TrainSettings settings = SettingsOf(texts);
   Interrupts interrupts;
   TrainCallbacks callbacks;
@@ -346,8 +345,8 @@ void BindModel(nb::module_& module) {
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
-           nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false, nb::arg("reading") = Texts(),
-           nb::arg("csv") = false)
+           nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false,
+           nb::arg("reading") = Texts(), nb::arg("csv") = false)
       .def(
           "network",
           [](const PyModel& self) {

@@ -62,8 +62,8 @@ void FilesTest::SheetsOfABookAreChosen() {
            qPrintable(Find<QLabel>("data.summary")->text()));
   QCOMPARE(field->count(), 3);
   field->setCurrentText(QStringLiteral("Ist"));
-  QVERIFY(QTest::qWaitFor(
-      [this] { return window().document().data()->raw.main.train.columns[1].name == "y"; }, kPatience_ms));
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data()->raw.main.train.columns[1].name == "y"; },
+                          kPatience_ms));
   SmallRun(3);
   QVERIFY(Settled());
   QTest::mouseClick(Start(), Qt::LeftButton);
@@ -76,8 +76,8 @@ void FilesTest::SheetsOfABookAreChosen() {
   QCOMPARE(sheet->currentText(), QStringLiteral("Ist"));
   sheet->setCurrentIndex(0);
   Q_EMIT sheet->activated(0);
-  QVERIFY(QTest::qWaitFor([&] { return panel.prediction() != nullptr && panel.prediction()->table.sheet->name == "Plan"; },
-                          kPatience_ms));
+  QVERIFY(QTest::qWaitFor(
+      [&] { return panel.prediction() != nullptr && panel.prediction()->table.sheet->name == "Plan"; }, kPatience_ms));
 }
 
 void FilesTest::BadFilesSayWhatHappened_data() {

@@ -170,8 +170,8 @@ char DetectSeparator(std::string_view content) {
     }
     const auto rank = [](const Evenness& of) { return of.even ? 2 : of.behind_titles ? 1 : 0; };
     // Commas may be decimal, as often in every line: where another one splits all lines evenly, it is that.
-    const bool wins = separator == ',' && rank(of_best) > 0 ? false
-                                                            : rank(found) == rank(of_best) && found.fields > of_best.fields;
+    const bool wins =
+        separator == ',' && rank(of_best) > 0 ? false : rank(found) == rank(of_best) && found.fields > of_best.fields;
     if (rank(found) > rank(of_best) || wins) {
       best = separator;
       of_best = found;

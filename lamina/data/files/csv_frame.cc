@@ -59,7 +59,8 @@ CsvSample SampleFrom(const CsvSample& sample, size_t first) {
 }
 
 bool BeginsWithWord(const Record& record, const MissingMarks& marks) {
-  const auto filled = std::find_if(record.begin(), record.end(), [](const std::string& field) { return !field.empty(); });
+  const auto filled =
+      std::find_if(record.begin(), record.end(), [](const std::string& field) { return !field.empty(); });
   return filled == record.end() || ClassifyField(*filled, marks) == FieldKind::kText;
 }
 
@@ -213,8 +214,8 @@ size_t BeginOfNotes(std::string_view text, char separator, const MissingMarks& m
     const std::string_view line = TrimField(text.substr(at, begin - at - 1));
     if (line.empty()) {
       behind_blank = true;
-    } else if (line.find('"') != std::string_view::npos || FieldsOfLine(line, separator) != 1 || line.starts_with('#') ||
-               (ClassifyField(line, marks) != FieldKind::kText && !IsRule(line))) {
+    } else if (line.find('"') != std::string_view::npos || FieldsOfLine(line, separator) != 1 ||
+               line.starts_with('#') || (ClassifyField(line, marks) != FieldKind::kText && !IsRule(line))) {
       break;
     } else {
       first = line;

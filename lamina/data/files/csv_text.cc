@@ -29,8 +29,9 @@ std::vector<std::string> ColumnNames(const CsvFrame& frame, const std::string& s
   }
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      throw Error(ErrorCode::kBadData, "two columns have the same name",
-                  {.file = source, .line = frame.line, .column = name, .remedy = "Rename one of them in the header line."});
+      throw Error(
+          ErrorCode::kBadData, "two columns have the same name",
+          {.file = source, .line = frame.line, .column = name, .remedy = "Rename one of them in the header line."});
     }
   }
   return names;

@@ -62,7 +62,8 @@ TEST(CsvFrameTest, TheLineOfNamesCanBeSaid) {
   EXPECT_EQ(table.frame.begin, 0);
   EXPECT_EQ(table.LineOf(1), 5);
   EXPECT_EQ(Names("t\n" + text, {.header_line = 4}), kAbc);
-  ExpectError([&] { Read(text, {.header_line = 6}); }, ErrorCode::kInvalidArgument, {"t.csv:6", "behind the last line"});
+  ExpectError([&] { Read(text, {.header_line = 6}); }, ErrorCode::kInvalidArgument,
+              {"t.csv:6", "behind the last line"});
   EXPECT_EQ(Read("Report\n\na,b,c\n" + kRows, {.header = Header::kNo, .separator = ';'}).rows, 7);
 }
 
@@ -145,7 +146,8 @@ TEST(CsvFrameTest, SeparatorsMayEndRowsAlone) {
 
 TEST(CsvFrameTest, ATitleMayHaveMoreFieldsAndUnitsTwoLines) {
   const Table table = Read(
-      "\"TOA5\",\"CR1000\",\"1234\",\"Std\",\"Table1\"\n\"TIME\",\"T\",\"RH\"\n\"TS\",\"C\",\"%\"\n\"\",\"Avg\",\"Smp\"\n"
+      "\"TOA5\",\"CR1000\",\"1234\",\"Std\",\"Table1\"\n\"TIME\",\"T\",\"RH\"\n\"TS\",\"C\",\"%\"\n\"\",\"Avg\","
+      "\"Smp\"\n"
       "2024-01-01,1.5,2\n2024-01-02,2.5,3\n2024-01-03,3.5,4\n2024-01-04,3.5,4\n");
   EXPECT_EQ(table.ColumnNames(), (std::vector<std::string>{"TIME", "T", "RH"}));
   EXPECT_EQ(table.rows, 4);
@@ -156,7 +158,8 @@ TEST(CsvFrameTest, ATitleMayHaveMoreFieldsAndUnitsTwoLines) {
 
 TEST(CsvFrameTest, ReadsTheSameInLittleMemory) {
   const TemporaryFolder folder;
-  const std::string text = "Report\n\nday,a,b\n\"no.\",m,s\n1,3,x\n2,5,y\n3,7,x\n4,8,y\n5,9,x\n6,2,y\n,34,\n\nSource: office\n";
+  const std::string text =
+      "Report\n\nday,a,b\n\"no.\",m,s\n1,3,x\n2,5,y\n3,7,x\n4,8,y\n5,9,x\n6,2,y\n,34,\n\nSource: office\n";
   const Table in_memory = Read(text);
   const Table table = ReadCsvFile(text, folder.Write("t.csv", text), {.scratch = folder.Path()});
   for (const Table* each : {&in_memory, &table}) {
