@@ -12,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/data/encode/decisions.h"
 #include "lamina/data/files/fetch.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/train/encoded_data.h"
@@ -156,11 +157,11 @@ int RunShow(const ShowCommand& command) {
     fmt::print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows),
                Plural(result.train.rows, "row{s}"), columns.size(), Plural(std::ssize(columns), "column{s}"),
                result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
-    if (!result.train.encoding.empty()) {
-      fmt::print("not UTF-8 text, read as {} (else --encoding NAME)\n", result.train.encoding);
+    if (result.train.sheet && !result.train.sheet->assumed()) {
+      fmt::print("{}\n", result.train.sheet->Text());
     }
-    if (result.train.sheet) {
-      fmt::print("{}{}\n", result.train.sheet->Text(), result.train.sheet->sheets > 1 ? " (else --sheet NAME)" : "");
+    for (const ColumnDecision& decision : DecisionsOnFile(result.train)) {
+      fmt::print("{}\n", decision.Text());
     }
     PrintColumns(columns);
   }

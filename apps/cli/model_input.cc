@@ -35,9 +35,6 @@ std::vector<std::string> NeededNames(const Preprocessor& preprocessor) {
   return names;
 }
 
-// What a model's columns are is known to it.
-bool SaysHowToRead(const Setting<TrainSettings>& row) { return row.reads_file && row.name != "text-columns"; }
-
 }  // namespace
 
 void AddWeightsTo(CLI::App& app, std::string& weights, const std::string& by_default) {
@@ -57,7 +54,7 @@ void ModelInput::AddDataTo(CLI::App& app) {
   app.add_option("--data", data, "Raw rows: CSV, .xlsx, .ods, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");
   app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
-  AddSettingFlags(app, reading, &SaysHowToRead);
+  AddSettingFlags(app, reading, &SaysHowRowsAreRead);
   app.add_flag("--by-position", by_position,
                "Take the columns in the order of the training data, whatever their names");
   app.add_option("--samples", samples, "Use only the first rows; 0: all")->capture_default_str()->check(CheckCount);

@@ -19,6 +19,7 @@
 
 #include "form_scroll.h"
 #include "labels.h"
+#include "lamina/data/encode/decisions.h"
 #include "level_switch.h"
 #include "number_text.h"
 #include "pictures.h"
@@ -87,7 +88,7 @@ QWidget* DataPage::MakeSource() {
   grid->setContentsMargins(0, 0, 0, 0);
   path_ = new QLineEdit;
   path_->setPlaceholderText(
-      tr("A CSV, CSV.gz, IDX or npy file: its path and Enter, or drop it anywhere in this window"));
+      tr("A CSV, .xlsx, .ods, IDX or npy file: its path and Enter, or drop it anywhere in this window"));
   path_->setToolTip(tr("Type or paste a path and press Enter"));
   path_->setMinimumWidth(120);
   connect(path_, &QLineEdit::returnPressed, this, [this] {
@@ -229,8 +230,8 @@ QWidget* DataPage::MakeChoices() {
   AddField(*grid, document_, "test");
   layout->addWidget(rows);
   layout->addWidget(MakeFieldGroup(tr("Reading"), document_,
-                                   {"header", "separator", "decimal", "date-order", "text-columns", "missing-values",
-                                    "encoding", "sheet", "strict"}));
+                                   {"header", "header-line", "around", "separator", "decimal", "date-order",
+                                    "text-columns", "missing-values", "encoding", "sheet", "strict"}));
   layout->addWidget(
       MakeFieldGroup(tr("Encoding"), document_,
                      {"task", "encode", "min-count", "max-categories", "text", "text-inputs", "numbers", "bins",
@@ -274,6 +275,9 @@ void DataPage::ShowData() {
   }
   if (read.test) {
     text += tr("; and %1 for testing in a file of their own").arg(CountText(read.test->rows, tr("row"), tr("rows")));
+  }
+  for (const ColumnDecision& decision : DecisionsOnFile(read.train)) {
+    text += QLatin1Char('\n') + WithLabels(FromText(decision.Text()));
   }
   summary_->setText(text);
   if (columns_->rowCount() > 0) {

@@ -41,6 +41,7 @@ LevelSwitch::LevelSwitch(RunDocument& document, QWidget& form)
   connect(all_, &QRadioButton::toggled, this, [this](bool all) { document_.ShowAll(all); });
   connect(&document_, &RunDocument::LevelChanged, this, &LevelSwitch::Update);
   connect(&document_, &RunDocument::SettingsChanged, this, &LevelSwitch::Update);
+  connect(&document_, &RunDocument::DataChanged, this, &LevelSwitch::Update);
   Update();
 }
 

@@ -19,7 +19,7 @@ namespace lamina::gui {
 ModelPage::ModelPage(ModelStore& store, RunDocument& document, Background& background, QWidget* parent)
     : QWidget(parent),
       store_(store),
-      predict_(new PredictPanel(store, background)),
+      predict_(new PredictPanel(store, document, background)),
       description_(new QPlainTextEdit),
       save_(new QPushButton(tr("Sa&ve model …"))) {
   auto* open = new QPushButton(tr("Open &model …"));

@@ -2,6 +2,7 @@
 #include "predict_panel.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "labels.h"
 #include "lamina/base/file.h"
+#include "lamina/train/settings.h"
 #include "number_text.h"
 #include "prediction_model.h"
 #include "results_page.h"
@@ -25,12 +28,14 @@ constexpr int kPictureRow = 32;  // pixels high
 
 }  // namespace
 
-PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* parent)
+PredictPanel::PredictPanel(ModelStore& store, RunDocument& document, Background& background, QWidget* parent)
     : QWidget(parent),
       store_(store),
+      document_(document),
       background_(background),
       open_(new QPushButton(tr("P&redict a file …"))),
       save_(new QPushButton(tr("Save pre&dictions …"))),
+      sheet_(new QComboBox),
       probabilities_(new QCheckBox(tr("with every class"))),
       summary_(new QLabel),
       wrong_(new QCheckBox(tr("Only &wrong answers"))),
@@ -39,6 +44,7 @@ PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* p
   probabilities_->setToolTip(tr("Saves the output of every class beside the predicted one"));
   auto* row = new QHBoxLayout;
   row->addWidget(open_);
+  row->addWidget(sheet_);
   row->addStretch();
   row->addWidget(probabilities_);
   row->addWidget(save_);
@@ -52,6 +58,14 @@ PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* p
   layout->addWidget(table_, 1);
   open_->setObjectName(QStringLiteral("predict.open"));
   save_->setObjectName(QStringLiteral("predict.save"));
+  sheet_->setObjectName(QStringLiteral("predict.sheet"));
+  sheet_->setAccessibleName(tr("Sheet of the book"));
+  sheet_->setToolTip(tr("Another sheet of the same book"));
+  connect(sheet_, &QComboBox::activated, this, [this] {
+    if (prediction_ != nullptr) {
+      Predict(QString(prediction_->path), sheet_->currentText());
+    }
+  });
   summary_->setObjectName(QStringLiteral("predict.summary"));
   summary_->setWordWrap(true);
   table_->setObjectName(QStringLiteral("predict.table"));
@@ -70,16 +84,21 @@ PredictPanel::PredictPanel(ModelStore& store, Background& background, QWidget* p
   Show(nullptr);
 }
 
-void PredictPanel::Predict(const QString& path) {
+void PredictPanel::Predict(const QString& path, const QString& sheet) {
   const std::shared_ptr<const Model> model = store_.model();
   if (model == nullptr) {
     Q_EMIT Failed({tr("There is no model to predict with"), tr("Train one, or open a model file.")});
     return;
   }
   summary_->setText(tr("Predicting %1 …").arg(QFileInfo(path).fileName()));
-  background_.Run([this, model, path]() -> Background::Then {
+  ReadOptions options;
+  if (const auto data = document_.data(); data != nullptr && data->path == path) {
+    options = ReadOptionsFrom(data->settings);
+  }
+  options.sheet = sheet.isEmpty() ? options.sheet : sheet.toStdString();
+  background_.Run([this, model, path, options]() -> Background::Then {
     std::shared_ptr<const FilePrediction> prediction;
-    const auto problem = Attempt([&] { prediction = PredictFile(model, path); });
+    const auto problem = Attempt([&] { prediction = PredictFile(model, path, options); });
     return [this, model, prediction, problem] {
       if (model != store_.model()) {
         return;
@@ -102,6 +121,7 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   const bool model = store_.model() != nullptr;
   open_->setEnabled(model);
   save_->setEnabled(prediction_ != nullptr);
+  ShowSheets();
   const bool classes = prediction_ != nullptr && !prediction_->answers.classes.empty();
   probabilities_->setEnabled(classes);
   wrong_->setEnabled(classes && prediction_->answers.evaluation);
@@ -118,6 +138,17 @@ void PredictPanel::Show(std::shared_ptr<const FilePrediction> prediction) {
   }
   FitColumns(*table_);
   summary_->setText(Summary());
+}
+
+void PredictPanel::ShowSheets() {
+  sheet_->clear();
+  if (prediction_ != nullptr && prediction_->table.sheet) {
+    for (const std::string& name : prediction_->table.sheet->sheets) {
+      sheet_->addItem(FromText(name));
+    }
+    sheet_->setCurrentText(FromText(prediction_->table.sheet->name));
+  }
+  sheet_->setVisible(sheet_->count() > 1);
 }
 
 QString PredictPanel::Summary() const {
@@ -147,6 +178,9 @@ QString PredictPanel::Summary() const {
                 .arg(CountText(far.rows, tr("row"), tr("rows")))
                 .arg(far.first + 1)
                 .arg(prediction_->FarInputs(far.first).front());
+  }
+  for (const ColumnDecision& decision : answers.file) {
+    text += QLatin1Char('\n') + WithLabels(FromText(decision.Text()));
   }
   return text;
 }

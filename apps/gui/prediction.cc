@@ -134,8 +134,9 @@ double FilePrediction::Confidence(int64_t row) const {
   return ClassOutputs(*model, answers.outputs.Row<double>(row))[predicted];
 }
 
-std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Model>& model, const QString& path) {
-  Table table = ReadTableFor(*model, path.toStdString());
+std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Model>& model, const QString& path,
+                                                  const ReadOptions& options) {
+  Table table = ReadTableFor(*model, path.toStdString(), options);
   auto prediction = Predict(model, table);
   prediction->path = path;
   return prediction;

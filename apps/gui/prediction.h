@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lamina/data/files/table.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/cell_rows.h"
 #include "lamina/model/model.h"
@@ -48,7 +48,8 @@ QString OutputName(const Model& model);
 
 /// Reads the file (of a folder of IDX files: its test rows), predicts all rows and, where it can, evaluates. Throws
 /// Error.
-std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Model>& model, const QString& path);
+std::shared_ptr<const FilePrediction> PredictFile(const std::shared_ptr<const Model>& model, const QString& path,
+                                                  const ReadOptions& options = {});
 
 /// `values`: the text of each of CellColumnsOf(model), in their order. Throws Error naming the column.
 std::shared_ptr<const FilePrediction> PredictValues(const std::shared_ptr<const Model>& model,

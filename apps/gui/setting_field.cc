@@ -32,6 +32,7 @@ constexpr int kMostColumns = 1000;  // in a list
 
 // Settings whose text is a column's name, and those whose text is several.
 constexpr std::string_view kOneColumn[] = {"split-by", "group", "series-by", "order-by", "weight-column", "baseline"};
+constexpr std::string_view kSheet = "sheet";
 constexpr std::string_view kManyColumns[] = {"text-columns", "use"};
 
 template <size_t kSize>
@@ -77,6 +78,9 @@ QString PlaceholderOf(const std::string& name) {
   }
   if (name == "split-by") {
     return QObject::tr("at random");
+  }
+  if (name == kSheet) {
+    return QObject::tr("the first one");
   }
   if (name == "class-weights") {
     return QObject::tr("balanced, or NAME=WEIGHT, ...");
@@ -132,8 +136,8 @@ void SettingField::MakeEditor() {
     return;
   }
   const std::vector<std::string> choices = SettingChoices(name_);
-  const bool column = IsIn(kOneColumn, name_);
-  if (choices.empty() && !column) {
+  const bool named = IsIn(kOneColumn, name_) || name_ == kSheet;  // by what the data have
+  if (choices.empty() && !named) {
     MakeLine();
     return;
   }
@@ -147,14 +151,14 @@ void SettingField::MakeEditor() {
       list_->addItem(FromText(choice), FromText(choice));
     }
   }
-  list_->setEditable(row_.more_choices || column);
+  list_->setEditable(row_.more_choices || named);
   list_->setInsertPolicy(QComboBox::NoInsert);
-  if (column) {
+  if (named) {
     list_->lineEdit()->setPlaceholderText(PlaceholderOf(name_));
     list_->completer()->setCompletionMode(QCompleter::PopupCompletion);
     list_->completer()->setFilterMode(Qt::MatchContains);
-    connect(&document_, &RunDocument::DataChanged, this, &SettingField::ListColumns);
-    ListColumns();
+    connect(&document_, &RunDocument::DataChanged, this, &SettingField::ListNames);
+    ListNames();
   }
   if (list_->isEditable()) {
     connect(list_, &QComboBox::editTextChanged, this, changed);
@@ -198,12 +202,18 @@ std::vector<std::string> SettingField::Columns() const {
   return names;
 }
 
-void SettingField::ListColumns() {
+std::vector<std::string> SettingField::Sheets() const {
+  const auto data = document_.data();
+  const bool book = data != nullptr && data->raw.main.train.sheet;
+  return book ? data->raw.main.train.sheet->sheets : std::vector<std::string>();
+}
+
+void SettingField::ListNames() {
   const QSignalBlocker blocker(list_);
   const QString text = list_->currentText();
   list_->clear();
   list_->addItem(QString());
-  for (const std::string& name : Columns()) {
+  for (const std::string& name : name_ == kSheet ? Sheets() : Columns()) {
     list_->addItem(FromText(name));
   }
   list_->setCurrentText(text);
@@ -301,7 +311,8 @@ void SettingField::Show() {
 void SettingField::ShowAtLevel(bool all) {
   const QWidget* focus = window()->focusWidget();
   const bool typing = focus != nullptr && isAncestorOf(focus) && !isHidden();
-  const bool seen = all || row_.basic || typing || !document_.ProblemOf(name_).isEmpty() ||
+  const bool asked = name_ == kSheet && Sheets().size() > 1;
+  const bool seen = all || row_.basic || asked || typing || !document_.ProblemOf(name_).isEmpty() ||
                     SettingText(document_.settings(), name_) != SettingText(TrainSettings(), name_);
   setVisible(seen);
   if (label_ != nullptr) {

@@ -45,13 +45,14 @@ class SettingField : public QWidget {
  private:
   void MakeEditor();
   void MakeLine();
-  void ListColumns();
+  void ListNames();
   void OfferColumns();
   void ComputeColumn();
   void AskFile();
   void Show();
   void ShowChosen();
   std::vector<std::string> Columns() const;  // of the open data
+  std::vector<std::string> Sheets() const;   // of the open book
   QString Text() const;
 
   RunDocument& document_;

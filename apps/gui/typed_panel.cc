@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -168,8 +169,11 @@ void TypedPanel::ShowModel() {
       for (const std::string& category : column->categories) {
         list->addItem(FromText(category));
       }
+      list->setEditable(true);  // none, or one that training did not see
+      list->setInsertPolicy(QComboBox::NoInsert);
+      list->lineEdit()->setPlaceholderText(tr("missing"));
       list->setAccessibleName(FromText(typed.name));
-      connect(list, &QComboBox::currentIndexChanged, this, [this] { timer_.start(); });
+      connect(list, &QComboBox::currentTextChanged, this, [this] { timer_.start(); });
       table_->setCellWidget(i, 1, list);
     } else {
       table_->setItem(i, 1, new QTableWidgetItem(column == nullptr ? QString() : TypicalText(*column)));
@@ -269,11 +273,16 @@ void TypedPanel::Show(const std::shared_ptr<const FilePrediction>& prediction, c
     said = tr("Without a value for %1 there is no answer.").arg(FromText(prediction->answers.without_answer.column));
   }
   if (said.isEmpty()) {
-    said = prediction->FarInputs(0).join(QLatin1Char('\n'));
+    QStringList notes;
+    for (const std::string& note : prediction->answers.Notes()) {
+      notes << FromText(note);
+    }
+    said = (notes + prediction->FarInputs(0)).join(QLatin1Char('\n'));
   }
   problem_->SetProblem(said);
   answer_->setText(problem ? QString() : prediction->Text(0));
   details_->setText(problem ? QString() : DetailsOf(*prediction));
+  Q_EMIT Answered();
 }
 
 }  // namespace lamina::gui

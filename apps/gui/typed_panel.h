@@ -24,6 +24,10 @@ class TypedPanel : public QWidget {
  public:
   TypedPanel(ModelStore& store, RunDocument& document, Background& background, QWidget* parent = nullptr);
 
+ Q_SIGNALS:
+  /// The values have their answer, or what is wrong with them is said.
+  void Answered();
+
  private:
   void ShowModel();
   void ShowData();

@@ -132,7 +132,11 @@ std::string LeftOut::Note(int64_t all_rows, const std::string& what) const {
 }
 
 std::vector<std::string> Answers::Notes() const {
-  std::vector<std::string> notes = NotesOn(report, /*asked=*/true);
+  std::vector<std::string> notes;
+  std::transform(file.begin(), file.end(), std::back_inserter(notes),
+                 [](const ColumnDecision& decision) { return decision.Text(); });
+  const std::vector<std::string> met = NotesOn(report, /*asked=*/true);
+  notes.insert(notes.end(), met.begin(), met.end());
   if (without_answer.rows > 0) {
     notes.push_back(without_answer.Note(std::ssize(rows), "have no answer"));
   }
@@ -167,6 +171,7 @@ Answers AnswerTable(const Model& model, const Backend& backend, Table& table, st
   }
   Answers answers;
   answers.rows.assign(rows.begin(), rows.end());
+  answers.file = DecisionsOnFile(table);
   const Dataset inputs = bound.EncodeInputs(rows, model.network.dtype(), &answers.report);
   answers.without_answer = LeftOutOf(bound, rows, inputs.rows, /*with_targets=*/false);
   const Stopwatch watch;

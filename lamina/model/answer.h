@@ -9,6 +9,7 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/data/encode/decisions.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
@@ -57,7 +58,8 @@ struct Answers {
   std::vector<int32_t> classes;  // of each row; -1 without an answer; empty for regression
   LeftOut without_answer;
   EncodeReport report;
-  double seconds = 0;  // of the network
+  std::vector<ColumnDecision> file;  // how the table's file was read
+  double seconds = 0;                // of the network
 
   // Where the truth was looked at and the table has it:
   std::optional<Evaluation> evaluation;  // of the rows that have an answer and a truth
@@ -68,8 +70,8 @@ struct Answers {
   std::vector<int64_t> scored_rows;      // which of the table those are
 
   bool has_answer(int64_t row) const;
-  /// What there is to be known of the answers, in sentences: values that are unseen, odd, filled in or far outside, and
-  /// rows without an answer.
+  /// What there is to be known of the answers, in sentences: how the file was read, values that are unseen, odd, filled
+  /// in or far outside, and rows without an answer.
   std::vector<std::string> Notes() const;
 };
 

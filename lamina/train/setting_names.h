@@ -12,6 +12,7 @@
 namespace lamina::setting_names {
 
 inline constexpr Named<Header> kHeaders[] = {{"auto", Header::kAuto}, {"yes", Header::kYes}, {"no", Header::kNo}};
+inline constexpr Named<Around> kArounds[] = {{"skip", Around::kSkip}, {"keep", Around::kKeep}};
 inline constexpr Named<Decimal> kDecimals[] = {
     {"auto", Decimal::kAuto}, {"point", Decimal::kPoint}, {"comma", Decimal::kComma}};
 inline constexpr Named<DateOrder> kDateOrders[] = {

@@ -88,6 +88,8 @@ Loss LossForClasses(std::string_view output) {
 ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   ReadOptions options;
   options.header = Choose("header", settings.header, kHeaders);
+  options.header_line = settings.header_line;
+  options.around = Choose("around", settings.around, kArounds);
   options.separator =
       settings.separator.size() == 1 ? settings.separator[0] : Choose("separator", settings.separator, kSeparators);
   options.decimal = Choose("decimal", settings.decimal, kDecimals);
@@ -100,6 +102,8 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   options.answer_columns = settings.target.empty() ? std::vector<std::string>{"-1"} : settings.target;
   return options;
 }
+
+bool SaysHowRowsAreRead(const Setting<TrainSettings>& row) { return row.reads_file && row.name != "text-columns"; }
 
 MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
 UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }

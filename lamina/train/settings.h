@@ -35,6 +35,8 @@ struct TrainSettings {
   std::vector<std::string> drop;
   std::string task = "auto";
   std::string header = "auto";
+  int64_t header_line = 0;
+  std::string around = "skip";
   std::string separator = "auto";
   std::vector<std::string> text_columns;
   std::vector<std::string> missing_values;
@@ -180,6 +182,8 @@ TrainSettings TrainSettingsFromJson(const nlohmann::json& node);
 
 // What the settings mean for each part of the library. All throw Error(kInvalidArgument) naming the setting.
 ReadOptions ReadOptionsFrom(const TrainSettings& settings);
+/// Whether a setting says how a file of rows for a model is read. What the columns are is known to the model.
+bool SaysHowRowsAreRead(const Setting<TrainSettings>& row);
 PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings);
 /// The loss by name with its --quantiles; mse where it is open.
 Loss LossFrom(const TrainSettings& settings);

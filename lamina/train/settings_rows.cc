@@ -89,6 +89,13 @@ std::vector<Row> DataRows() {
           {.choices = &Names<kTasks>, .trials = kSame, .basic = "classification or regression; auto: by the target"}),
       Row("header", &S::header, "CSV: is the first line names? auto, yes or no",
           {.choices = &Names<kHeaders>, .reads_file = true}),
+      Row("header-line", &S::header_line,
+          "CSV and books: the line (of a sheet: the row) that holds the names, from 1; 0: the first below titles",
+          {.range = kNotNegative, .reads_file = true}),
+      Row("around", &S::around,
+          "CSV and books: lines around the table, which are titles above it, units below the names, sums and notes at "
+          "the end: skip (which is said) or keep",
+          {.choices = &Names<kArounds>, .reads_file = true}),
       Row("separator", &S::separator,
           "CSV: auto, comma, semicolon, tab, pipe, space (any number of them) or one character",
           {.choices = &Names<kSeparators>, .more_choices = true, .reads_file = true}),

@@ -13,7 +13,7 @@ from . import _core
 from ._arrays import Array, threads_of
 from ._network import Network
 from ._tables import as_columns, make_table
-from ._words import in_python
+from ._words import in_python, setting_texts
 
 PathLike = str | os.PathLike[str]
 _LOGGER = logging.getLogger("lamina")
@@ -86,15 +86,26 @@ class Model:
         return dict(json.loads(self._core.training) or {})
 
     def _answers(
-        self, table: Any, backend: str, threads: int | None, missing: str, unseen: str, by_position: bool
+        self,
+        table: Any,
+        backend: str,
+        threads: int | None,
+        missing: str,
+        unseen: str,
+        by_position: bool,
+        reading: dict[str, Any],
     ) -> dict[str, Any]:
         options = (backend, threads_of(threads), missing, unseen, by_position)
         if isinstance(table, (str, os.PathLike)):
-            answers: dict[str, Any] = self._core.predict_file(os.fspath(table), *options)
+            texts = setting_texts(reading)
+            answers: dict[str, Any] = self._core.predict_file(os.fspath(table), *options, texts)
+        elif reading:
+            raise TypeError(f"{next(iter(reading))} says how a file is read, and the rows are none")
         else:
             answers = self._core.predict(make_table(as_columns(table)), *options)
         for note in answers["notes"]:
-            _LOGGER.log(logging.INFO if " filled in (" in note else logging.WARNING, "%s", in_python(note))
+            told = " filled in (" in note or (note.startswith("the file: ") and "--sheet" not in note)
+            _LOGGER.log(logging.INFO if told else logging.WARNING, "%s", in_python(note))
         return answers
 
     def predict_outputs(
@@ -106,6 +117,7 @@ class Model:
         missing: str = "",
         unseen: str = "",
         by_position: bool = False,
+        **reading: Any,
     ) -> Array:
         """What the network says to every row: (rows, outputs) in float64, regression in units of the targets.
 
@@ -120,6 +132,8 @@ class Model:
             "error" or "zero", of categories that training did not see; as the model was trained where it is left out.
         by_position : bool
             Take the columns in the order of the training data, whatever their names.
+        **reading
+            How a file is read, as of `lamina.train`: sheet="Data", header_line=4, encoding="latin-2", ...
 
         Returns
         -------
@@ -131,7 +145,7 @@ class Model:
         What the program tells beside its answers goes to the logger "lamina": values that training did not see, odd
         cells and rows without an answer as warnings, what was filled in as information.
         """
-        outputs: Array = self._answers(table, backend, threads, missing, unseen, by_position)["outputs"]
+        outputs: Array = self._answers(table, backend, threads, missing, unseen, by_position, reading)["outputs"]
         return outputs
 
     def predict(
@@ -143,6 +157,7 @@ class Model:
         missing: str = "",
         unseen: str = "",
         by_position: bool = False,
+        **reading: Any,
     ) -> Array:
         """The class of every row, or the values of the targets; parameters and notes as of `predict_outputs`.
 
@@ -152,7 +167,7 @@ class Model:
             Classes have the type of the column that `lamina.train` was given, and None stands for rows without an answer.
             Models of files answer with names (str), and "" for such rows.
         """
-        answers = self._answers(table, backend, threads, missing, unseen, by_position)
+        answers = self._answers(table, backend, threads, missing, unseen, by_position, reading)
         if self.classes:
             found: Array = answers["classes"].ravel()
             if self._class_values is None:

@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._models import Model
 from ._tables import as_columns, class_values, make_table
-from ._words import in_python
+from ._words import in_python, setting_texts
 
 
 _LOGGER = logging.getLogger("lamina")
@@ -104,16 +104,6 @@ class TrainResult:
         return f"TrainResult({self.model!r}, {len(self.history)} epochs, {self.stop_reason})"
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ",".join(f"{key}={item}" for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return ",".join(_text(item) for item in value)
-    return repr(value) if isinstance(value, float) else str(value)
-
-
 def train(
     data: Any,
     target: str | list[str] | None = None,
@@ -159,8 +149,7 @@ def train(
     Ctrl-C ends the run after its current step with the model so far, stop_reason "interrupted".
     """
     data, test, validation = as_columns(data), as_columns(test), as_columns(validation)
-    texts = [] if target is None else [("target", _text(target))]
-    texts += [(name.replace("_", "-"), _text(value)) for name, value in settings.items()]
+    texts = setting_texts(settings if target is None else {"target": target, **settings})
     if isinstance(data, (str, os.PathLike)):
         others = {"data": data, "test": test, "validation": validation}
         texts += [(name, os.fspath(path)) for name, path in others.items() if path is not None]

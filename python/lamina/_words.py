@@ -1,8 +1,9 @@
-"""The program's sentences with parameters of Python in the place of its flags."""
+"""The program's sentences with parameters of Python in the place of its flags, and its settings of such."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from . import _core
 
@@ -14,6 +15,21 @@ _NO_VALUES = frozenset(
     ).split()
 )
 _OTHER = {"by-position": "by_position=True"}  # of Model.predict
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ",".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text(item) for item in value)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Parameters of Python as the program's settings, by name and text."""
+    return [(name.replace("_", "-"), _text(value)) for name, value in settings.items()]
 
 
 def in_python(text: str) -> str:

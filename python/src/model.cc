@@ -44,6 +44,17 @@ struct PyModel {
   Model model;
 };
 
+/// Settings by name and text.
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+TrainSettings SettingsOf(const Texts& texts) {
+  TrainSettings settings;
+  for (const auto& [name, text] : texts) {
+    SetSetting(settings, name, text);
+  }
+  return settings;
+}
+
 // As the program's flags --missing, --unseen and --by-position.
 struct Asked {
   std::string missing;
@@ -103,9 +114,15 @@ nb::dict Predict(const PyModel& self, PyTable& table, const std::string& backend
 }
 
 nb::dict PredictFile(const PyModel& self, const std::string& path, const std::string& backend, int threads,
-                     const std::string& missing, const std::string& unseen, bool by_position, bool csv) {
+                     const std::string& missing, const std::string& unseen, bool by_position, const Texts& reading,
+                     bool csv) {
+  for (const auto& [name, text] : reading) {
+    if (!SaysHowRowsAreRead(TrainSettingRow(name))) {
+      throw Error(ErrorCode::kInvalidArgument, "does not say how rows are read", {.value = name, .setting = name});
+    }
+  }
   return Answer(self, backend, threads, {missing, unseen, by_position, csv}, [&](const Model& model) {
-    ReadOptions options;
+    ReadOptions options = ReadOptionsFrom(SettingsOf(reading));
     options.by_position = by_position;
     return ReadTableFor(model, path, options);
   });
@@ -192,14 +209,6 @@ nb::dict RecordOf(const EpochRecord& record) {
   return row;
 }
 
-TrainSettings SettingsOf(const std::vector<std::pair<std::string, std::string>>& texts) {
-  TrainSettings settings;
-  for (const auto& [name, text] : texts) {
-    SetSetting(settings, name, text);
-  }
-  return settings;
-}
-
 // What the program prints before the first epoch: the task, each decision with what decides otherwise, what was met.
 std::vector<std::string> StartNotes(const TrainSession& session) {
   const TargetEncoder& targets = session.model().preprocessor.targets();
@@ -245,9 +254,8 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
 
 /// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
 /// rows as JSON, the notes on what was decided, the remarks on the result.
-nb::tuple Train(const std::vector<std::pair<std::string, std::string>>& texts, const PyTable* table,
-                const PyTable* test, const PyTable* validation, const nb::object& on_epoch,
-                const nb::object& on_progress) {
+nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
+                const nb::object& on_epoch, const nb::object& on_progress) {
   TrainSettings settings = SettingsOf(texts);
   Interrupts interrupts;
   TrainCallbacks callbacks;
@@ -338,7 +346,8 @@ void BindModel(nb::module_& module) {
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
-           nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false, nb::arg("csv") = false)
+           nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false,
+           nb::arg("reading") = Texts(), nb::arg("csv") = false)
       .def(
           "network",
           [](const PyModel& self) {

@@ -69,6 +69,14 @@ def test_books_are_read_by_path(tmp_path):
     np.testing.assert_array_equal(from_csv.model.predict(data), from_book.model.predict(data))
     with pytest.raises(lamina.Error, match="no such sheet"):
         lamina.train(tmp_path / "data.xlsx", "price", sheet="Two", **SETTINGS)
+    answers = from_book.model.predict(tmp_path / "data.xlsx")
+    np.testing.assert_array_equal(from_book.model.predict(tmp_path / "data.xlsx", sheet="One", header_line=1), answers)
+    with pytest.raises(lamina.Error, match="no such sheet"):
+        from_book.model.predict(tmp_path / "data.xlsx", sheet="Two")
+    with pytest.raises(lamina.Error, match="does not say how rows are read"):
+        from_book.model.predict(tmp_path / "data.xlsx", hidden=[3])
+    with pytest.raises(TypeError, match="sheet says how a file is read"):
+        from_book.model.predict({"size": [1.0]}, sheet="One")
 
 
 def test_model_files_and_pickles(tmp_path):

@@ -10,11 +10,11 @@ import json
 import os
 import sys
 
-from made import people, programs, spreadsheets, workbooks
+from made import people, programs, reports, spreadsheets, workbooks
 
 
 def all_tables():
-    return [table for part in (spreadsheets, programs, people, workbooks) for table in part.make()]
+    return [table for part in (spreadsheets, programs, people, workbooks, reports) for table in part.make()]
 
 
 def expectation(table):

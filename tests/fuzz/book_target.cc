@@ -25,7 +25,7 @@ void ReadBook(const std::string& archive, const std::string& sheet_name, char de
   const SheetCsv& csv = sheet.csv;
   Demand(std::count(csv.text.begin(), csv.text.end(), '\n') == std::ssize(csv.rows), "a line without a row");
   Demand(std::is_sorted(csv.rows.begin(), csv.rows.end()) && csv.rows.front() > 0, "rows that do not rise");
-  Demand(std::ssize(csv.first) == sheet.origin.columns && sheet.origin.first_column >= 0,
+  Demand(std::ssize(csv.heads.front()) == sheet.origin.columns && sheet.origin.first_column >= 0,
          "other columns than the text");
   ReadOptions options;
   options.sheet = sheet_name;

@@ -15,6 +15,7 @@
 #include "predict_panel.h"
 #include "prediction.h"
 #include "table_models.h"
+#include "tests/data/book_writer.h"
 #include "tests/gui/window_test.h"
 
 namespace lamina::gui {
@@ -23,6 +24,7 @@ namespace {
 class FilesTest : public WindowTest {
   Q_OBJECT
  private Q_SLOTS:
+  void SheetsOfABookAreChosen();
   void BadFilesSayWhatHappened_data();
   void BadFilesSayWhatHappened();
   void ABadFileLeavesTheOpenOneAlone();
@@ -37,6 +39,46 @@ class FilesTest : public WindowTest {
   void RecentFilesAreRemembered();
   void ExamplesAreThere();
 };
+
+// A field where there are several, in Basic, too, and a list beside the predictions.
+void FilesTest::SheetsOfABookAreChosen() {
+  const auto rows = [](const std::string& name) {
+    std::string text = "<row r=\"1\"><c t=\"inlineStr\"><is><t>x</t></is></c><c t=\"inlineStr\"><is><t>" + name +
+                       "</t></is></c></row>";
+    for (int i = 2; i < 40; ++i) {
+      text += fmt::format("<row r=\"{}\"><c><v>{}.5</v></c><c><v>{}.25</v></c></row>", i, i % 7, 2 * (i % 7));
+    }
+    return text;
+  };
+  const auto book = [&](const BookParts& sheets) { return QByteArray::fromStdString(ZipOf(XlsxParts(sheets))); };
+  window().document().ShowAll(false);
+  QVERIFY(Load(Write(QStringLiteral("one.xlsx"), book({{"Only", rows("y")}}))));
+  auto* field = Find<QComboBox>("field.sheet");
+  QVERIFY(!field->isVisible());
+  const QString path = Write(QStringLiteral("two.xlsx"), book({{"Plan", rows("plan")}, {"Ist", rows("y")}}));
+  QVERIFY(Load(path));
+  QVERIFY(field->isVisible());
+  QVERIFY2(Find<QLabel>("data.summary")->text().contains(QStringLiteral("sheet 'Plan', the first of 2")),
+           qPrintable(Find<QLabel>("data.summary")->text()));
+  QCOMPARE(field->count(), 3);
+  field->setCurrentText(QStringLiteral("Ist"));
+  QVERIFY(QTest::qWaitFor([this] { return window().document().data()->raw.main.train.columns[1].name == "y"; },
+                          kPatience_ms));
+  SmallRun(3);
+  QVERIFY(Settled());
+  QTest::mouseClick(Start(), Qt::LeftButton);
+  QVERIFY(Trained());
+  PredictPanel& panel = window().model_page().predict();
+  panel.Predict(path);  // the open one: its sheet
+  QVERIFY(QTest::qWaitFor([&] { return panel.prediction() != nullptr; }, kPatience_ms));
+  QCOMPARE(panel.prediction()->table.sheet->name, std::string("Ist"));
+  auto* sheet = Find<QComboBox>("predict.sheet");
+  QCOMPARE(sheet->currentText(), QStringLiteral("Ist"));
+  sheet->setCurrentIndex(0);
+  Q_EMIT sheet->activated(0);
+  QVERIFY(QTest::qWaitFor(
+      [&] { return panel.prediction() != nullptr && panel.prediction()->table.sheet->name == "Plan"; }, kPatience_ms));
+}
 
 void FilesTest::BadFilesSayWhatHappened_data() {
   QTest::addColumn<QByteArray>("content");

@@ -55,7 +55,7 @@ std::string ShownNames(std::span<const std::string> names) {
   if (what == "input") {
     remedy += " --by-position takes the columns in their order, whatever their names.";
   }
-  if (table.sheet && !table.sheet->asked && table.sheet->sheets > 1) {
+  if (table.sheet && table.sheet->assumed()) {
     remedy += fmt::format(" It is {}: --sheet names another one.", table.sheet->Text());
   }
   throw Error(ErrorCode::kNotFound,

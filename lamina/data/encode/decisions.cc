@@ -98,19 +98,35 @@ void AddAlike(const std::string& first, const LeftOutColumn& left_out, int64_t c
 
 std::string ColumnDecision::Text() const { return fmt::format("{}: {} (else {})", column, what, otherwise); }
 
+std::vector<ColumnDecision> DecisionsOnFile(const Table& table) {
+  constexpr const char* kFile = "the file";
+  constexpr const char* kKeep = "--around keep";
+  std::vector<ColumnDecision> decisions;
+  if (!table.encoding.empty()) {
+    decisions.push_back({kFile, "not UTF-8 text, read as " + table.encoding, "--encoding NAME"});
+  }
+  if (table.sheet && table.sheet->assumed()) {
+    decisions.push_back({kFile, table.sheet->Text(), "--sheet NAME"});
+  }
+  const auto add = [&](int64_t line, std::string_view what, const char* otherwise) {
+    if (line > 0) {
+      decisions.push_back({kFile, fmt::format(fmt::runtime(what), table.LineText(line)), otherwise});
+    }
+  };
+  add(table.frame.begin, "the table begins in {}, below a title", "--header-line N");
+  add(table.frame.units, "{} holds units or the like, no values, and is left out", kKeep);
+  add(table.frame.sums, "{} holds the sums of the rows above, and is left out", kKeep);
+  add(table.frame.notes, "the table ends above {}, which is a note", kKeep);
+  return decisions;
+}
+
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options) {
   const TargetEncoder& targets = fitted.targets();
   const auto left_out_columns = ColumnsByName(fitted.left_out());
   const auto input_columns = ColumnsByName(fitted.inputs().columns());
   const auto target_columns = ColumnsByName(targets.columns());
-  std::vector<ColumnDecision> decisions;
-  if (!table.encoding.empty()) {
-    decisions.push_back({"the file", "not UTF-8 text, read as " + table.encoding, "--encoding NAME"});
-  }
-  if (table.sheet && !table.sheet->asked && table.sheet->sheets > 1) {
-    decisions.push_back({"the file", table.sheet->Text(), "--sheet NAME"});
-  }
+  std::vector<ColumnDecision> decisions = DecisionsOnFile(table);
   std::map<std::string, int64_t> same_reason;
   for (const LeftOutColumn& column : fitted.left_out()) {
     ++same_reason[column.reason];

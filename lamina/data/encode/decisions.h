@@ -19,9 +19,13 @@ struct ColumnDecision {
   std::string Text() const;
 };
 
-/// In the order of the columns of `table`, which `fitted` was fitted on by `options`: what was left out, how numbers
-/// and dates were read where that is not the usual way, what fills missing values of training rows, and whole numbers
-/// that were taken for classes although they might be quantities.
+/// How the file of `table` was read where that is not the usual way: its encoding, its sheet, where the table begins
+/// and ends in it.
+std::vector<ColumnDecision> DecisionsOnFile(const Table& table);
+
+/// Those on the file, then in the order of the columns of `table`, which `fitted` was fitted on by `options`: what was
+/// left out, how numbers and dates were read where that is not the usual way, what fills missing values of training
+/// rows, and whole numbers that were taken for classes although they might be quantities.
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options);
 

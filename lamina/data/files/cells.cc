@@ -37,6 +37,8 @@ bool Names(std::span<const std::string> names, const std::string& name) {
 ReadOptions OptionsFor(const Table& table, std::span<const std::string> names, const ReadOptions& options) {
   ReadOptions some = options;
   some.header = Header::kYes;
+  some.header_line = 0;
+  some.around = Around::kKeep;
   some.separator = ',';
   some.scratch.clear();
   some.by_position = false;

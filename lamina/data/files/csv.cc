@@ -1,4 +1,4 @@
-// The CSV reader: checks the text, finds the dialect, then reads every record in one pass.
+// The CSV reader: checks the text, makes it UTF-8 with plain line ends, and finds the separator.
 #include "lamina/data/files/csv.h"
 
 #include <fmt/format.h>
@@ -6,19 +6,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <span>
-#include <unordered_set>
 
 #include "lamina/base/error.h"
 #include "lamina/base/utf8.h"
 #include "lamina/data/files/csv_cursor.h"
-#include "lamina/data/files/csv_formats.h"
-#include "lamina/data/files/csv_records.h"
+#include "lamina/data/files/csv_dialect.h"
+#include "lamina/data/files/csv_frame.h"
+#include "lamina/data/files/csv_text.h"
 #include "lamina/data/files/encodings.h"
-#include "lamina/data/files/number_file.h"
 #include "lamina/data/files/text_file.h"
 
 namespace lamina {
@@ -126,58 +122,6 @@ char BlankSeparatorLine(std::span<char> text) {
   return separator == '\r' || separator == '\n' ? '\0' : separator;
 }
 
-std::vector<std::string> ColumnNames(const std::vector<std::string>& first, bool header, const std::string& source) {
-  std::vector<std::string> names;
-  std::unordered_set<std::string_view> seen;
-  for (size_t j = 0; j < first.size(); ++j) {
-    const std::string generated = fmt::format("c{}", j);
-    names.push_back(header && !first[j].empty() ? first[j] : generated);
-  }
-  for (const std::string& name : names) {
-    if (!seen.insert(name).second) {
-      throw Error(ErrorCode::kBadData, "two columns have the same name",
-                  {.file = source, .line = 1, .column = name, .remedy = "Rename one of them in the header line."});
-    }
-  }
-  return names;
-}
-
-// What is known of columns before they are read.
-void ApplyKnown(const std::vector<std::string>& names, const ReadOptions& options, const std::string& source,
-                std::vector<CsvColumnPlan>& plans) {
-  Table table;  // for its look-up by name or number
-  table.source = source;
-  table.columns.resize(names.size());
-  for (size_t j = 0; j < names.size(); ++j) {
-    table.columns[j].name = names[j];
-  }
-  const auto decide = [&](int64_t column, FieldKind kind) {
-    plans[static_cast<size_t>(column)].kind = kind;
-    plans[static_cast<size_t>(column)].decided = true;
-  };
-  for (const KnownColumn& known : options.known_columns) {
-    const auto it = std::find(names.begin(), names.end(), known.name);
-    if (it != names.end()) {
-      decide(it - names.begin(), known.kind == ColumnKind::kText ? FieldKind::kText
-                                 : known.is_date                 ? FieldKind::kDate
-                                                                 : FieldKind::kNumber);
-      CsvColumnPlan& plan = plans[static_cast<size_t>(it - names.begin())];
-      ColumnFormat& format = plan.format;
-      plan.is_flag = known.is_flag;
-      format.unit = known.format.unit;  // amounts in another one are none of the model's
-      format.date_order = format.date_order == DateOrder::kAuto ? known.format.date_order : format.date_order;
-    }
-  }
-  for (const std::string& name : options.text_columns) {
-    decide(table.FindColumn(name), FieldKind::kText);
-  }
-  for (const std::string& name : options.answer_columns) {
-    if (const std::optional<int64_t> column = table.ColumnIfPresent(name)) {
-      plans[static_cast<size_t>(*column)].is_answer = true;
-    }
-  }
-}
-
 void CheckSeparator(char separator) {
   if (separator == '"' || separator == '\n' || separator == '\r' ||
       std::isalnum(static_cast<unsigned char>(separator))) {
@@ -216,105 +160,8 @@ std::string_view WithoutTrailingBlankLines(std::string_view content) {
   return content.substr(0, content.find('\n', last) + 1);
 }
 
-size_t EstimateRows(std::string_view content, const CsvSample& sample) {
-  size_t sample_bytes = 1;
-  for (const auto& record : sample.records) {
-    for (const std::string& field : record) {
-      sample_bytes += field.size() + 1;
-    }
-  }
-  const double per_record = static_cast<double>(sample_bytes) / static_cast<double>(sample.records.size());
-  return std::min(content.size() / sample.records.front().size(),
-                  static_cast<size_t>(1.1 * static_cast<double>(content.size()) / per_record)) +
-         1;
-}
-
-// Changes the plans of columns that turned out to be something else; returns whether there are such. `words`: of few
-// numbers, a column each.
-bool ChangePlans(CsvRecords& records, std::vector<CsvColumnPlan>& plans, std::vector<std::string>& words) {
-  bool changed = false;
-  for (size_t j = 0; j < plans.size(); ++j) {
-    const FieldKind before = records.columns[j].kind();
-    const FieldKind kind = records.columns[j].KindByAll();
-    if (kind != before) {
-      words[j] = kind == FieldKind::kText ? records.columns[j].WordOfFew() : "";
-      plans[j].kind = kind;
-      changed = true;
-    }
-  }
-  for (CsvColumnPlan& plan : plans) {
-    plan.decided = plan.decided || changed;
-  }
-  return changed;
-}
-
-// Of a text without trailing blank lines. `file`: where it is one's, which gives its memory back behind the reader, and
-// numbers are kept in files, too; `restore` then brings back what was changed in the text.
-struct TextSource {
-  std::string_view text;
-  char separator;
-  const std::string& source;
-  TextFile* file = nullptr;
-  std::function<void()> restore = [] {};
-};
-
-// `numbers`: what the columns need as long as they are not finished.
-CsvRecords ReadAll(const TextSource& from, const CsvRecordsPlan& plan, bool header, const ReadOptions& options,
-                   std::unique_ptr<NumberFile>& numbers) {
-  CsvCursor cursor(from.text, from.separator, from.source);
-  while (cursor.SkipBlankLine()) {
-  }
-  for (bool more = header; more; more = !cursor.record_ended()) {
-    cursor.NextField();
-  }
-  if (from.file == nullptr) {
-    return ReadRecords(cursor, plan, options.parts);
-  }
-  const int64_t columns = std::ssize(plan.names);  // a field has a byte at least, its separator
-  numbers = std::make_unique<NumberFile>(options.scratch, columns, std::ssize(from.text) / columns + 1);
-  return ReadRecordsToFile(cursor, plan, *from.file, *numbers);
-}
-
-Table ReadText(const TextSource& from, const ReadOptions& options) {
-  const MissingMarks marks(options.missing_values);
-  const CsvSample sample = TakeSample(from.text, from.separator, from.source);
-  const bool header =
-      options.header == Header::kYes || (options.header == Header::kAuto && DetectHeader(sample, marks));
-  const std::vector<std::string> names = ColumnNames(sample.records.front(), header, from.source);
-  std::vector<CsvColumnPlan> plans =
-      PlanColumns(sample, header, names, {from.text, from.separator, from.source}, marks, options);
-  ApplyKnown(names, options, from.source, plans);
-  const CsvRules rules{from.source, marks, options.strict};
-  Table table;
-  table.source = from.source;
-  table.has_names = header;
-  std::vector<std::string> words(names.size());
-  std::unique_ptr<NumberFile> numbers;
-  const auto read = [&] {
-    return ReadAll(from, {names, plans, rules, EstimateRows(from.text, sample)}, header, options, numbers);
-  };
-  CsvRecords records = read();
-  if (records.lines.empty()) {
-    throw Error(ErrorCode::kBadData, "holds no rows, only a header line",
-                {.file = from.source, .remedy = "If the first line is data, use --header no."});
-  }
-  if (ChangePlans(records, plans, words)) {
-    from.restore();
-    records = {};
-    records = read();
-  }
-  size_t columns = names.size();  // without those behind a last separator of every line
-  while (header && columns > 1 && sample.records.front()[columns - 1].empty() &&
-         records.columns[columns - 1].kind() == FieldKind::kMissing) {
-    --columns;
-  }
-  table.rows = std::ssize(records.lines);
-  table.lines = std::move(records.lines);
-  for (size_t j = 0; j < columns; ++j) {
-    table.columns.push_back(std::move(records.columns[j]).Finish());
-    table.columns[j].word_of_few = words[j];
-  }
-  return table;
+char SeparatorOf(std::string_view content, const ReadOptions& options) {
+  return DetectSeparator(WithoutTrailingBlankLines(content.substr(OffsetOfLine(content, options.header_line))));
 }
 
 }  // namespace
@@ -339,12 +186,12 @@ Table ReadCsv(std::string content, const std::string& source, const ReadOptions&
   const char told = BlankSeparatorLine(content);
   const char asked = options.separator != 0 ? options.separator : told;
   BlankLeadingComments(content, asked);
-  const char separator = asked != 0 ? asked : DetectSeparator(WithoutTrailingBlankLines(content));
+  const char separator = asked != 0 ? asked : SeparatorOf(content, options);
   CheckSeparator(separator);
   if (separator == ' ') {
     CollapseBlanks(content);
   }
-  Table table = ReadText({WithoutTrailingBlankLines(content), separator, source}, options);
+  Table table = ReadCsvText({WithoutTrailingBlankLines(content), separator, source}, options);
   table.encoding = encoding;
   return table;
 }
@@ -377,12 +224,12 @@ Table ReadCsvFile(std::string_view content, const std::string& source, const Rea
     return asked;
   };
   const char asked = blank();
-  const char separator = asked != 0 ? asked : DetectSeparator(WithoutTrailingBlankLines(view));
+  const char separator = asked != 0 ? asked : SeparatorOf(view, options);
   CheckSeparator(separator);
   if (separator == ' ') {
     return ReadCsv(std::string(view.substr(0, view.size() - 1)), source, options);
   }
-  return ReadText({WithoutTrailingBlankLines(view), separator, source, &file, blank}, options);
+  return ReadCsvText({WithoutTrailingBlankLines(view), separator, source, &file, blank}, options);
 }
 
 }  // namespace lamina

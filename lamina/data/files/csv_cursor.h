@@ -12,9 +12,9 @@ std::string_view TrimField(std::string_view text);
 
 class CsvCursor {
  public:
-  /// `content` must end in '\n' and outlive the cursor.
-  CsvCursor(std::string_view content, char separator, const std::string& source)
-      : at_(content.data()), end_(at_ + content.size()), separator_(separator), source_(&source) {}
+  /// `content` must end in '\n' and outlive the cursor. `line`: that its first byte is in.
+  CsvCursor(std::string_view content, char separator, const std::string& source, int64_t line = 1)
+      : at_(content.data()), end_(at_ + content.size()), separator_(separator), source_(&source), line_(line) {}
 
   bool AtEnd() const { return at_ == end_; }
   /// True when the field just read was the last of its record.
@@ -62,7 +62,7 @@ class CsvCursor {
   char separator_;
   const std::string* source_;
   std::string buffer_;
-  int64_t line_ = 1;
+  int64_t line_;
   bool record_ended_ = true;
 };
 

@@ -53,17 +53,6 @@ std::vector<size_t> CountFields(std::string_view content, char separator) {
   return counts.empty() ? of_comments : counts;
 }
 
-std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
-                                    const MissingMarks& marks) {
-  std::vector<FieldKind> kinds;
-  for (size_t r = first_record; r < sample.records.size(); ++r) {
-    if (column < sample.records[r].size()) {
-      kinds.push_back(ClassifyField(sample.records[r][column], marks));
-    }
-  }
-  return kinds;
-}
-
 bool SeenAgain(const CsvSample& sample, size_t column) {
   for (size_t r = 1; r < sample.records.size(); ++r) {
     if (column < sample.records[r].size() && sample.records[r][column] == sample.records[0][column]) {
@@ -83,6 +72,29 @@ bool SeenAgain(const CsvSample& sample, size_t column) {
               {.file = source, .line = line, .remedy = "Check --separator, or give so wide a table as a .npy file."});
 }
 
+// Whether all lines have as many fields as the first one; `behind_titles`: as all from some line on, above which they
+// have fewer, and below which there is one field (notes).
+struct Evenness {
+  size_t fields = 0;
+  bool even = false;
+  bool behind_titles = false;
+};
+Evenness EvennessOf(std::vector<size_t> counts) {
+  if (std::all_of(counts.begin(), counts.end(), [&](size_t n) { return n == counts[0]; })) {
+    return {counts[0], true, false};
+  }
+  const size_t first = counts[0];
+  while (counts.size() > 1 && counts.back() == 1) {
+    counts.pop_back();
+  }
+  const size_t fields = counts.back();
+  const auto begin = std::find_if(counts.rbegin(), counts.rend(), [&](size_t n) { return n != fields; }).base();
+  constexpr ptrdiff_t kLeast = 2;
+  const bool behind = fields > 1 && counts.end() - begin >= kLeast &&
+                      std::all_of(counts.begin(), begin, [&](size_t n) { return n < fields; });
+  return behind ? Evenness{fields, false, true} : Evenness{first, false, false};
+}
+
 // Columns lined up with spaces: as many fields in every record of the sample, most of them below the first numbers.
 bool IsSpaced(std::string_view content) {
   std::string sample(content.substr(0, kSample_bytes));
@@ -93,12 +105,14 @@ bool IsSpaced(std::string_view content) {
   size_t records = 0;
   size_t fields = 0;
   size_t numbers = 0;
+  bool unnamed_first = false;  // the first line has one field fewer: as R writes tables with names of rows
   for (const std::string_view line : SplitText(sample, '\n')) {
     if (line.empty() || line == "\r" || line.starts_with('#')) {
       continue;
     }
     const size_t count = FieldsOfLine(line, ' ');
-    if (count < 2 || (records > 0 && count != fields)) {
+    unnamed_first = unnamed_first || (records == 1 && count == fields + 1);
+    if (count < 2 || (records > 0 && count != fields && (records > 1 || !unnamed_first))) {
       return false;
     }
     fields = count;
@@ -108,7 +122,7 @@ bool IsSpaced(std::string_view content) {
       }
     }
   }
-  return records > 1 && 2 * numbers > fields * (records - 1);
+  return records > 1 && (unnamed_first ? numbers + 1 >= records : 2 * numbers > fields * (records - 1));
 }
 
 // Numbers that name columns: whole, each one more than the one before; years, or counted from 0 or 1.
@@ -147,33 +161,56 @@ bool DifferentWhereNamed(std::span<const std::string> first) {
 
 char DetectSeparator(std::string_view content) {
   char best = ',';
-  size_t best_fields = 1;
-  bool best_even = false;
+  Evenness of_best{.fields = 1};
   for (const char separator : {';', '\t', '|', ','}) {
     const std::vector<size_t> counts = CountFields(content, separator);
-    if (counts.empty() || counts[0] < 2) {
+    const Evenness found = counts.empty() ? Evenness() : EvennessOf(counts);
+    if (found.fields < 2) {
       continue;
     }
-    const bool even = std::all_of(counts.begin(), counts.end(), [&](size_t n) { return n == counts[0]; });
+    const auto rank = [](const Evenness& of) { return of.even ? 2 : of.behind_titles ? 1 : 0; };
     // Commas may be decimal, as often in every line: where another one splits all lines evenly, it is that.
-    const bool wins = separator == ',' && best_even ? false : even == best_even && counts[0] > best_fields;
-    if ((even && !best_even) || wins) {
+    const bool wins =
+        separator == ',' && rank(of_best) > 0 ? false : rank(found) == rank(of_best) && found.fields > of_best.fields;
+    if (rank(found) > rank(of_best) || wins) {
       best = separator;
-      best_fields = counts[0];
-      best_even = even;
+      of_best = found;
     }
   }
-  return best_fields == 1 && IsSpaced(content) ? ' ' : best;
+  return of_best.fields == 1 && IsSpaced(content) ? ' ' : best;
 }
 
-CsvSample TakeSample(std::string_view content, char separator, const std::string& source) {
+void CsvSample::Erase(size_t first, size_t count) {
+  const auto erase = [&](auto& from) {
+    const auto begin = from.begin() + static_cast<ptrdiff_t>(first);
+    from.erase(begin, begin + static_cast<ptrdiff_t>(count));
+  };
+  erase(records);
+  erase(begins);
+  erase(lines);
+}
+
+std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
+                                    const MissingMarks& marks) {
+  std::vector<FieldKind> kinds;
+  for (size_t r = first_record; r < sample.records.size(); ++r) {
+    if (column < sample.records[r].size()) {
+      kinds.push_back(ClassifyField(sample.records[r][column], marks));
+    }
+  }
+  return kinds;
+}
+
+CsvSample TakeSample(std::string_view content, char separator, const std::string& source, int64_t first_line) {
   CsvSample sample;
-  CsvCursor cursor(content, separator, source);
+  CsvCursor cursor(content, separator, source, first_line);
   while (!cursor.AtEnd() && sample.records.size() < kSampleRecords) {
     if (cursor.SkipBlankLine() || (!sample.records.empty() && cursor.SkipComment(sample.records.front().size()))) {
       continue;
     }
     const int64_t line = cursor.line();
+    sample.lines.push_back(line);
+    sample.begins.push_back(static_cast<size_t>(cursor.at() - content.data()));
     std::vector<std::string>& record = sample.records.emplace_back();
     do {
       record.emplace_back(cursor.NextField());
@@ -185,17 +222,27 @@ CsvSample TakeSample(std::string_view content, char separator, const std::string
   return sample;
 }
 
+bool NamesNumbers(const CsvSample& sample, const MissingMarks& marks) {
+  const std::vector<std::string>& first = sample.records.front();
+  for (size_t j = 0; j < first.size(); ++j) {
+    if (ClassifyField(first[j], marks) == FieldKind::kText) {
+      const FieldKind column = DecideKind(SampleColumn(sample, j, 1, marks));
+      if (column == FieldKind::kNumber || column == FieldKind::kDate) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool DetectHeader(const CsvSample& sample, const MissingMarks& marks) {
   const std::vector<std::string>& first = sample.records.front();
-  bool over_numbers = false;
   bool all_named = true;  // all fields are text, or empty over values
   bool any_text = false;
   bool again = false;
   std::vector<double> numbers;  // names such as 2019, 2020
   for (size_t j = 0; j < first.size(); ++j) {
     const FieldKind kind = ClassifyField(first[j], marks);
-    const std::vector<FieldKind> below = SampleColumn(sample, j, 1, marks);
-    const FieldKind column = DecideKind(below);
     if (kind == FieldKind::kDate) {
       return false;
     }
@@ -203,9 +250,9 @@ bool DetectHeader(const CsvSample& sample, const MissingMarks& marks) {
       numbers.push_back(ParseNumber(first[j]));
     } else if (kind == FieldKind::kText) {
       any_text = true;
-      over_numbers |= column == FieldKind::kNumber || column == FieldKind::kDate;
       again |= SeenAgain(sample, j);
     } else {
+      const std::vector<FieldKind> below = SampleColumn(sample, j, 1, marks);
       all_named &= std::count(below.begin(), below.end(), FieldKind::kMissing) == 0 && !below.empty();
     }
   }
@@ -213,7 +260,7 @@ bool DetectHeader(const CsvSample& sample, const MissingMarks& marks) {
     return numbers.size() > 1 && all_named && !again && sample.records.size() > 1 && AreNamesInTurn(numbers, first) &&
            !RepeatsInTurn(sample);
   }
-  if (over_numbers) {
+  if (NamesNumbers(sample, marks)) {
     return true;
   }
   const bool distinct = DifferentWhereNamed(first);

@@ -17,11 +17,23 @@ char DetectSeparator(std::string_view content);
 /// The first records, field by field.
 struct CsvSample {
   std::vector<std::vector<std::string>> records;
+  std::vector<size_t> begins;  // where each begins in the text
+  std::vector<int64_t> lines;  // the same as a line of it, 1-based
+
+  /// Without `count` records from `first` on.
+  void Erase(size_t first, size_t count);
 };
-CsvSample TakeSample(std::string_view content, char separator, const std::string& source);
+/// `line`: that `content` begins with.
+CsvSample TakeSample(std::string_view content, char separator, const std::string& source, int64_t line = 1);
 
 /// The rule stated at ReadCsv.
 bool DetectHeader(const CsvSample& sample, const MissingMarks& marks);
+/// Whether some column holds numbers or dates below a first field of text.
+bool NamesNumbers(const CsvSample& sample, const MissingMarks& marks);
+
+/// What the fields of a column are, from record `first_record` on.
+std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
+                                    const MissingMarks& marks);
 
 /// One space for every run of them, and none at the ends of lines, but for those within quotes: fields separated by a
 /// space may be lined up with more.

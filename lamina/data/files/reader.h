@@ -15,6 +15,8 @@ namespace lamina {
 
 enum class Header { kAuto, kYes, kNo };
 enum class Decimal { kAuto, kPoint, kComma };
+/// What happens to lines around a table: titles above its names, units below them, sums and notes at its end.
+enum class Around { kSkip, kKeep };
 
 /// A column as it was in an earlier file (of a model's training): this one's is read alike.
 struct KnownColumn {
@@ -31,6 +33,8 @@ KnownColumn KnownColumnOf(const Column& column);
 
 struct ReadOptions {
   Header header = Header::kAuto;            // CSV: is the first line column names?
+  int64_t header_line = 0;                  // CSV and books: the line (row) that holds the names; 0: by `header`
+  Around around = Around::kSkip;            // CSV and books
   char separator = 0;                       // CSV: 0 finds out (comma, semicolon, tab, |, spaces)
   Decimal decimal = Decimal::kAuto;         // CSV: of numbers; kAuto: as each column shows
   DateOrder date_order = DateOrder::kAuto;  // CSV: of dates whose year is not first; kAuto: the same

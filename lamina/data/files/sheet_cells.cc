@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "lamina/base/error.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int64_t kUnasked_bytes = 64 << 20;  // so much is had without asking what the machine has
 constexpr int64_t kField_bytes = 9;           // of an empty one: its separator and what the table has for it
+constexpr size_t kHeads = 40;
 constexpr const char* kSaveAgain = "Save the file again by a spreadsheet program.";
 
 std::string_view WithoutEndBlanks(std::string_view text) {
@@ -177,14 +179,16 @@ SheetCsv SheetCells::TakeCsv() {
     }
     WriteRow(i, csv);
   }
-  const size_t second = rows_.size() > 1 ? rows_[1].begin : cells_.size();
-  csv.first.resize(static_cast<size_t>(width + 1));
-  for (size_t i = 0; i < second; ++i) {
-    std::string_view field(text_.data() + cells_[i].begin, static_cast<size_t>(cells_[i].length));
-    if (field.starts_with('"')) {
-      field = field.substr(1, field.size() - 2);
+  for (size_t row = 0; row < std::min(kHeads, rows_.size()); ++row) {
+    const size_t end = row + 1 < rows_.size() ? rows_[row + 1].begin : cells_.size();
+    std::vector<std::string>& head = csv.heads.emplace_back(static_cast<size_t>(width + 1));
+    for (size_t i = rows_[row].begin; i < end; ++i) {
+      std::string_view field(text_.data() + cells_[i].begin, static_cast<size_t>(cells_[i].length));
+      if (field.starts_with('"')) {
+        field = field.substr(1, field.size() - 2);
+      }
+      head[static_cast<size_t>(cells_[i].column - first_column_)] = field;
     }
-    csv.first[static_cast<size_t>(cells_[i].column - first_column_)] = field;
   }
   text_ = {};
   cells_ = {};
@@ -221,7 +225,9 @@ size_t ChooseSheet(const std::vector<SheetName>& sheets, const std::string& want
 Sheet FinishSheet(SheetCells cells, const std::vector<SheetName>& sheets, size_t chosen, const SheetQuery& query,
                   const std::string& source) {
   Sheet sheet;
-  sheet.origin = {sheets[chosen].name, std::ssize(sheets), !query.name.empty(), 0, 0};
+  sheet.origin = {.name = sheets[chosen].name, .asked = !query.name.empty()};
+  std::transform(sheets.begin(), sheets.end(), std::back_inserter(sheet.origin.sheets),
+                 [](const SheetName& each) { return each.name; });
   if (cells.empty()) {
     throw Error(ErrorCode::kBadData, "the sheet is empty",
                 {.file = source,

@@ -17,8 +17,8 @@ inline constexpr int64_t kMostSheetColumns = int64_t{1} << 14;
 /// Text for ReadCsv: comma, all but plain numbers in quotes.
 struct SheetCsv {
   std::string text;
-  std::vector<int64_t> rows;       // of the sheet, 1-based, a row for each line of the text
-  std::vector<std::string> first;  // the texts of the first row
+  std::vector<int64_t> rows;                    // of the sheet, 1-based, a row for each line of the text
+  std::vector<std::vector<std::string>> heads;  // the texts of the first rows, among which the names of columns are
 };
 
 class SheetCells {

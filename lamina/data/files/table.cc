@@ -140,7 +140,7 @@ int64_t Table::FindColumn(std::string_view name) const {
   } else {
     remedy.pop_back();
   }
-  if (sheet && !sheet->asked && sheet->sheets > 1) {
+  if (sheet && sheet->assumed()) {
     remedy += fmt::format(" It is {}: --sheet names another one.", sheet->Text());
   }
   throw Error(ErrorCode::kNotFound, "no such column", {.file = source, .value = std::string(name), .remedy = remedy});
@@ -148,14 +148,16 @@ int64_t Table::FindColumn(std::string_view name) const {
 
 std::string SheetOrigin::Text() const {
   const std::string shown = WithoutControls(Excerpt(name));
-  return asked || sheets == 1 ? fmt::format("sheet '{}'", shown)
-                              : fmt::format("sheet '{}', the first of {}", shown, sheets);
+  return assumed() ? fmt::format("sheet '{}', the first of {}", shown, sheets.size())
+                   : fmt::format("sheet '{}'", shown);
 }
 
 std::string Table::RowText(int64_t row) const {
   const int64_t line = LineOf(row);
-  return line > 0 ? fmt::format("{} {}", sheet ? "row" : "line", line) : fmt::format("row {} (counted from 0)", row);
+  return line > 0 ? LineText(line) : fmt::format("row {} (counted from 0)", row);
 }
+
+std::string Table::LineText(int64_t line) const { return fmt::format("{} {}", sheet ? "row" : "line", line); }
 
 std::string Table::CellText(int64_t row, const Column& column) const {
   const auto at =

@@ -77,13 +77,23 @@ std::string DateText(double days);
 /// Where in a book of spreadsheets a table was.
 struct SheetOrigin {
   std::string name;
-  int64_t sheets = 1;  // of the book
-  bool asked = false;  // for this one, by name
+  std::vector<std::string> sheets;  // of the book, hidden ones, too
+  bool asked = false;               // for this one, by name
   int64_t first_column = 0;
   int64_t columns = 0;
 
+  /// One of several, and nobody said which.
+  bool assumed() const { return !asked && sheets.size() > 1; }
   /// "sheet 'Umsatz', the first of 3", "sheet 'Umsatz'".
   std::string Text() const;
+};
+
+/// Lines of a file, rows of a sheet, that stand around a table and are none of its rows; 0: there are none.
+struct TableFrame {
+  int64_t begin = 0;  // where the table begins, below titles
+  int64_t units = 0;  // below the names
+  int64_t sums = 0;   // of the rows above
+  int64_t notes = 0;  // the first of those at the end
 };
 
 /// The columns of one source. Rows are counted from 0.
@@ -92,6 +102,7 @@ struct Table {
   bool has_names = true;  // the columns have names of their own; else c0, c1, ... by the reader
   std::string encoding;   // of a text file that is not UTF-8
   std::optional<SheetOrigin> sheet;
+  TableFrame frame;
   int64_t rows = 0;
   std::vector<Column> columns;
   std::vector<int64_t> lines;  // 1-based line of each row in the file or the sheet; empty where lines make no sense
@@ -108,6 +119,8 @@ struct Table {
   int64_t LineOf(int64_t row) const { return lines.empty() ? 0 : lines[static_cast<size_t>(row)]; }
   /// "line 5", "row 5" of a sheet, "row 5 (counted from 0)" where lines make no sense.
   std::string RowText(int64_t row) const;
+  /// The same of a line.
+  std::string LineText(int64_t line) const;
   /// The same of a cell: "cell C5" of a sheet, else its row. `column`: one of `columns`, or a copy.
   std::string CellText(int64_t row, const Column& column) const;
 };

@@ -43,12 +43,26 @@ constexpr size_t kNameInLocal = 30;  // where the name of the first member is
 
 // The place of the column that messages about the text call `name`; -1 for another one.
 int64_t ColumnInSheet(const Sheet& sheet, const std::string& name) {
-  const auto named = std::find(sheet.csv.first.begin(), sheet.csv.first.end(), name);
-  int64_t at = named - sheet.csv.first.begin();
-  if (named == sheet.csv.first.end()) {  // c0, c1, ... are those without a name
-    at = name.starts_with('c') ? ParseInteger(std::string_view(name).substr(1)).value_or(-1) : -1;
+  int64_t at = name.starts_with('c') ? ParseInteger(std::string_view(name).substr(1)).value_or(-1) : -1;
+  for (const std::vector<std::string>& head : sheet.csv.heads) {  // c0, c1, ... are those without a name
+    if (const auto named = std::find(head.begin(), head.end(), name); named != head.end()) {
+      at = named - head.begin();
+      break;
+    }
   }
   return at >= 0 && at < sheet.origin.columns ? sheet.origin.first_column + at : -1;
+}
+
+// The line of the text that row `row` of the sheet has become.
+int64_t LineOfRow(const Sheet& sheet, int64_t row, const std::string& source) {
+  const std::vector<int64_t>& rows = sheet.csv.rows;
+  const auto found = std::lower_bound(rows.begin(), rows.end(), row);
+  if (found == rows.end() || *found != row) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the names of columns cannot be in row {} of the sheet: it is empty", row),
+                {.file = source, .setting = "header-line"});
+  }
+  return 1 + (found - rows.begin());
 }
 
 // About the sheet what `error` says about its text.
@@ -96,10 +110,16 @@ Table ReadWorkbook(std::string content, const std::string& source, const ReadOpt
   of_text.encoding = "utf-8";
   Sheet sheet = ReadSheet(content, source, {options.sheet, of_text.decimal == Decimal::kComma ? ',' : '.'});
   content = {};
+  if (options.header_line > 0) {
+    of_text.header_line = LineOfRow(sheet, options.header_line, source);
+  }
   try {
     Table table = ReadCsv(std::move(sheet.csv.text), source, of_text);
     for (int64_t& line : table.lines) {
       line = sheet.csv.rows[static_cast<size_t>(line - 1)];
+    }
+    for (int64_t* line : {&table.frame.begin, &table.frame.units, &table.frame.sums, &table.frame.notes}) {
+      *line = *line == 0 ? 0 : sheet.csv.rows[static_cast<size_t>(*line - 1)];
     }
     table.sheet = std::move(sheet.origin);
     return table;

@@ -43,11 +43,15 @@ def _sheet(records, shared, style, first_day):
     return f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
-def workbook(t, shares=True, style=1, others=(), mac=False):
-    """Writes the columns of `t` as sheet "Data", behind the sheets `others` (name, records)."""
+def workbook(t, shares=True, style=1, others=(), mac=False, above=(), below=(), names=None):
+    """Writes the columns of `t` as sheet "Data", behind the sheets `others` (name, records), with records above and below.
+
+    `names`: what stands in the line of names, where that is not the columns' own.
+    """
     shared = {} if shares else None
     first_day = datetime.date(1904, 1, 1) if mac else datetime.date(1899, 12, 30)
-    records = [[column.name or None for column in t.columns]] + [list(row) for row in zip(*(column.values for column in t.columns))]
+    header = names or [column.name or None for column in t.columns]
+    records = [*above, header] + [list(row) for row in zip(*(column.values for column in t.columns))] + [*below]
     sheets = [*others, ("Data", records)]
     files = {f"xl/worksheets/sheet{i}.xml": _sheet(rows, shared, style, first_day) for i, (_, rows) in enumerate(sheets, 1)}
     names = "".join(f'<sheet name="{name}" sheetId="{i}" r:id="rId{i}"/>' for i, (name, _) in enumerate(sheets, 1))

@@ -1,0 +1,46 @@
+// What stands around the table of a text: titles above its names, units below them, notes and sums at its end. Private
+// to the CSV reader.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/data/files/csv_dialect.h"
+
+namespace lamina {
+
+/// Where the table is in a text, and its first records.
+struct CsvFrame {
+  CsvSample sample;                // from the names on, without what is between them and the first row
+  bool header = false;             // its first record holds the names
+  std::vector<std::string> names;  // the fields of that record, or what they become
+  size_t below = 0;                // records between the names and the first row
+  size_t begin = 0;                // of the first record in the text
+  int64_t line = 1;                // the same as a line of it
+  size_t end = 0;                  // behind the last record
+  TableFrame lines;                // what is left out
+};
+
+/// Looks for the table in `text`, which has no blank lines at its end. Does nothing where options.keep_around says so,
+/// but for the header, and looks for no titles where options.header or options.header_line say where names are.
+/// - Titles: lines above the names that fill half the table's columns at most, the first cell with a word; or of
+///   another number of fields than all below them.
+/// - Names of two lines: where names recur, the line above them tells them apart (merged cells: "Q1 plan", "Q2 plan").
+/// - A record of names with one field fewer than all others has no name for the first column, whose texts are all
+///   different (R's write.table), or for an empty last one (a separator behind each row).
+/// - Units: up to three records below the names without a number or date, with words in most columns of those.
+/// - Rules: a line of nothing but "-", "+", "=", "|" and ":" below the names.
+/// - Notes: lines at the end that are one field of words, behind an empty line or with a blank in them.
+/// Throws Error(kBadData) as TakeSample, Error(kInvalidArgument) where options.header_line is behind the text.
+CsvFrame FindFrame(std::string_view text, char separator, const std::string& source, const MissingMarks& marks,
+                   const ReadOptions& options);
+
+/// Whether the last row holds the sums of all others, a word or nothing where they have values.
+bool EndsWithSums(const Table& table);
+
+/// Where `line`, counted from 1, begins in `text`; its size for lines that there are not.
+size_t OffsetOfLine(std::string_view text, int64_t line);
+
+}  // namespace lamina
