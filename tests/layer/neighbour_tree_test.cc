@@ -16,7 +16,7 @@ namespace lamina {
 namespace {
 
 template <class T, class Number>
-Matrix RowsOf(int64_t rows, int64_t cols, uint64_t seed, const Number& number) {
+Matrix TreeRowsOf(int64_t rows, int64_t cols, uint64_t seed, const Number& number) {
   Matrix numbers(rows, cols, DTypeOf<T>());
   Random random(seed);
   for (int64_t i = 0; i < rows; ++i) {
@@ -27,14 +27,14 @@ Matrix RowsOf(int64_t rows, int64_t cols, uint64_t seed, const Number& number) {
 
 // Whole numbers below `below`: distances are exact and many are equal.
 template <class T>
-Matrix WholeRows(int64_t rows, int64_t cols, uint64_t below, uint64_t seed) {
-  return RowsOf<T>(rows, cols, seed, [&](Random& random) { return random.Below(below); });
+Matrix RowsOfWholes(int64_t rows, int64_t cols, uint64_t below, uint64_t seed) {
+  return TreeRowsOf<T>(rows, cols, seed, [&](Random& random) { return random.Below(below); });
 }
 
 // Numbers of all sizes, every tenth row twice.
 template <class T>
-Matrix RealRows(int64_t rows, int64_t cols, uint64_t seed) {
-  Matrix numbers = RowsOf<T>(rows, cols, seed, [](Random& random) {
+Matrix RowsOfReals(int64_t rows, int64_t cols, uint64_t seed) {
+  Matrix numbers = TreeRowsOf<T>(rows, cols, seed, [](Random& random) {
     return std::exp2(20 * random.Uniform() - 10) * (random.Uniform() - 0.5);
   });
   for (int64_t i = 9; i < rows; i += 10) {
@@ -43,21 +43,21 @@ Matrix RealRows(int64_t rows, int64_t cols, uint64_t seed) {
   return numbers;
 }
 
-struct Found {
+struct FoundRows {
   Matrix indices;
   Matrix distances;
 };
 
-Found Find(const Matrix& x, const Matrix& y, const NeighbourOptions& options, const Backend& backend) {
-  Found found{Matrix(x.rows(), options.k, DType::kI64),
-              Matrix(x.rows(), options.k, DistanceType(x.dtype(), options.metric))};
+FoundRows FindRows(const Matrix& x, const Matrix& y, const NeighbourOptions& options, const Backend& backend) {
+  FoundRows found{Matrix(x.rows(), options.k, DType::kI64),
+                  Matrix(x.rows(), options.k, DistanceType(x.dtype(), options.metric))};
   MatrixRows from(x.view());
   MatrixRows among(y.view());
   EXPECT_TRUE(NearestRows(from, among, options, backend, {found.indices.view(), found.distances.view(), {}}));
   return found;
 }
 
-bool SameBits(const Matrix& a, const Matrix& b) {
+bool EqualBits(const Matrix& a, const Matrix& b) {
   const auto bytes = static_cast<size_t>(a.rows() * a.cols() * DTypeSize_bytes(a.dtype()));
   return std::memcmp(a.data(), b.data(), bytes) == 0;
 }
@@ -66,11 +66,11 @@ void CompareRoutes(const Matrix& x, const Matrix& y, const Backend& backend) {
   for (const Synapse metric : {Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}) {
     const NeighbourTree tree(y.view(), metric);
     for (const int64_t k : {1, 5, 40}) {
-      const Found all = Find(x, y, {metric, k}, backend);
-      const Found by_tree = Find(x, y, {metric, k, 0, &tree}, backend);
-      EXPECT_TRUE(SameBits(all.indices, by_tree.indices))
+      const FoundRows all = FindRows(x, y, {metric, k}, backend);
+      const FoundRows by_tree = FindRows(x, y, {metric, k, 0, &tree}, backend);
+      EXPECT_TRUE(EqualBits(all.indices, by_tree.indices))
           << SynapseName(metric) << " " << y.cols() << " columns, k " << k;
-      EXPECT_TRUE(SameBits(all.distances, by_tree.distances)) << SynapseName(metric) << " " << y.cols();
+      EXPECT_TRUE(EqualBits(all.distances, by_tree.distances)) << SynapseName(metric) << " " << y.cols();
     }
   }
 }
@@ -78,16 +78,16 @@ void CompareRoutes(const Matrix& x, const Matrix& y, const Backend& backend) {
 TEST(NeighbourTree, ChangesNoBit) {
   const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 2});
   for (const int64_t columns : {1, 2, 3, 7, 16}) {
-    CompareRoutes(RealRows<float>(300, columns, 1), RealRows<float>(2000, columns, 2), *backend);
-    CompareRoutes(RealRows<double>(300, columns, 1), RealRows<double>(2000, columns, 2), *backend);
+    CompareRoutes(RowsOfReals<float>(300, columns, 1), RowsOfReals<float>(2000, columns, 2), *backend);
+    CompareRoutes(RowsOfReals<double>(300, columns, 1), RowsOfReals<double>(2000, columns, 2), *backend);
     // Many are equally near, and many are the same.
-    CompareRoutes(WholeRows<float>(300, columns, 3, 1), WholeRows<float>(2000, columns, 3, 2), *backend);
+    CompareRoutes(RowsOfWholes<float>(300, columns, 3, 1), RowsOfWholes<float>(2000, columns, 3, 2), *backend);
   }
 }
 
 TEST(NeighbourTree, NamesAllThatAreWithinARadius) {
-  const Matrix y = WholeRows<float>(2000, 3, 20, 2);
-  const Matrix x = WholeRows<float>(50, 3, 20, 1);
+  const Matrix y = RowsOfWholes<float>(2000, 3, 20, 2);
+  const Matrix x = RowsOfWholes<float>(50, 3, 20, 1);
   for (const Synapse metric : {Synapse::kL1, Synapse::kL2}) {
     const NeighbourTree tree(y.view(), metric);
     std::vector<int64_t> named;
@@ -110,11 +110,11 @@ TEST(NeighbourTree, NamesAllThatAreWithinARadius) {
 }
 
 TEST(NeighbourTree, IsForFiniteNumbersInFewColumns) {
-  Matrix rows = WholeRows<float>(50, 3, 20, 1);
+  Matrix rows = RowsOfWholes<float>(50, 3, 20, 1);
   EXPECT_TRUE(NeighbourTree::Takes(rows.view(), Synapse::kL1));
   EXPECT_FALSE(NeighbourTree::Takes(rows.view(), Synapse::kDot));
-  EXPECT_FALSE(NeighbourTree::Takes(WholeRows<float>(50, 17, 20, 1).view(), Synapse::kL1));
-  EXPECT_FALSE(NeighbourTree::Takes(WholeRows<int32_t>(50, 3, 20, 1).view(), Synapse::kL1));
+  EXPECT_FALSE(NeighbourTree::Takes(RowsOfWholes<float>(50, 17, 20, 1).view(), Synapse::kL1));
+  EXPECT_FALSE(NeighbourTree::Takes(RowsOfWholes<int32_t>(50, 3, 20, 1).view(), Synapse::kL1));
   rows.Row<float>(7)[1] = std::numeric_limits<float>::infinity();
   EXPECT_FALSE(NeighbourTree::Takes(rows.view(), Synapse::kL1));
   // The work of a tree is made up for by many rows alone.

@@ -21,7 +21,7 @@
 namespace lamina {
 namespace {
 
-Matrix Uniform(int64_t rows, int64_t cols, DType dtype) {
+Matrix UniformNumbers(int64_t rows, int64_t cols, DType dtype) {
   Matrix numbers(rows, cols, dtype);
   Random random(1);
   DispatchFloat(dtype, [&]<class T>(T) {
@@ -33,9 +33,9 @@ Matrix Uniform(int64_t rows, int64_t cols, DType dtype) {
 }
 
 // Rows of two classes.
-Dataset Classes(int64_t rows, int64_t cols) {
+Dataset TwoClasses(int64_t rows, int64_t cols) {
   Dataset data;
-  data.features = Uniform(rows, cols, DType::kF32);
+  data.features = UniformNumbers(rows, cols, DType::kF32);
   data.targets = Matrix(rows, 2, DType::kF32);
   for (int64_t i = 0; i < rows; ++i) {
     data.labels.push_back(data.features.Row<float>(i)[0] > 0.5F ? 1 : 0);
@@ -44,23 +44,23 @@ Dataset Classes(int64_t rows, int64_t cols) {
   return data;
 }
 
-struct Work {
+struct LongWork {
   std::string name;
   int64_t least;  // times that it asks
   std::function<void(const Backend&)> run;
 };
 
-std::vector<Work> AllWork() {
-  std::vector<Work> all;
+std::vector<LongWork> AllLongWork() {
+  std::vector<LongWork> all;
   all.push_back({"distances", 3, [](const Backend& backend) {
-                   const Matrix x = Uniform(1200, 3000, DType::kF32);
+                   const Matrix x = UniformNumbers(1200, 3000, DType::kF32);
                    PairwiseDistance(x.view(), x.view(), Synapse::kL1, backend);
                  }});
   all.push_back({"a layer in slices", 4, [](const Backend& backend) {
-                   const Matrix x = Uniform(1000, 40, DType::kF32);
+                   const Matrix x = UniformNumbers(1000, 40, DType::kF32);
                    const LayerSpec spec{40, 300, Synapse::kL1, Activation(), /*bias=*/false};
                    const SlicePlan plan = PlanSlices(spec, 1000, DType::kF32, {.budget_bytes = 1 << 19});
-                   const Matrix w = Uniform(300, 40, DType::kF32);
+                   const Matrix w = UniformNumbers(300, 40, DType::kF32);
                    Matrix out(1000, 300, DType::kF32);
                    MatrixRows rows(x.view());
                    MatrixRows weights(w.view());
@@ -68,7 +68,7 @@ std::vector<Work> AllWork() {
                  }});
   for (const bool tree : {false, true}) {
     all.push_back({tree ? "nearest rows by a tree" : "nearest rows", 4, [tree](const Backend& backend) {
-                     const Matrix x = Uniform(9000, 2, DType::kF64);
+                     const Matrix x = UniformNumbers(9000, 2, DType::kF64);
                      const NeighbourTree made(x.view(), Synapse::kL2);
                      Matrix indices(9000, 1, DType::kI64);
                      MatrixRows rows(x.view());
@@ -77,18 +77,18 @@ std::vector<Work> AllWork() {
                    }});
   }
   all.push_back({"a tree", 2, [](const Backend&) {
-                   const Matrix x = Uniform(100000, 3, DType::kF32);
+                   const Matrix x = UniformNumbers(100000, 3, DType::kF32);
                    const NeighbourTree tree(x.view(), Synapse::kL1);
                  }});
   all.push_back({"answers of a network", 10, [](const Backend& backend) {
                    Network network(ParseLayers("dot-relu:8,dot-identity:1", 4, /*bias=*/true), DType::kF32);
-                   const Matrix x = Uniform(1000, 4, DType::kF32);
+                   const Matrix x = UniformNumbers(1000, 4, DType::kF32);
                    Matrix out(1000, 1, DType::kF32);
                    Executor(network, backend, {.max_batch = 100}).Predict(x.view(), out.view());
                  }});
   for (const ClusterKind kind : {ClusterKind::kMeans, ClusterKind::kMedians}) {
     all.push_back({"clusters", 100, [kind](const Backend& backend) {
-                     const Matrix x = Uniform(3000, 4, DType::kF32);
+                     const Matrix x = UniformNumbers(3000, 4, DType::kF32);
                      MatrixRows rows(x.view());
                      ClusterOptions options;
                      options.kind = kind;
@@ -98,16 +98,16 @@ std::vector<Work> AllWork() {
   }
   all.push_back({"FSVC", 4, [](const Backend& backend) {
                    FsvcOptions options{{Synapse::kL1, Activation("triangle(radius=0.2)")}, false, 0.1, 2};
-                   TrainFsvc(Classes(3000, 4), 2, options, backend);
+                   TrainFsvc(TwoClasses(3000, 4), 2, options, backend);
                  }});
   all.push_back({"the search for a radius", 20, [](const Backend& backend) {
                    FsvcOptions options{{Synapse::kL1, Activation("triangle(radius=1)")}, false, 0, 0};
-                   FindRadius(Classes(1000, 4), Dataset{}, 2, options, /*any_overlap=*/true, backend);
+                   FindRadius(TwoClasses(1000, 4), Dataset{}, 2, options, /*any_overlap=*/true, backend);
                  }});
   for (const int64_t rows : {100, 3000}) {  // fewer than neurons, and more
     for (const bool chooses : {false, true}) {
       all.push_back({"ELM of " + std::to_string(rows), chooses ? 300 : 100, [rows, chooses](const Backend& backend) {
-                       const Dataset data = Classes(rows, 4);
+                       const Dataset data = TwoClasses(rows, 4);
                        LayerSpec hidden{4, 200, Synapse::kDot, Activation("tanh"), /*bias=*/true};
                        Network network = DrawElm(hidden, 2, HiddenWeights::kUniform, data.features.view(), 1);
                        ElmOptions options;
@@ -117,7 +117,7 @@ std::vector<Work> AllWork() {
     }
   }
   all.push_back({"products", 3, [](const Backend& backend) {
-                   const Matrix x = Uniform(1500, 2500, DType::kF64);
+                   const Matrix x = UniformNumbers(1500, 2500, DType::kF64);
                    Matrix out(1500, 1500, DType::kF64);
                    MultiplyTransposed(x.view(), x.view(), out.view(), backend);
                  }});
@@ -126,7 +126,7 @@ std::vector<Work> AllWork() {
 
 TEST(StopPoints, AreMetOftenAndEndTheWork) {
   const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 2});
-  for (const Work& work : AllWork()) {
+  for (const LongWork& work : AllLongWork()) {
     int64_t asked = 0;
     {
       const StopScope scope([&] { return ++asked < 0; });
