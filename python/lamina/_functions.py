@@ -53,8 +53,8 @@ def cdist(
     Parameters
     ----------
     x : array, (n, d)
-        Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8 (of uint64, as int64 where
-        all numbers fit and else as float64), in NumPy or whatever
+        Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8 (of uint64, as int64
+        where all numbers fit and else as float64), in NumPy or whatever
         gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not copied,
         also read-only ones and mapped files; others (Fortran order) are, once. Arrays of PyTorch or CuPy in the memory
         of the first CUDA GPU are computed where they are with ``backend="cuda"``, and refused otherwise; the other
@@ -107,7 +107,7 @@ def cdist(
 def _weighted(x: Any, y: Any, dtype: str, w: Any, synapse: str) -> tuple[Array, Array, str]:
     """Rows whose distances are those of x and y with weights of the columns."""
     if is_on_gpu(x) or is_on_gpu(y):
-        raise ValueError("w is for arrays in host memory: multiply those on a GPU, by w for \"cityblock\", else by its root")
+        raise ValueError('w is for host memory: multiply rows on a GPU by it, or unless by "cityblock" by its root')
     weights = np.asarray(w, np.float64)
     if weights.shape != (x.shape[1],):
         raise ValueError(f"w has shape {weights.shape}, ({x.shape[1]},) is needed: a weight of each column")

@@ -112,7 +112,8 @@ class _Neighbors(BaseEstimator):
         self._asked += len(rows)
         if self._tree is None:
             kept, dtype = as_matrix(self._fit_X, "X")
-            self._tree = _core.neighbour_tree(kept, dtype, self.effective_metric_, self._asked, threads_of(self._threads()))
+            threads = threads_of(self._threads())
+            self._tree = _core.neighbour_tree(kept, dtype, self.effective_metric_, self._asked, threads)
         return self._tree
 
     def _nearest_of_blocks(self, rows: Any, k: int) -> tuple[Array, Array]:
@@ -212,7 +213,8 @@ class _Radius(_Neighbors):
         found: list[tuple[Array, Array]] = []
         for block in _blocks(rows, self.n_samples_fit_):
             x = _dense(rows, block)
-            parts = [self._near_pairs(x, other, reach, block.start if X is None else -1) for other in _blocks(self._fit_X)]
+            own = block.start if X is None else -1
+            parts = [self._near_pairs(x, other, reach, own) for other in _blocks(self._fit_X)]
             row, index, distance = (np.concatenate([part[i] for part in parts]) for i in range(3))
             order = np.lexsort((index, distance, row) if sort_results else (index, row))
             counts.append(np.bincount(row, minlength=len(x)))
@@ -245,8 +247,8 @@ class NearestNeighbors(_Radius):
     radius : float
         Of `radius_neighbors`.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}
-        All of these give the same answer. "brute" looks at all rows; the others make a tree over rows of few columns once
-        so many neighbours were asked for that it pays.
+        All of these give the same answer. "brute" looks at all rows; the others make a tree over rows of few columns
+        once so many neighbours were asked for that it pays.
     metric : {"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}
         As for `lamina.nearest`; "minkowski" goes by ``p``.
     p : {1, 2}

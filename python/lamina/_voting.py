@@ -59,8 +59,8 @@ class _Voting(_Neighbors):
             votes = np.asarray(self.weights(distances), np.float64)
             if (votes == 0).all(axis=1).any():
                 raise ValueError(
-                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
-                    "are using a user-defined function."
+                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
+                    "you are using a user-defined function."
                 )
             return votes, indices
         if self.weights != "distance":

@@ -1,13 +1,14 @@
 """The tests of scikit-learn and SciPy themselves, run against lamina: `bench/peers/suites` and its list of what fails."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SUITES = ["neighbors", "distance"]
+SUITES = re.findall(r"^## (\w+): ", (ROOT / "bench/peers/suites.md").read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("suite", SUITES)
