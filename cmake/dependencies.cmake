@@ -6,6 +6,7 @@ find_package(ZLIB REQUIRED)
 find_package(EXPAT REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_path(FAST_FLOAT_INCLUDE fast_float/fast_float.h REQUIRED)
+find_path(NANOFLANN_INCLUDE nanoflann.hpp REQUIRED)
 lamina_find_hwy()
 
 # lamina_report(PART TARGET what): applies AUTO | ON | OFF, reports, and sets LAMINA_HAVE_PART.

@@ -8,6 +8,7 @@
 #include "lamina/base/names.h"
 #include "lamina/base/timing.h"
 #include "lamina/data/files/npy_matrix.h"
+#include "lamina/layer/layer.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina {
@@ -69,7 +70,7 @@ FileNeighboursResult FileNeighbours::Run(const SliceCallbacks& callbacks) {
   NpyOutput indices(settings_.out, x_->rows(), options_.k, DType::kI64);
   std::optional<NpyOutput> distances;
   if (!settings_.distances.empty()) {
-    distances.emplace(settings_.distances, x_->rows(), options_.k, NeighbourType(x_->dtype(), options_.metric));
+    distances.emplace(settings_.distances, x_->rows(), options_.k, DistanceType(x_->dtype(), options_.metric));
   }
   const auto finished = [&](int64_t begin, int64_t rows) {
     indices.Finish(begin, rows);

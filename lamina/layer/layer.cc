@@ -8,9 +8,15 @@
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 
 namespace lamina {
 namespace {
+
+// Distances are computed in pieces, with a stop point behind each.
+constexpr int64_t kSynapsesOfPiece = int64_t{1} << 31;
+constexpr int64_t kLeastRows = 192;
+constexpr int64_t kLeastColumns = 512;
 
 void RequireShape(const char* name, ConstMatrixView view, int64_t rows, int64_t cols, DType dtype) {
   if (view.rows != rows || view.cols != cols || view.dtype != dtype || view.stride < view.cols) {
@@ -59,24 +65,48 @@ void Layer::Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias
   prepared_->Forward(args);
 }
 
-Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend) {
+DType DistanceType(DType dtype, Synapse metric) {
+  return IsInteger(dtype) && metric != Synapse::kL2 ? SumType(dtype) : OutputType(dtype);
+}
+
+void PairwiseDistances(ConstMatrixView x, ConstMatrixView w, Synapse metric, MatrixView out, const Backend& backend) {
   if (x.cols != w.cols || x.dtype != w.dtype) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("x is {} x {} {} and w is {} x {} {}: the columns and types must be the same", x.rows,
                             x.cols, DTypeName(x.dtype), w.rows, w.cols, DTypeName(w.dtype)));
   }
-  LayerPlanRequest request{{x.cols, w.rows, metric, Activation(), /*bias=*/false}, x.dtype, x.rows};
-  const bool sums = IsInteger(x.dtype) && metric != Synapse::kL2;
+  RequireShape("out", out, x.rows, w.rows, DistanceType(x.dtype, metric));
+  // A device gets all at once: every call would copy w there.
+  const bool whole = backend.space() != Space::kHost;
+  const int64_t most_columns = std::max(kLeastColumns, kSynapsesOfPiece / kLeastRows / std::max<int64_t>(1, x.cols));
+  const int64_t columns = whole ? w.rows : std::min(w.rows, most_columns);
+  const int64_t most_rows = std::max(kLeastRows, kSynapsesOfPiece / std::max<int64_t>(1, columns * x.cols));
+  const int64_t rows = whole ? x.rows : std::min(x.rows, most_rows);
+  LayerPlanRequest request{{x.cols, columns, metric, Activation(), /*bias=*/false}, x.dtype, rows};
+  request.any_slicing = true;
   if (IsInteger(x.dtype)) {
     request.largest_x = LargestMagnitude(x);
     request.largest_w = LargestMagnitude(w);
   }
-  Matrix distances(x.rows, w.rows, sums ? SumType(x.dtype) : OutputType(x.dtype));
-  ForwardArgs args;
-  args.x = x;
-  args.weights = w;
-  (sums ? args.sums : args.a) = distances.view();
-  StagedLayer(backend, request).Forward(args);
+  StagedLayer layer(backend, request);
+  for (int64_t row = 0; row < x.rows; row += rows) {
+    for (int64_t column = 0; column < w.rows; column += columns) {
+      ForwardArgs args;
+      args.x = x.Rows(row, std::min(rows, x.rows - row));
+      args.weights = w.Rows(column, std::min(columns, w.rows - column));
+      MatrixView part = out.Rows(row, args.x.rows);
+      part.data = static_cast<std::byte*>(part.data) + column * DTypeSize_bytes(out.dtype);
+      part.cols = args.weights.rows;
+      (IsInteger(out.dtype) ? args.sums : args.a) = part;
+      layer.Forward(args);
+      StopPoint();
+    }
+  }
+}
+
+Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend) {
+  Matrix distances(x.rows, w.rows, DistanceType(x.dtype, metric));
+  PairwiseDistances(x, w, metric, distances.view(), backend);
   return distances;
 }
 

@@ -41,10 +41,16 @@ class Layer {
   std::unique_ptr<StagedLayer> prepared_;
 };
 
-/// Distances (rows of x × rows of w) between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the
-/// products), in the type of OutputType(); of integers exact sums in that of SumType(), but for l2. x and w of one
-/// type, with equally many columns; Error(kInvalidArgument) otherwise, Error(kUnsupported) where integer sums might not
-/// fit.
+/// The type of distances between rows of `dtype`: OutputType(); of integers, whose sums are exact, SumType(), but for
+/// l2.
+DType DistanceType(DType dtype, Synapse metric);
+
+/// Distances between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the products) into `out`,
+/// rows of x × rows of w of DistanceType(). x and w of one type, with equally many columns; Error(kInvalidArgument)
+/// otherwise, Error(kUnsupported) where integer sums might not fit. Has stop points (base/stop.h).
+void PairwiseDistances(ConstMatrixView x, ConstMatrixView w, Synapse metric, MatrixView out, const Backend& backend);
+
+/// The same in a matrix of its own.
 Matrix PairwiseDistance(ConstMatrixView x, ConstMatrixView w, Synapse metric, const Backend& backend);
 
 }  // namespace lamina

@@ -7,253 +7,16 @@
 #include <cmath>
 #include <memory>
 #include <span>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "lamina/backend/device_reductions.h"
-#include "lamina/backend/reductions.h"
-#include "lamina/backend/staged_layer.h"
-#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
-#include "lamina/base/team.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/timing.h"
-#include "lamina/layer/near_lists.h"
+#include "lamina/layer/neighbour_comparisons.h"
 
 namespace lamina {
 namespace {
 
-constexpr int64_t kBlockRows = 512;  // of either matrix, whose distances go to a block
-constexpr int64_t kLists_bytes = 64 << 20;
 constexpr double kTellEvery_seconds = 0.2;
-
-// Of integers the sums, which are exact.
-bool ReadsSums(DType dtype) { return IsInteger(dtype); }
-
-// l2 by its square: the same order, without a root and the ties that it makes.
-Synapse Compared(Synapse metric) { return metric == Synapse::kL2 ? Synapse::kL2Squared : metric; }
-
-DType ComparedType(DType dtype) { return ReadsSums(dtype) ? SumType(dtype) : OutputType(dtype); }
-
-struct NeighbourWork {
-  RowSource& x;
-  RowSource& y;
-  const NeighbourOptions& options;
-  const Backend& backend;
-  const NeighbourOutput& out;
-  const SliceCallbacks& callbacks;
-};
-
-LayerPlanRequest SizesOf(const NeighbourWork& work, int64_t x_rows, int64_t y_rows) {
-  LayerPlanRequest request;
-  request.layer = {work.x.cols(), std::min(y_rows, work.y.rows()), Compared(work.options.metric), Activation(),
-                   /*bias=*/false};
-  request.dtype = work.x.dtype();
-  request.max_batch = std::min(x_rows, std::max<int64_t>(1, work.x.rows()));
-  return request;
-}
-
-// Distances of some rows to some others, into the lists. `list`: that of the first row.
-template <class T, bool kLargest>
-class Comparison {
- public:
-  virtual ~Comparison() = default;
-  virtual void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) = 0;
-  // Whether what is near is kept until Collect(): rows of x then meet all of y before the next ones do.
-  virtual bool keeps_lists() const { return false; }
-  virtual void Collect() {}
-  int64_t x_rows() const { return x_rows_; }  // the most of a call
-  int64_t y_rows() const { return y_rows_; }
-
- protected:
-  using Lists = NearLists<T, kLargest>;
-  Comparison(int64_t x_rows, int64_t y_rows, Lists& lists) : lists_(lists), x_rows_(x_rows), y_rows_(y_rows) {}
-  Lists& lists_;
-
- private:
-  int64_t x_rows_;
-  int64_t y_rows_;
-};
-
-// By a layer, whose results go to a block that stays in cache: any backend, any type, few rows.
-template <class T, bool kLargest>
-class LayerComparison final : public Comparison<T, kLargest> {
- public:
-  LayerComparison(const NeighbourWork& work, NearLists<T, kLargest>& lists)
-      : Comparison<T, kLargest>(kBlockRows, kBlockRows, lists),
-        threads_(work.backend.threads()),
-        sums_(ReadsSums(work.x.dtype())),
-        layer_(work.backend, RequestFor(work)),
-        block_(kBlockRows, kBlockRows, DTypeOf<T>()) {}
-
-  void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) override {
-    ForwardArgs args;
-    args.x = x;
-    args.weights = y;
-    MatrixView distances = block_.view().Rows(0, x.rows);
-    distances.cols = y.rows;
-    (sums_ ? args.sums : args.a) = distances;
-    layer_.Forward(args);
-    RunParts(threads_, x.rows, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        this->lists_.AddAll(list + i, {distances.Row<T>(i), static_cast<size_t>(y.rows)}, y_begin);
-      }
-    });
-  }
-
- private:
-  static LayerPlanRequest RequestFor(const NeighbourWork& work) {
-    LayerPlanRequest request = SizesOf(work, kBlockRows, kBlockRows);
-    request.any_slicing = true;
-    if (IsInteger(request.dtype)) {
-      request.largest_x = LargestMagnitude(work.x);
-      request.largest_w = LargestMagnitude(work.y);
-    }
-    return request;
-  }
-
-  int threads_;
-  bool sums_;
-  StagedLayer layer_;
-  Matrix block_;
-};
-
-// By a backend that compares with the limits itself. Every thread takes pieces of x of its own.
-template <class T, bool kLargest>
-class SearchComparison final : public Comparison<T, kLargest> {
- public:
-  // Null where the backend cannot, and where there are too few rows of x for all threads.
-  static std::unique_ptr<Comparison<T, kLargest>> Make(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
-    const auto* const backend = dynamic_cast<const Reduces*>(&work.backend);
-    const int threads = work.backend.threads();
-    if (backend == nullptr || work.x.rows() < kLeastPiece * threads) {
-      return nullptr;
-    }
-    const int64_t y_rows =
-        std::clamp(kBlock_bytes / std::max<int64_t>(1, work.y.cols() * DTypeSize_bytes(work.y.dtype())), kBlockRows,
-                   kMostBlockRows);
-    std::vector<std::unique_ptr<NearSearch>> searches;
-    for (int thread = 0; thread < threads; ++thread) {
-      searches.push_back(backend->PrepareNear(SizesOf(work, kPiece, y_rows)));
-      if (searches.back() == nullptr) {
-        return nullptr;
-      }
-    }
-    return std::unique_ptr<Comparison<T, kLargest>>(new SearchComparison(y_rows, lists, std::move(searches)));
-  }
-
-  void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t list) override {
-    const auto threads = static_cast<int>(std::ssize(searches_));
-    const int64_t equal = (x.rows + kPiecesOfThread * threads - 1) / (kPiecesOfThread * threads);
-    const int64_t piece = std::clamp((equal + kLeastPiece - 1) / kLeastPiece * kLeastPiece, kLeastPiece, kPiece);
-    RunTeam(threads, [&](Team team) {
-      team.Barrier();  // Share() wants one
-      team.Share((x.rows + piece - 1) / piece, 0, [&](int64_t first, int64_t last) {
-        for (int64_t begin = first * piece; begin < std::min(last * piece, x.rows); begin += piece) {
-          Found found{&this->lists_, list + begin, y_begin};
-          searches_[static_cast<size_t>(team.thread)]->Search({x.Rows(begin, std::min(piece, x.rows - begin)), y,
-                                                               this->lists_.limits() + list + begin, &Found::Add,
-                                                               &found});
-        }
-      });
-    });
-  }
-
- private:
-  struct Found {
-    NearLists<T, kLargest>* lists;
-    int64_t list;
-    int64_t y_begin;
-
-    static void Add(void* context, int64_t row, int64_t output, double sum) {
-      const Found& to = *static_cast<const Found*>(context);
-      to.lists->Add(to.list + row, static_cast<T>(sum), to.y_begin + output);
-    }
-  };
-
-  static constexpr int64_t kLeastPiece = 48;  // fills the tiles of all instruction sets
-  static constexpr int64_t kPiece = 480;      // packed, of a hundred columns they stay in the second-level cache
-  static constexpr int64_t kPiecesOfThread = 4;
-  static constexpr int64_t kBlock_bytes = 4 << 20;
-  static constexpr int64_t kMostBlockRows = 16384;
-
-  SearchComparison(int64_t y_rows, NearLists<T, kLargest>& lists, std::vector<std::unique_ptr<NearSearch>> searches)
-      : Comparison<T, kLargest>(kPiece * kPiecesOfThread * std::ssize(searches), y_rows, lists),
-        searches_(std::move(searches)) {}
-
-  std::vector<std::unique_ptr<NearSearch>> searches_;  // one a thread
-};
-
-// By a device that keeps the lists itself.
-template <class T, bool kLargest>
-class KeptComparison final : public Comparison<T, kLargest> {
- public:
-  // Null where the backend cannot.
-  static std::unique_ptr<Comparison<T, kLargest>> Make(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
-    const auto* const backend = dynamic_cast<const ReducesOnDevice*>(&work.backend);
-    if (backend == nullptr) {
-      return nullptr;
-    }
-    const int64_t y_rows =
-        std::max(kBlock_bytes / std::max<int64_t>(1, work.y.cols() * DTypeSize_bytes(work.y.dtype())), kBlockRows);
-    const int64_t x_rows = std::clamp(kLists_bytes / lists.Size_bytes(work.options.k), kLeastXRows, kMostXRows);
-    const LayerPlanRequest request = SizesOf(work, x_rows, y_rows);
-    std::unique_ptr<NearestLists> kept = backend->PrepareNearest(request, work.options.k);
-    if (kept == nullptr) {
-      return nullptr;
-    }
-    return std::unique_ptr<Comparison<T, kLargest>>(
-        new KeptComparison(request.max_batch, y_rows, work.options.k, lists, std::move(kept)));
-  }
-
-  void Compare(ConstMatrixView x, ConstMatrixView y, int64_t y_begin, int64_t /*list*/) override {
-    if (y_begin == 0) {
-      kept_->Start(x);
-      rows_ = x.rows;
-    }
-    kept_->Add(y, y_begin);
-  }
-
-  bool keeps_lists() const override { return true; }
-  void Collect() override {
-    kept_->Finish(indices_.view().Rows(0, rows_), sums_.view().Rows(0, rows_));
-    for (int64_t i = 0; i < rows_; ++i) {
-      for (int64_t j = 0; j < indices_.cols() && indices_.Row<int64_t>(i)[j] != NearestLists::kNone; ++j) {
-        this->lists_.Add(i, sums_.Row<T>(i)[j], indices_.Row<int64_t>(i)[j]);
-      }
-    }
-  }
-
- private:
-  static constexpr int64_t kLeastXRows = 1024;  // fill a GPU
-  static constexpr int64_t kMostXRows = 8192;
-  static constexpr int64_t kBlock_bytes = 64 << 20;
-
-  KeptComparison(int64_t x_rows, int64_t y_rows, int64_t k, NearLists<T, kLargest>& lists,
-                 std::unique_ptr<NearestLists> kept)
-      : Comparison<T, kLargest>(x_rows, y_rows, lists),
-        kept_(std::move(kept)),
-        indices_(x_rows, k, DType::kI64),
-        sums_(x_rows, k, DTypeOf<T>()) {}
-
-  std::unique_ptr<NearestLists> kept_;
-  Matrix indices_;
-  Matrix sums_;
-  int64_t rows_ = 0;
-};
-
-template <class T, bool kLargest>
-std::unique_ptr<Comparison<T, kLargest>> MakeComparison(const NeighbourWork& work, NearLists<T, kLargest>& lists) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (auto kept = KeptComparison<T, kLargest>::Make(work, lists)) {
-      return kept;
-    }
-    if (auto search = SearchComparison<T, kLargest>::Make(work, lists)) {
-      return search;
-    }
-  }
-  return std::make_unique<LayerComparison<T, kLargest>>(work, lists);
-}
 
 template <class T, bool kLargest>
 class NeighbourWalk {
@@ -286,6 +49,7 @@ class NeighbourWalk {
         const int64_t count = std::min(x_rows, x_count - begin);
         comparison_->Compare(work_.x.Rows(x_begin + begin, count), y, y_begin, begin);
         Tell(static_cast<double>(count) * static_cast<double>(y_count));
+        StopPoint();
         if (work_.callbacks.stop_requested && work_.callbacks.stop_requested()) {
           return false;
         }
@@ -357,10 +121,6 @@ bool Walk(const NeighbourWork& work) {
 }
 
 }  // namespace
-
-DType NeighbourType(DType dtype, Synapse metric) {
-  return ReadsSums(dtype) && metric != Synapse::kL2 ? SumType(dtype) : OutputType(dtype);
-}
 
 void RequireNeighbours(const RowSource& x, const RowSource& y, const NeighbourOptions& options) {
   if (x.cols() != y.cols() || x.dtype() != y.dtype()) {

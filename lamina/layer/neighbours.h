@@ -13,6 +13,8 @@
 
 namespace lamina {
 
+class NeighbourTree;  // layer/neighbour_tree.h
+
 /// How far rows are apart. dot: the nearest have the largest product.
 inline constexpr Named<Synapse> kMetrics[] = {{"l2", Synapse::kL2}, {"l1", Synapse::kL1}, {"dot", Synapse::kDot}};
 
@@ -20,20 +22,19 @@ struct NeighbourOptions {
   Synapse metric = Synapse::kL2;  // any
   int64_t k = 1;
   int64_t first_row = 0;  // of x among more rows: for errors
+  /// Over y by this metric, for a backend that compares by itself; null: one is made where it pays.
+  const NeighbourTree* tree = nullptr;
 
   static constexpr int64_t kMost = 1024;
 };
 
 /// Where the neighbours of consecutive rows go. Views of rows × k: indices i64, of rows of y; distances of
-/// NeighbourType(), not written where empty.
+/// DistanceType(), not written where empty.
 struct NeighbourOutput {
   MatrixView indices;
   MatrixView distances;
   std::function<void(int64_t begin, int64_t rows)> finished;  // told of rows that are complete
 };
-
-/// The type of the distances between rows of `dtype`: that of PairwiseDistance().
-DType NeighbourType(DType dtype, Synapse metric);
 
 /// Throws Error(kInvalidArgument) for columns or types that differ, and for a k that is not from 1 to kMost and the
 /// rows of y.

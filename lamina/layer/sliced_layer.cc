@@ -7,6 +7,7 @@
 
 #include "lamina/backend/streamed_layer.h"
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/timing.h"
 
 namespace lamina {
@@ -14,7 +15,7 @@ namespace {
 
 // A slice is computed in pieces of about this long, after each of which finished rows start on their way to the disk
 // and the caller hears of the progress.
-constexpr double kPiece_seconds = 0.2;
+constexpr double kPiece_seconds = 0.1;
 constexpr int64_t kFirstPieceRows = 96;
 constexpr int64_t kLeastPieceRows = 96;  // the weights are packed again for each piece
 
@@ -116,6 +117,7 @@ bool SlicedLayer::RunSlice(State& state, int64_t sample, int64_t neuron) {
     const double now = state.watch.Elapsed_seconds();
     const double ideal = static_cast<double>(rows) * kPiece_seconds / std::max(1e-6, now - before);
     state.piece_rows = std::max(kLeastPieceRows, static_cast<int64_t>(std::min(ideal, 1e12)) / 48 * 48);
+    StopPoint();
     if (state.callbacks.stop_requested && state.callbacks.stop_requested()) {
       return false;
     }

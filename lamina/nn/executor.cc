@@ -7,6 +7,7 @@
 
 #include "lamina/backend/device_reductions.h"
 #include "lamina/backend/training_steps.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/team_choice.h"
 #include "lamina/nn/dropout.h"
 #include "lamina/nn/two_layers.h"
@@ -324,6 +325,7 @@ void Executor::Predict(ConstMatrixView x, MatrixView out) {
       backend_.Download(out.Rows(begin + i, out_together).data, y.Rows(i, out_together).data,
                         out_together * y.cols * element);
     }
+    StopPoint();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 #include "lamina/rbf/row_shards.h"
 
@@ -81,6 +82,7 @@ Matrix ClusterStarts::Choose(Matrix sample, const Backend& backend) {
       });
     });
     chosen.push_back(DrawByDistance(shards, nearest, chosen));
+    StopPoint();
   }
   return TakeRows(rows, chosen);
 }

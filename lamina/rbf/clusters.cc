@@ -10,6 +10,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 #include "lamina/cluster/rank_memory.h"
 #include "lamina/cluster/rank_sum.h"
@@ -192,6 +193,7 @@ class Clustering {
           values[static_cast<size_t>(i)] = static_cast<double>(rows.Row<T>(i)[f]);
         }
         medians.push_back(values.empty() ? 0 : MedianOf(values));
+        StopPoint();
       }
     });
   }
@@ -271,6 +273,7 @@ void AddToCentres(RowSource& rows, int64_t begin, int64_t end, const int64_t* ce
       });
     });
     rows.Release(first, count);
+    StopPoint();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 #include "lamina/rbf/elm_shards.h"
 #include "lamina/rbf/even_rows.h"
@@ -22,6 +23,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kRowsOfBlock = 1024;  // hidden activations held at once; f32 sums are this long at most
+constexpr int64_t kSynapsesOfBlock = int64_t{1} << 33;  // and so much computed before the next stop point
 constexpr int64_t kMostTile = 1024;
 constexpr int64_t kLeftOut = 4096;  // rows, evenly spread, by which C is chosen
 constexpr uint64_t kHiddenStream = 903;
@@ -120,6 +122,7 @@ Matrix HiddenOf(const Network& network, ConstMatrixView rows, const Backend& bac
     args.bias = network.Bias(0);
     args.a = hidden.view().Rows(begin, count);
     prepared.Forward(args);
+    StopPoint();
   }
   return hidden;
 }
@@ -154,6 +157,7 @@ double SolveByRows(Network& network, const Dataset& train, const std::optional<d
         weights.Row<double>(j)[k] += h.Row<double>(i)[j] * solved.Row<double>(i)[k];
       }
     }
+    StopPoint();
   }
   StoreOutputWeights(weights.view(), network);
   return c;
@@ -261,6 +265,7 @@ class ElmSums::Products {
         args.weights.gradient = part_.data();
         gradient_->WeightGradient(args);
         AddPart(i, j);
+        StopPoint();
       }
     }
   }
@@ -300,9 +305,12 @@ ElmSums::ElmSums(const Network& network, const Backend& backend, Precision preci
 ElmSums::~ElmSums() = default;
 
 void ElmSums::Add(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights) {
-  for (int64_t begin = 0; begin < rows.rows; begin += kRowsOfBlock) {
-    const int64_t count = std::min(kRowsOfBlock, rows.rows - begin);
+  const int64_t columns = products_->sums().cols;
+  const int64_t block = std::clamp<int64_t>(kSynapsesOfBlock / (columns * columns), 64, kRowsOfBlock);
+  for (int64_t begin = 0; begin < rows.rows; begin += block) {
+    const int64_t count = std::min(block, rows.rows - begin);
     products_->Add(network_, rows.Rows(begin, count), targets.Rows(begin, count), Part(weights, begin, count));
+    StopPoint();
   }
 }
 

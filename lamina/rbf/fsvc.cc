@@ -8,6 +8,7 @@
 
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 #include "lamina/nn/executor.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/mean_distance.h"
@@ -113,6 +114,7 @@ class OutputTuning {
     for (int64_t epoch = 0; epoch < epochs; ++epoch) {
       for (int64_t begin = 0; begin < train_.size(); begin += kTuningRows) {
         TuneRows(begin, std::min(kTuningRows, train_.size() - begin), learning_rate);
+        StopPoint();
         if (stop_requested && stop_requested()) {
           return false;
         }

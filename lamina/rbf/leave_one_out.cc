@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 #include "lamina/rbf/ridge.h"
 
@@ -93,6 +94,7 @@ Tridiagonal::Tridiagonal(Matrix a, int threads) {
         }
       }
     });
+    StopPoint();
   }
   // Q, the product of all reflections, from the last one on.
   Matrix q(n, n, DType::kF64);
@@ -118,6 +120,7 @@ Tridiagonal::Tridiagonal(Matrix a, int threads) {
         }
       }
     });
+    StopPoint();
   }
   basis_ = std::move(a);
   Transpose(q, basis_);
@@ -166,6 +169,7 @@ int64_t BestRidge(const Tridiagonal& a, ConstMatrixView b, ConstMatrixView h, Co
         turned_b[static_cast<size_t>(i * outputs + k)] += factor * b.Row<double>(j)[k];
       }
     }
+    StopPoint();
   }
   int64_t best = -1;
   double least = INFINITY;
@@ -195,6 +199,7 @@ int64_t BestRidge(const Tridiagonal& a, ConstMatrixView b, ConstMatrixView h, Co
         errors[static_cast<size_t>(i)] = error;
       }
     });
+    StopPoint();
     double sum = 0;
     for (const double error : errors) {
       sum += error;
@@ -217,6 +222,7 @@ int64_t BestRidgeOfRows(const Tridiagonal& a, ConstMatrixView targets, const std
         turned[static_cast<size_t>(i * outputs + k)] += a.basis().Row<double>(i)[j] * targets.Row<double>(j)[k];
       }
     }
+    StopPoint();
   }
   int64_t best = -1;
   double least = INFINITY;
@@ -244,6 +250,7 @@ int64_t BestRidgeOfRows(const Tridiagonal& a, ConstMatrixView targets, const std
       for (const double answer : answers) {
         sum += std::pow(answer / inverse, 2);
       }
+      StopPoint();
     }
     if (sum < least) {
       least = sum;

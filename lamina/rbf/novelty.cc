@@ -15,6 +15,7 @@
 #include "lamina/backend/staged_layer.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 
 namespace lamina {
@@ -196,12 +197,14 @@ class NoveltyPass {
       if (std::ssize(candidates) < met) {
         x = Gather(candidates.data(), std::ssize(candidates));
       }
+      StopPoint();
     }
     const int64_t found = std::ssize(result_.centres);
     for (int64_t group = 0; group < std::ssize(candidates); group += kGroupRows) {
       DecideGroup({candidates.begin() + group,
                    candidates.begin() + std::min<int64_t>(group + kGroupRows, std::ssize(candidates))},
                   before);
+      StopPoint();
     }
     // A single loop looks for each row at the centres before it.
     auto centre = result_.centres.begin() + found;

@@ -6,12 +6,15 @@
 #include <cmath>
 
 #include "lamina/backend/staged_layer.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 
 namespace lamina {
 namespace {
 
 constexpr int64_t kBlockColumns = 192;
+constexpr int64_t kSynapsesOfPiece = int64_t{1} << 31;  // computed before the next stop point
+constexpr int64_t kLeastPiece = 192;                    // rows: the others are packed again for each piece
 
 // The diagonal block in place; false at a pivot that is not positive, which `column` then names.
 bool FactoriseBlock(MatrixView a, int64_t& column) {
@@ -62,12 +65,18 @@ void MultiplyTransposed(ConstMatrixView x, ConstMatrixView w, MatrixView out, co
   LayerPlanRequest request;
   request.layer = {x.cols, w.rows, Synapse::kDot, Activation(), /*bias=*/false};
   request.dtype = DType::kF64;
-  request.max_batch = x.rows;
-  ForwardArgs args;
-  args.x = x;
-  args.weights = w;
-  args.a = out;
-  StagedLayer(backend, request).Forward(args);
+  const int64_t piece = std::max(kLeastPiece, kSynapsesOfPiece / std::max<int64_t>(1, x.cols * w.rows));
+  request.max_batch = std::min(piece, x.rows);
+  StagedLayer layer(backend, request);
+  for (int64_t begin = 0; begin < x.rows; begin += piece) {
+    const int64_t count = std::min(piece, x.rows - begin);
+    ForwardArgs args;
+    args.x = x.Rows(begin, count);
+    args.weights = w;
+    args.a = out.Rows(begin, count);
+    layer.Forward(args);
+    StopPoint();
+  }
 }
 
 Factorisation FactoriseCholesky(MatrixView a, const Backend& backend) {
@@ -133,6 +142,7 @@ void SolveCholesky(ConstMatrixView factor, MatrixView b) {
     for (int64_t k = 0; k < b.cols; ++k) {
       solved[k] /= row[i];
     }
+    StopPoint();
   }
   for (int64_t i = n; i-- > 0;) {
     const auto* const row = factor.Row<double>(i);
@@ -146,6 +156,7 @@ void SolveCholesky(ConstMatrixView factor, MatrixView b) {
         open[k] -= row[j] * solved[k];
       }
     }
+    StopPoint();
   }
 }
 

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from ._direct import FSVCClassifier, SFSVCClassifier
     from ._elm import ELMClassifier, ELMRegressor
     from ._mlp import MLPClassifier, MLPRegressor
-    from ._neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, NearestNeighbors
+    from ._neighbors import KNeighborsTransformer, NearestNeighbors
     from ._rbf import RBFClassifier, RBFRegressor
+    from ._voting import KNeighborsClassifier, KNeighborsRegressor
 
 __version__: str = _version()
 
@@ -58,8 +59,8 @@ _LAZY = {
     "MLPRegressor": "_mlp",
     "RBFClassifier": "_rbf",
     "RBFRegressor": "_rbf",
-    "KNeighborsClassifier": "_neighbors",
-    "KNeighborsRegressor": "_neighbors",
+    "KNeighborsClassifier": "_voting",
+    "KNeighborsRegressor": "_voting",
     "KNeighborsTransformer": "_neighbors",
     "NearestNeighbors": "_neighbors",
 }

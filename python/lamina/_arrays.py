@@ -125,6 +125,10 @@ def with_type(array: Array, name: str) -> tuple[Array, str]:
         )
     if dtype.name == "bfloat16":
         return array.view(np.uint16), "bf16"
+    if dtype == np.uint64:
+        fits = array.size == 0 or array.max() <= np.iinfo(np.int64).max
+        array = array.astype(np.int64 if fits else np.float64)
+        return array, _NAMES[array.dtype]
     if dtype in _WIDER:
         array = array.astype(_WIDER[dtype])
         return array, _NAMES[array.dtype]

@@ -60,8 +60,6 @@ class _ExtremeLearning(_Estimator):
         network = self._drawn(data, outputs)
         c = 0.0 if self.C == "auto" else float(self.C)
         found = _core.solve_elm(network._core, data, c, self._products(), str(self.device), threads_of(self.threads))
-        if found is None:
-            raise KeyboardInterrupt
         self._network, self.C_ = network, found
         self.__dict__.pop("_sums", None)
         self._prepare_answers()
@@ -145,10 +143,7 @@ class _ExtremeLearning(_Estimator):
 
     def _place(self, network: Network, data: _core.Dataset, seed: int) -> None:
         """Moves the centres to those of clusters."""
-        if not _core.place_clusters(
-            network._core, data, self.centres, seed, str(self.device), threads_of(self.threads)
-        ):
-            raise KeyboardInterrupt
+        _core.place_clusters(network._core, data, self.centres, seed, str(self.device), threads_of(self.threads))
 
     def _products(self) -> str:
         """The precision of H'H's products."""

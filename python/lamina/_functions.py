@@ -21,6 +21,14 @@ _METRICS = {
 }
 
 
+_NUMBERS_OF_PART = 1 << 22
+
+
+def _numbers(array: Array, dtype: str) -> Array:
+    """The array; of bfloat16 as float32."""
+    return (array.astype(np.uint32) << 16).view(np.float32) if dtype == "bf16" else array
+
+
 def metric_name(metric: str) -> str:
     """The library's name of a metric."""
     if not isinstance(metric, str) or metric not in _METRICS:
@@ -33,16 +41,20 @@ def cdist(
     y: Any = None,
     metric: str = "euclidean",
     *,
+    w: Any = None,
     out: Any = None,
     backend: str = "cpu",
     threads: int | None = None,
 ) -> Array:
     """Distances between every row of x and every row of y.
 
+    Ctrl-C ends it soon; what was computed by then is in ``out``.
+
     Parameters
     ----------
     x : array, (n, d)
-        Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8, in NumPy or whatever
+        Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8 (of uint64, as int64
+        where all numbers fit and else as float64), in NumPy or whatever
         gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not copied,
         also read-only ones and mapped files; others (Fortran order) are, once. Arrays of PyTorch or CuPy in the memory
         of the first CUDA GPU are computed where they are with ``backend="cuda"``, and refused otherwise; the other
@@ -51,6 +63,9 @@ def cdist(
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
     metric : {"euclidean", "cityblock", "sqeuclidean"}
         "l2", "manhattan" and "l1", "l2sq" are other names of these. The default is that of SciPy.
+    w : array, (d,), optional
+        Weights of the columns, as in SciPy: of |x - y| for "cityblock", of (x - y)^2 for the others. Integers are then
+        taken as float64.
     out : array, (n, m), optional
         Where the distances go: of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU. It is
         what is returned.
@@ -69,7 +84,7 @@ def cdist(
     Raises
     ------
     ValueError
-        Where shapes or types do not fit.
+        Where shapes or types do not fit, or a weight is negative.
     lamina.UnsupportedError
         Where integer sums might not fit.
 
@@ -81,10 +96,28 @@ def cdist(
     """
     synapse = metric_name(metric)
     x, y, dtype = operands(x, y, backend)
+    if w is not None:
+        x, y, dtype = _weighted(x, y, dtype, w, synapse)
     distances = result(out, x, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse), backend)
     if x.shape[0] and y.shape[0]:
         _core.distances(x, y, dtype, synapse, distances, backend, threads_of(threads))
     return distances if out is None else out
+
+
+def _weighted(x: Any, y: Any, dtype: str, w: Any, synapse: str) -> tuple[Array, Array, str]:
+    """Rows whose distances are those of x and y with weights of the columns."""
+    if is_on_gpu(x) or is_on_gpu(y):
+        raise ValueError('w is for host memory: multiply rows on a GPU by it, or unless by "cityblock" by its root')
+    weights = np.asarray(w, np.float64)
+    if weights.shape != (x.shape[1],):
+        raise ValueError(f"w has shape {weights.shape}, ({x.shape[1]},) is needed: a weight of each column")
+    if not (weights >= 0).all():
+        raise ValueError("Input weights should be all non-negative")
+    factors = weights if synapse == "l1" else np.sqrt(weights)
+    kind = np.float64 if dtype[0] in "iu" or dtype == "f64" else np.float32
+    same = x is y
+    x = (_numbers(x, dtype) * factors).astype(kind)
+    return x, x if same else (_numbers(y, dtype) * factors).astype(kind), "f64" if kind is np.float64 else "f32"
 
 
 def layer(
@@ -125,8 +158,7 @@ def layer(
     if b is not None:
         b = vector(b, "b", _core.output_type(dtype))
     if x.shape[0] and w.shape[0]:
-        if not _core.layer(x, w, b, dtype, neuron, precision, outputs, backend, threads_of(threads)):
-            raise KeyboardInterrupt
+        _core.layer(x, w, b, dtype, neuron, precision, outputs, backend, threads_of(threads))
     return outputs if out is None else out
 
 
@@ -135,7 +167,8 @@ def nearest(
 ) -> tuple[Array, Array]:
     """The k nearest rows of y for every row of x, exactly.
 
-    Distances are compared as they are computed and never stored.
+    Distances are compared as they are computed and never stored. Among rows of few columns (up to 16), in float32 and
+    float64, a tree is made on backend "cpu" where it pays, with the same answer.
 
     Parameters
     ----------
@@ -159,6 +192,13 @@ def nearest(
     ValueError
         Where shapes or types do not fit, k is out of range, or a number is not finite.
     """
+    return nearest_by(x, y, k, metric, backend=backend, threads=threads)
+
+
+def nearest_by(
+    x: Any, y: Any, k: int, metric: str, *, backend: str = "cpu", threads: int | None = None, tree: Any = None
+) -> tuple[Array, Array]:
+    """`nearest`, by a tree over y that was made before."""
     synapse = metric_name(metric)
     x, y, dtype = operands(x, y, backend)
     for name, array in (("x", x), ("y", y)):
@@ -169,8 +209,8 @@ def nearest(
         raise ValueError(f"k is {k}, but must be from 1 to the {y.shape[0]} rows of y")
     distances = np.empty((x.shape[0], k), dtype_of(_core.distance_type(dtype, synapse)))
     indices = np.empty((x.shape[0], k), np.int64)
-    if x.shape[0] and not _core.nearest(x, y, k, dtype, synapse, distances, indices, backend, threads_of(threads)):
-        raise KeyboardInterrupt
+    if x.shape[0]:
+        _core.nearest(x, y, k, dtype, synapse, distances, indices, backend, threads_of(threads), tree)
     return distances, indices
 
 
@@ -197,11 +237,15 @@ def laplacian_kernel(
     x, y, dtype = same_type(x, y)
     if dtype[0] in "iu":
         x, y = x.astype(np.float64), y.astype(np.float64)
-    elif dtype == "bf16":
-        x, y = ((a.astype(np.uint32) << 16).view(np.float32) for a in (x, y))
+    else:
+        x, y = _numbers(x, dtype), _numbers(y, dtype)
     kernel = cdist(x, y, "cityblock", backend=backend, threads=threads)
-    kernel *= -(1.0 / x.shape[1] if gamma is None else gamma)
-    return np.exp(kernel, out=kernel)
+    rows = max(1, _NUMBERS_OF_PART // max(1, kernel.shape[1]))
+    for begin in range(0, len(kernel), rows):  # NumPy does not look for Ctrl-C by itself
+        part = kernel[begin : begin + rows]
+        part *= -(1.0 / x.shape[1] if gamma is None else gamma)
+        np.exp(part, out=part)
+    return kernel
 
 
 __all__ = ["cdist", "laplacian_kernel", "layer", "nearest"]

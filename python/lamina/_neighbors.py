@@ -1,27 +1,22 @@
-"""Exact neighbours with scikit-learn's contract, all by `lamina.nearest`."""
+"""Exact neighbours with scikit-learn's contract, all by `lamina.nearest` and `lamina.cdist`."""
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    RegressorMixin,
-    TransformerMixin,
-    _fit_context,
-)
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._arrays import Array
-from ._functions import _METRICS, nearest
+from . import _core
+from ._arrays import Array, as_matrix, threads_of
+from ._functions import _METRICS, cdist, nearest_by
 
 _MINKOWSKI = {1: "l1", 2: "l2"}  # the metric of a p
+_BLOCK_BYTES = 1 << 25  # of rows that are dense at a time, and of distances
 
 
 class _Neighbors(BaseEstimator):
@@ -31,18 +26,37 @@ class _Neighbors(BaseEstimator):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "algorithm": [StrOptions({"auto", "brute", "ball_tree", "kd_tree"})],
         "metric": [StrOptions({"minkowski", *_METRICS})],
-        "p": [Interval(Integral, 1, 2, closed="both")],
+        "p": [Options(Real, set(_MINKOWSKI))],
+        "leaf_size": [Interval(Integral, 1, None, closed="left")],
+        "metric_params": [dict, None],
         "n_jobs": [None, Integral],
     }
 
-    def _keep(self, X: Array) -> None:
+    def _keep(self, X: Any) -> None:
         self._fit_X = X
         self.n_samples_fit_ = X.shape[0]
+        if self.metric_params:
+            raise ValueError(f"metric_params is {self.metric_params}: no metric of lamina takes any; give p itself")
         self.effective_metric_ = _MINKOWSKI[self.p] if self.metric == "minkowski" else _METRICS[self.metric]
+        self._tree: Any = None
+        self._asked = 0  # rows whose neighbours were looked for: a tree is made as soon as it would have paid
 
-    def _rows(self, X: Any, reset: bool) -> Array:
-        rows: Array = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset, copy=reset)
-        return rows
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "_tree": None} if "_tree" in state else state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _rows(self, X: Any, reset: bool) -> Any:
+        return validate_data(
+            self, X, dtype=[np.float64, np.float32], accept_sparse="csr", order="C", reset=reset, copy=reset
+        )
+
+    def _asked_rows(self, X: Any) -> Any:
+        return self._fit_X if X is None else self._rows(X, reset=False)
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -51,7 +65,7 @@ class _Neighbors(BaseEstimator):
 
         Parameters
         ----------
-        X : array, (rows, features), optional
+        X : array or sparse matrix, (rows, features), optional
             Left out: the rows of ``fit`` themselves, which are then not their own neighbours.
         n_neighbors : int, optional
             ``n_neighbors`` of the constructor where it is left out.
@@ -70,16 +84,56 @@ class _Neighbors(BaseEstimator):
     def _nearest(self, X: Any, n_neighbors: int | None = None) -> tuple[Array, Array]:
         check_is_fitted(self)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not isinstance(k, Integral):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k < 1:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
         own = X is None
-        rows = self._fit_X if own else self._rows(X, reset=False)
+        rows = self._asked_rows(X)
         if k + own > self.n_samples_fit_:
             raise ValueError(
                 f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = {self.n_samples_fit_}, "
-                f"n_samples = {len(rows)}"
+                f"n_samples = {rows.shape[0]}"
             )
-        threads = self.n_jobs if self.n_jobs is not None and self.n_jobs > 0 else None
-        found = nearest(rows, self._fit_X, k + own, self.effective_metric_, threads=threads)
+        if issparse(rows) or issparse(self._fit_X):
+            found = self._nearest_of_blocks(rows, k + own)
+        else:
+            tree = self._tree_for(rows)
+            found = nearest_by(rows, self._fit_X, k + own, self.effective_metric_, threads=self._threads(), tree=tree)
         return _without_self(*found) if own else found
+
+    def _threads(self) -> int | None:
+        return self.n_jobs if self.n_jobs is not None and self.n_jobs > 0 else None
+
+    def _tree_for(self, rows: Array) -> Any:
+        """The tree over the rows of ``fit``; None where it does not pay."""
+        if rows.dtype != self._fit_X.dtype or self.algorithm == "brute":
+            return None
+        self._asked += len(rows)
+        if self._tree is None:
+            kept, dtype = as_matrix(self._fit_X, "X")
+            threads = threads_of(self._threads())
+            self._tree = _core.neighbour_tree(kept, dtype, self.effective_metric_, self._asked, threads)
+        return self._tree
+
+    def _nearest_of_blocks(self, rows: Any, k: int) -> tuple[Array, Array]:
+        """The same where rows are sparse: few of them are dense at a time."""
+        distances, indices = [], []
+        for begin in _blocks(rows):
+            x = _dense(rows, begin)
+            best: tuple[Array, Array] | None = None
+            for other in _blocks(self._fit_X):
+                y = _dense(self._fit_X, other)
+                near, which = nearest_by(x, y, min(k, len(y)), self.effective_metric_, threads=self._threads())
+                which += other.start
+                if best is not None:
+                    near, which = np.hstack([best[0], near]), np.hstack([best[1], which])
+                order = np.argsort(near, axis=1, kind="stable")[:, :k]
+                best = np.take_along_axis(near, order, 1), np.take_along_axis(which, order, 1)
+            assert best is not None
+            distances.append(best[0])
+            indices.append(best[1])
+        return np.concatenate(distances), np.concatenate(indices)
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """The nearest rows as a sparse matrix in CSR, (rows of X, rows of ``fit``).
@@ -91,29 +145,116 @@ class _Neighbors(BaseEstimator):
         mode : {"connectivity", "distance"}
             What it holds: ones, or distances.
         """
-        from scipy.sparse import csr_matrix
-
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(f'mode is {mode!r}, but must be "connectivity" or "distance"')
+        _require_mode(mode)
         distances, indices = self._nearest(X, n_neighbors)
         data = distances.astype(np.float64) if mode == "distance" else np.ones(indices.shape)
         starts = np.arange(0, indices.size + 1, indices.shape[1])
         return csr_matrix((data.ravel(), indices.ravel(), starts), shape=(len(indices), self.n_samples_fit_))
 
 
-class NearestNeighbors(_Neighbors):
+class _Radius(_Neighbors):
+    """Finds all rows that are no farther than a radius, too."""
+
+    _parameter_constraints = {
+        **_Neighbors._parameter_constraints,
+        "radius": [Interval(Real, 0, None, closed="both"), None],
+    }
+
+    def radius_neighbors(
+        self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Distances and numbers of all rows of ``fit`` that are no farther than a radius from the rows of X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, (rows, features), optional
+            Left out: the rows of ``fit`` themselves, which are then not their own neighbours.
+        radius : float, optional
+            ``radius`` of the constructor where it is left out; a row at exactly this distance is within it.
+        return_distance : bool
+        sort_results : bool
+            Nearest first, of equal distances the lower number; else by number.
+
+        Returns
+        -------
+        distances : array of arrays, (rows,)
+            Only with ``return_distance``.
+        indices : array of arrays of int64, (rows,)
+        """
+        if sort_results and not return_distance:
+            raise ValueError("return_distance must be True if sort_results is True.")
+        starts, indices, distances = self._within(X, radius, sort_results)
+        of_rows = _as_objects(indices, starts)
+        return (_as_objects(distances, starts), of_rows) if return_distance else of_rows
+
+    def radius_neighbors_graph(
+        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
+    ) -> Any:
+        """The rows within a radius as a sparse matrix in CSR, (rows of X, rows of ``fit``).
+
+        Parameters
+        ----------
+        X, radius, sort_results
+            As for `radius_neighbors`.
+        mode : {"connectivity", "distance"}
+            What it holds: ones, or distances.
+        """
+        _require_mode(mode)
+        starts, indices, distances = self._within(X, radius, sort_results)
+        data = distances.astype(np.float64) if mode == "distance" else np.ones(len(indices))
+        return csr_matrix((data, indices, starts), shape=(len(starts) - 1, self.n_samples_fit_))
+
+    def _within(self, X: Any, radius: float | None, sort_results: bool) -> tuple[Array, Array, Array]:
+        """Where the neighbours of each row begin, (rows + 1,), and the numbers and distances of all of them."""
+        check_is_fitted(self)
+        rows = self._asked_rows(X)
+        reach = self.radius if radius is None else radius
+        counts: list[Array] = [np.zeros(1, np.int64)]
+        found: list[tuple[Array, Array]] = []
+        for block in _blocks(rows, self.n_samples_fit_):
+            x = _dense(rows, block)
+            own = block.start if X is None else -1
+            parts = [self._near_pairs(x, other, reach, own) for other in _blocks(self._fit_X)]
+            row, index, distance = (np.concatenate([part[i] for part in parts]) for i in range(3))
+            order = np.lexsort((index, distance, row) if sort_results else (index, row))
+            counts.append(np.bincount(row, minlength=len(x)))
+            found.append((index[order], distance[order]))
+        if not found:
+            return np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        indices, distances = (np.concatenate([part[i] for part in found]) for i in range(2))
+        return np.cumsum(np.concatenate(counts)), indices, distances
+
+    def _near_pairs(self, x: Array, other: slice, reach: float, own: int) -> tuple[Array, Array, Array]:
+        """Rows of x, rows of ``fit`` in a block and their distances, where those are near. ``own``: the row of ``fit``
+        that is the first of x, which is not its own neighbour; -1 where x are others."""
+        apart = cdist(x, _dense(self._fit_X, other), self.effective_metric_, threads=self._threads())
+        near = apart <= reach
+        if own >= 0:
+            itself = np.arange(own, own + len(x))
+            inside = (other.start <= itself) & (itself < other.stop)
+            near[np.flatnonzero(inside), itself[inside] - other.start] = False
+        row, index = np.nonzero(near)
+        return row, index + other.start, apart[row, index]
+
+
+class NearestNeighbors(_Radius):
     """Exact search for the nearest rows, as scikit-learn's class of this name.
 
     Parameters
     ----------
     n_neighbors : int
         At most 1,024.
+    radius : float
+        Of `radius_neighbors`.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}
-        Accepted for scikit-learn's sake: all rows are looked at, and all of these give the same answer.
+        All of these give the same answer. "brute" looks at all rows; the others make a tree over rows of few columns
+        once so many neighbours were asked for that it pays.
     metric : {"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}
         As for `lamina.nearest`; "minkowski" goes by ``p``.
     p : {1, 2}
         "minkowski" is "cityblock" for 1, "euclidean" for 2.
+    leaf_size, metric_params
+        Accepted for scikit-learn's sake: the first changes nothing, the second must be None or empty.
     n_jobs : int or None
         Threads; None and negative numbers are as many as the process may use.
 
@@ -127,20 +268,26 @@ class NearestNeighbors(_Neighbors):
         self,
         *,
         n_neighbors: int = 5,
+        radius: float = 1.0,
         algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: str = "minkowski",
-        p: int = 2,
+        p: float = 2,
+        metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
-        """Keeps the rows of X: a copy, (rows, features) in float64 or float32."""
+        """Keeps the rows of X: a copy, (rows, features) in float64 or float32; a sparse matrix stays one, in CSR."""
         self._keep(self._rows(X, reset=True))
         return self
 
@@ -152,7 +299,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
     ----------
     mode : {"distance", "connectivity"}
         What the graph holds: distances, or ones. "distance" includes each row as its own neighbour, and one more.
-    n_neighbors, algorithm, metric, p, n_jobs
+    n_neighbors, algorithm, leaf_size, metric, p, metric_params, n_jobs
         As for `NearestNeighbors`.
 
     Attributes
@@ -172,20 +319,24 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         mode: str = "distance",
         n_neighbors: int = 5,
         algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: str = "minkowski",
-        p: int = 2,
+        p: float = 2,
+        metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.mode = mode
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
-        """Keeps the rows of X: a copy, (rows, features) in float64 or float32."""
+        """Keeps the rows of X: a copy, (rows, features) in float64 or float32; a sparse matrix stays one, in CSR."""
         self._keep(self._rows(X, reset=True))
         self._n_features_out = self.n_samples_fit_
         return self
@@ -199,176 +350,29 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         """``fit(X).transform(X)``."""
         return self.fit(X).transform(X)
 
-
-class _Voting(_Neighbors):
-    """Answers by the neighbours of a row, each with a weight."""
-
-    _parameter_constraints = {
-        **_Neighbors._parameter_constraints,
-        "weights": [StrOptions({"uniform", "distance"}), callable, None],
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        metric: str = "minkowski",
-        p: int = 2,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.metric = metric
-        self.p = p
-        self.n_jobs = n_jobs
-
-    def _checked(self, X: Any, y: Any) -> Array:
-        """Keeps a copy of X; y as an array."""
-        x, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", copy=True, multi_output=True)
-        self._keep(x)
-        y = np.asarray(y)
-        return y
-
-    def _voters(self, X: Any) -> tuple[Array, Array]:
-        """Weights and numbers of the neighbours, (rows, n_neighbors) each."""
-        distances, indices = self._nearest(X)
-        if callable(self.weights):
-            return np.asarray(self.weights(distances), np.float64), indices
-        if self.weights != "distance":
-            return np.ones(indices.shape), indices
-        same = distances == 0
-        with np.errstate(divide="ignore"):
-            votes = 1.0 / distances.astype(np.float64)
-        # Rows at no distance take the whole vote.
-        return np.where(same.any(axis=1)[:, None], same.astype(np.float64), votes), indices
+def _require_mode(mode: str) -> None:
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(f'mode is {mode!r}, but must be "connectivity" or "distance"')
 
 
-class KNeighborsClassifier(ClassifierMixin, _Voting):
-    """The class that most of the nearest rows have, as scikit-learn's class of this name computes it by brute force.
-
-    Parameters
-    ----------
-    n_neighbors : int
-        At most 1,024.
-    weights : {"uniform", "distance"}, callable or None
-        Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the callable makes of
-        the array of distances, (rows, n_neighbors).
-    algorithm, metric, p, n_jobs
-        As for `NearestNeighbors`.
-
-    Attributes
-    ----------
-    classes_ : array
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
-        """Keeps the rows of X and their classes.
-
-        Parameters
-        ----------
-        X : array, (rows, features)
-        y : array, (rows,) of classes
-
-        Returns
-        -------
-        self
-        """
-        y = self._checked(X, y)
-        if y.ndim > 1 and y.shape[1] > 1:
-            raise ValueError("y has several columns: only one with a class in every row is supported")
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        self.classes_, self._labels = np.unique(y, return_inverse=True)
-        return self
-
-    def predict_proba(self, X: Any) -> Array:
-        """Shares of the votes.
-
-        Parameters
-        ----------
-        X : array, (rows, features)
-            None: the rows of ``fit``, each without itself.
-
-        Returns
-        -------
-        array, (rows, classes), float64
-            In the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        votes, indices = self._voters(X)
-        shape = (len(indices), len(self.classes_))
-        cells = self._labels[indices] + shape[1] * np.arange(shape[0])[:, None]
-        shares = np.bincount(cells.ravel(), votes.ravel(), shape[0] * shape[1]).reshape(shape)
-        total = shares.sum(axis=1, keepdims=True)
-        total[total == 0] = 1.0
-        result: Array = shares / total
-        return result
-
-    def predict(self, X: Any) -> Array:
-        """The class of every row, (rows,); of equal shares the first of ``classes_``."""
-        shares = self.predict_proba(X)
-        classes: Array = self.classes_[shares.argmax(axis=1)]
-        return classes
+def _blocks(rows: Any, columns: int = 0) -> list[slice]:
+    """Stretches of the rows that are dense at a time: all of an array unless distances to so many columns are kept."""
+    count = rows.shape[0]
+    width = max(columns, rows.shape[1] if issparse(rows) else 0)
+    step = count if width == 0 else max(1, _BLOCK_BYTES // (8 * width))
+    return [slice(begin, min(begin + step, count)) for begin in range(0, count, max(1, step))]
 
 
-class KNeighborsRegressor(RegressorMixin, _Voting):
-    """The mean of the nearest rows' numbers, as scikit-learn's class of this name computes it by brute force.
+def _dense(rows: Any, block: slice) -> Array:
+    part = rows[block]
+    dense: Array = part.toarray() if issparse(part) else part
+    return dense
 
-    Parameters
-    ----------
-    n_neighbors, weights, algorithm, metric, p, n_jobs
-        As for `KNeighborsClassifier`.
 
-    Attributes
-    ----------
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> KNeighborsRegressor:
-        """Keeps the rows of X and their numbers.
-
-        Parameters
-        ----------
-        X : array, (rows, features)
-        y : array, (rows,) or (rows, targets)
-
-        Returns
-        -------
-        self
-        """
-        self._targets = self._checked(X, y).astype(np.float64)
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """The numbers of every row.
-
-        Parameters
-        ----------
-        X : array, (rows, features)
-            None: the rows of ``fit``, each without itself.
-
-        Returns
-        -------
-        array, (rows,) or (rows, targets), float64
-        """
-        check_is_fitted(self)
-        votes, indices = self._voters(X)
-        weighted = votes / votes.sum(axis=1, keepdims=True)
-        answers: Array = np.einsum("ik,ik...->i...", weighted, self._targets[indices])
-        return answers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+def _as_objects(values: Array, starts: Array) -> Array:
+    objects = np.empty(len(starts) - 1, object)
+    objects[:] = np.split(values, starts[1:-1]) if len(objects) else []
+    return objects
 
 
 def _without_self(distances: Array, indices: Array) -> tuple[Array, Array]:

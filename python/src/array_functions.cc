@@ -1,14 +1,16 @@
 // Distances, single layers and nearest neighbours on arrays.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 
-#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
-#include "lamina/backend/staged_layer.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/layer/layer.h"
+#include "lamina/layer/neighbour_tree.h"
 #include "lamina/layer/neighbours.h"
 #include "lamina/layer/sliced_layer.h"
 #include "python/src/arrays.h"
@@ -42,34 +44,22 @@ LayerPlanRequest RequestFor(const LayerSpec& layer, const Operands& operands) {
   return request;
 }
 
-std::string DistanceType(const std::string& dtype, const std::string& metric) {
-  return std::string(DTypeName(NeighbourType(ParseDType(dtype), ParseSynapse(metric))));
+std::string DistanceTypeName(const std::string& dtype, const std::string& metric) {
+  return std::string(DTypeName(DistanceType(ParseDType(dtype), ParseSynapse(metric))));
 }
 
 void Distances(const AnyArray& x_array, const AnyArray& y_array, const std::string& dtype, const std::string& metric,
                const AnyOutArray& out_array, const std::string& backend_name, int threads) {
-  const Operands operands = OperandsOf(x_array, y_array, dtype);
-  const auto& [x, y, type] = operands;
+  const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);
   const Synapse synapse = ParseSynapse(metric);
-  const MatrixView out = ViewOfAny(out_array, ParseDType(DistanceType(dtype, metric)), "out");
-  if (x.cols != y.cols || out.rows != x.rows || out.cols != y.rows) {
-    throw Error(ErrorCode::kInvalidArgument, "x, y and out do not fit: " + std::to_string(x.rows) + " x " +
-                                                 std::to_string(x.cols) + ", " + std::to_string(y.rows) + " x " +
-                                                 std::to_string(y.cols) + " and " + std::to_string(out.rows) + " x " +
-                                                 std::to_string(out.cols));
-  }
+  const MatrixView out = ViewOfAny(out_array, DistanceType(type, synapse), "out");
   const Backend& backend = BackendOf(backend_name, threads);
-  const nb::gil_scoped_release unlocked;
-  ForwardArgs args;
-  args.x = x;
-  args.weights = y;
-  (IsInteger(out.dtype) ? args.sums : args.a) = out;
-  StagedLayer(backend, RequestFor({x.cols, y.rows, synapse, Activation(), /*bias=*/false}, operands)).Forward(args);
+  Interruptibly([&] { PairwiseDistances(x, y, synapse, out, backend); });
 }
 
 // Slices of a size that the caches like; rows of mapped files are read as they are reached. What is in a GPU's memory
 // is computed there, as a whole.
-bool OneLayer(const AnyArray& x_array, const AnyArray& w_array, const nb::object& bias, const std::string& dtype,
+void OneLayer(const AnyArray& x_array, const AnyArray& w_array, const nb::object& bias, const std::string& dtype,
               const std::string& neuron, const std::string& precision, const AnyOutArray& out_array,
               const std::string& backend_name, int threads) {
   const Operands operands = OperandsOf(x_array, w_array, dtype);
@@ -87,15 +77,12 @@ bool OneLayer(const AnyArray& x_array, const AnyArray& w_array, const nb::object
     biases = VectorOf(bias_array, result, w.rows, "b");
   }
   const Backend& backend = BackendOf(backend_name, threads);
-  Interrupts interrupts;
-  bool done = true;
-  {
-    const nb::gil_scoped_release unlocked;
+  Interruptibly([&] {
     LayerPlanRequest request = RequestFor(spec, operands);
     request.precision = ParseName(precision, kPrecisions, "unknown precision");
     if (x.space != Space::kHost || w.space != Space::kHost || out.space != Space::kHost) {
       Layer(request, backend).Forward(x, w, biases, out);
-      return true;
+      return;
     }
     SlicedLayerOptions options;
     options.precision = request.precision;
@@ -104,18 +91,35 @@ bool OneLayer(const AnyArray& x_array, const AnyArray& w_array, const nb::object
     MatrixRows x_rows(x);
     MatrixRows w_rows(w);
     const SlicePlan plan = PlanSlices(spec, x.rows, type, {.budget_bytes = DefaultBudget_bytes()});
-    SlicedLayer layer(spec, backend, plan, type, options);
-    done = layer.Run(x_rows, w_rows, biases, {out, {}}, {.stop_requested = [&] { return interrupts.Stop(); }});
-  }
-  return !interrupts.Finish() && done;
+    SlicedLayer(spec, backend, plan, type, options).Run(x_rows, w_rows, biases, {out, {}});
+  });
 }
 
-bool Nearest(const AnyArray& x_array, const AnyArray& y_array, int64_t k, const std::string& dtype,
+/// A tree over an array, which it keeps.
+struct PyTree {
+  InArray array;
+  std::unique_ptr<NeighbourTree> tree;
+};
+
+// Null where it would not pay to look for the neighbours of so many rows with it.
+std::unique_ptr<PyTree> MakeTree(const InArray& array, const std::string& dtype, const std::string& metric,
+                                 int64_t queries, int threads) {
+  const ConstMatrixView rows = ViewOfArray(array, ParseDType(dtype), "y");
+  const Synapse synapse = ParseSynapse(metric);
+  auto tree = Interruptibly([&] {
+    const bool pays = TreePays(queries, rows, synapse, ThreadsOf(threads)) && NeighbourTree::Takes(rows, synapse);
+    return pays ? std::make_unique<NeighbourTree>(rows, synapse) : nullptr;
+  });
+  return tree == nullptr ? nullptr : std::make_unique<PyTree>(PyTree{array, std::move(tree)});
+}
+
+void Nearest(const AnyArray& x_array, const AnyArray& y_array, int64_t k, const std::string& dtype,
              const std::string& metric, const OutArray& distances_array, const OutArray& indices_array,
-             const std::string& backend_name, int threads) {
+             const std::string& backend_name, int threads, const PyTree* tree) {
   const auto [x, y, type] = OperandsOf(x_array, y_array, dtype);
-  const NeighbourOptions options{ParseSynapse(metric), k};
-  const MatrixView distances = ViewOfArray(distances_array, NeighbourType(type, options.metric), "distances");
+  NeighbourOptions options{ParseSynapse(metric), k};
+  options.tree = tree == nullptr ? nullptr : tree->tree.get();
+  const MatrixView distances = ViewOfArray(distances_array, DistanceType(type, options.metric), "distances");
   const MatrixView indices = ViewOfArray(indices_array, DType::kI64, "indices");
   for (const MatrixView& view : {distances, indices}) {
     if (view.rows != x.rows || view.cols != k) {
@@ -123,21 +127,17 @@ bool Nearest(const AnyArray& x_array, const AnyArray& y_array, int64_t k, const 
     }
   }
   const Backend& backend = BackendOf(backend_name, threads);
-  Interrupts interrupts;
-  {
-    const nb::gil_scoped_release unlocked;
+  Interruptibly([&] {
     MatrixRows x_rows(x);
     MatrixRows y_rows(y);
-    NearestRows(x_rows, y_rows, options, backend, {indices, distances, {}},
-                {.stop_requested = [&] { return interrupts.Stop(); }});
-  }
-  return !interrupts.Finish();
+    NearestRows(x_rows, y_rows, options, backend, {indices, distances, {}});
+  });
 }
 
 }  // namespace
 
 void BindArrayFunctions(nb::module_& module) {
-  module.def("distance_type", &DistanceType, nb::arg("dtype"), nb::arg("metric"),
+  module.def("distance_type", &DistanceTypeName, nb::arg("dtype"), nb::arg("metric"),
              "The type of distances by `metric` between rows of `dtype`.");
   module.def(
       "output_type", [](const std::string& dtype) { return std::string(DTypeName(OutputType(ParseDType(dtype)))); },
@@ -147,10 +147,14 @@ void BindArrayFunctions(nb::module_& module) {
              "Writes the distance of every row of x to every row of y.");
   module.def("layer", &OneLayer, nb::arg("x"), nb::arg("w"), nb::arg("b").none(), nb::arg("dtype"), nb::arg("neuron"),
              nb::arg("precision"), nb::arg("out"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
-             "Writes the outputs of one layer; False after Ctrl-C.");
+             "Writes the outputs of one layer.");
+  nb::class_<PyTree>(module, "NeighbourTree", "A tree over rows of few columns, for finding neighbours among them.");
+  module.def("neighbour_tree", &MakeTree, nb::arg("y"), nb::arg("dtype"), nb::arg("metric"), nb::arg("queries"),
+             nb::arg("threads") = 0,
+             "A tree over y; None where it would not pay to find the neighbours of so many rows with it.");
   module.def("nearest", &Nearest, nb::arg("x"), nb::arg("y"), nb::arg("k"), nb::arg("dtype"), nb::arg("metric"),
              nb::arg("distances"), nb::arg("indices"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "Writes the k nearest rows of y for every row of x; False after Ctrl-C.");
+             nb::arg("tree").none() = nb::none(), "Writes the k nearest rows of y for every row of x.");
 }
 
 }  // namespace lamina::python

@@ -38,19 +38,10 @@ Matrix Copy(ConstMatrixView view) {
   return copy;
 }
 
-// False after Ctrl-C.
-bool Place(PyNetwork& network, const Dataset& train, const std::string& kind, uint64_t seed,
+void Place(PyNetwork& network, const Dataset& train, const std::string& kind, uint64_t seed,
            const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
-  Interrupts interrupts;
-  bool complete = false;
-  {
-    const nb::gil_scoped_release unlocked;
-    ClusterOptions options = OptionsFor(kind, 1, seed);
-    options.stop_requested = [&] { return interrupts.Stop(); };
-    complete = PlaceClusters(network.network, train, options, backend).complete;
-  }
-  return !interrupts.Finish() && complete;
+  Interruptibly([&] { PlaceClusters(network.network, train, OptionsFor(kind, 1, seed), backend); });
 }
 
 std::vector<int64_t> SampleOf(int64_t rows, const std::string& kind, int64_t count, uint64_t seed) {
@@ -63,13 +54,10 @@ nb::object StartAmong(const InArray& sample, int64_t rows, const std::string& dt
                       int64_t count, uint64_t seed, const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
   const ConstMatrixView view = ViewOfArray(sample, ParseDType(dtype), "sample");
-  Matrix centres;
-  {
-    const nb::gil_scoped_release unlocked;
+  return NumpyOf(Interruptibly([&] {
     const ClusterOptions options = OptionsFor(kind, count, seed);
-    centres = ClusterStarts(rows, options).Choose(Copy(view), backend);
-  }
-  return NumpyOf(std::move(centres));
+    return ClusterStarts(rows, options).Choose(Copy(view), backend);
+  }));
 }
 
 nb::object Assigned(const InArray& rows_array, const InArray& centres_array, const std::string& dtype,
@@ -79,14 +67,13 @@ nb::object Assigned(const InArray& rows_array, const InArray& centres_array, con
   const ConstMatrixView given = ViewOfArray(centres_array, ParseDType(dtype), "centres");
   Matrix indices(1, view.rows, DType::kI64);
   Matrix distances(1, view.rows, DType::kF64);
-  {
-    const nb::gil_scoped_release unlocked;
+  Interruptibly([&] {
     MatrixRows rows(view);
     const Synapse metric = MetricOf(ParseName(kind, kClusterKinds, "unknown centres"));
     const Assignment assignment = AssignRows(rows, RowShards(view.rows, 1, nullptr), Copy(given), metric, backend);
     std::copy(assignment.centre.begin(), assignment.centre.end(), indices.Row<int64_t>(0));
     std::copy(assignment.distance.begin(), assignment.distance.end(), distances.Row<double>(0));
-  }
+  });
   return nb::make_tuple(NumpyOf(std::move(indices)), NumpyOf(std::move(distances)));
 }
 
@@ -97,11 +84,10 @@ nb::object SumsOf(const InArray& rows_array, const InArray& centre_array, const 
     throw Error(ErrorCode::kInvalidArgument, fmt::format("a row has one of {} centres", count));
   }
   Matrix sums(count, view.cols, DType::kF64);
-  {
-    const nb::gil_scoped_release unlocked;
+  Interruptibly([&] {
     MatrixRows rows(view);
     AddToCentres(rows, 0, view.rows, centre, sums.Row<double>(0), 1);
-  }
+  });
   return NumpyOf(std::move(sums));
 }
 
@@ -112,7 +98,7 @@ void BindClusters(nb::module_& module) {
   module.def("centre_choices", &CentreChoices, "Where distance neurons have their centres.");
   module.def("place_clusters", &Place, nb::arg("network"), nb::arg("train"), nb::arg("kind"), nb::arg("seed"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "Sets the first layer's weights to centres of clusters of the rows; false after Ctrl-C.");
+             "Sets the first layer's weights to centres of clusters of the rows.");
   module.def("cluster_sample", &SampleOf, nb::arg("rows"), nb::arg("kind"), nb::arg("count"), nb::arg("seed"),
              "Those of so many rows among which centres start, ascending.");
   module.def("cluster_start", &StartAmong, nb::arg("sample"), nb::arg("rows"), nb::arg("dtype"), nb::arg("kind"),

@@ -22,34 +22,25 @@
 namespace lamina::python {
 namespace {
 
-// (network, radius, overlap), None after Ctrl-C. radius 0: it is searched for, and with overlap 0 that, too.
+// (network, radius, overlap). radius 0: it is searched for, and with overlap 0 that, too.
 nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neuron, double radius, double overlap,
                    bool by_class, double learning_rate, int64_t epochs, const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
-  Interrupts interrupts;
-  FsvcResult result;
-  {
-    const nb::gil_scoped_release unlocked;
+  Network network = Interruptibly([&] {
     const LayerSpec spec = ParseNeuron(neuron);
     FsvcOptions options{{spec.synapse, spec.activation}, by_class, learning_rate, epochs};
     const bool any_overlap = overlap == 0;
     options.novelty.overlap = any_overlap ? options.novelty.overlap : overlap;
-    options.novelty.stop_requested = [&] { return interrupts.Stop(); };
     if (radius == 0) {
       const RadiusSearch search = FindRadius(train, Dataset{}, classes, options, any_overlap, backend);
       radius = search.radius;
       options.novelty.overlap = search.overlap;
     }
-    if (!interrupts.Stop()) {
-      options.novelty.activation = options.novelty.activation.WithRadius(radius);
-      result = TrainFsvc(train, classes, options, backend);
-    }
     overlap = options.novelty.overlap;
-  }
-  if (interrupts.Finish() || !result.complete) {
-    return nb::none();
-  }
-  return nb::make_tuple(PyNetwork{std::move(result.network)}, radius, overlap);
+    options.novelty.activation = options.novelty.activation.WithRadius(radius);
+    return TrainFsvc(train, classes, options, backend).network;
+  });
+  return nb::make_tuple(PyNetwork{std::move(network)}, radius, overlap);
 }
 
 Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons, bool fit_radius,
@@ -67,39 +58,32 @@ Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, 
 
 PyNetwork* DrawNetwork(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons,
                        bool fit_radius, const std::string& weights, uint64_t seed) {
-  const nb::gil_scoped_release unlocked;
-  return new PyNetwork{Drawn(train, outputs, neuron, neurons, fit_radius, weights, seed)};
+  return new PyNetwork{
+      Interruptibly([&] { return Drawn(train, outputs, neuron, neurons, fit_radius, weights, seed); })};
 }
 
-// C, None after Ctrl-C. c 0: it is chosen.
-nb::object SolveElm(PyNetwork& network, const Dataset& train, double c, const std::string& precision,
-                    const std::string& backend_name, int threads) {
+// C. c 0: it is chosen.
+double SolveElm(PyNetwork& network, const Dataset& train, double c, const std::string& precision,
+                const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
-  Interrupts interrupts;
-  std::optional<double> found;
-  {
-    const nb::gil_scoped_release unlocked;
+  return Interruptibly([&] {
     ElmOptions options;
     options.c = c > 0 ? std::optional(c) : std::nullopt;
     options.precision = ParseName(precision, kPrecisions, "unknown precision");
-    options.stop_requested = [&] { return interrupts.Stop(); };
-    found = TrainElm(network.network, train, options, backend);
-  }
-  return interrupts.Finish() || !found ? nb::none() : nb::cast(*found);
+    return *TrainElm(network.network, train, options, backend);
+  });
 }
 
 nb::object SumsOfElm(const PyNetwork& network, const Dataset& train, const std::string& precision,
                      const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
-  Matrix copy;
-  {
-    const nb::gil_scoped_release unlocked;
+  return NumpyOf(Interruptibly([&] {
     ElmSums sums(network.network, backend, ParseName(precision, kPrecisions, "unknown precision"));
     sums.Add(train.features.view(), train.targets.view(), train.sample_weights);
-    copy = Matrix(sums.sums().rows, sums.sums().cols, DType::kF64);
+    Matrix copy(sums.sums().rows, sums.sums().cols, DType::kF64);
     ConvertMatrix(sums.sums(), copy.view());
-  }
-  return NumpyOf(std::move(copy));
+    return copy;
+  }));
 }
 
 void SolveSums(PyNetwork& network, const InArray& sums_array, double c, const std::string& backend_name, int threads) {
@@ -110,10 +94,11 @@ void SolveSums(PyNetwork& network, const InArray& sums_array, double c, const st
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("sums are {} x {}, {} x {} are needed", given.rows, given.cols, columns, columns));
   }
-  const nb::gil_scoped_release unlocked;
-  ElmSums sums(network.network, backend);
-  ConvertMatrix(given, sums.sums());
-  sums.Solve(c, network.network);
+  Interruptibly([&] {
+    ElmSums sums(network.network, backend);
+    ConvertMatrix(given, sums.sums());
+    sums.Solve(c, network.network);
+  });
 }
 
 }  // namespace
@@ -122,13 +107,13 @@ void BindDirect(nb::module_& module) {
   module.def("fit_fsvc", &FitFsvc, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"), nb::arg("radius"),
              nb::arg("overlap"), nb::arg("by_class"), nb::arg("learning_rate"), nb::arg("epochs"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "A network of the rows that are novel, and its radius (0: searched for); None after Ctrl-C.");
+             "A network of the rows that are novel, and its radius (0: searched for).");
   module.def("draw_elm", &DrawNetwork, nb::arg("train"), nb::arg("outputs"), nb::arg("neuron"), nb::arg("neurons"),
              nb::arg("fit_radius"), nb::arg("weights"), nb::arg("seed"),
              "A network with a drawn hidden layer, and no output weights yet.");
   module.def("solve_elm", &SolveElm, nb::arg("network"), nb::arg("train"), nb::arg("c"), nb::arg("precision"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "Solves for the output weights; the C of it (0: chosen), None after Ctrl-C.");
+             "Solves for the output weights; the C of it (0: chosen).");
   module.def("elm_sums", &SumsOfElm, nb::arg("network"), nb::arg("train"), nb::arg("precision"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "H'H and T'H below it of the hidden activations H and targets T of all rows; to be added to others.");

@@ -5,12 +5,16 @@
 
 #include <chrono>
 #include <exception>
+#include <utility>
+
+#include "lamina/base/stop.h"
 
 namespace lamina::python {
 
 namespace nb = nanobind;
 
-/// One run. Its Stop() is what the library asks after every step; it looks for signals some times a second.
+/// One run. Its Stop() is what the library asks at its stop points, and training after every step; it looks for signals
+/// some times a second.
 class Interrupts {
  public:
   /// Whether to stop: Ctrl-C, a callback that said so, or one that failed.
@@ -40,13 +44,18 @@ class Interrupts {
     }
   }
 
-  /// After the run, with the lock: throws what a callback threw. True after Ctrl-C.
-  bool Finish() {
-    if (!failed_) {
-      return false;
-    }
-    try {
+  /// After the run, with the lock: throws what a callback or a signal's handler threw.
+  void Rethrow() {
+    if (failed_) {
       std::rethrow_exception(std::exchange(failed_, nullptr));
+    }
+  }
+
+  /// The same for a run that keeps what it has: true after Ctrl-C, which is not thrown.
+  bool Finish() {
+    try {
+      Rethrow();
+      return false;
     } catch (nb::python_error& error) {
       if (error.matches(PyExc_KeyboardInterrupt)) {
         return true;
@@ -60,5 +69,21 @@ class Interrupts {
   bool stop_ = false;
   std::exception_ptr failed_;
 };
+
+/// fn() without the interpreter's lock. Ctrl-C (whatever a signal's handler raises) ends it at the library's next stop
+/// point (base/stop.h) and is thrown as the Python exception that it is; what fn() had done is of no use then. The way
+/// of every function here that may take a second and does not keep a part of its work.
+template <class Fn>
+auto Interruptibly(const Fn& fn) {
+  Interrupts interrupts;
+  try {
+    const nb::gil_scoped_release unlocked;
+    const StopScope scope([&] { return interrupts.Stop(); });
+    return fn();
+  } catch (const Stopped&) {
+    interrupts.Rethrow();
+    throw;  // not reached: only a failure stops it
+  }
+}
 
 }  // namespace lamina::python

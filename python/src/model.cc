@@ -80,9 +80,7 @@ nb::dict DictOf(const Model& model, Answers answers, bool csv) {
 template <class Get>
 nb::dict Answer(const PyModel& self, const std::string& backend_name, int threads, const Asked& asked, const Get& get) {
   const Backend& backend = BackendOf(backend_name, threads);
-  Answers answers;
-  {
-    const nb::gil_scoped_release unlocked;
+  Answers answers = Interruptibly([&] {
     std::optional<Model> other;
     if (!asked.missing.empty() || !asked.unseen.empty()) {
       other = self.model;
@@ -95,8 +93,8 @@ nb::dict Answer(const PyModel& self, const std::string& backend_name, int thread
     }
     const Model& model = other ? *other : self.model;
     auto&& table = get(model);
-    answers = AnswerTable(model, backend, table, AllRowsOf(table));
-  }
+    return AnswerTable(model, backend, table, AllRowsOf(table));
+  });
   return DictOf(self.model, std::move(answers), asked.csv);
 }
 
@@ -151,20 +149,19 @@ std::unique_ptr<Encoder> FitEncoder(PyTable& table, const std::string& target, c
   options.task = Task::kRegression;
   options.missing = ParseMissing(missing);
   options.unseen = unseen == "zero" ? UnseenPolicy::kZero : UnseenPolicy::kError;
-  ReadAsCells(table, {}, TextsOf(table));
-  return std::make_unique<Encoder>(Encoder{Preprocessor::Fit(table, AllRowsOf(table), options)});
+  return Interruptibly([&] {
+    ReadAsCells(table, {}, TextsOf(table));
+    return std::make_unique<Encoder>(Encoder{Preprocessor::Fit(table, AllRowsOf(table), options)});
+  });
 }
 
 nb::object EncodeTable(const Encoder& self, PyTable& table) {
-  Dataset encoded;
-  {
-    const nb::gil_scoped_release unlocked;
+  return NumpyOf(Interruptibly([&] {
     ReadOptions options;
     self.preprocessor.AddTo(options);
     ReadAsCells(table, options, TextsOf(table));
-    encoded = BoundTable(self.preprocessor, table).EncodeInputs(AllRowsOf(table), DType::kF64);
-  }
-  return NumpyOf(std::move(encoded.features));
+    return BoundTable(self.preprocessor, table).EncodeInputs(AllRowsOf(table), DType::kF64).features;
+  }));
 }
 
 /// Raw rows of numbers, one at a time.
@@ -277,15 +274,16 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   std::vector<std::string> notes;
   std::vector<std::string> remarks;
   auto model = std::make_unique<PyModel>();
+  // What is read and encoded before the first step is of no use by itself; from then on the model so far is kept.
+  const std::unique_ptr<TrainSession> session = Interruptibly([&] {
+    auto made = table == nullptr
+                    ? std::make_unique<TrainSession>(settings)
+                    : std::make_unique<TrainSession>(settings, RawDataOf(settings, *table, test, validation));
+    notes = StartNotes(*made);
+    return made;
+  });
   {
     const nb::gil_scoped_release unlocked;
-    std::unique_ptr<TrainSession> session;
-    if (table == nullptr) {
-      session = std::make_unique<TrainSession>(settings);
-    } else {
-      session = std::make_unique<TrainSession>(settings, RawDataOf(settings, *table, test, validation));
-    }
-    notes = StartNotes(*session);
     result = session->Run(callbacks);
     remarks = RemarksOn(*session, result);
     model->model = session->model();

@@ -18,6 +18,7 @@
 #include "lamina/nn/executor.h"
 #include "python/src/batch_predictor.h"
 #include "python/src/bindings.h"
+#include "python/src/interrupts.h"
 #include "python/src/machine.h"
 #include "python/src/network_type.h"
 #include "python/src/update_options.h"
@@ -246,8 +247,7 @@ void BindNetwork(nb::module_& module) {
              const std::string& out_dtype) {
             const ConstMatrixView rows = ViewOfArray(x, ParseDType(dtype), "x");
             const MatrixView to = ViewOfArray(out, ParseDType(out_dtype), "out");
-            const nb::gil_scoped_release unlocked;
-            return self.Predict(rows, to);
+            return Interruptibly([&] { return self.Predict(rows, to); });
           },
           nb::arg("x"), nb::arg("dtype"), nb::arg("out"), nb::arg("out_dtype"),
           "Writes the outputs; returns the first row that is not finite, or -1.");

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 #include "lamina/data/encode/dataset.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
@@ -81,11 +82,10 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
     data->labels.assign(first, first + x.rows);
     RequireLabels(data->labels, outputs);
   }
-  int64_t wrong = -1;
-  {
-    const nb::gil_scoped_release unlocked;
+  const int64_t wrong = Interruptibly([&] {
     data->features = Matrix(x.rows, x.cols, type);
-    wrong = ScaleRows(x, x_offsets, x_scales, data->features.view(), ThreadsOf(0));
+    const int64_t first_wrong = ScaleRows(x, x_offsets, x_scales, data->features.view(), ThreadsOf(0));
+    StopPoint();
     if (labels.is_none()) {
       data->targets = Matrix(x.rows, outputs, type);
       for (int64_t i = 0; i < x.rows; ++i) {
@@ -95,7 +95,8 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
     } else {
       data->targets = TargetsOf(data->labels, outputs, type);
     }
-  }
+    return first_wrong;
+  });
   if (wrong >= 0) {
     throw Error(ErrorCode::kBadData,
                 fmt::format("x has a number in row {} that is not finite or too large for {}", wrong, dtype));

@@ -35,6 +35,26 @@ def test_cdist(metric, dtype):
         np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype == "f8" else 2e-5)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u8"])
+def test_cdist_with_weights_of_columns(metric, dtype):
+    distance = pytest.importorskip("scipy.spatial.distance")
+    x, y, w = numbers(17, 5, dtype, 1), numbers(9, 5, dtype, 2), np.array([0, 1, 0.5, 3, 2])
+    np.testing.assert_allclose(lamina.cdist(x, y, metric, w=w), distance.cdist(x, y, metric, w=w), rtol=1e-5)
+    np.testing.assert_allclose(lamina.cdist(x, metric=metric, w=w), distance.cdist(x, x, metric, w=w), rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match="non-negative"):
+        lamina.cdist(x, y, metric, w=-w)
+    with pytest.raises(ValueError, match=r"w has shape \(4,\), \(5,\) is needed"):
+        lamina.cdist(x, y, metric, w=w[:4])
+
+
+def test_cdist_of_unsigned_integers_of_64_bits():
+    x = np.array([[3, 2**40], [7, 2**40 + 1]], np.uint64)
+    np.testing.assert_array_equal(lamina.cdist(x, metric="cityblock"), [[0, 5], [5, 0]])
+    beyond = np.array([[2**63 + 2**12], [2**63]], np.uint64)  # not int64's
+    np.testing.assert_array_equal(lamina.cdist(beyond, metric="cityblock"), [[0, 2.0**12], [2.0**12, 0]])
+
+
 def test_the_default_metric_is_scipys():
     distance = pytest.importorskip("scipy.spatial.distance")
     x, y = np.random.default_rng(0).normal(size=(2, 7, 3))

@@ -105,6 +105,45 @@ print([str(w.message) for w in caught], model.score(x, y) > 0.5)
     assert python(code) == "['Training interrupted by user.'] True"
 
 
+# Each would take minutes, but for the first, whose output tells that it was not finished.
+LONG = {
+    "cdist": ("x = np.random.rand(3000, 20000).astype('f4'); out = np.full((3000, 3000), np.nan, 'f4')",
+              "lamina.cdist(x, out=out)", "np.isnan(out[-1, -1])"),
+    "nearest": ("x = np.random.rand(200000, 64)", "lamina.nearest(x, x, 3, threads=1)", "True"),
+    "answers": ("net = lamina.Network('dot-relu:4000,dot-relu:4000,dot-identity:1', 8, initialization='he_normal')\n"
+                "answers = lamina.BatchPredictor(net); x = np.random.rand(1000000, 8).astype('f4')", "answers(x)", "True"),
+    "kneighbors": ("from lamina import NearestNeighbors; x = np.random.rand(200000, 64)",
+                   "NearestNeighbors(n_jobs=1).fit(x).kneighbors()", "True"),
+    "radius": ("from lamina import NearestNeighbors; x = np.random.rand(200000, 64)",
+               "NearestNeighbors(n_jobs=1, radius=0.1).fit(x).radius_neighbors()", "True"),
+    "elm": ("from lamina import ELMClassifier; x = np.random.rand(20000, 20); y = x[:, 0] > 0.5",
+            "ELMClassifier(8000, C='auto', threads=1).fit(x, y)", "True"),
+    "fsvc": ("from lamina import FSVCClassifier; x = np.random.rand(60000, 20); y = (x[:, 0] * 5).astype(int)",
+             "FSVCClassifier(threads=1).fit(x, y)", "True"),
+}
+
+
+@pytest.mark.parametrize("work", LONG)
+def test_control_c_ends_what_takes_long(work):
+    pytest.importorskip("sklearn")
+    before, call, after = LONG[work]
+    code = f"""
+import os, signal, threading, time, numpy as np, lamina
+{before}
+def interrupt(used):
+    while time.process_time() < used:  # it is at work
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, args=(time.process_time() + 0.4,), daemon=True).start()
+try:
+    {call}
+    print("finished")
+except KeyboardInterrupt:
+    print("ended", {after})
+"""
+    assert python(code) == "ended True"
+
+
 def test_no_thread_spins_after_a_call():
     code = """
 import resource, time, numpy as np, lamina

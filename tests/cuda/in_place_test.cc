@@ -123,7 +123,7 @@ TEST(Cuda, NeighboursOfWhatIsInItsMemoryAreThoseOfCopies) {
     const auto nearest = [&](ConstMatrixView x_rows, ConstMatrixView y_rows) {
       MatrixRows x_source(x_rows);
       MatrixRows y_source(y_rows);
-      std::array<Matrix, 2> found{Matrix(50, 5, DType::kI64), Matrix(50, 5, NeighbourType(dtype, options.metric))};
+      std::array<Matrix, 2> found{Matrix(50, 5, DType::kI64), Matrix(50, 5, DistanceType(dtype, options.metric))};
       NearestRows(x_source, y_source, options, *backend, {found[0].view(), found[1].view(), {}});
       return BytesOf(found[0]) + BytesOf(found[1]);
     };

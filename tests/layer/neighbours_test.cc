@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/random.h"
+#include "lamina/layer/layer.h"
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
 
@@ -58,7 +59,7 @@ void CompareWithSort(const Backend& backend, int64_t x_rows, int64_t y_rows, int
   const Matrix y = WholeRows<T>(y_rows, 5, 4, 2);
   for (const auto& [name, metric] : kMetrics) {
     Matrix indices(x_rows, k, DType::kI64);
-    Matrix distances(x_rows, k, NeighbourType(DTypeOf<T>(), metric));
+    Matrix distances(x_rows, k, DistanceType(DTypeOf<T>(), metric));
     MatrixRows from(x.view());
     MatrixRows among(y.view());
     ASSERT_TRUE(NearestRows(from, among, {metric, k}, backend, {indices.view(), distances.view(), {}}));

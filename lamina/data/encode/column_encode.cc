@@ -12,6 +12,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/stop.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_access.h"
 #include "lamina/data/encode/text_hash.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kRowTile = 64;
 constexpr int64_t kParallelCells = 1 << 18;  // fewer are encoded before a second thread wakes up
+constexpr int64_t kCellsOfPart = 1 << 22;    // before somebody asks whether to stop
 constexpr const char* kMissingRemedy =
     "Fill such cells in with --missing mean, or leave the rows out with --missing drop.";
 constexpr const char* kUnseenRemedy =
@@ -270,19 +272,25 @@ void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std
   sources.reserve(fitted.size());
   for (size_t i = 0; i < fitted.size(); ++i) {
     sources.push_back(MakeSource(*columns[i], fitted[i], rows, policies));
+    StopPoint();
   }
   const auto count = static_cast<int64_t>(rows.size());
   const DType dtype = out.dtype();
   int64_t first_bad = count;
+  const int64_t part_rows = std::max<int64_t>(1, kCellsOfPart / std::max<int64_t>(1, out.cols()) / kRowTile) * kRowTile;
   DispatchFloat(dtype, [&](auto zero) {
     using T = decltype(zero);
-#pragma omp parallel for schedule(static) reduction(min : first_bad) if (count * out.cols() > kParallelCells)
-    for (int64_t begin = 0; begin < count; begin += kRowTile) {
-      const auto tile =
-          rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, count - begin)));
-      if (!EncodeTile(std::span(sources), tile, out.Row<T>(begin), out.cols())) {
-        first_bad = std::min(first_bad, begin);
+    for (int64_t part = 0; part < count; part += part_rows) {
+      const int64_t end = std::min(part + part_rows, count);
+#pragma omp parallel for schedule(static) reduction(min : first_bad) if ((end - part) * out.cols() > kParallelCells)
+      for (int64_t begin = part; begin < end; begin += kRowTile) {
+        const auto tile =
+            rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, end - begin)));
+        if (!EncodeTile(std::span(sources), tile, out.Row<T>(begin), out.cols())) {
+          first_bad = std::min(first_bad, begin);
+        }
       }
+      StopPoint();
     }
   });
   if (first_bad < count) {

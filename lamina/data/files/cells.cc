@@ -9,11 +9,14 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/stop.h"
 #include "lamina/data/files/csv.h"
 #include "lamina/data/files/missing_marks.h"
 
 namespace lamina {
 namespace {
+
+constexpr int64_t kRowsAtOnce = 1 << 14;  // before somebody asks whether to stop
 
 void AppendQuoted(std::string_view cell, std::string& text) {
   text += '"';
@@ -164,6 +167,9 @@ void ReadAsCells(Table& table, const ReadOptions& options, std::span<const std::
       text += std::exchange(before, ',');
       const int32_t code = column->codes[static_cast<size_t>(row)];
       AppendQuoted(code < 0 ? std::string_view() : column->categories[static_cast<size_t>(code)], text);
+    }
+    if (row % kRowsAtOnce == 0) {
+      StopPoint();
     }
   }
   ReadOptions some = OptionsFor(table, names, options);

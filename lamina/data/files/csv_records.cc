@@ -6,11 +6,13 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <string_view>
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 
 namespace lamina {
 namespace {
@@ -29,9 +31,11 @@ constexpr int64_t kPart_bytes = 1 << 20;  // for less no thread is woken up
                .remedy = "Correct the line; fields that contain the separator must be quoted."});
 }
 
-// Reads the records that begin before `limit`, and calls done() behind each.
+constexpr size_t kRecordsAtOnce = 8192;  // before they may leave the memory, and somebody asks whether to stop
+
+// Reads the records that begin before `limit`, and calls done(), which may bring it nearer, behind each.
 template <class Done>
-void ReadUntil(const char* limit, CsvCursor& cursor, CsvRecords& records, const Done& done) {
+void ReadUntil(const char* const& limit, CsvCursor& cursor, CsvRecords& records, const Done& done) {
   std::vector<CsvColumnBuilder>& columns = records.columns;
   const bool skip_blank = columns.size() > 1;
   while (cursor.at() < limit) {
@@ -69,7 +73,11 @@ void Reserve(size_t rows, CsvRecords& records) {
 CsvRecords ReadInOrder(CsvCursor cursor, const CsvRecordsPlan& plan) {
   CsvRecords records = EmptyRecords(plan);
   Reserve(plan.rows, records);
-  ReadUntil(cursor.end(), cursor, records, [] {});
+  ReadUntil(cursor.end(), cursor, records, [&records] {
+    if (records.lines.size() % kRecordsAtOnce == 0) {
+      StopPoint();
+    }
+  });
   return records;
 }
 
@@ -172,15 +180,27 @@ CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int6
                     is_last ? cursor.end() : begins[p + 1], EmptyRecords(plan)});
     Reserve(p == 0 ? plan.rows : plan.rows / begins.size(), read.back().records);
   }
+  // The calling thread is asked for all of them.
+  std::atomic<bool> stopped{false};
   const auto read_part = [&](size_t p) {
     CsvCursor at = read[p].cursor;  // in memory of the thread's own
     CsvRecords records = std::move(read[p].records);
-    ReadUntil(read[p].limit, at, records, [] {});
+    const char* limit = read[p].limit;
+    ReadUntil(limit, at, records, [&] {
+      if (records.lines.size() % kRecordsAtOnce == 0) {
+        stopped = stopped || StopRequested();
+        limit = stopped ? at.at() : limit;
+      }
+    });
     read[p].cursor = at;
     read[p].records = std::move(records);
     return true;
   };
-  if (ForAll(read.size(), read_part) && Join(read)) {
+  const bool whole = ForAll(read.size(), read_part);
+  if (stopped) {
+    throw Stopped();
+  }
+  if (whole && Join(read)) {
     return std::move(read.front().records);
   }
   read.clear();
@@ -188,14 +208,14 @@ CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int6
 }
 
 CsvRecords ReadRecordsToFile(CsvCursor cursor, const CsvRecordsPlan& plan, const TextFile& text, NumberFile& numbers) {
-  constexpr size_t kRecords = 8192;  // that are read before they leave the memory
   CsvRecords records = EmptyRecords(plan);
   for (size_t j = 0; j < records.columns.size(); ++j) {
     records.columns[j].KeepIn(numbers, static_cast<int64_t>(j));
   }
   const char* read = cursor.at();
   ReadUntil(cursor.end(), cursor, records, [&] {
-    if (records.lines.size() % kRecords == 0) {
+    if (records.lines.size() % kRecordsAtOnce == 0) {
+      StopPoint();
       text.Release(read, cursor.at());
       read = cursor.at();
     }

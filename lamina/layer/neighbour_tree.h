@@ -1,0 +1,48 @@
+// A k-d tree over rows of few columns: which of them may be among the nearest to a row, without a look at the others.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lamina/base/matrix_view.h"
+#include "lamina/neuron/problem.h"
+
+namespace lamina {
+
+/// Over rows in f32 or f64 that outlive it. It only leaves out: whoever asks it compares the rows that it names by the
+/// backend's own distances, so that answers have the same bits with and without it.
+class NeighbourTree {
+ public:
+  /// Whether there can be one: f32 or f64, a distance (not dot), finite numbers, 1 to kMostColumns columns.
+  static bool Takes(ConstMatrixView rows, Synapse metric);
+  static constexpr int64_t kMostColumns = 16;
+
+  /// Sorts the rows into a tree, on this thread, which takes about 0.4 us a row; has stop points (base/stop.h).
+  NeighbourTree(ConstMatrixView rows, Synapse metric);
+  ~NeighbourTree();
+
+  ConstMatrixView rows() const { return rows_; }
+  Synapse metric() const { return metric_; }
+
+  /// Into `found`, ascending: the k rows that are nearest to `x` (its columns, in the rows' type), those that are
+  /// equally near, and those that are so up to rounding; fewer than k where so few are at a finite distance. From any
+  /// thread.
+  void MayBeNearest(const void* x, int64_t k, std::vector<int64_t>& found) const;
+
+  /// Into `found`, ascending: at least all rows within `radius` of `x`. From any thread.
+  void MayBeWithin(const void* x, double radius, std::vector<int64_t>& found) const;
+
+  class Search;
+
+ private:
+  ConstMatrixView rows_;
+  Synapse metric_;
+  std::unique_ptr<Search> search_;
+};
+
+/// Whether a tree over `rows` is worth making for finding the nearest of so many other rows: by measurements
+/// (docs/decisions/0048-neighbour-trees.md).
+bool TreePays(int64_t queries, ConstMatrixView rows, Synapse metric, int threads);
+
+}  // namespace lamina
