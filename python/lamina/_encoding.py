@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import Array
 from ._models import Model
+from ._sparse import is_sparse
 from ._tables import _columns, _values, column_names, is_table, is_text, make_table, refuse_doubles
 
 _TARGET = "target"
@@ -18,8 +19,8 @@ _TARGET = "target"
 def needs_encoding(X: Any, missing: str) -> bool:
     """Whether X has columns of text or dates, or may miss values."""
     if missing != "error":
-        return not hasattr(X, "nnz")
-    if not is_table(X) or hasattr(X, "nnz"):
+        return not is_sparse(X)
+    if not is_table(X) or is_sparse(X):
         return False
     refuse_doubles(X, "X")
     return any(is_text(values) or values.dtype.kind in "Mm" for values in (_values(column) for _, column in _columns(X)))
@@ -32,12 +33,23 @@ def _unused_name(names: list[str]) -> str:
     return name
 
 
+def _width(X: Any) -> int:
+    """The columns of an array; ValueError in scikit-learn's words where it has other dimensions than 2."""
+    shape = np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead. Reshape your data either using array.reshape(-1, 1) if"
+            " your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    return int(shape[1])
+
+
 class TableEncoder:
     """Tables as rows of numbers: texts one-hot, numbers standardized, gaps filled, as the program does it."""
 
     def __init__(self, X: Any, missing: str, unseen: str = "zero") -> None:
         self.by_name = is_table(X)
-        self.names = column_names(X) if self.by_name else [f"x{j}" for j in range(np.shape(X)[1])]
+        self.names = column_names(X) if self.by_name else [f"x{j}" for j in range(_width(X))]
         rows = len(next(iter(_columns(X)))[1]) if self.by_name else len(X)
         target = _unused_name(self.names)
         table = make_table(X, "X", {target: np.arange(rows, dtype=np.float64)})
@@ -45,10 +57,13 @@ class TableEncoder:
 
     def check(self, X: Any) -> list[str]:
         """The names of the columns; ValueError where X is an array of another width."""
-        if not is_table(X) and np.ndim(X) == 2 and np.shape(X)[1] != len(self.names):
+        rows = len(next(iter(_columns(X)), ("", ()))[1]) if is_table(X) else np.shape(X)[0] if np.ndim(X) else 0
+        if not is_table(X) and _width(X) != len(self.names):
             raise ValueError(
                 f"X has {np.shape(X)[1]} features, but the estimator is expecting {len(self.names)} features as input"
             )
+        if rows == 0:
+            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(self.names)})) while a minimum of 1 is required.")
         return self.names
 
     def encode(self, X: Any) -> Array:

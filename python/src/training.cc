@@ -1,6 +1,7 @@
 // Training on arrays: data sets as the library's trainer takes them, the loop with callbacks, and where distance
 // neurons start.
 #include <fmt/format.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -11,8 +12,10 @@
 #include <string>
 #include <utility>
 
+#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/data/encode/sparse_rows.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/trainer.h"
@@ -56,6 +59,28 @@ void RequireLabels(std::span<const int32_t> labels, int64_t columns) {
   }
 }
 
+/// What `rows` rows are trained for, and how much each counts.
+void TakeTargets(Dataset& data, int64_t rows, DType type, const nb::object& targets, const nb::object& labels,
+                 int64_t outputs, const nb::object& weights) {
+  data.sample_weights = DoublesOf(weights, rows, "sample_weight");
+  if (labels.is_none()) {
+    const InArray array = nb::cast<InArray>(targets);
+    const ConstMatrixView view = ViewOfArray(array, type, "targets");
+    if (view.rows != rows || view.cols != outputs) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("targets are {} x {}, {} x {} are needed", view.rows, view.cols, rows, outputs));
+    }
+    data.targets = Matrix(rows, outputs, type);
+    ConvertMatrix(view, data.targets.view());
+    return;
+  }
+  const InArray array = nb::cast<InArray>(labels);
+  const auto* first = static_cast<const int32_t*>(VectorOf(array, DType::kI32, rows, "labels"));
+  data.labels.assign(first, first + rows);
+  RequireLabels(data.labels, outputs);
+  data.targets = TargetsOf(data.labels, outputs, type);
+}
+
 /// Copies of the arrays: what happens to them later does not matter.
 std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& x_dtype, const nb::object& offsets,
                                      const nb::object& scales, const std::string& dtype, const nb::object& targets,
@@ -65,42 +90,72 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
   const std::vector<double> x_scales = DoublesOf(scales, x.cols, "scales");
   const DType type = ParseDType(dtype);
   auto data = std::make_unique<Dataset>();
-  data->sample_weights = DoublesOf(weights, x.rows, "sample_weight");
-  InArray target_array;
-  ConstMatrixView target_view;
-  if (labels.is_none()) {
-    target_array = nb::cast<InArray>(targets);
-    target_view = ViewOfArray(target_array, type, "targets");
-    if (target_view.rows != x.rows || target_view.cols != outputs) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("targets are {} x {}, {} x {} are needed", target_view.rows,
-                                                           target_view.cols, x.rows, outputs));
-    }
-  } else {
-    const InArray label_array = nb::cast<InArray>(labels);
-    const auto* first = static_cast<const int32_t*>(VectorOf(label_array, DType::kI32, x.rows, "labels"));
-    data->labels.assign(first, first + x.rows);
-    RequireLabels(data->labels, outputs);
-  }
+  TakeTargets(*data, x.rows, type, targets, labels, outputs, weights);
   int64_t wrong = -1;
   {
     const nb::gil_scoped_release unlocked;
     data->features = Matrix(x.rows, x.cols, type);
     wrong = ScaleRows(x, x_offsets, x_scales, data->features.view(), ThreadsOf(0));
-    if (labels.is_none()) {
-      data->targets = Matrix(x.rows, outputs, type);
-      for (int64_t i = 0; i < x.rows; ++i) {
-        std::memcpy(data->targets.view().Rows(i, 1).data, target_view.Rows(i, 1).data,
-                    static_cast<size_t>(outputs * DTypeSize_bytes(type)));
-      }
-    } else {
-      data->targets = TargetsOf(data->labels, outputs, type);
-    }
   }
   if (wrong >= 0) {
     throw Error(ErrorCode::kBadData,
                 fmt::format("x has a number in row {} that is not finite or too large for {}", wrong, dtype));
   }
   return data;
+}
+
+std::shared_ptr<SparseRows> MakeSparseRows(const InArray& values, const std::string& x_dtype, const InArray& columns,
+                                           const InArray& starts, int64_t cols, const nb::object& offsets,
+                                           const nb::object& scales, const std::string& dtype) {
+  const auto sized = [](const InArray& array) {
+    return array.ndim() == 1 ? static_cast<int64_t>(array.shape(0)) : -1;
+  };
+  const auto count = static_cast<size_t>(std::max<int64_t>(0, sized(columns)));
+  CompressedRows from;
+  from.dtype = ParseDType(x_dtype);
+  from.values = VectorOf(values, from.dtype, sized(columns), "values");
+  from.columns = {static_cast<const int32_t*>(VectorOf(columns, DType::kI32, sized(columns), "columns")), count};
+  from.starts = {static_cast<const int64_t*>(VectorOf(starts, DType::kI64, sized(starts), "starts")),
+                 static_cast<size_t>(std::max<int64_t>(0, sized(starts)))};
+  from.cols = cols;
+  const std::vector<double> x_offsets = DoublesOf(offsets, cols, "offsets");
+  const std::vector<double> x_scales = DoublesOf(scales, cols, "scales");
+  const nb::gil_scoped_release unlocked;
+  return std::make_shared<SparseRows>(from, x_offsets, x_scales, ParseDType(dtype));
+}
+
+std::unique_ptr<Dataset> MakeSparseDataset(const std::shared_ptr<SparseRows>& rows, const nb::object& targets,
+                                           const nb::object& labels, int64_t outputs, const nb::object& weights) {
+  auto data = std::make_unique<Dataset>();
+  data->sparse = rows;
+  TakeTargets(*data, rows->rows(), rows->dtype(), targets, labels, outputs, weights);
+  return data;
+}
+
+/// Rows [begin, begin + count) as a dense array: a view, or of sparse ones a copy.
+nb::object BlockOf(Dataset& self, int64_t begin, int64_t count) {
+  if (begin < 0 || count < 0 || begin + count > self.size()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("rows {} to {} of {}", begin, begin + count, self.size()));
+  }
+  if (self.sparse == nullptr) {
+    return NumpyView(self.features.view().Rows(begin, count).data, self.dtype(),
+                     {static_cast<size_t>(count), static_cast<size_t>(self.inputs())}, nb::find(self));
+  }
+  Matrix block(count, self.inputs(), self.dtype());
+  {
+    const nb::gil_scoped_release unlocked;
+    for (int64_t i = 0; i < count; ++i) {
+      self.sparse->Fill(begin + i, block.view().Rows(i, 1).data);
+    }
+  }
+  return NumpyOf(std::move(block));
+}
+
+ConstMatrixView DenseRows(const Dataset& data) {
+  if (data.sparse != nullptr) {
+    throw Error(ErrorCode::kUnsupported, "centres are found among dense rows", {.remedy = "Give X.toarray()."});
+  }
+  return data.features.view();
 }
 
 /// What an optimiser knows after training, to go on with other data.
@@ -118,6 +173,7 @@ TrainState Continued(const TrainState& from, const Network& network) {
   return state;
 }
 
+// on_epoch() finds the network as it is after the epoch.
 nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validation, const nb::dict& option_dict,
               const nb::object& on_epoch, const OptimizerState* state, const std::string& backend_name, int threads) {
   TrainOptions options = TrainOptionsFrom(option_dict);
@@ -132,6 +188,9 @@ nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validatio
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
   if (!on_epoch.is_none()) {
+    callbacks.answers = [&](AlignedBuffer&& parameters) {
+      std::memcpy(network.network.parameters(), parameters.data(), static_cast<size_t>(parameters.size_bytes()));
+    };
     callbacks.epoch_done = [&](const EpochRecord& record) {
       interrupts.Guarded([&] {
         answer = nb::cast<int>(on_epoch(record));
@@ -174,17 +233,19 @@ void BindTraining(nb::module_& module) {
       .def_ro("validation_seconds", &EpochRecord::validation_seconds)
       .def_ro("samples_per_second", &EpochRecord::samples_per_second);
   nb::class_<OptimizerState>(module, "OptimizerState", "What an optimiser knows, to go on with.");
+  nb::class_<SparseRows>(module, "SparseRows", "Compressed rows, scaled: copies of arrays.")
+      .def(nb::new_(&MakeSparseRows), nb::arg("values"), nb::arg("x_dtype"), nb::arg("columns"), nb::arg("starts"),
+           nb::arg("cols"), nb::arg("offsets").none(), nb::arg("scales").none(), nb::arg("dtype"))
+      .def("__len__", &SparseRows::rows);
+  module.def("sparse_dataset", &MakeSparseDataset, nb::arg("rows"), nb::arg("targets").none(),
+             nb::arg("labels").none(), nb::arg("outputs"), nb::arg("sample_weight").none(),
+             "A Dataset of sparse rows, which become dense batch by batch.");
   nb::class_<Dataset>(module, "Dataset", "Rows to train on or to be tested with: scaled copies of arrays.")
       .def(nb::new_(&MakeDataset), nb::arg("x"), nb::arg("x_dtype"), nb::arg("offsets").none(),
            nb::arg("scales").none(), nb::arg("dtype"), nb::arg("targets").none(), nb::arg("labels").none(),
            nb::arg("outputs"), nb::arg("sample_weight").none())
       .def("__len__", &Dataset::size)
-      .def("features",
-           [](Dataset& self) {
-             return NumpyView(self.features.data(), self.features.dtype(),
-                              {static_cast<size_t>(self.features.rows()), static_cast<size_t>(self.features.cols())},
-                              nb::find(self));
-           })
+      .def("block", &BlockOf, nb::arg("begin"), nb::arg("count"), "Rows of the scaled inputs, dense.")
       .def("targets",
            [](Dataset& self) {
              return NumpyView(self.targets.data(), self.targets.dtype(),
@@ -194,7 +255,7 @@ void BindTraining(nb::module_& module) {
       .def(
           "mean_distance",
           [](const Dataset& self, const std::string& synapse, uint64_t seed) {
-            return MeanDistance(ParseSynapse(synapse), self.features.view(), seed);
+            return MeanDistance(ParseSynapse(synapse), DenseRows(self), seed);
           },
           nb::arg("synapse"), nb::arg("seed"), "Between random pairs of rows.");
   module.def(
@@ -205,7 +266,10 @@ void BindTraining(nb::module_& module) {
       nb::arg("activation"), nb::arg("distance"), "The activation's text with the radius for a mean distance.");
   module.def(
       "place_centres",
-      [](PyNetwork& network, const Dataset& data, uint64_t seed) { PlaceCentres(network.network, data, seed); },
+      [](PyNetwork& network, const Dataset& data, uint64_t seed) {
+        DenseRows(data);
+        PlaceCentres(network.network, data, seed);
+      },
       nb::arg("network"), nb::arg("data"), nb::arg("seed"), "Sets the first layer's weights to rows of the data.");
   module.def(
       "fit", &Fit, nb::arg("network"), nb::arg("train"), nb::arg("validation").none(), nb::arg("options"),
