@@ -24,10 +24,10 @@ class Communicator;  // cluster/communicator.h
 struct TrainCallbacks {
   std::function<void(const TrainProgress&)> progress;  // at most ten times a second
   std::function<void(const EpochRecord&)> epoch_done;
-  std::function<void(AlignedBuffer&&)> answers;  // before epoch_done: the network's parameters after that epoch
   std::function<bool()> stop_requested;  // asked after every step; true ends with "interrupted"; may wait: such time is
                                          // not counted (RunControl pauses a run so)
   std::function<void(TrainState&&)> checkpoint;  // every checkpoint_epochs and when stopped
+  std::function<void(AlignedBuffer&&)> answers;  // before epoch_done: the network's parameters after that epoch
 };
 
 class Trainer {

@@ -91,7 +91,8 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Parameters
         ----------
         X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter.
+            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
+            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
         y : array, (rows,) of classes, or (rows, classes) of 0 and 1
         sample_weight : array, (rows,), optional
             How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
@@ -102,6 +103,12 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        lamina.DivergedError
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an ArithmeticError that
+            names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set)
 
@@ -115,7 +122,7 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         X, y, sample_weight
             As for `fit`.
         classes : array, optional
-            All that there will be; needed by the first call.
+            All that there will be; needed by the first call, and the same in all.
 
         Returns
         -------
@@ -163,7 +170,8 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         Parameters
         ----------
         X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter.
+            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
+            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
         y : array, (rows,) or (rows, targets)
         sample_weight : array, (rows,), optional
             How much a row counts in the loss. Rows of weight 0 are left out.
@@ -174,6 +182,12 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        lamina.DivergedError
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an ArithmeticError that
+            names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set)
 
