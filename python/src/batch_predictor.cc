@@ -93,7 +93,7 @@ BatchPredictor::BatchPredictor(const Network& network, Scalings scalings, const 
   few_ = std::make_unique<Prepared>(network_, one_row_, kFewRows);
 }
 
-int64_t BatchPredictor::Predict(ConstMatrixView x, MatrixView out) {
+int64_t BatchPredictor::Predict(ConstMatrixView x, MatrixView out, const Stop& stop) {
   RequireShapes(x.rows, x.cols, network_, out);
   const std::lock_guard lock(mutex_);
   if (x.rows <= kFewRows) {
@@ -102,7 +102,7 @@ int64_t BatchPredictor::Predict(ConstMatrixView x, MatrixView out) {
   if (many_ == nullptr) {
     many_ = std::make_unique<Prepared>(network_, backend_, kBatch);
   }
-  for (int64_t begin = 0; begin < x.rows; begin += kBatch) {
+  for (int64_t begin = 0; begin < x.rows && !stop(); begin += kBatch) {
     const int64_t rows = std::min(kBatch, x.rows - begin);
     if (const int64_t wrong = PredictBatch(*many_, x.Rows(begin, rows), out.Rows(begin, rows)); wrong >= 0) {
       return begin + wrong;
@@ -128,7 +128,7 @@ int64_t BatchPredictor::PredictBatch(Prepared& prepared, ConstMatrixView x, Matr
   return -1;
 }
 
-void BatchPredictor::Predict(const SparseRows& x, MatrixView out) {
+void BatchPredictor::Predict(const SparseRows& x, MatrixView out, const Stop& stop) {
   RequireShapes(x.rows(), x.cols(), network_, out);
   if (x.dtype() != network_.dtype()) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("sparse rows are of {}, the network is of {}",
@@ -138,16 +138,18 @@ void BatchPredictor::Predict(const SparseRows& x, MatrixView out) {
   if (single_ == nullptr) {
     single_ = std::make_unique<Predictor>(network_);
   }
-  RunParts(backend_.threads(), x.rows(), [&](int64_t begin, int64_t end) {
-    Matrix row(1, x.cols(), x.dtype());
-    Matrix raw(1, network_.outputs(), x.dtype());
-    PredictorScratch scratch = single_->MakeScratch();
-    for (int64_t i = begin; i < end; ++i) {
-      i == begin ? x.Fill(i, row.data()) : x.Replace(i - 1, i, row.data());
-      single_->Predict(row.data(), raw.data(), scratch);
-      Answer(raw.view(), out.Rows(i, 1));
-    }
-  });
+  for (int64_t first = 0; first < x.rows() && !stop(); first += kBatch) {
+    RunParts(backend_.threads(), std::min(kBatch, x.rows() - first), [&](int64_t begin, int64_t end) {
+      Matrix row(1, x.cols(), x.dtype());
+      Matrix raw(1, network_.outputs(), x.dtype());
+      PredictorScratch scratch = single_->MakeScratch();
+      for (int64_t i = first + begin; i < first + end; ++i) {
+        i == first + begin ? x.Fill(i, row.data()) : x.Replace(i - 1, i, row.data());
+        single_->Predict(row.data(), raw.data(), scratch);
+        Answer(raw.view(), out.Rows(i, 1));
+      }
+    });
+  }
 }
 
 // `out` = the last activation of `raw`, in the caller's units.

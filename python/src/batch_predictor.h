@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,11 +34,14 @@ class BatchPredictor {
   /// `backend` for batches, `one_row` (of one thread) for few rows; both outlive it.
   BatchPredictor(const Network& network, Scalings scalings, const Backend& backend, const Backend& one_row);
 
+  /// Asked between batches; true ends the call, whose `out` is then of no use.
+  using Stop = std::function<bool()>;
+
   /// out: rows of x × outputs, f32 or f64. Returns -1, or the first row of x with a number that is not finite: `out` is
   /// then of no use. Throws Error(kInvalidArgument) where shapes do not fit.
-  int64_t Predict(ConstMatrixView x, MatrixView out);
+  int64_t Predict(ConstMatrixView x, MatrixView out, const Stop& stop);
   /// The same for rows that are scaled and checked already, each by itself on the CPU. Throws as above.
-  void Predict(const SparseRows& x, MatrixView out);
+  void Predict(const SparseRows& x, MatrixView out, const Stop& stop);
 
   const Network& network() const { return network_; }
 

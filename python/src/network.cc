@@ -18,6 +18,7 @@
 #include "lamina/nn/executor.h"
 #include "python/src/batch_predictor.h"
 #include "python/src/bindings.h"
+#include "python/src/interrupts.h"
 #include "python/src/machine.h"
 #include "python/src/network_type.h"
 #include "python/src/update_options.h"
@@ -172,6 +173,22 @@ class RowCall {
   Predictor predictor_;
 };
 
+// fn(stop) without the interpreter's lock; throws KeyboardInterrupt after Ctrl-C.
+template <class Fn>
+int64_t Interruptible(const Fn& fn) {
+  Interrupts interrupts;
+  int64_t result = 0;
+  {
+    const nb::gil_scoped_release unlocked;
+    result = fn([&] { return interrupts.Stop(); });
+  }
+  if (interrupts.Finish()) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw nb::python_error();
+  }
+  return result;
+}
+
 BatchPredictor* MakeBatchPredictor(const PyNetwork& network, const nb::object& input_offsets,
                                    const nb::object& input_scales, const nb::object& output_offsets,
                                    const nb::object& output_scales, const std::string& backend, int threads) {
@@ -246,8 +263,7 @@ void BindNetwork(nb::module_& module) {
              const std::string& out_dtype) {
             const ConstMatrixView rows = ViewOfArray(x, ParseDType(dtype), "x");
             const MatrixView to = ViewOfArray(out, ParseDType(out_dtype), "out");
-            const nb::gil_scoped_release unlocked;
-            return self.Predict(rows, to);
+            return Interruptible([&](const BatchPredictor::Stop& stop) { return self.Predict(rows, to, stop); });
           },
           nb::arg("x"), nb::arg("dtype"), nb::arg("out"), nb::arg("out_dtype"),
           "Writes the outputs; returns the first row that is not finite, or -1.")
@@ -255,8 +271,10 @@ void BindNetwork(nb::module_& module) {
           "sparse",
           [](BatchPredictor& self, const SparseRows& x, const OutArray& out, const std::string& out_dtype) {
             const MatrixView to = ViewOfArray(out, ParseDType(out_dtype), "out");
-            const nb::gil_scoped_release unlocked;
-            self.Predict(x, to);
+            Interruptible([&](const BatchPredictor::Stop& stop) {
+              self.Predict(x, to, stop);
+              return -1;
+            });
           },
           nb::arg("x"), nb::arg("out"), nb::arg("out_dtype"), "Writes the outputs for scaled sparse rows.");
 }

@@ -80,7 +80,7 @@ def test_probabilities_keep_the_digits_that_float32_has_not():
     sure = model.predict_proba(x)
     assert sure.dtype == np.float64 and len(np.unique(sure[:, 1])) > 0.95 * len(np.unique(x, axis=0))
     logits = np.log(sure[:, 1]) - np.log(sure[:, 0])
-    network = model.to_model().network()
+    network = model.to_model().network
     weights = [network.weights(layer).astype(float) for layer in range(2)]
     scaled = (x - model._x_scaling[0]) / model._x_scaling[1]
     hidden = np.maximum(0, scaled @ weights[0].T + network.bias(0))
