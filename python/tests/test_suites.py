@@ -7,7 +7,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SUITES = ["neighbors", "distance"]
+SUITES = ["mlp", "neighbors", "distance"]
 
 
 @pytest.mark.parametrize("suite", SUITES)
