@@ -13,7 +13,7 @@ from ._arrays import Array, threads_of
 from ._network import Network
 
 _BLOCK_PRODUCTS = 200_000_000  # of parameters and rows: some hundredths of a second
-_BLOCK_BYTES = 256 << 20  # of inputs
+_BLOCK_BYTES = 128 << 20  # of inputs
 
 
 @dataclass
@@ -40,7 +40,7 @@ class _Objective:
         threads: int | None,
     ) -> None:
         self.steps = _core.Steps(network._core, loss, {}, "cpu", threads_of(threads))
-        self.data, self.targets = data, data.targets()
+        self.targets: Array = data.targets()
         self.parameters: Array = network._core.parameters()
         self.weights = None if weights is None else np.ascontiguousarray(weights, self.parameters.dtype)
         self.loss_scale, self.penalty = loss_scale, penalty
@@ -49,20 +49,19 @@ class _Objective:
         for layer, (start, _, _) in enumerate(network._core.offsets()):
             self.decays[start : start + network.weights(layer).size] = True
         row_bytes = network.inputs * self.parameters.itemsize
-        self.block = max(1, min(_BLOCK_PRODUCTS // self.parameters.size, _BLOCK_BYTES // row_bytes))
+        self.block = max(1, min(len(data), _BLOCK_PRODUCTS // self.parameters.size, _BLOCK_BYTES // row_bytes))
+        self.blocks = _core.Blocks(data, self.block)
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
         self.parameters[...] = flat
         value, gradient = 0.0, np.zeros(flat.size)
-        rows = len(self.data)
+        rows = len(self.targets)
         for begin in range(0, rows, self.block):
             count = min(self.block, rows - begin)
             weights = None if self.weights is None else self.weights[begin : begin + count]
             weight = count if weights is None else float(weights.sum(dtype=np.float64))
-            mean = self.steps.step(
-                self.data.block(begin, count), self.targets[begin : begin + count], weights, False
-            )
-            value += mean * weight
+            targets = self.targets[begin : begin + count]
+            value += self.steps.step(self.blocks.rows(begin, count), targets, weights, False) * weight
             gradient += self.steps.gradients() * float(count)
         total = rows if self.weights is None else float(self.weights.sum(dtype=np.float64))
         decayed = np.where(self.decays, flat, 0.0)

@@ -179,7 +179,7 @@ def _place(estimator: Any, parts: list[Any], network: Network, seed: int) -> Non
 def _features(estimator: Any, x: Any, y: Any, weight: Any) -> Array:
     """A partition's rows, scaled."""
     rows = _rows(estimator, x, y, weight)
-    return np.array(Rows(rows.x, np.zeros((len(rows.x), 1)), None, None).dataset(estimator._x_scaling, estimator._dtype, 1).block(0, len(rows.x)))
+    return np.array(Rows(rows.x, np.zeros((len(rows.x), 1)), None, None).dataset(estimator._x_scaling, estimator._dtype, 1).features())
 
 
 def _taken(rows: Array, which: Array) -> Array:

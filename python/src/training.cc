@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
@@ -132,24 +133,43 @@ std::unique_ptr<Dataset> MakeSparseDataset(const std::shared_ptr<SparseRows>& ro
   return data;
 }
 
-/// Rows [begin, begin + count) as a dense array: a view, or of sparse ones a copy.
-nb::object BlockOf(Dataset& self, int64_t begin, int64_t count) {
-  if (begin < 0 || count < 0 || begin + count > self.size()) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("rows {} to {} of {}", begin, begin + count, self.size()));
-  }
-  if (self.sparse == nullptr) {
-    return NumpyView(self.features.view().Rows(begin, count).data, self.dtype(),
-                     {static_cast<size_t>(count), static_cast<size_t>(self.inputs())}, nb::find(self));
-  }
-  Matrix block(count, self.inputs(), self.dtype());
-  {
-    const nb::gil_scoped_release unlocked;
-    for (int64_t i = 0; i < count; ++i) {
-      self.sparse->Fill(begin + i, block.view().Rows(i, 1).data);
+/// The scaled inputs of a data set, which must outlive it, block by block as dense arrays.
+class Blocks {
+ public:
+  Blocks(const Dataset& data, int64_t most_rows) : data_(data) {
+    if (data.sparse != nullptr) {
+      copies_ = Matrix(std::min(most_rows, data.size()), data.inputs(), data.dtype());
+      shown_.assign(static_cast<size_t>(copies_.rows()), -1);
     }
   }
-  return NumpyOf(std::move(block));
-}
+
+  /// Rows [begin, begin + count): a view, of sparse rows good until the next call.
+  nb::object Rows(int64_t begin, int64_t count) {
+    const int64_t most = data_.sparse == nullptr ? data_.size() : copies_.rows();
+    if (begin < 0 || count < 0 || begin + count > data_.size() || count > most) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("rows {} to {} of {}, at most {}", begin, begin + count, data_.size(), most));
+    }
+    void* rows = copies_.data();
+    if (data_.sparse == nullptr) {
+      rows = static_cast<char*>(data_.features.data()) + begin * data_.inputs() * DTypeSize_bytes(data_.dtype());
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t& before = shown_[static_cast<size_t>(i)];
+        void* to = copies_.view().Rows(i, 1).data;
+        before < 0 ? data_.sparse->Fill(begin + i, to) : data_.sparse->Replace(before, begin + i, to);
+        before = begin + i;
+      }
+    }
+    return NumpyView(rows, data_.dtype(), {static_cast<size_t>(count), static_cast<size_t>(data_.inputs())},
+                     nb::find(*this));
+  }
+
+ private:
+  const Dataset& data_;
+  Matrix copies_;
+  std::vector<int64_t> shown_;  // which row a row of the copies is; -1: none yet
+};
 
 ConstMatrixView DenseRows(const Dataset& data) {
   if (data.sparse != nullptr) {
@@ -237,6 +257,10 @@ void BindTraining(nb::module_& module) {
       .def(nb::new_(&MakeSparseRows), nb::arg("values"), nb::arg("x_dtype"), nb::arg("columns"), nb::arg("starts"),
            nb::arg("cols"), nb::arg("offsets").none(), nb::arg("scales").none(), nb::arg("dtype"))
       .def("__len__", &SparseRows::rows);
+  nb::class_<Blocks>(module, "Blocks", nb::is_weak_referenceable(), "The scaled inputs of a Dataset, dense, in blocks.")
+      .def(nb::init<const Dataset&, int64_t>(), nb::arg("data"), nb::arg("most_rows"), nb::keep_alive<1, 2>())
+      .def("rows", &Blocks::Rows, nb::arg("begin"), nb::arg("count"),
+           "A view, of sparse rows good until the next call.");
   module.def("sparse_dataset", &MakeSparseDataset, nb::arg("rows"), nb::arg("targets").none(),
              nb::arg("labels").none(), nb::arg("outputs"), nb::arg("sample_weight").none(),
              "A Dataset of sparse rows, which become dense batch by batch.");
@@ -245,7 +269,12 @@ void BindTraining(nb::module_& module) {
            nb::arg("scales").none(), nb::arg("dtype"), nb::arg("targets").none(), nb::arg("labels").none(),
            nb::arg("outputs"), nb::arg("sample_weight").none())
       .def("__len__", &Dataset::size)
-      .def("block", &BlockOf, nb::arg("begin"), nb::arg("count"), "Rows of the scaled inputs, dense.")
+      .def("features",
+           [](Dataset& self) {
+             DenseRows(self);
+             return NumpyView(self.features.data(), self.dtype(),
+                              {static_cast<size_t>(self.size()), static_cast<size_t>(self.inputs())}, nb::find(self));
+           })
       .def("targets",
            [](Dataset& self) {
              return NumpyView(self.targets.data(), self.targets.dtype(),
