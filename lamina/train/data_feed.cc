@@ -36,11 +36,11 @@ int64_t HostWindow(const Dataset& dataset, int64_t batch, int64_t window_rows) {
 
 struct DataFeed::Stream {
   struct Part {
-    ConstMatrixView host;            // all rows; of sparse ones without memory
+    ConstMatrixView host;                // all rows; of sparse ones without memory
     const SparseRows* sparse = nullptr;  // null: they are dense
-    std::unique_ptr<Buffer> pinned;  // of a chunk; null: it is collected where it is used
-    std::unique_ptr<Buffer> ring;    // of two, where the backend computes
-    std::vector<int64_t> shown;      // of sparse rows: which one a place holds; -1: none yet
+    std::unique_ptr<Buffer> pinned;      // of a chunk; null: it is collected where it is used
+    std::unique_ptr<Buffer> ring;        // of two, where the backend computes
+    std::vector<int64_t> shown;          // of sparse rows: which one a place holds; -1: none yet
     int64_t RowBytes() const { return host.cols * DTypeSize_bytes(host.dtype); }
     bool Exists() const { return host.cols > 0; }
     /// Row `row` to the place of that number at `to`.
@@ -158,9 +158,9 @@ void RequireFit(const Dataset& data, const Network& network) {
   const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
   if (!inputs_fit || !targets_fit || !weights_fit) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
-                            data.size(), data.inputs(), data.targets.rows(), data.targets.cols(),
-                            network.ShapeText(), DTypeName(network.dtype())));
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}", data.size(),
+                            data.inputs(), data.targets.rows(), data.targets.cols(), network.ShapeText(),
+                            DTypeName(network.dtype())));
   }
 }
 

@@ -89,7 +89,9 @@ BatchPredictor::BatchPredictor(const Network& network, Scalings scalings, const 
                                const Backend& one_row)
     : last_(EndsPlainly(network) ? network.layers().back().activation : Activation()),
       network_(WithoutLastActivation(network)),
-      scalings_(std::move(scalings)), backend_(backend), one_row_(one_row) {
+      scalings_(std::move(scalings)),
+      backend_(backend),
+      one_row_(one_row) {
   few_ = std::make_unique<Prepared>(network_, one_row_, kFewRows);
 }
 
@@ -122,9 +124,8 @@ int64_t BatchPredictor::PredictBatch(Prepared& prepared, ConstMatrixView x, Matr
   MatrixView outputs = prepared.outputs.view();
   outputs.rows = x.rows;
   prepared.executor.Predict(inputs, outputs);
-  RunParts(x.rows * out.cols < kAnswersForTwoThreads ? 1 : threads, x.rows, [&](int64_t begin, int64_t end) {
-    Answer(outputs.Rows(begin, end - begin), out.Rows(begin, end - begin));
-  });
+  RunParts(x.rows * out.cols < kAnswersForTwoThreads ? 1 : threads, x.rows,
+           [&](int64_t begin, int64_t end) { Answer(outputs.Rows(begin, end - begin), out.Rows(begin, end - begin)); });
   return -1;
 }
 

@@ -108,9 +108,7 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
 std::shared_ptr<SparseRows> MakeSparseRows(const InArray& values, const std::string& x_dtype, const InArray& columns,
                                            const InArray& starts, int64_t cols, const nb::object& offsets,
                                            const nb::object& scales, const std::string& dtype) {
-  const auto sized = [](const InArray& array) {
-    return array.ndim() == 1 ? static_cast<int64_t>(array.shape(0)) : -1;
-  };
+  const auto sized = [](const InArray& array) { return array.ndim() == 1 ? static_cast<int64_t>(array.shape(0)) : -1; };
   const auto count = static_cast<size_t>(std::max<int64_t>(0, sized(columns)));
   CompressedRows from;
   from.dtype = ParseDType(x_dtype);
@@ -261,8 +259,8 @@ void BindTraining(nb::module_& module) {
       .def(nb::init<const Dataset&, int64_t>(), nb::arg("data"), nb::arg("most_rows"), nb::keep_alive<1, 2>())
       .def("rows", &Blocks::Rows, nb::arg("begin"), nb::arg("count"),
            "A view, of sparse rows good until the next call.");
-  module.def("sparse_dataset", &MakeSparseDataset, nb::arg("rows"), nb::arg("targets").none(),
-             nb::arg("labels").none(), nb::arg("outputs"), nb::arg("sample_weight").none(),
+  module.def("sparse_dataset", &MakeSparseDataset, nb::arg("rows"), nb::arg("targets").none(), nb::arg("labels").none(),
+             nb::arg("outputs"), nb::arg("sample_weight").none(),
              "A Dataset of sparse rows, which become dense batch by batch.");
   nb::class_<Dataset>(module, "Dataset", "Rows to train on or to be tested with: scaled copies of arrays.")
       .def(nb::new_(&MakeDataset), nb::arg("x"), nb::arg("x_dtype"), nb::arg("offsets").none(),

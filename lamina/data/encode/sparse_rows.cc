@@ -19,16 +19,18 @@ void RequireOrder(const CompressedRows& from) {
                              std::is_sorted(from.starts.begin(), from.starts.end()) &&
                              from.starts.back() == std::ssize(from.columns);
   if (!starts_ascend) {
-    throw Error(ErrorCode::kInvalidArgument, "the starts of compressed rows do not ascend from 0 to the number of values");
+    throw Error(ErrorCode::kInvalidArgument,
+                "the starts of compressed rows do not ascend from 0 to the number of values");
   }
   for (size_t i = 0; i + 1 < from.starts.size(); ++i) {
     int64_t before = -1;
     for (int64_t at = from.starts[i]; at < from.starts[i + 1]; ++at) {
       const int64_t column = from.columns[static_cast<size_t>(at)];
       if (column <= before || column >= from.cols) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("the columns of row {} of compressed rows do not ascend from 0 to {}", i, from.cols - 1),
-                    {.value = std::to_string(column), .remedy = "Call sum_duplicates() of the matrix before."});
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("the columns of row {} of compressed rows do not ascend from 0 to {}", i, from.cols - 1),
+            {.value = std::to_string(column), .remedy = "Call sum_duplicates() of the matrix before."});
       }
       before = column;
     }
@@ -64,8 +66,8 @@ void SparseRows::Scale(const CompressedRows& from, std::span<const double> offse
   DispatchDType(from.dtype, [&]<class From>(From) {
     const auto* numbers = static_cast<const From*>(from.values);
     for (size_t at = 0; at < values.size(); ++at) {
-      values[at] = Scaled<T>(static_cast<double>(AsNumber(numbers[at])), offsets, scales,
-                             static_cast<size_t>(columns_[at]));
+      values[at] =
+          Scaled<T>(static_cast<double>(AsNumber(numbers[at])), offsets, scales, static_cast<size_t>(columns_[at]));
     }
   });
   const auto wrong = std::find_if(values.begin(), values.end(), [](T value) { return !std::isfinite(value); });
