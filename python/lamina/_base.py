@@ -19,8 +19,13 @@ from ._models import Model
 from ._network import Network
 from ._predictors import BatchPredictor
 from ._sparse import canonical, is_sparse
+from ._tables import is_table
 
 _SPARSE_LIMIT_BYTES = 4 << 30
+
+
+def _may_be_text(X: Any) -> bool:
+    return getattr(getattr(X, "dtype", None), "kind", "O") in "OUST"
 
 
 class _Estimator(BaseEstimator):
@@ -84,6 +89,8 @@ class _Estimator(BaseEstimator):
     # Input.
 
     def _check_x(self, X: Any, reset: bool) -> Any:
+        if needs_encoding(X, self.missing) or not (reset or self._encoder is None):
+            X = self._with_gaps(X, reset)
         if reset:
             self._encoder = TableEncoder(X, self.missing, getattr(self, "unseen", "zero")) if needs_encoding(X, self.missing) else None
         if self._encoder is not None:
@@ -101,6 +108,15 @@ class _Estimator(BaseEstimator):
         if reset:
             self._features = x.shape[1]
         return x
+
+    def _with_gaps(self, X: Any, reset: bool) -> Any:
+        """An array checked as scikit-learn does it, but for missing values and texts; tables as they are."""
+        if is_table(X) or is_sparse(X):
+            return X
+        texts = any(isinstance(value, str) for value in np.asarray(X, dtype=object).flat) if _may_be_text(X) else False
+        return validate_data(
+            self, X, dtype=None if texts else "numeric", ensure_all_finite="allow-nan", reset=reset
+        )
 
     def _taken(self, x: Any) -> Any:
         """What comes of `validate_data`, as the estimator computes with it."""
@@ -236,4 +252,5 @@ class _Estimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags

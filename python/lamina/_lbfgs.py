@@ -13,7 +13,8 @@ from ._arrays import Array, threads_of
 from ._network import Network
 
 _BLOCK_PRODUCTS = 200_000_000  # of parameters and rows: some hundredths of a second
-_BLOCK_BYTES = 128 << 20  # of inputs
+_BLOCK_ROWS = 256  # at least: each block writes a gradient of all parameters
+_BLOCK_BYTES = 128 << 20  # of inputs, at most
 
 
 @dataclass
@@ -45,11 +46,13 @@ class _Objective:
         self.weights = None if weights is None else np.ascontiguousarray(weights, self.parameters.dtype)
         self.loss_scale, self.penalty = loss_scale, penalty
         self.value = np.nan  # of the last call
+        self.scratch = np.empty(self.parameters.size)
         self.decays = np.zeros(self.parameters.size, bool)
         for layer, (start, _, _) in enumerate(network._core.offsets()):
             self.decays[start : start + network.weights(layer).size] = True
         row_bytes = network.inputs * self.parameters.itemsize
-        self.block = max(1, min(len(data), _BLOCK_PRODUCTS // self.parameters.size, _BLOCK_BYTES // row_bytes))
+        rows = max(_BLOCK_ROWS, _BLOCK_PRODUCTS // self.parameters.size)
+        self.block = max(1, min(len(data), rows, _BLOCK_BYTES // row_bytes))
         self.blocks = _core.Blocks(data, self.block)
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
@@ -62,11 +65,15 @@ class _Objective:
             weight = count if weights is None else float(weights.sum(dtype=np.float64))
             targets = self.targets[begin : begin + count]
             value += self.steps.step(self.blocks.rows(begin, count), targets, weights, False) * weight
-            gradient += self.steps.gradients() * float(count)
+            np.multiply(self.steps.gradients(), float(count), out=self.scratch)
+            gradient += self.scratch
         total = rows if self.weights is None else float(self.weights.sum(dtype=np.float64))
-        decayed = np.where(self.decays, flat, 0.0)
+        gradient *= self.loss_scale / rows
+        decayed = np.multiply(self.decays, flat, out=self.scratch)
         self.value = self.loss_scale * value / total + 0.5 * self.penalty * float(decayed @ decayed)
-        return self.value, gradient * (self.loss_scale / rows) + self.penalty * decayed
+        decayed *= self.penalty
+        gradient += decayed
+        return self.value, gradient
 
 
 def minimise(

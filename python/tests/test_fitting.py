@@ -161,7 +161,7 @@ def test_control_c_ends_lbfgs_with_the_network_so_far():
     """The signal comes inside of an evaluation that goes over several blocks of rows."""
     code = """
 import os, signal, warnings, numpy as np, lamina, lamina._lbfgs as lbfgs
-lbfgs._BLOCK_PRODUCTS = 30_000
+lbfgs._BLOCK_PRODUCTS, lbfgs._BLOCK_ROWS = 30_000, 1
 x = np.random.default_rng(0).normal(size=(2000, 5)); y = x.sum(1) > 0
 calls = []
 step = lamina._core.Steps.step
@@ -193,6 +193,7 @@ def test_blocks_of_rows_change_nothing(iris, monkeypatch):
     options = dict(solver="lbfgs", max_iter=15, random_state=0)
     whole = lamina.MLPClassifier(8, **options).fit(*iris, sample_weight=weights)
     monkeypatch.setattr(lbfgs, "_BLOCK_PRODUCTS", 1500)
+    monkeypatch.setattr(lbfgs, "_BLOCK_ROWS", 1)
     parts = lamina.MLPClassifier(8, **options).fit(*iris, sample_weight=weights)
     np.testing.assert_allclose(parts.predict_proba(iris[0]), whole.predict_proba(iris[0]), rtol=1e-5, atol=1e-7)
 
