@@ -24,8 +24,9 @@ from ._tables import is_table
 _SPARSE_LIMIT_BYTES = 4 << 30
 
 
-def _may_be_text(X: Any) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "O") in "OUST"
+def _holds_texts(X: Any) -> bool:
+    values = np.asarray(X)
+    return values.dtype.kind in "UST" or values.dtype.kind == "O" and any(isinstance(value, str) for value in values.flat)
 
 
 class _Estimator(BaseEstimator):
@@ -113,10 +114,8 @@ class _Estimator(BaseEstimator):
         """An array checked as scikit-learn does it, but for missing values and texts; tables as they are."""
         if is_table(X) or is_sparse(X):
             return X
-        texts = any(isinstance(value, str) for value in np.asarray(X, dtype=object).flat) if _may_be_text(X) else False
-        return validate_data(
-            self, X, dtype=None if texts else "numeric", ensure_all_finite="allow-nan", reset=reset
-        )
+        dtype = None if _holds_texts(X) else "numeric"
+        return validate_data(self, X, dtype=dtype, ensure_all_finite="allow-nan", reset=reset)
 
     def _taken(self, x: Any) -> Any:
         """What comes of `validate_data`, as the estimator computes with it."""

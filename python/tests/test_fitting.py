@@ -138,6 +138,21 @@ def test_shapes_are_told_as_scikit_learn_tells_them():
         model.predict(frame[:0])
 
 
+def test_remedies_are_parameters_of_estimators():
+    pandas = pytest.importorskip("pandas")
+    frame, y = pandas.DataFrame({"t": list("abab"), "n": [1.0, 2.0, 3.0, 4.0]}), [0, 1, 0, 1]
+    model = lamina.MLPClassifier(4, max_iter=2, unseen="error").fit(frame, y)
+    with pytest.raises(ValueError, match="'zz'.*unseen='zero'"):
+        model.predict(frame.assign(t="zz"))
+    for wrong in (lambda: model.predict(frame.assign(n=np.nan)), lambda: lamina.ELMClassifier(4).fit(frame.assign(n=np.nan), y)):
+        with pytest.raises(ValueError, match=r"'n': missing value.* missing='mean', or leave the rows out\.") as caught:
+            wrong()
+        assert "drop" not in str(caught.value) and "drop" not in caught.value.remedy
+    with pytest.raises(ValueError, match="lacks 1 input column: 't'") as caught:
+        model.predict(frame[["n"]])
+    assert "by_position" not in str(caught.value)
+
+
 def test_rows_of_a_frame_of_numbers_go_the_short_way(iris, monkeypatch):
     pandas = pytest.importorskip("pandas")
     x = pandas.DataFrame(iris[0], columns=["a", "b", "c", "d"])
