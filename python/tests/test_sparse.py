@@ -50,6 +50,16 @@ def test_numbers_and_parts_of_the_rows():
     np.testing.assert_allclose(sparse.predict(x), dense.predict(x.toarray()), rtol=1e-4)
 
 
+def test_watched_rows_and_classes_that_come_later():
+    x, y = texts(300, 100)
+    options = dict(hidden_layer_sizes=(8,), max_iter=4, random_state=0)
+    sparse = lamina.MLPClassifier(**options).fit(x[:200], y[:200], eval_set=(x[200:], y[200:]))
+    dense = lamina.MLPClassifier(**options).fit(x[:200].toarray(), y[:200], eval_set=(x[200:].toarray(), y[200:]))
+    np.testing.assert_allclose(sparse.validation_loss_curve_, dense.validation_loss_curve_, rtol=1e-5)
+    parts = lamina.MLPClassifier(**options).partial_fit(x[y], y[y], classes=[False, True]).partial_fit(x, y)
+    assert parts.predict_proba(x).shape == (300, 2) and parts.n_iter_ == 2
+
+
 @pytest.mark.parametrize("make", [sp.csc_matrix, sp.coo_matrix, sp.csr_array, sp.coo_array, sp.lil_matrix])
 def test_every_kind_of_sparse_matrix_is_taken(make):
     x, y = texts(60, 40)
