@@ -26,7 +26,8 @@ _SPARSE_LIMIT_BYTES = 4 << 30
 
 def _holds_texts(X: Any) -> bool:
     values = np.asarray(X)
-    return values.dtype.kind in "UST" or values.dtype.kind == "O" and any(isinstance(value, str) for value in values.flat)
+    kind = values.dtype.kind
+    return kind in "UST" or kind == "O" and any(isinstance(value, str) for value in values.flat)
 
 
 class _Estimator(BaseEstimator):

@@ -75,7 +75,8 @@ class TableEncoder:
     def check(self, X: Any) -> list[str]:
         """The names of the columns; ValueError where a table has no rows."""
         if is_table(X) and len(next(iter(_columns(X)), ("", ()))[1]) == 0:
-            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(self.names)})) while a minimum of 1 is required.")
+            shape = (0, len(self.names))
+            raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
         return self.names
 
     def encode(self, X: Any) -> Array:

@@ -71,8 +71,8 @@ class RBFClassifier(_Distances, _Classifier):
     threads : int or None
         As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.
     callbacks : callable, list of callable or None
-        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The estimator
-        answers as it is after that epoch.
+        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The
+        estimator answers as it is after that epoch.
 
     Attributes
     ----------
@@ -228,8 +228,8 @@ class RBFRegressor(_Distances, _Regressor):
     threads : int or None
         As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.
     callbacks : callable, list of callable or None
-        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The estimator
-        answers as it is after that epoch.
+        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The
+        estimator answers as it is after that epoch.
 
     Attributes
     ----------

@@ -33,8 +33,8 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         if incremental:
             if self.class_weight == "balanced":
                 raise ValueError(
-                    'class_weight="balanced" would be of the rows of one call of partial_fit: give a dict, or weights of'
-                    ' the classes by sklearn.utils.class_weight.compute_class_weight("balanced", ...)'
+                    'class_weight="balanced" would be of the rows of one call of partial_fit: give a dict, or'
+                    ' weights of the classes by sklearn.utils.class_weight.compute_class_weight("balanced", ...)'
                 )
             if classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
                 raise ValueError(
@@ -107,8 +107,8 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Raises
         ------
         lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an ArithmeticError that
-            names epoch, step and remedy.
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
+            ArithmeticError that names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set)
 
@@ -186,8 +186,8 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         Raises
         ------
         lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an ArithmeticError that
-            names epoch, step and remedy.
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
+            ArithmeticError that names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set)
 

@@ -1,4 +1,4 @@
-"""What fitting promises beside scikit-learn's checks: classes, messages, callbacks, Ctrl-C, losses of counts, digits of probabilities."""
+"""What fitting promises beside scikit-learn's checks: classes, messages, callbacks, Ctrl-C, counts, probabilities."""
 
 import os
 import re
@@ -144,7 +144,8 @@ def test_remedies_are_parameters_of_estimators():
     model = lamina.MLPClassifier(4, max_iter=2, unseen="error").fit(frame, y)
     with pytest.raises(ValueError, match="'zz'.*unseen='zero'"):
         model.predict(frame.assign(t="zz"))
-    for wrong in (lambda: model.predict(frame.assign(n=np.nan)), lambda: lamina.ELMClassifier(4).fit(frame.assign(n=np.nan), y)):
+    gaps = frame.assign(n=np.nan)
+    for wrong in (lambda: model.predict(gaps), lambda: lamina.ELMClassifier(4).fit(gaps, y)):
         with pytest.raises(ValueError, match=r"'n': missing value.* missing='mean', or leave the rows out\.") as caught:
             wrong()
         assert "drop" not in str(caught.value) and "drop" not in caught.value.remedy
@@ -196,7 +197,8 @@ with warnings.catch_warnings(record=True) as caught:
     model.fit(x, y)
 print([str(w.message) for w in caught], model.score(x, y) > 0.8, len(calls), model.n_iter_ > 0, model.loss_ < 0.6)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "['Training interrupted by user.'] True 200 True True"
 
