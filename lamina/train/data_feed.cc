@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "lamina/base/error.h"
+#include "lamina/data/encode/sparse_rows.h"
 
 namespace lamina {
 namespace {
@@ -17,18 +18,33 @@ constexpr int64_t kChunk_bytes = 64 << 20;
 constexpr int64_t kIndex_bytes = sizeof(int64_t);
 
 int64_t RowBytes(const Dataset& dataset) {
-  const int64_t numbers = dataset.features.cols() + dataset.targets.cols() + (dataset.sample_weights.empty() ? 0 : 1);
-  return numbers * DTypeSize_bytes(dataset.features.dtype());
+  const int64_t numbers = dataset.inputs() + dataset.targets.cols() + (dataset.sample_weights.empty() ? 0 : 1);
+  return numbers * DTypeSize_bytes(dataset.dtype());
+}
+
+// Of rows in host memory that pass through in windows: how many; 0: they are there as a whole.
+int64_t HostWindow(const Dataset& dataset, int64_t batch, int64_t window_rows) {
+  if (dataset.sparse == nullptr) {
+    return window_rows > 0 && window_rows < dataset.size() ? window_rows : 0;
+  }
+  const int64_t all = (dataset.size() + batch - 1) / batch * batch;
+  const int64_t fitting = std::max(batch, kChunk_bytes / RowBytes(dataset) / batch * batch);
+  return std::min({all, fitting, window_rows > 0 ? window_rows : all});
 }
 
 }  // namespace
 
 struct DataFeed::Stream {
   struct Part {
-    ConstMatrixView host;            // all rows
-    std::unique_ptr<Buffer> pinned;  // of a chunk; null: it is collected where it is used
-    std::unique_ptr<Buffer> ring;    // of two, where the backend computes
+    ConstMatrixView host;                // all rows; of sparse ones without memory
+    const SparseRows* sparse = nullptr;  // null: they are dense
+    std::unique_ptr<Buffer> pinned;      // of a chunk; null: it is collected where it is used
+    std::unique_ptr<Buffer> ring;        // of two, where the backend computes
+    std::vector<int64_t> shown;          // of sparse rows: which one a place holds; -1: none yet
     int64_t RowBytes() const { return host.cols * DTypeSize_bytes(host.dtype); }
+    bool Exists() const { return host.cols > 0; }
+    /// Row `row` to the place of that number at `to`.
+    void Take(int64_t row, int64_t place, void* to);
   };
 
   Stream(const Dataset& dataset, const Backend& backend, int64_t chunk_samples);
@@ -65,15 +81,27 @@ DataFeed::Stream::Stream(const Dataset& data, const Backend& backend, int64_t ch
       chunk_samples(chunk),
       weights(WeightColumnOf(data)),
       copies(space == Space::kHost ? nullptr : backend.MakeCopyStreams()) {
-  parts[0].host = dataset.features.view();
+  parts[0].host = {dataset.features.data(), rows, dataset.inputs(), dataset.inputs(), dataset.dtype(), Space::kHost};
+  parts[0].sparse = dataset.sparse.get();
   parts[1].host = dataset.targets.view();
   parts[2].host = weights.view();
   for (Part& part : parts) {
-    if (!part.host.empty()) {
+    if (part.Exists()) {
       part.pinned = copies == nullptr ? nullptr : copies->AllocatePinned(chunk * part.RowBytes());
       part.ring = backend.Allocate(2 * chunk * part.RowBytes());
+      part.shown.assign(static_cast<size_t>(part.sparse == nullptr ? 0 : 2 * chunk), -1);
     }
   }
+}
+
+void DataFeed::Stream::Part::Take(int64_t row, int64_t place, void* to) {
+  if (sparse == nullptr) {
+    std::memcpy(to, host.Rows(row, 1).data, static_cast<size_t>(RowBytes()));
+    return;
+  }
+  int64_t& before = shown[static_cast<size_t>(place)];
+  before < 0 ? sparse->Fill(row, to) : sparse->Replace(before, row, to);
+  before = row;
 }
 
 void DataFeed::Stream::Prefetch(int64_t begin, int64_t count) const {
@@ -102,15 +130,16 @@ void DataFeed::Stream::Collect(int64_t chunk) {
   if (!dataset.files.empty()) {
     Prefetch(begin, count);
   }
-  for (const Part& part : parts) {
-    if (part.host.empty()) {
+  for (Part& part : parts) {
+    if (!part.Exists()) {
       continue;
     }
     const int64_t row_bytes = part.RowBytes();
-    auto* place = static_cast<std::byte*>(part.ring->data()) + chunk % 2 * chunk_samples * row_bytes;
+    const int64_t first = chunk % 2 * chunk_samples;
+    auto* place = static_cast<std::byte*>(part.ring->data()) + first * row_bytes;
     auto* collected = part.pinned != nullptr ? static_cast<std::byte*>(part.pinned->data()) : place;
     for (int64_t i = 0; i < count; ++i) {
-      std::memcpy(collected + i * row_bytes, part.host.Rows(RowOf(begin + i), 1).data, static_cast<size_t>(row_bytes));
+      part.Take(RowOf(begin + i), part.pinned != nullptr ? i : first + i, collected + i * row_bytes);
     }
     if (copies != nullptr) {
       last_upload = copies->StartUpload(place, collected, count * row_bytes);
@@ -123,28 +152,29 @@ void DataFeed::Stream::Collect(int64_t chunk) {
 }
 
 void RequireFit(const Dataset& data, const Network& network) {
-  const auto fits = [&](const Matrix& matrix, int64_t cols) {
-    return matrix.rows() == data.size() && matrix.cols() == cols && matrix.dtype() == network.dtype();
-  };
+  const bool inputs_fit = data.inputs() == network.inputs() && data.dtype() == network.dtype();
+  const bool targets_fit = data.targets.rows() == data.size() && data.targets.cols() == network.outputs() &&
+                           data.targets.dtype() == network.dtype();
   const bool weights_fit = data.sample_weights.empty() || std::ssize(data.sample_weights) == data.size();
-  if (!fits(data.features, network.inputs()) || !fits(data.targets, network.outputs()) || !weights_fit) {
+  if (!inputs_fit || !targets_fit || !weights_fit) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}",
-                            data.features.rows(), data.features.cols(), data.targets.rows(), data.targets.cols(),
-                            network.ShapeText(), DTypeName(network.dtype())));
+                fmt::format("data of {} x {} inputs and {} x {} targets do not fit the network {} in {}", data.size(),
+                            data.inputs(), data.targets.rows(), data.targets.cols(), network.ShapeText(),
+                            DTypeName(network.dtype())));
   }
 }
 
 DataFeed::DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch, int64_t window_rows)
     : dataset_(dataset), backend_(backend) {
-  const bool windows = window_rows > 0 && window_rows < rows();
-  if (backend.space() == Space::kHost && windows) {
-    stream_ = std::make_unique<Stream>(dataset, backend, window_rows);
+  if (const int64_t window = HostWindow(dataset, batch, window_rows); backend.space() == Space::kHost && window > 0) {
+    stream_ = std::make_unique<Stream>(dataset, backend, window);
     return;
   }
+  const bool windows = window_rows > 0 && window_rows < rows();
   const int64_t row_bytes = RowBytes(dataset);
   const auto allowed_bytes = static_cast<int64_t>(kShareOfFreeMemory * static_cast<double>(backend.FreeMemory_bytes()));
-  if (backend.space() == Space::kHost || rows() * (row_bytes + kIndex_bytes) <= allowed_bytes) {
+  const bool fits = dataset.sparse == nullptr && rows() * (row_bytes + kIndex_bytes) <= allowed_bytes;
+  if (backend.space() == Space::kHost || fits) {
     resident_ = std::make_unique<ResidentDataset>(dataset, backend);
     if (windows) {
       dataset.Release();

@@ -25,7 +25,7 @@ class DataFeed {
   static constexpr double kShareOfFreeMemory = 0.6;
 
   /// The data set and the backend must outlive it. Throws Error(kResource) where not even two batches fit.
-  /// `window_rows`: whole batches; 0: all rows.
+  /// `window_rows`: whole batches; 0: all rows. Sparse rows become dense in windows.
   DataFeed(const Dataset& dataset, const Backend& backend, int64_t batch, int64_t window_rows = 0);
   ~DataFeed();
 

@@ -9,7 +9,7 @@ Matrix WeightColumnOf(const Dataset& dataset) {
   if (dataset.sample_weights.empty()) {
     return {};
   }
-  Matrix column(dataset.size(), 1, dataset.features.dtype());
+  Matrix column(dataset.size(), 1, dataset.dtype());
   DispatchFloat(column.dtype(), [&]<class T>(T) {
     std::transform(dataset.sample_weights.begin(), dataset.sample_weights.end(), column.Row<T>(0),
                    [](double weight) { return static_cast<T>(weight); });

@@ -21,9 +21,14 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kEvaluationBatch = 512;
 constexpr double kProgressInterval_seconds = 0.1;
 constexpr double kChunk_seconds = 0.02;  // of steps that run without a look at progress
+
+// Sparse rows are made dense for it: no more at once than for a step.
+int64_t EvaluationRows(const Dataset* validation) {
+  constexpr int64_t kMost = 512;
+  return validation == nullptr || validation->sparse != nullptr ? 0 : std::min(kMost, validation->size());
+}
 
 ShardOptions ShardingOf(const TrainOptions& options) {
   return {options.shards, options.gradients_as_bf16 ? SentAs::kBFloat16 : SentAs::kItself, options.sync_steps,
@@ -44,8 +49,7 @@ struct Trainer::Run_ {
         steps(rows.steps()),
         keeps_best(options.KeepsBest(validation_set != nullptr)),
         step_rows(options.shards > 0 ? ShardedSteps::SamplesOfShard(batch, options.shards) : batch),
-        evaluation_batch(
-            std::max(step_rows, validation_set == nullptr ? 0 : std::min(kEvaluationBatch, validation_set->size()))),
+        evaluation_batch(std::max(step_rows, EvaluationRows(validation_set))),
         executor(trainer.network_, trainer.backend_, PlanFor()),
         sharded(options.shards == 0
                     ? nullptr
@@ -424,6 +428,9 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
     EpochRecord record = run.TrainRecord();
     run.Validate(record);
     run.FinishEpoch(record);
+    if (callbacks.answers) {
+      callbacks.answers(run.executor.FoldedParameters());
+    }
     if (callbacks.epoch_done) {
       callbacks.epoch_done(record);
     }

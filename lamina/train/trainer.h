@@ -27,6 +27,7 @@ struct TrainCallbacks {
   std::function<bool()> stop_requested;  // asked after every step; true ends with "interrupted"; may wait: such time is
                                          // not counted (RunControl pauses a run so)
   std::function<void(TrainState&&)> checkpoint;  // every checkpoint_epochs and when stopped
+  std::function<void(AlignedBuffer&&)> answers;  // before epoch_done: the network's parameters after that epoch
 };
 
 class Trainer {

@@ -18,8 +18,16 @@ from ._fitting import Rows, Scaling, input_scaling
 from ._models import Model
 from ._network import Network
 from ._predictors import BatchPredictor
+from ._sparse import canonical, is_sparse
+from ._tables import is_table
 
 _SPARSE_LIMIT_BYTES = 4 << 30
+
+
+def _holds_texts(X: Any) -> bool:
+    values = np.asarray(X)
+    kind = values.dtype.kind
+    return kind in "UST" or kind == "O" and any(isinstance(value, str) for value in values.flat)
 
 
 class _Estimator(BaseEstimator):
@@ -27,6 +35,8 @@ class _Estimator(BaseEstimator):
 
     _network: Network
     _auto_scale = "standardize"  # what scale="auto" is for numbers beyond [-1, 1]
+    _answers_in_double = False  # of a network of float32, too
+    _takes_sparse = False  # without making all of it dense
 
     _parameter_constraints: dict[str, list[Any]] = {
         "scale": [StrOptions({"auto", "standardize", "none"})],
@@ -71,11 +81,18 @@ class _Estimator(BaseEstimator):
             output_scaling=self._y_scaling,
             backend="cpu" if self.device == "auto" else str(self.device),
             threads=self.threads,
+            dtype="f64" if self._answers_in_double else None,
         )
+
+    def _forget_answers(self) -> None:
+        """Those of the network as it was before an epoch."""
+        self.__dict__.pop("_predictor", None)
 
     # Input.
 
-    def _check_x(self, X: Any, reset: bool) -> Array:
+    def _check_x(self, X: Any, reset: bool) -> Any:
+        if needs_encoding(X, self.missing) or not (reset or self._encoder is None):
+            X = self._with_gaps(X, reset)
         if reset:
             self._encoder = TableEncoder(X, self.missing, getattr(self, "unseen", "zero")) if needs_encoding(X, self.missing) else None
         if self._encoder is not None:
@@ -89,15 +106,24 @@ class _Estimator(BaseEstimator):
             x = validate_data(
                 self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, order=None
             )
-            x = self._dense(x)
+            x = self._taken(x)
         if reset:
             self._features = x.shape[1]
         return x
 
-    @staticmethod
-    def _dense(x: Any) -> Array:
-        if not hasattr(x, "toarray"):
+    def _with_gaps(self, X: Any, reset: bool) -> Any:
+        """An array checked as scikit-learn does it, but for missing values and texts; tables as they are."""
+        if is_table(X) or is_sparse(X):
+            return X
+        dtype = None if _holds_texts(X) else "numeric"
+        return validate_data(self, X, dtype=dtype, ensure_all_finite="allow-nan", reset=reset)
+
+    def _taken(self, x: Any) -> Any:
+        """What comes of `validate_data`, as the estimator computes with it."""
+        if not is_sparse(x):
             return np.asarray(x)
+        if self._takes_sparse:
+            return canonical(x)
         size = x.shape[0] * x.shape[1] * x.dtype.itemsize
         if size > _SPARSE_LIMIT_BYTES:
             raise ValueError(
@@ -106,7 +132,7 @@ class _Estimator(BaseEstimator):
             )
         return np.asarray(x.toarray())
 
-    def _check_x_y(self, X: Any, y: Any, first: bool) -> tuple[Array, Array]:
+    def _check_x_y(self, X: Any, y: Any, first: bool) -> tuple[Any, Array]:
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
@@ -115,7 +141,7 @@ class _Estimator(BaseEstimator):
             x, y = validate_data(
                 self, X, y, accept_sparse="csr", multi_output=True, dtype=[np.float64, np.float32], reset=False
             )
-            return self._dense(x), y
+            return self._taken(x), y
         if needs_encoding(X, self.missing) or not first:
             x = self._check_x(X, reset=first)
             y = np.asarray(y)
@@ -126,11 +152,11 @@ class _Estimator(BaseEstimator):
         x, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, dtype=[np.float64, np.float32], reset=True
         )
-        x = self._dense(x)
+        x = self._taken(x)
         self._features = x.shape[1]
         return x, y
 
-    def _weights_of(self, y: Array, sample_weight: Any, x: Array) -> tuple[Array | None, float]:
+    def _weights_of(self, y: Array, sample_weight: Any, x: Any) -> tuple[Array | None, float]:
         """Weights of rows and classes multiplied, or None; and the sum of those given for rows."""
         class_weight = getattr(self, "class_weight", None)
         if sample_weight is None and class_weight is None:
@@ -155,22 +181,33 @@ class _Estimator(BaseEstimator):
     # Answers.
 
     def _outputs_of(self, X: Any) -> Array:
-        # An array as fit() saw it needs no more than the look at its shape and the library's own at its numbers.
-        if (
-            type(X) is np.ndarray
-            and "_predictor" in self.__dict__
-            and self._encoder is None
-            and X.ndim == 2
-            and X.dtype.kind == "f"
-            and X.dtype.isnative
-            and X.dtype.itemsize <= 8
-            and X.shape[1] == self.n_features_in_
-            and X.shape[0] > 0
-            and "feature_names_in_" not in self.__dict__
-        ):
-            return self._predictor.of_matrix(*as_matrix(X, "X"))
+        # Numbers as fit() saw them need no more than the look at their shape and the library's own at the numbers.
+        if "_predictor" in self.__dict__ and self._encoder is None:
+            x = self._plain(X)
+            if (
+                type(x) is np.ndarray
+                and x.ndim == 2
+                and x.dtype.kind == "f"
+                and x.dtype.isnative
+                and x.dtype.itemsize <= 8
+                and x.shape[1] == self.n_features_in_
+                and x.shape[0] > 0
+            ):
+                return self._predictor.of_matrix(*as_matrix(x, "X"))
         check_is_fitted(self)
+        if "_network" in self.__dict__ and "_predictor" not in self.__dict__:  # asked by a callback
+            self._prepare_answers()
         return self._predictor(self._check_x(X, reset=False))
+
+    def _plain(self, X: Any) -> Any:
+        """X, or the numbers of a frame with the columns that were fitted; None where names must be looked at."""
+        names = self.__dict__.get("feature_names_in_")
+        if names is None:
+            return X
+        if type(X) is np.ndarray or not hasattr(X, "to_numpy"):
+            return None
+        columns = list(getattr(X, "columns", ()))
+        return X.to_numpy() if columns == names.tolist() else None
 
     # The parameters in scikit-learn's form.
 
@@ -215,4 +252,5 @@ class _Estimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags

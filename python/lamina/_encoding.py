@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from contextlib import contextmanager
+from typing import Any, Iterator
 
 import numpy as np
 
 from . import _core
 from ._arrays import Array
+from ._errors import Error
 from ._models import Model
+from ._sparse import is_sparse
 from ._tables import _columns, _values, column_names, is_table, is_text, make_table, refuse_doubles
 
 _TARGET = "target"
@@ -18,8 +22,8 @@ _TARGET = "target"
 def needs_encoding(X: Any, missing: str) -> bool:
     """Whether X has columns of text or dates, or may miss values."""
     if missing != "error":
-        return not hasattr(X, "nnz")
-    if not is_table(X) or hasattr(X, "nnz"):
+        return not is_sparse(X)
+    if not is_table(X) or is_sparse(X):
         return False
     refuse_doubles(X, "X")
     return any(is_text(values) or values.dtype.kind in "Mm" for values in (_values(column) for _, column in _columns(X)))
@@ -32,6 +36,30 @@ def _unused_name(names: list[str]) -> str:
     return name
 
 
+# Remedies that estimators do not have, and what is left of them.
+_NOT_HERE = (
+    (re.compile(r"leave the rows out with missing='drop'"), "leave the rows out"),
+    (re.compile(r" ?by_position=True takes [^.]*\."), ""),
+)
+
+
+@contextmanager
+def _in_estimators_words() -> Iterator[None]:
+    """Errors of the library with the remedies that estimators have."""
+
+    def said(text: str) -> str:
+        for other, here in _NOT_HERE:
+            text = other.sub(here, text)
+        return text
+
+    try:
+        yield
+    except Error as error:
+        error.args = (said(str(error)),)
+        error.remedy = said(error.remedy)
+        raise
+
+
 class TableEncoder:
     """Tables as rows of numbers: texts one-hot, numbers standardized, gaps filled, as the program does it."""
 
@@ -41,19 +69,20 @@ class TableEncoder:
         rows = len(next(iter(_columns(X)))[1]) if self.by_name else len(X)
         target = _unused_name(self.names)
         table = make_table(X, "X", {target: np.arange(rows, dtype=np.float64)})
-        self._core = _core.Encoder(table, target, missing, unseen)
+        with _in_estimators_words():
+            self._core = _core.Encoder(table, target, missing, unseen)
 
     def check(self, X: Any) -> list[str]:
-        """The names of the columns; ValueError where X is an array of another width."""
-        if not is_table(X) and np.ndim(X) == 2 and np.shape(X)[1] != len(self.names):
-            raise ValueError(
-                f"X has {np.shape(X)[1]} features, but the estimator is expecting {len(self.names)} features as input"
-            )
+        """The names of the columns; ValueError where a table has no rows."""
+        if is_table(X) and len(next(iter(_columns(X)), ("", ()))[1]) == 0:
+            shape = (0, len(self.names))
+            raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
         return self.names
 
     def encode(self, X: Any) -> Array:
         """(rows, numbers) in float64; errors name row and column."""
-        encoded: Array = self._core.encode(make_table(X, "X"))
+        with _in_estimators_words():
+            encoded: Array = self._core.encode(make_table(X, "X"))
         return encoded
 
     @property

@@ -1,8 +1,7 @@
-"""What fitting an estimator is made of: scaling, the loop over epochs with scikit-learn's rules, L-BFGS."""
+"""What fitting an estimator is made of: scaling, the loop over epochs with scikit-learn's rules."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -11,10 +10,9 @@ import numpy as np
 from . import _core
 from ._arrays import Array, as_matrix, dtype_of, threads_of
 from ._network import Network
+from ._sparse import Scaling, compressed, is_sparse, scaling_of
 
 STOP, BEST = 1, 2  # what an epoch's callback answers to the library
-
-Scaling = tuple[Array, Array]  # offsets and scales, a number for every column
 
 
 @dataclass
@@ -85,8 +83,10 @@ def stays_as_it_is(how: str, least: float, greatest: float) -> bool:
     return how == "none" or (how == "auto" and -1 <= least and greatest <= 1)
 
 
-def input_scaling(x: Array, weights: Array | None, how: str, auto: str = "standardize") -> Scaling | None:
-    """None where the numbers stay as they are; `auto` is what "auto" is elsewhere."""
+def input_scaling(x: Any, weights: Array | None, how: str, auto: str = "standardize") -> Scaling | None:
+    """None where the numbers stay as they are; `auto` is what "auto" is elsewhere. Zeros of sparse x stay zeros."""
+    if is_sparse(x):
+        return scaling_of(x, how)
     if x.size and stays_as_it_is(how, x.min(), x.max()):
         return None
     kind = auto if how == "auto" else how
@@ -97,7 +97,7 @@ def input_scaling(x: Array, weights: Array | None, how: str, auto: str = "standa
 class Rows:
     """Rows to train on or to be watched, checked and encoded."""
 
-    x: Array
+    x: Any  # an array, or sparse: compressed rows as `_sparse.canonical` gives them
     targets: Array | None  # (rows, outputs), or
     labels: Array | None  # a class a row
     weights: Array | None
@@ -112,10 +112,12 @@ class Rows:
 
     def dataset(self, scaling: Scaling | None, dtype: str, outputs: int) -> _core.Dataset:
         """Scaled copies for the library."""
-        x, x_dtype = as_matrix(self.x, "X")
         targets = None if self.targets is None else np.ascontiguousarray(self.targets, dtype_of(dtype))
         labels = None if self.labels is None else np.ascontiguousarray(self.labels, np.int32)
         weights = None if self.weights is None else np.ascontiguousarray(self.weights, np.float64)
+        if is_sparse(self.x):
+            return _core.sparse_dataset(compressed(self.x, scaling, dtype), targets, labels, outputs, weights)
+        x, x_dtype = as_matrix(self.x, "X")
         offsets, scales = scaling or (None, None)
         return _core.Dataset(x, x_dtype, offsets, scales, dtype, targets, labels, outputs, weights)
 
@@ -133,6 +135,7 @@ class Watch:
     loss_scale: float = 1.0
     verbose: bool = False
     callbacks: tuple[Callable[[dict[str, Any]], Any], ...] = ()
+    epoch_done: Callable[[], None] | None = None  # before the callbacks
     loss_curve: list[float] = field(default_factory=list)
     validation_losses: list[float] = field(default_factory=list)
     validation_scores: list[float] = field(default_factory=list)
@@ -164,6 +167,8 @@ class Watch:
             improved = loss <= self.best_loss - self.tol
             self.best_loss = min(self.best_loss, loss)
         self.without_improvement = 0 if improved else self.without_improvement + 1
+        if self.epoch_done is not None:
+            self.epoch_done()
         told = [callback(self._record(record, loss)) for callback in self.callbacks]
         self.told_to_stop = any(isinstance(said, (bool, np.bool_)) and bool(said) for said in told)
         self.stuck = self.without_improvement > self.patience
@@ -232,61 +237,3 @@ class Optimizer:
                 watch.without_improvement = 0
                 watch.stuck = False
         return True
-
-
-def minimise(
-    network: Network,
-    data: _core.Dataset,
-    weights: Array | None,
-    *,
-    loss: str,
-    loss_scale: float,
-    penalty: float,
-    max_iter: int,
-    max_fun: int,
-    tol: float,
-    threads: int | None,
-) -> tuple[float, int, bool]:
-    """Full-batch training by SciPy's L-BFGS: the loss, the iterations, and whether it converged.
-
-    ``penalty`` is the factor of half the sum of the squares of all weights.
-    """
-    from scipy.optimize import minimize
-
-    steps = _core.Steps(network._core, loss, {}, "cpu", threads_of(threads))
-    x, y = data.features(), data.targets()
-    parameters = network._core.parameters()
-    decays = np.zeros(parameters.size, bool)
-    for layer, (start, _, _) in enumerate(network._core.offsets()):
-        decays[start : start + network.weights(layer).size] = True
-    sample_weight = None if weights is None else np.ascontiguousarray(weights, parameters.dtype)
-
-    def objective(flat: Array) -> tuple[float, Array]:
-        parameters[...] = flat
-        value = loss_scale * steps.step(x, y, sample_weight, False)
-        gradient = loss_scale * steps.gradients().astype(np.float64)
-        decayed = np.where(decays, flat, 0.0)
-        return value + 0.5 * penalty * float(decayed @ decayed), gradient + penalty * decayed
-
-    found = minimize(
-        objective,
-        parameters.astype(np.float64),
-        method="L-BFGS-B",
-        jac=True,
-        options={"maxfun": max_fun, "maxiter": max_iter, "gtol": tol},
-    )
-    parameters[...] = found.x
-    if not np.isfinite(found.x).all():
-        raise ValueError("Solver produced non-finite parameter weights: scale the inputs.")
-    return float(found.fun), int(found.nit), bool(found.success)
-
-
-def warn_not_converged(max_iter: int, what: str) -> None:
-    """scikit-learn's warning."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    warnings.warn(
-        f"{what}: Maximum iterations ({max_iter}) reached and the optimization hasn't converged yet.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

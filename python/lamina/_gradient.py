@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from . import _core
 from ._arrays import Array
 from ._base import _Estimator
-from ._fitting import Optimizer, Rows, Watch, minimise, warn_not_converged
+from ._fitting import Optimizer, Rows, Watch
+from ._lbfgs import minimise, warn_not_converged
 from ._network import Network
 
 try:  # scikit-learn 1.9
@@ -27,6 +28,9 @@ except ImportError:
     def with_callbacks(method: Any) -> Any:
         """As it is."""
         return method
+
+
+_INTERRUPTED = "Training interrupted by user."
 
 
 class _NetworkEstimator(CallbackSupportMixin, _Estimator):
@@ -68,6 +72,9 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
     def _place(self, network: Network, data: _core.Dataset, seed: int) -> None:
         """What first weights depend on data."""
 
+    def _require_classes(self, y: Any, classes: Any, incremental: bool) -> None:
+        """ValueError where a later call is about other classes than the first one."""
+
     # Fitting.
 
     def _fit(
@@ -83,6 +90,8 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         self._refuse_unwatched(eval_set)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True")
+        if not first:
+            self._require_classes(y, classes, incremental)
         rows, outputs, total = self._checked_rows(X, y, sample_weight, first, classes)
         if rows.weights is not None:
             rows.weights = rows.weights * (len(rows.weights) / rows.weights.sum())
@@ -148,7 +157,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
     ) -> None:
         loss_scale = 0.5 if loss == "mse" else 1.0
         if self.solver == "lbfgs":
-            self.loss_, self.n_iter_, converged = minimise(
+            found = minimise(
                 self._network,
                 train,
                 rows.weights,
@@ -160,9 +169,12 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
                 tol=self.tol,
                 threads=self.threads,
             )
-            self.best_loss_ = self.loss_
-            if not converged:
-                warn_not_converged(self.max_iter, "lbfgs")
+            self.loss_ = self.best_loss_ = found.loss
+            self.n_iter_ = found.iterations
+            if found.interrupted:
+                warnings.warn(_INTERRUPTED, stacklevel=4)
+            elif found.why_not:
+                warn_not_converged("lbfgs", found.why_not)
             return
         batch = min(200 if self.batch_size == "auto" else int(self.batch_size), len(train))
         if self._optimizer is None or not incremental:
@@ -177,12 +189,14 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
             loss_scale=loss_scale,
             verbose=bool(self.verbose),
             callbacks=self._callbacks_given(),
+            epoch_done=self._forget_answers,
         )
         context = None if incremental else self._callback_context()
         if context is not None:
             watch.callbacks = (*watch.callbacks, self._epochs_told_to(context))
         if incremental:
             watch.max_iter, watch.callbacks = watch.epochs + 1, self._callbacks_given()
+            watch.epoch_done = self._forget_answers
             watch.told_to_stop = watch.stuck = False  # this call is one epoch whatever the last one was told
         done = self._optimizer.run(
             self._network,
@@ -203,13 +217,13 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
         if not done:
-            warnings.warn("Training interrupted by user.", stacklevel=4)
+            warnings.warn(_INTERRUPTED, stacklevel=4)
         elif not incremental and watch.epochs == self.max_iter and not watch.stuck and not watch.told_to_stop:
-            warn_not_converged(self.max_iter, "Stochastic Optimizer")
+            warn_not_converged("Stochastic Optimizer", f"Maximum iterations ({self.max_iter}) reached")
 
     def _keep(self, watch: Watch, rows: int, incremental: bool) -> None:
         watch.callbacks = ()  # what was given stays a parameter, not a result
-        watch.score = None
+        watch.score = watch.epoch_done = None
         self._watch_kept = watch if incremental else None
         self.n_iter_ = watch.epochs
         self.t_ += rows * (1 if incremental else watch.epochs)
@@ -268,8 +282,9 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
 
     def _split(self, rows: Rows, random: np.random.RandomState) -> tuple[Rows, Rows]:
         numbers = np.arange(rows.x.shape[0])
+        classes = None if rows.labels is None else self.classes_[rows.labels]
         train, held = train_test_split(
-            numbers, random_state=random, test_size=self.validation_fraction, stratify=rows.labels
+            numbers, random_state=random, test_size=self.validation_fraction, stratify=classes
         )
         if len(held) < 2:
             raise ValueError(

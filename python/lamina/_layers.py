@@ -22,6 +22,8 @@ _METRICS = {"manhattan": "l1", "euclidean": "l2", "sqeuclidean": "l2sq"}
 class _Perceptron(_NetworkEstimator):
     """Hidden layers of products."""
 
+    _takes_sparse = True
+
     _parameter_constraints: dict[str, list[Any]] = {
         **_NetworkEstimator._parameter_constraints,
         "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],

@@ -54,10 +54,11 @@ class MLPClassifier(_Perceptron, _Classifier):
     max_fun : int
         Calls of the loss by "lbfgs" at most.
     class_weight : dict, "balanced" or None
-        Weight of every class, multiplied with the sample weights.
+        Weight of every class, multiplied with the sample weights. ``partial_fit`` refuses "balanced".
     scale : {"auto", "standardize", "none"}
         What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in [-1, 1] and
-        standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
+        standardizes others; columns of a sparse X it divides by their largest size, and zeros stay zeros. ``coefs_``
+        and ``intercepts_`` are always those for raw numbers.
     missing : {"error", "mean"}
         What a missing value in X is: refused, or the mean of its column (the most frequent text).
     unseen : {"zero", "error"}
@@ -69,7 +70,8 @@ class MLPClassifier(_Perceptron, _Classifier):
     threads : int or None
         As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.
     callbacks : callable, list of callable or None
-        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training.
+        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The
+        estimator answers as it is after that epoch.
 
     Attributes
     ----------
@@ -161,7 +163,9 @@ class MLPRegressor(_Perceptron, _Regressor):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "huber"}
+    loss : {"squared_error", "absolute_error", "huber", "poisson", "gamma"}
+        "poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their mean, and targets
+        are divided by their mean inside.
     hidden_layer_sizes : int or sequence of int
     activation : {"relu", "logistic", "tanh", "identity", ...}
         Any of ``lamina.activations()``, too.
@@ -199,7 +203,8 @@ class MLPRegressor(_Perceptron, _Regressor):
         Calls of the loss by "lbfgs" at most.
     scale : {"auto", "standardize", "none"}
         What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in [-1, 1] and
-        standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
+        standardizes others; columns of a sparse X it divides by their largest size, and zeros stay zeros. ``coefs_``
+        and ``intercepts_`` are always those for raw numbers.
     missing : {"error", "mean"}
         What a missing value in X is: refused, or the mean of its column (the most frequent text).
     unseen : {"zero", "error"}
@@ -211,7 +216,8 @@ class MLPRegressor(_Perceptron, _Regressor):
     threads : int or None
         As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.
     callbacks : callable, list of callable or None
-        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training.
+        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The
+        estimator answers as it is after that epoch.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, as_matrix, dtype_of, threads_of
+from ._sparse import canonical, compressed, is_sparse
 
 if TYPE_CHECKING:
     from ._network import Network
@@ -58,6 +59,9 @@ class BatchPredictor:
         A number x becomes (x - offset) / scale before the network, an output y becomes y * scale + offset.
     backend : str
     threads : int, optional
+    dtype : {"f32", "f64"}, optional
+        Of the answers; the network's where it is left out, and "f64" where outputs are scaled. The last activation is
+        computed in float64.
     """
 
     def __init__(
@@ -68,37 +72,47 @@ class BatchPredictor:
         output_scaling: tuple[Array, Array] | None = None,
         backend: str = "cpu",
         threads: int | None = None,
+        dtype: str | None = None,
     ) -> None:
-        self.__setstate__((network, input_scaling, output_scaling, backend, threads))
+        self.__setstate__((network, input_scaling, output_scaling, backend, threads, dtype))
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self._made_of
 
     def __setstate__(self, made_of: tuple[Any, ...]) -> None:
         self._made_of = made_of
-        network, input_scaling, output_scaling, backend, threads = made_of
+        network, input_scaling, output_scaling, backend, threads, dtype = made_of
         self.inputs: int = network.inputs
         self.outputs: int = network.outputs
-        self._out_dtype: str = "f64" if output_scaling is not None else network.dtype
+        self._out_dtype: str = dtype or ("f64" if output_scaling is not None else network.dtype)
         self._out_type = dtype_of(self._out_dtype)
-        self._call = _core.BatchPredictor(
+        core = _core.BatchPredictor(
             network._core,
             *(input_scaling or (None, None)),
             *(output_scaling or (None, None)),
             backend,
             threads_of(threads),
-        ).__call__
+        )
+        self._call, self._sparse = core.__call__, core.sparse
 
     def __call__(self, x: Any) -> Array:
-        """The outputs for the rows of x: (rows, outputs).
+        """The outputs for the rows of x, an array or a sparse matrix: (rows, outputs).
 
         Raises
         ------
         ValueError
             Where x has another number of columns, or a number that is not finite.
         """
+        if is_sparse(x):
+            return self._of_sparse(canonical(x))
         array, dtype = as_matrix(x, "x")
         return self.of_matrix(array, dtype)
+
+    def _of_sparse(self, x: Any) -> Array:
+        network, input_scaling = self._made_of[:2]
+        out = np.empty((x.shape[0], self.outputs), self._out_type)
+        self._sparse(compressed(x, input_scaling, network.dtype), out, self._out_dtype)
+        return out
 
     def of_matrix(self, array: Array, dtype: str) -> Array:
         """The same for an array as `as_matrix` gives it."""

@@ -56,7 +56,7 @@ class RBFClassifier(_Distances, _Classifier):
     max_fun : int
         Calls of the loss by "lbfgs" at most.
     class_weight : dict, "balanced" or None
-        Weight of every class, multiplied with the sample weights.
+        Weight of every class, multiplied with the sample weights. ``partial_fit`` refuses "balanced".
     scale : {"auto", "standardize", "none"}
         What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in [-1, 1] and
         standardizes others. ``coefs_`` and ``intercepts_`` are always those for raw numbers.
@@ -71,7 +71,8 @@ class RBFClassifier(_Distances, _Classifier):
     threads : int or None
         As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.
     callbacks : callable, list of callable or None
-        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training.
+        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The
+        estimator answers as it is after that epoch.
 
     Attributes
     ----------
@@ -178,7 +179,9 @@ class RBFRegressor(_Distances, _Regressor):
         Where all radii start, in scaled units; "auto" is the mean distance of rows divided by 2.5066.
     train_radius : bool
         Whether every neuron has a radius of its own that is trained.
-    loss : {"squared_error", "absolute_error", "huber"}
+    loss : {"squared_error", "absolute_error", "huber", "poisson", "gamma"}
+        "poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their mean, and targets
+        are divided by their mean inside.
     solver : {"adam", "sgd", "lbfgs", "adamw", "nesterov", "rmsprop", "lion"}
         "lbfgs" (SciPy's) takes all rows at once, in float64 unless ``precision`` says otherwise.
     alpha : float
@@ -225,7 +228,8 @@ class RBFRegressor(_Distances, _Regressor):
     threads : int or None
         As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.
     callbacks : callable, list of callable or None
-        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training.
+        Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The
+        estimator answers as it is after that epoch.
 
     Attributes
     ----------

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
 
+from . import _core
 from ._arrays import Array
+from ._fitting import Rows, Scaling
 from ._gradient import _NetworkEstimator, with_callbacks
 from ._targets import _ClassTargets, _NumberTargets
 
 # scikit-learn's names of what the library calls otherwise.
-_LOSSES = {"squared_error": "mse", "absolute_error": "mae", "huber": "huber"}
+_LOSSES = {"squared_error": "mse", "absolute_error": "mae", "huber": "huber", "poisson": "poisson", "gamma": "gamma"}
 
 
 def _takes_minibatches(estimator: Any) -> bool:
@@ -23,6 +26,28 @@ def _takes_minibatches(estimator: Any) -> bool:
 
 class _Classifier(_ClassTargets, _NetworkEstimator):
     """Two classes are one output, more are one each, columns of 0 and 1 are one each, too."""
+
+    _answers_in_double = True
+
+    def _require_classes(self, y: Any, classes: Any, incremental: bool) -> None:
+        if incremental:
+            if self.class_weight == "balanced":
+                raise ValueError(
+                    'class_weight="balanced" would be of the rows of one call of partial_fit: give a dict, or'
+                    ' weights of the classes by sklearn.utils.class_weight.compute_class_weight("balanced", ...)'
+                )
+            if classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+                raise ValueError(
+                    f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+                )
+            return
+        if not self._multilabel and type_of_target(y) in ("binary", "multiclass"):
+            found = np.unique(np.asarray(y))
+            if not np.array_equal(self.classes_, found):
+                raise ValueError(
+                    "warm_start can only be used where `y` has the same classes as in the previous call to fit."
+                    f" Previously got {self.classes_}, `y` has {found}"
+                )
 
     def _output(self) -> tuple[str, str]:
         if self._multilabel or self.n_outputs_ == 1:
@@ -39,7 +64,7 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Returns
         -------
         array, (rows, classes)
-            In the order of ``classes_``; float32 unless the network is float64. Of columns of 0 and 1 those of the 1.
+            In the order of ``classes_``, float64. Of columns of 0 and 1 those of the 1.
         """
         outputs = self._outputs_of(X)
         if self._multilabel:  # never sure: rounding alone would make them 0 or 1
@@ -66,7 +91,8 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Parameters
         ----------
         X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter.
+            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
+            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
         y : array, (rows,) of classes, or (rows, classes) of 0 and 1
         sample_weight : array, (rows,), optional
             How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
@@ -77,6 +103,12 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        lamina.DivergedError
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
+            ArithmeticError that names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set)
 
@@ -90,7 +122,7 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         X, y, sample_weight
             As for `fit`.
         classes : array, optional
-            All that there will be; needed by the first call.
+            All that there will be; needed by the first call, and the same in all.
 
         Returns
         -------
@@ -105,7 +137,30 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
     """Numbers, one or several."""
 
     def _output(self) -> tuple[str, str]:
-        return _LOSSES[self.loss], "identity"
+        loss = _LOSSES[self.loss]
+        return loss, _core.loss_of_numbers(loss)[0]
+
+    def _encode_targets(self, y: Array, first: bool, classes: Any) -> tuple[Array | None, Array | None, int]:
+        targets, labels, outputs = super()._encode_targets(y, first, classes)
+        output, log_link, positive = _core.loss_of_numbers(_LOSSES[self.loss])
+        self.out_activation_ = output
+        assert targets is not None
+        if log_link:
+            wrong = np.flatnonzero(((targets <= 0) if positive else (targets < 0)).any(axis=1))
+            if wrong.size:
+                raise ValueError(
+                    f'loss="{self.loss}" needs targets {"above 0" if positive else "of 0 or more"}: row {wrong[0]} of y'
+                    f" has {targets[wrong[0]].min():g}"
+                )
+        return targets, labels, outputs
+
+    def _scaling_of_targets(self, rows: Rows) -> Scaling | None:
+        if not _core.loss_of_numbers(_LOSSES[self.loss])[1]:
+            return super()._scaling_of_targets(rows)
+        # The logarithm of the mean is what the network need not learn.
+        mean = np.atleast_1d(np.average(rows.targets, axis=0, weights=rows.weights))
+        mean[mean == 0] = 1.0
+        return np.zeros_like(mean), mean
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -115,7 +170,8 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         Parameters
         ----------
         X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter.
+            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
+            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
         y : array, (rows,) or (rows, targets)
         sample_weight : array, (rows,), optional
             How much a row counts in the loss. Rows of weight 0 are left out.
@@ -126,6 +182,12 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        lamina.DivergedError
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
+            ArithmeticError that names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set)
 

@@ -23,7 +23,7 @@ auto ViewOf2d(const Array& array, DType dtype, const char* name) {
   const auto rows = static_cast<int64_t>(array.shape(0));
   const auto cols = static_cast<int64_t>(array.shape(1));
   const int64_t stride = rows > 1 ? array.stride(0) : cols;
-  if ((cols > 1 && array.stride(1) != 1) || stride < cols) {
+  if (rows > 0 && ((cols > 1 && array.stride(1) != 1) || stride < cols)) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("the rows of {} are not dense", name),
                 {.remedy = "Give numpy.ascontiguousarray() of it."});
   }

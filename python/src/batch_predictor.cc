@@ -7,17 +7,20 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 
 namespace lamina::python {
 namespace {
 
 constexpr int64_t kNumbersForTwoThreads = 1 << 16;
+constexpr int64_t kAnswersForTwoThreads = 1 << 12;
 
 template <class From, class To>
 bool ScaleRow(const From* from, int64_t count, const double* offsets, const double* scales, To* to) {
@@ -34,6 +37,28 @@ bool ScaleRow(const From* from, int64_t count, const double* offsets, const doub
     finite &= std::abs(to[j]) <= std::numeric_limits<To>::max();
   }
   return finite;
+}
+
+void RequireShapes(int64_t rows, int64_t cols, const Network& network, const MatrixView& out) {
+  if (cols != network.inputs() || out.rows != rows || out.cols != network.outputs()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("x is {} x {} and out {} x {}; the network has {} inputs and {} outputs", rows, cols,
+                            out.rows, out.cols, network.inputs(), network.outputs()));
+  }
+}
+
+// Whether the last activation is applied to what one layer computes.
+bool EndsPlainly(const Network& network) { return !network.layers().back().trained_radius && network.members() == 1; }
+
+Network WithoutLastActivation(const Network& network) {
+  if (!EndsPlainly(network)) {
+    return network;
+  }
+  std::vector<LayerSpec> layers = network.layers();
+  layers.back().activation = Activation();
+  Network copy(std::move(layers), network.dtype());
+  std::memcpy(copy.parameters(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
+  return copy;
 }
 
 }  // namespace
@@ -63,16 +88,16 @@ int64_t ScaleRows(ConstMatrixView from, const std::vector<double>& offsets, cons
 
 BatchPredictor::BatchPredictor(const Network& network, Scalings scalings, const Backend& backend,
                                const Backend& one_row)
-    : network_(network), scalings_(std::move(scalings)), backend_(backend), one_row_(one_row) {
+    : last_(EndsPlainly(network) ? network.layers().back().activation : Activation()),
+      network_(WithoutLastActivation(network)),
+      scalings_(std::move(scalings)),
+      backend_(backend),
+      one_row_(one_row) {
   few_ = std::make_unique<Prepared>(network_, one_row_, kFewRows);
 }
 
 int64_t BatchPredictor::Predict(ConstMatrixView x, MatrixView out) {
-  if (x.cols != network_.inputs() || out.rows != x.rows || out.cols != network_.outputs()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("x is {} x {} and out {} x {}; the network has {} inputs and {} outputs", x.rows, x.cols,
-                            out.rows, out.cols, network_.inputs(), network_.outputs()));
-  }
+  RequireShapes(x.rows, x.cols, network_, out);
   const std::lock_guard lock(mutex_);
   if (x.rows <= kFewRows) {
     return PredictBatch(*few_, x, out);
@@ -81,6 +106,7 @@ int64_t BatchPredictor::Predict(ConstMatrixView x, MatrixView out) {
     many_ = std::make_unique<Prepared>(network_, backend_, kBatch);
   }
   for (int64_t begin = 0; begin < x.rows; begin += kBatch) {
+    StopPoint();
     const int64_t rows = std::min(kBatch, x.rows - begin);
     if (const int64_t wrong = PredictBatch(*many_, x.Rows(begin, rows), out.Rows(begin, rows)); wrong >= 0) {
       return begin + wrong;
@@ -100,22 +126,52 @@ int64_t BatchPredictor::PredictBatch(Prepared& prepared, ConstMatrixView x, Matr
   MatrixView outputs = prepared.outputs.view();
   outputs.rows = x.rows;
   prepared.executor.Predict(inputs, outputs);
+  RunParts(x.rows * out.cols < kAnswersForTwoThreads ? 1 : threads, x.rows,
+           [&](int64_t begin, int64_t end) { Answer(outputs.Rows(begin, end - begin), out.Rows(begin, end - begin)); });
+  return -1;
+}
+
+void BatchPredictor::Predict(const SparseRows& x, MatrixView out) {
+  RequireShapes(x.rows(), x.cols(), network_, out);
+  if (x.dtype() != network_.dtype()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("sparse rows are of {}, the network is of {}",
+                                                         DTypeName(x.dtype()), DTypeName(network_.dtype())));
+  }
+  const std::lock_guard lock(mutex_);
+  if (single_ == nullptr) {
+    single_ = std::make_unique<Predictor>(network_);
+  }
+  for (int64_t first = 0; first < x.rows(); first += kBatch) {
+    StopPoint();
+    RunParts(backend_.threads(), std::min(kBatch, x.rows() - first), [&](int64_t begin, int64_t end) {
+      Matrix row(1, x.cols(), x.dtype());
+      Matrix raw(1, network_.outputs(), x.dtype());
+      PredictorScratch scratch = single_->MakeScratch();
+      for (int64_t i = first + begin; i < first + end; ++i) {
+        i == first + begin ? x.Fill(i, row.data()) : x.Replace(i - 1, i, row.data());
+        single_->Predict(row.data(), raw.data(), scratch);
+        Answer(raw.view(), out.Rows(i, 1));
+      }
+    });
+  }
+}
+
+// `out` = the last activation of `raw`, in the caller's units.
+void BatchPredictor::Answer(ConstMatrixView raw, MatrixView out) const {
   const bool unscale = !scalings_.output_offsets.empty();
-  DispatchFloat(outputs.dtype, [&]<class From>(From) {
+  std::vector<double> row(static_cast<size_t>(out.cols));
+  DispatchFloat(raw.dtype, [&]<class From>(From) {
     DispatchFloat(out.dtype, [&]<class To>(To) {
       for (int64_t i = 0; i < out.rows; ++i) {
-        const From* from = outputs.Row<From>(i);
+        std::copy_n(raw.Row<From>(i), out.cols, row.begin());
+        last_.Value(row.data(), row.data(), out.cols);
         To* to = out.Row<To>(i);
-        for (int64_t j = 0; j < out.cols; ++j) {
-          const auto k = static_cast<size_t>(j);
-          to[j] = unscale ? static_cast<To>(static_cast<double>(from[j]) * scalings_.output_scales[k] +
-                                            scalings_.output_offsets[k])
-                          : static_cast<To>(from[j]);
+        for (size_t j = 0; j < row.size(); ++j) {
+          to[j] = static_cast<To>(unscale ? row[j] * scalings_.output_scales[j] + scalings_.output_offsets[j] : row[j]);
         }
       }
     });
   });
-  return -1;
 }
 
 }  // namespace lamina::python

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "lamina/data/encode/sparse_rows.h"
+#include "lamina/model/predictor.h"
 #include "lamina/nn/executor.h"
 
 namespace lamina::python {
@@ -24,15 +26,18 @@ struct Scalings {
 int64_t ScaleRows(ConstMatrixView from, const std::vector<double>& offsets, const std::vector<double>& scales,
                   MatrixView to, int threads);
 
-/// A copy of a network prepared for batches. Callers on several threads wait for one another.
+/// A copy of a network prepared for batches. Callers on several threads wait for one another. The last layer's
+/// activation is computed in double precision: a probability near 1 keeps the digits that f32 has not.
 class BatchPredictor {
  public:
   /// `backend` for batches, `one_row` (of one thread) for few rows; both outlive it.
   BatchPredictor(const Network& network, Scalings scalings, const Backend& backend, const Backend& one_row);
 
   /// out: rows of x × outputs, f32 or f64. Returns -1, or the first row of x with a number that is not finite: `out` is
-  /// then of no use. Throws Error(kInvalidArgument) where shapes do not fit.
+  /// then of no use. Throws Error(kInvalidArgument) where shapes do not fit. Stop points stand between batches.
   int64_t Predict(ConstMatrixView x, MatrixView out);
+  /// The same for rows that are scaled and checked already, each by itself on the CPU. Throws as above.
+  void Predict(const SparseRows& x, MatrixView out);
 
   const Network& network() const { return network_; }
 
@@ -54,14 +59,17 @@ class BatchPredictor {
     Matrix outputs;
   };
   int64_t PredictBatch(Prepared& prepared, ConstMatrixView x, MatrixView out);
+  void Answer(ConstMatrixView raw, MatrixView out) const;
 
+  Activation last_;  // that of the network; `network_` ends with what it is applied to
   Network network_;
   Scalings scalings_;
   const Backend& backend_;
   const Backend& one_row_;
   std::mutex mutex_;
   std::unique_ptr<Prepared> few_;
-  std::unique_ptr<Prepared> many_;  // made when it is first needed
+  std::unique_ptr<Prepared> many_;     // made when it is first needed
+  std::unique_ptr<Predictor> single_;  // of sparse rows; the same
 };
 
 }  // namespace lamina::python

@@ -1,7 +1,11 @@
 // The extension module lamina._core: thin functions over the library, without the interpreter's lock while they
 // compute. Everything that is easier said in Python (shapes, types, scikit-learn's contract) is in python/lamina.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <string>
+#include <tuple>
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/version.h"
@@ -29,6 +33,16 @@ NB_MODULE(_core, module) {
   module.def("activations", &lamina::ActivationNames, "Names of activations.");
   module.def("synapses", &lamina::SynapseNames, "Names of synapses.");
   module.def("losses", &lamina::LossNames, "Names of losses.");
+  module.def(
+      "loss_of_numbers",
+      [](const std::string& text) {
+        const lamina::Loss loss = lamina::Loss::Parse(text);
+        const bool positive = loss.targets() == lamina::LossTargets::kPositive;
+        const bool log_link = positive || loss.targets() == lamina::LossTargets::kNotNegative;
+        const std::string output(loss.output());
+        return std::tuple{output.empty() ? "identity" : output, log_link, positive};
+      },
+      nanobind::arg("loss"), "The output activation, whether targets are of 0 or more, whether above 0.");
   module.def("optimizers", &lamina::UpdateKindNames, "Names of update rules.");
   module.def("initializations", &lamina::InitializationNames, "Names of initialisations of weights.");
   module.def("backends", &lamina::BackendNames, "What a backend can be chosen by.");

@@ -250,7 +250,14 @@ void BindNetwork(nb::module_& module) {
             return Interruptibly([&] { return self.Predict(rows, to); });
           },
           nb::arg("x"), nb::arg("dtype"), nb::arg("out"), nb::arg("out_dtype"),
-          "Writes the outputs; returns the first row that is not finite, or -1.");
+          "Writes the outputs; returns the first row that is not finite, or -1.")
+      .def(
+          "sparse",
+          [](BatchPredictor& self, const SparseRows& x, const OutArray& out, const std::string& out_dtype) {
+            const MatrixView to = ViewOfArray(out, ParseDType(out_dtype), "out");
+            Interruptibly([&] { self.Predict(x, to); });
+          },
+          nb::arg("x"), nb::arg("out"), nb::arg("out_dtype"), "Writes the outputs for scaled sparse rows.");
 }
 
 }  // namespace lamina::python

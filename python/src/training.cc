@@ -1,6 +1,7 @@
 // Training on arrays: data sets as the library's trainer takes them, the loop with callbacks, and where distance
 // neurons start.
 #include <fmt/format.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -10,10 +11,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/stop.h"
 #include "lamina/data/encode/dataset.h"
+#include "lamina/data/encode/sparse_rows.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/train/centres.h"
 #include "lamina/train/trainer.h"
@@ -57,6 +61,28 @@ void RequireLabels(std::span<const int32_t> labels, int64_t columns) {
   }
 }
 
+/// What `rows` rows are trained for, and how much each counts.
+void TakeTargets(Dataset& data, int64_t rows, DType type, const nb::object& targets, const nb::object& labels,
+                 int64_t outputs, const nb::object& weights) {
+  data.sample_weights = DoublesOf(weights, rows, "sample_weight");
+  if (labels.is_none()) {
+    const InArray array = nb::cast<InArray>(targets);
+    const ConstMatrixView view = ViewOfArray(array, type, "targets");
+    if (view.rows != rows || view.cols != outputs) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("targets are {} x {}, {} x {} are needed", view.rows, view.cols, rows, outputs));
+    }
+    data.targets = Matrix(rows, outputs, type);
+    ConvertMatrix(view, data.targets.view());
+    return;
+  }
+  const InArray array = nb::cast<InArray>(labels);
+  const auto* first = static_cast<const int32_t*>(VectorOf(array, DType::kI32, rows, "labels"));
+  data.labels.assign(first, first + rows);
+  RequireLabels(data.labels, outputs);
+  data.targets = TargetsOf(data.labels, outputs, type);
+}
+
 /// Copies of the arrays: what happens to them later does not matter.
 std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& x_dtype, const nb::object& offsets,
                                      const nb::object& scales, const std::string& dtype, const nb::object& targets,
@@ -66,35 +92,11 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
   const std::vector<double> x_scales = DoublesOf(scales, x.cols, "scales");
   const DType type = ParseDType(dtype);
   auto data = std::make_unique<Dataset>();
-  data->sample_weights = DoublesOf(weights, x.rows, "sample_weight");
-  InArray target_array;
-  ConstMatrixView target_view;
-  if (labels.is_none()) {
-    target_array = nb::cast<InArray>(targets);
-    target_view = ViewOfArray(target_array, type, "targets");
-    if (target_view.rows != x.rows || target_view.cols != outputs) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("targets are {} x {}, {} x {} are needed", target_view.rows,
-                                                           target_view.cols, x.rows, outputs));
-    }
-  } else {
-    const InArray label_array = nb::cast<InArray>(labels);
-    const auto* first = static_cast<const int32_t*>(VectorOf(label_array, DType::kI32, x.rows, "labels"));
-    data->labels.assign(first, first + x.rows);
-    RequireLabels(data->labels, outputs);
-  }
+  TakeTargets(*data, x.rows, type, targets, labels, outputs, weights);
   const int64_t wrong = Interruptibly([&] {
     data->features = Matrix(x.rows, x.cols, type);
     const int64_t first_wrong = ScaleRows(x, x_offsets, x_scales, data->features.view(), ThreadsOf(0));
     StopPoint();
-    if (labels.is_none()) {
-      data->targets = Matrix(x.rows, outputs, type);
-      for (int64_t i = 0; i < x.rows; ++i) {
-        std::memcpy(data->targets.view().Rows(i, 1).data, target_view.Rows(i, 1).data,
-                    static_cast<size_t>(outputs * DTypeSize_bytes(type)));
-      }
-    } else {
-      data->targets = TargetsOf(data->labels, outputs, type);
-    }
     return first_wrong;
   });
   if (wrong >= 0) {
@@ -102,6 +104,77 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
                 fmt::format("x has a number in row {} that is not finite or too large for {}", wrong, dtype));
   }
   return data;
+}
+
+std::shared_ptr<SparseRows> MakeSparseRows(const InArray& values, const std::string& x_dtype, const InArray& columns,
+                                           const InArray& starts, int64_t cols, const nb::object& offsets,
+                                           const nb::object& scales, const std::string& dtype) {
+  const auto sized = [](const InArray& array) { return array.ndim() == 1 ? static_cast<int64_t>(array.shape(0)) : -1; };
+  const auto count = static_cast<size_t>(std::max<int64_t>(0, sized(columns)));
+  CompressedRows from;
+  from.dtype = ParseDType(x_dtype);
+  from.values = VectorOf(values, from.dtype, sized(columns), "values");
+  from.columns = {static_cast<const int32_t*>(VectorOf(columns, DType::kI32, sized(columns), "columns")), count};
+  from.starts = {static_cast<const int64_t*>(VectorOf(starts, DType::kI64, sized(starts), "starts")),
+                 static_cast<size_t>(std::max<int64_t>(0, sized(starts)))};
+  from.cols = cols;
+  const std::vector<double> x_offsets = DoublesOf(offsets, cols, "offsets");
+  const std::vector<double> x_scales = DoublesOf(scales, cols, "scales");
+  const nb::gil_scoped_release unlocked;
+  return std::make_shared<SparseRows>(from, x_offsets, x_scales, ParseDType(dtype));
+}
+
+std::unique_ptr<Dataset> MakeSparseDataset(const std::shared_ptr<SparseRows>& rows, const nb::object& targets,
+                                           const nb::object& labels, int64_t outputs, const nb::object& weights) {
+  auto data = std::make_unique<Dataset>();
+  data->sparse = rows;
+  TakeTargets(*data, rows->rows(), rows->dtype(), targets, labels, outputs, weights);
+  return data;
+}
+
+/// The scaled inputs of a data set, which must outlive it, block by block as dense arrays.
+class Blocks {
+ public:
+  Blocks(const Dataset& data, int64_t most_rows) : data_(data) {
+    if (data.sparse != nullptr) {
+      copies_ = Matrix(std::min(most_rows, data.size()), data.inputs(), data.dtype());
+      shown_.assign(static_cast<size_t>(copies_.rows()), -1);
+    }
+  }
+
+  /// Rows [begin, begin + count): a view, of sparse rows good until the next call.
+  nb::object Rows(int64_t begin, int64_t count) {
+    const int64_t most = data_.sparse == nullptr ? data_.size() : copies_.rows();
+    if (begin < 0 || count < 0 || begin + count > data_.size() || count > most) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("rows {} to {} of {}, at most {}", begin, begin + count, data_.size(), most));
+    }
+    void* rows = copies_.data();
+    if (data_.sparse == nullptr) {
+      rows = static_cast<char*>(data_.features.data()) + begin * data_.inputs() * DTypeSize_bytes(data_.dtype());
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t& before = shown_[static_cast<size_t>(i)];
+        void* to = copies_.view().Rows(i, 1).data;
+        before < 0 ? data_.sparse->Fill(begin + i, to) : data_.sparse->Replace(before, begin + i, to);
+        before = begin + i;
+      }
+    }
+    return NumpyView(rows, data_.dtype(), {static_cast<size_t>(count), static_cast<size_t>(data_.inputs())},
+                     nb::find(*this));
+  }
+
+ private:
+  const Dataset& data_;
+  Matrix copies_;
+  std::vector<int64_t> shown_;  // which row a row of the copies is; -1: none yet
+};
+
+ConstMatrixView DenseRows(const Dataset& data) {
+  if (data.sparse != nullptr) {
+    throw Error(ErrorCode::kUnsupported, "centres are found among dense rows", {.remedy = "Give X.toarray()."});
+  }
+  return data.features.view();
 }
 
 /// What an optimiser knows after training, to go on with other data.
@@ -119,6 +192,7 @@ TrainState Continued(const TrainState& from, const Network& network) {
   return state;
 }
 
+// on_epoch() finds the network as it is after the epoch.
 nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validation, const nb::dict& option_dict,
               const nb::object& on_epoch, const OptimizerState* state, const std::string& backend_name, int threads) {
   TrainOptions options = TrainOptionsFrom(option_dict);
@@ -133,6 +207,9 @@ nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validatio
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
   if (!on_epoch.is_none()) {
+    callbacks.answers = [&](AlignedBuffer&& parameters) {
+      std::memcpy(network.network.parameters(), parameters.data(), static_cast<size_t>(parameters.size_bytes()));
+    };
     callbacks.epoch_done = [&](const EpochRecord& record) {
       interrupts.Guarded([&] {
         answer = nb::cast<int>(on_epoch(record));
@@ -175,6 +252,17 @@ void BindTraining(nb::module_& module) {
       .def_ro("validation_seconds", &EpochRecord::validation_seconds)
       .def_ro("samples_per_second", &EpochRecord::samples_per_second);
   nb::class_<OptimizerState>(module, "OptimizerState", "What an optimiser knows, to go on with.");
+  nb::class_<SparseRows>(module, "SparseRows", "Compressed rows, scaled: copies of arrays.")
+      .def(nb::new_(&MakeSparseRows), nb::arg("values"), nb::arg("x_dtype"), nb::arg("columns"), nb::arg("starts"),
+           nb::arg("cols"), nb::arg("offsets").none(), nb::arg("scales").none(), nb::arg("dtype"))
+      .def("__len__", &SparseRows::rows);
+  nb::class_<Blocks>(module, "Blocks", nb::is_weak_referenceable(), "The scaled inputs of a Dataset, dense, in blocks.")
+      .def(nb::init<const Dataset&, int64_t>(), nb::arg("data"), nb::arg("most_rows"), nb::keep_alive<1, 2>())
+      .def("rows", &Blocks::Rows, nb::arg("begin"), nb::arg("count"),
+           "A view, of sparse rows good until the next call.");
+  module.def("sparse_dataset", &MakeSparseDataset, nb::arg("rows"), nb::arg("targets").none(), nb::arg("labels").none(),
+             nb::arg("outputs"), nb::arg("sample_weight").none(),
+             "A Dataset of sparse rows, which become dense batch by batch.");
   nb::class_<Dataset>(module, "Dataset", "Rows to train on or to be tested with: scaled copies of arrays.")
       .def(nb::new_(&MakeDataset), nb::arg("x"), nb::arg("x_dtype"), nb::arg("offsets").none(),
            nb::arg("scales").none(), nb::arg("dtype"), nb::arg("targets").none(), nb::arg("labels").none(),
@@ -182,9 +270,9 @@ void BindTraining(nb::module_& module) {
       .def("__len__", &Dataset::size)
       .def("features",
            [](Dataset& self) {
-             return NumpyView(self.features.data(), self.features.dtype(),
-                              {static_cast<size_t>(self.features.rows()), static_cast<size_t>(self.features.cols())},
-                              nb::find(self));
+             DenseRows(self);
+             return NumpyView(self.features.data(), self.dtype(),
+                              {static_cast<size_t>(self.size()), static_cast<size_t>(self.inputs())}, nb::find(self));
            })
       .def("targets",
            [](Dataset& self) {
@@ -195,7 +283,7 @@ void BindTraining(nb::module_& module) {
       .def(
           "mean_distance",
           [](const Dataset& self, const std::string& synapse, uint64_t seed) {
-            return MeanDistance(ParseSynapse(synapse), self.features.view(), seed);
+            return MeanDistance(ParseSynapse(synapse), DenseRows(self), seed);
           },
           nb::arg("synapse"), nb::arg("seed"), "Between random pairs of rows.");
   module.def(
@@ -206,7 +294,10 @@ void BindTraining(nb::module_& module) {
       nb::arg("activation"), nb::arg("distance"), "The activation's text with the radius for a mean distance.");
   module.def(
       "place_centres",
-      [](PyNetwork& network, const Dataset& data, uint64_t seed) { PlaceCentres(network.network, data, seed); },
+      [](PyNetwork& network, const Dataset& data, uint64_t seed) {
+        DenseRows(data);
+        PlaceCentres(network.network, data, seed);
+      },
       nb::arg("network"), nb::arg("data"), nb::arg("seed"), "Sets the first layer's weights to rows of the data.");
   module.def(
       "fit", &Fit, nb::arg("network"), nb::arg("train"), nb::arg("validation").none(), nb::arg("options"),

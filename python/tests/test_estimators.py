@@ -32,6 +32,7 @@ ESTIMATORS = [
     *(kind(solver="lbfgs") for kind in NETWORKS),
     *(kind() for kind in DIRECT),
     *(kind() for kind in NEIGHBOURS),
+    *(kind(missing="mean") for kind in (lamina.MLPClassifier, lamina.MLPRegressor)),
 ]
 MINIBATCHES = "the rows of a minibatch differ where rows are repeated; full-batch fits (lbfgs) pass"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/data/encode/sparse_rows.h"
 #include "tests/caught_error.h"
 #include "tests/cuda/emulated_backend.h"
 #include "tests/train/small_training.h"
@@ -98,6 +99,94 @@ TEST(DataFeed, TrainingHasTheSameBitsAsWithAllRowsOnTheDevice) {
       }
     }
   }
+}
+
+// Two of a hundred numbers are not zero, in rows that take several windows.
+struct SparseAndDense {
+  Dataset sparse;
+  Dataset dense;
+};
+
+SparseAndDense RandomSparse(int64_t rows, int64_t inputs, DType dtype, uint64_t seed) {
+  SparseAndDense both{RandomDataset(rows, inputs, 3, dtype, seed), RandomDataset(rows, inputs, 3, dtype, seed)};
+  std::vector<int64_t> starts{0};
+  std::vector<int32_t> columns;
+  std::vector<double> values;
+  Random random(seed);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < inputs; ++j) {
+        T& number = both.dense.features.Row<T>(i)[j];
+        number = random.Below(50) == 0 ? number : T(0);
+        if (number != T(0)) {
+          columns.push_back(static_cast<int32_t>(j));
+          values.push_back(static_cast<double>(number));
+        }
+      }
+      starts.push_back(std::ssize(columns));
+    }
+  });
+  both.sparse.features = {};
+  both.sparse.sparse = std::make_shared<SparseRows>(CompressedRows{starts, columns, values.data(), DType::kF64, inputs},
+                                                    std::vector<double>{}, std::vector<double>{}, dtype);
+  return both;
+}
+
+TEST(DataFeed, SparseRowsTrainToTheBitsOfDenseOnes) {
+  TrainOptions options;
+  options.epochs = 2;
+  options.batch = 96;
+  {  // in two windows, with zeros left out of the products
+    const SparseAndDense train = RandomSparse(600, 40'000, DType::kF32, 1);
+    const SparseAndDense validation = RandomSparse(90, 40'000, DType::kF32, 2);
+    const Network start = NetworkFor(train.dense, 64, "softmax");
+    const auto cpu = MakeBackend("cpu", {.threads = 2});
+    ASSERT_TRUE(DataFeed(train.sparse, *cpu, options.batch).is_streamed());
+    ASSERT_LT(DataFeed(train.sparse, *cpu, options.batch).chunk_samples(), 600);
+    const Trained expected = Train(*cpu, options, start, train.dense, &validation.dense);
+    const Trained found = Train(*cpu, options, start, train.sparse, &validation.sparse);
+    EXPECT_EQ(WeightBytes(found.network), WeightBytes(expected.network));
+    EXPECT_EQ(found.history.epochs[1].train_loss, expected.history.epochs[1].train_loss);
+    EXPECT_NEAR(found.history.epochs[1].validation_loss, expected.history.epochs[1].validation_loss, 1e-6);
+  }
+  const SparseAndDense few = RandomSparse(400, 30, DType::kF64, 3);
+  const Network start = NetworkFor(few.dense, 5, "softmax");
+  std::vector<std::unique_ptr<Backend>> backends;
+  backends.push_back(MakeBackend("serial"));
+  backends.push_back(EmulatedGpu(cuda_emulated::kEmulatedMemory_bytes));
+  for (const auto& backend : backends) {
+    EXPECT_EQ(WeightBytes(Train(*backend, options, start, few.sparse).network),
+              WeightBytes(Train(*backend, options, start, few.dense).network));
+  }
+}
+
+TEST(DataFeed, SparseRowsAreScaledAndChecked) {
+  const std::vector<int64_t> starts{0, 2, 2, 3};
+  const std::vector<int32_t> columns{0, 2, 1};
+  const std::vector<float> values{4, 6, 8};
+  const std::vector<double> offsets{0, 1, 2};
+  const std::vector<double> scales{2, 1, 4};
+  const CompressedRows from{starts, columns, values.data(), DType::kF32, 3};
+  const SparseRows rows(from, offsets, scales, DType::kF64);
+  std::vector<double> row(3);
+  const auto expect = [&](double a, double b, double c) { EXPECT_EQ(row, (std::vector<double>{a, b, c})); };
+  rows.Fill(0, row.data());
+  expect(2, -1, 1);
+  rows.Replace(0, 1, row.data());
+  expect(0, -1, -0.5);
+  rows.Replace(1, 2, row.data());
+  expect(0, 7, -0.5);
+  const auto error = [&](CompressedRows wrong) { return CaughtError([&] { SparseRows(wrong, {}, {}, DType::kF32); }); };
+  const std::vector<int32_t> doubles{2, 2, 1};
+  const std::vector<int32_t> wide{0, 3, 1};
+  const std::vector<int64_t> backwards{0, 2, 1, 3};
+  const std::vector<double> huge{1, 2, 1e300};
+  EXPECT_EQ(error({starts, doubles, values.data(), DType::kF32, 3}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(error({starts, wide, values.data(), DType::kF32, 3}).context().value, "3");
+  EXPECT_EQ(error({backwards, columns, values.data(), DType::kF32, 3}).code(), ErrorCode::kInvalidArgument);
+  const Error far = error({starts, columns, huge.data(), DType::kF64, 3});
+  EXPECT_EQ(far.code(), ErrorCode::kBadData);
+  EXPECT_NE(std::string(far.what()).find("row 2"), std::string::npos) << far.what();
 }
 
 TEST(DataFeed, TrainingGoesOnInTheMiddleOfAChunk) {

@@ -11,6 +11,8 @@
 
 namespace lamina {
 
+class SparseRows;  // data/encode/sparse_rows.h
+
 /// Encoded rows. Matrices are dense, rows × features.
 struct Dataset {
   Matrix features;                     // rows × inputs
@@ -21,7 +23,12 @@ struct Dataset {
   std::vector<double> baseline;        // the naive guess per row in units of the target; empty: none
   /// Files that features and targets are mapped from, row by row; empty: both are in memory.
   std::vector<std::shared_ptr<RowSource>> files;
-  int64_t size() const { return features.rows(); }
+  /// In the place of `features`, which are empty then: rows that become dense batch by batch (Trainer). Null: there
+  /// are features.
+  std::shared_ptr<const SparseRows> sparse;
+  int64_t size() const;
+  int64_t inputs() const;
+  DType dtype() const;  // of the inputs
   /// Rows in files leave the resident memory; they are read again where they are needed.
   void Release(int64_t begin, int64_t count) const;
   void Release() const { Release(0, size()); }
