@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lamina/base/text.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -39,12 +40,12 @@ void PrintBar(const std::string& before, double share, const std::string& after)
   std::string line =
       fmt::format("{} [{}{}] {}", before, std::string(filled, '#'), std::string(kBarCells - filled, '.'), after);
   line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
-  fmt::print("\r\033[K{}", line);
+  Print("\r\033[K{}", line);
   std::fflush(stdout);
 }
 
 void ClearBar() {
-  fmt::print("\r\033[K");
+  Print("\r\033[K");
   std::fflush(stdout);
 }
 
@@ -73,7 +74,7 @@ void ProgressPrinter::EpochDone(const EpochRecord& record) {
 
 void ProgressPrinter::Finish() {
   Clear();
-  fmt::print("{}", std::exchange(pending_, ""));
+  Print("{}", Lines(std::exchange(pending_, "")));
   std::fflush(stdout);
   since_line_ = Stopwatch();
 }

@@ -16,8 +16,14 @@ _NO_VALUES = frozenset(
 _OTHER = {"by-position": "by_position=True"}  # of Model.predict
 
 
+def shown(text: str) -> str:
+    """The text on one line as a terminal may get it: what steers it stands there as "\\x1B" or "\\u202E"."""
+    said: str = _core.shown(text)
+    return said
+
+
 def in_python(text: str) -> str:
-    """The sentence: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
+    """The sentence on one line as a terminal may get it: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
 
     Flags without a parameter stay as they are.
     """
@@ -37,4 +43,4 @@ def in_python(text: str) -> str:
             value = repr(value)
         return f"{name}={value}"
 
-    return re.sub(r"--([a-z][a-z-]*[a-z])(?: ([^\s,;:()]*[^\s,;:().?!]))?", parameter, text)
+    return re.sub(r"--([a-z][a-z-]*[a-z])(?: ([^\s,;:()]*[^\s,;:().?!]))?", parameter, shown(text))
