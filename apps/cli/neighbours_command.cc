@@ -55,7 +55,7 @@ int RunNeighbours(const NeighboursCommand& command) {
     ClearBar();
   }
   if (!result.complete) {
-    Print(stderr, "lamina: interrupted; nothing was written\n");
+    PrintToStderr("lamina: interrupted; nothing was written\n");
     return kExitInterrupted;
   }
   if (text) {

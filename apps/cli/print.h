@@ -22,8 +22,8 @@ auto Shown(const T& value) {
     return value;
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     return WithoutControls(value);
-  } else {  // fmt::join
-    return WithoutControls(fmt::format("{}", value));
+  } else {  // fmt::join, which is formatted as a temporary alone
+    return WithoutControls(fmt::format("{}", T(value)));
   }
 }
 

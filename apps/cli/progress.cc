@@ -25,7 +25,7 @@ int TerminalColumns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-std::string Metric(const char* name, double loss, double accuracy) {
+std::string LossText(const char* name, double loss, double accuracy) {
   std::string text = fmt::format("{} {:.5g}", name, loss);
   if (!std::isnan(accuracy)) {
     text += fmt::format(" ({} %)", PercentText(accuracy));
@@ -55,16 +55,16 @@ void ProgressPrinter::Update(const TrainProgress& progress) {
   }
   PrintBar(fmt::format("epoch {}/{}", progress.epoch, progress.epochs),
            static_cast<double>(progress.step) / static_cast<double>(std::max<int64_t>(1, progress.steps)),
-           fmt::format("{}  {} samples/s  {} left", Metric("loss", progress.mean_loss, progress.accuracy),
+           fmt::format("{}  {} samples/s  {} left", LossText("loss", progress.mean_loss, progress.accuracy),
                        WithThousands(std::llround(progress.samples_per_second)), DurationText(progress.seconds_left)));
   bar_shown_ = true;
 }
 
 void ProgressPrinter::EpochDone(const EpochRecord& record) {
   std::string line =
-      fmt::format("epoch {}/{}  {}", record.epoch, epochs_, Metric("loss", record.train_loss, record.train_accuracy));
+      fmt::format("epoch {}/{}  {}", record.epoch, epochs_, LossText("loss", record.train_loss, record.train_accuracy));
   if (!std::isnan(record.validation_loss)) {
-    line += "  " + Metric("validation", record.validation_loss, record.validation_accuracy);
+    line += "  " + LossText("validation", record.validation_loss, record.validation_accuracy);
   }
   pending_ = fmt::format("{}  {} samples/s\n", line, WithThousands(std::llround(record.samples_per_second)));
   if (epochs_ <= kAllLines || record.epoch <= kFirstLines || since_line_.Elapsed_seconds() >= kBetweenLines_seconds) {

@@ -9,6 +9,7 @@
 #include "lamina/data/encode/dataset.h"
 #include "lamina/data/encode/decisions.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/metric.h"
 #include "lamina/model/model.h"
 
 namespace lamina::cli {

@@ -6,6 +6,9 @@
 
 namespace lamina {
 
+/// A letter of ASCII in lower case, whatever the locale: std::tolower leaves "I" as it is in Turkish.
+constexpr char AsciiLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 /// Bytes of the UTF-8 character at `at`, which is inside of `text`; 0 where there is none (RFC 3629: no overlong forms,
 /// no surrogates, nothing above U+10FFFF).
 inline size_t Utf8Length(std::string_view text, size_t at) {

@@ -12,6 +12,7 @@
 
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
 #include "lamina/report/report_writer.h"
 
@@ -22,7 +23,7 @@ constexpr double kEpochRows = 60'000;
 constexpr const char* kScaled = "≈: scaled from fewer steps than an epoch has (their number: measurements.csv).";
 
 std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(text.begin(), text.end(), text.begin(), AsciiLower);
   return text;
 }
 

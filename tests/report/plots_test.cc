@@ -86,7 +86,9 @@ TEST(Plots, CurvesDifferInColourDashAndMarker) {
 
 TEST(Plots, ConfusionIsColouredByShareOfTheRow) {
   const Plot plot = OneOfEach()[2];
-  EXPECT_EQ(plot.csv, "true_class,predicted_class,rows\na,a,3\na,it's <b>`,1\nit's <b>`,a,0\nit's <b>`,it's <b>`,0\n");
+  EXPECT_EQ(plot.csv,
+            "true_class,predicted_class,rows\na (%),a (%),3\na (%),it's <b>` 100%,1\nit's <b>` 100%,a (%),0\nit's <b>` "
+            "100%,it's <b>` 100%,0\n");
   EXPECT_TRUE(Mentions(plot.script, "0 0 0.75 3\n1 0 0.25 1\n\n0 1 0 0\n1 1 0 0\n"));
 }
 
