@@ -19,7 +19,7 @@ def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str |
         flag, equals, value = given[place].partition("=")
         place += 1
         if not flag.startswith("--") or flag[2:] not in _core.setting_names():
-            parser.error(f"unknown argument: {flag}. The settings are: {', '.join(_core.setting_names())}")
+            parser.error(f"unknown argument: {shown(flag)}. The settings are: {', '.join(_core.setting_names())}")
         if equals:
             settings[flag[2:]] = value
         elif place < len(given) and not given[place].startswith("--"):
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("devices", help="what computes here")
     given, rest = parser.parse_known_args(arguments)
     if rest and given.command != "train":
-        parser.error(f"unknown arguments: {' '.join(rest)}")
+        parser.error(f"unknown arguments: {shown(' '.join(rest))}")
     logging.getLogger("lamina").addHandler(logging.NullHandler())  # the notes are printed
     try:
         if given.command == "train":
