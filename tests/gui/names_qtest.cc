@@ -8,6 +8,7 @@
 #include <QMenuBar>
 #include <QTextDocument>
 #include <QToolTip>
+#include <algorithm>
 
 #include "chart_axes.h"
 #include "curves_view.h"
@@ -27,6 +28,7 @@ class NamesTest : public WindowTest {
   void Charts();
   void MenusAndTitle();
   void EveryPage();
+  void AnyLocaleAndManyThreads();
 
  private:
   QString Hostile(const char* target);
@@ -132,6 +134,27 @@ void NamesTest::EveryPage() {
     }
   }
   QVERIFY(seen > 0);
+}
+
+// Run in German and Turkish, too (CMakeLists.txt): decimal points stay, and "ID" is the name of an identifier.
+void NamesTest::AnyLocaleAndManyThreads() {
+  QByteArray text("ID,x,y\n");
+  for (int i = 0; i < 60; ++i) {
+    text +=
+        QByteArray::number(1000 + i) + ',' + QByteArray::number(i % 7 + 0.25) + ',' + QByteArray::number(i % 7) + '\n';
+  }
+  QVERIFY(Load(Write(QStringLiteral("id.csv"), text)));
+  SmallRun(3);
+  window().document().Edit([](TrainSettings& settings) { settings.threads = 64; });
+  Type("field.learning-rate", QStringLiteral("0.015"));
+  QVERIFY(Settled());
+  QCOMPARE(window().document().settings().learning_rate, std::optional<double>(0.015));
+  const auto plan = window().document().plan();
+  QVERIFY(plan != nullptr);
+  QVERIFY(std::any_of(plan->data.decisions.begin(), plan->data.decisions.end(),
+                      [](const ColumnDecision& decision) { return decision.column == "ID"; }));
+  Click("run.start");
+  QVERIFY2(Trained() && Notice().contains(QStringLiteral("epoch")), qPrintable(Notice()));
 }
 
 }  // namespace
