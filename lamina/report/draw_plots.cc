@@ -34,7 +34,7 @@ bool IsWhole(std::string_view svg, std::string_view png) {
 Verdict DrawScript(const std::string& folder, const std::string& id) {
   const ScratchFolder scratch("plot");
   const std::string script = (std::filesystem::absolute(folder) / (id + ".gp")).string();
-  if (const Verdict drawn = RunGnuplot(scratch.Path(), script); !drawn) {
+  if (Verdict drawn = RunGnuplot(scratch.Path(), script); !drawn) {
     return drawn;
   }
   const std::string svg = scratch.Path(id + ".svg");
