@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lamina/base/nan.h"
+#include "lamina/base/text.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/answer.h"
@@ -220,7 +221,7 @@ int lamina_predict_text(const lamina_model* model, const char* const* cells, int
     }
     const lamina::Answers answers = AnswerCells(*model, texts);
     for (const std::string& note : answers.Notes()) {
-      NotesText() += note + "\n";
+      NotesText() += lamina::WithoutControls(note) + "\n";
     }
     std::copy_n(answers.outputs.Row<double>(0), rows * lamina_outputs(model), outputs);
     return 0;

@@ -29,7 +29,7 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/train_benchmark.h"
-#include "standard_error.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -173,14 +173,14 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   }
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
-    fmt::print(
+    Print(
         "{}\nTraining step on {}, {}, {} in every layer, sgd{}; seconds are the median of {} rounds.\n"
         "GFLOP/s count 4 w for the first layer and 6 w for the others per sample (w: its weights).\n\n",
         hardware, command.data.empty() ? "random data" : command.data,
         command.dtype + (command.precision == "exact" ? "" : ", precision " + command.precision), command.activation,
         command.momentum > 0 ? fmt::format(" with momentum {}", command.momentum) : "", command.options.rounds);
-    fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend",
-               "threads", "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
+    Print("{:<18} {:>6} {:<8} {:>7} {:>14} {:>17} {:>11} {:>9} {:>7} {:>9}\n", "network", "batch", "backend", "threads",
+          "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
   }
   CatchInterrupts();
   nlohmann::json rows = nlohmann::json::array();
@@ -210,11 +210,11 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       all_verified = all_verified && result.verified;
       rows.push_back(ToJson(work, result, peak));
       if (text) {
-        fmt::print("{:<18} {:>6} {:<8} {:>7} {:>14.4f} {:>17} {:>11} {:>9.1f} {:>7.1f} {:>9}\n", problem.net,
-                   work.batch, backend, result.threads, result.median_seconds,
-                   fmt::format("({:.3f}-{:.3f})", result.least_seconds, result.most_seconds),
-                   WithThousands(static_cast<int64_t>(result.samples_per_second)), result.gflops,
-                   100 * result.gflops / peak, result.verified ? "yes" : "WRONG");
+        Print("{:<18} {:>6} {:<8} {:>7} {:>14.4f} {:>17} {:>11} {:>9.1f} {:>7.1f} {:>9}\n", problem.net, work.batch,
+              backend, result.threads, result.median_seconds,
+              fmt::format("({:.3f}-{:.3f})", result.least_seconds, result.most_seconds),
+              WithThousands(static_cast<int64_t>(result.samples_per_second)), result.gflops, 100 * result.gflops / peak,
+              result.verified ? "yes" : "WRONG");
         std::fflush(stdout);
       }
     }

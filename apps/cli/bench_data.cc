@@ -11,7 +11,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/measure/data_benchmark.h"
-#include "standard_error.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -30,7 +30,7 @@ int RunBenchData(const BenchDataCommand& command) {
   const std::string hardware = QueryHardware().OneLine();
   const double rate = static_cast<double>(result.rows) / result.median_seconds;
   if (!command.json_output.to_stdout()) {
-    fmt::print(
+    Print(
         "{}\n{}: {} rows of {} columns to {} standardised inputs in f32\n"
         "median of {} rounds {:.3f} s ({:.3f}-{:.3f}), {:.3f} s of it reading; {} rows/s; verified: {}\n",
         hardware, command.path, WithThousands(result.rows), result.columns, result.inputs, result.rounds,

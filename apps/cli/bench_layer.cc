@@ -19,7 +19,7 @@
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/layer_benchmark.h"
 #include "lamina/tune/profile.h"
-#include "standard_error.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -59,11 +59,10 @@ int RunBenchLayer(const BenchLayerCommand& command) {
   const bool text = !command.json_output.to_stdout();
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
-    fmt::print(
-        "{}\nMedian of {} rounds. The limit is what the threads issue of the synapse's arithmetic in registers.\n\n",
-        hardware, command.options.rounds);
-    fmt::print("{:<{}} {:<8} {:>7} {:>11} {:>19} {:>10} {:>12} {:>7} {:>8}\n", "problem", width, "backend", "threads",
-               "ms a call", "(min-max)", "t_syn ns", "synapses/s", "limit %", "verified");
+    Print("{}\nMedian of {} rounds. The limit is what the threads issue of the synapse's arithmetic in registers.\n\n",
+          hardware, command.options.rounds);
+    Print("{:<{}} {:<8} {:>7} {:>11} {:>19} {:>10} {:>12} {:>7} {:>8}\n", "problem", width, "backend", "threads",
+          "ms a call", "(min-max)", "t_syn ns", "synapses/s", "limit %", "verified");
   }
   CatchInterrupts();
   nlohmann::json rows = nlohmann::json::array();
@@ -93,15 +92,15 @@ int RunBenchLayer(const BenchLayerCommand& command) {
       rows.back()["bare_product_seconds"] = bare_seconds > 0 ? nlohmann::json(bare_seconds) : nlohmann::json();
     }
     if (text) {
-      fmt::print("{:<{}} {:<8} {:>7} {:>11.4f} {:>19} {:>10.5f} {:>12.4g} {:>7} {:>8}\n", problem.Text(), width,
-                 result.backend, result.threads, 1e3 * result.median_seconds,
-                 fmt::format("({:.3f}-{:.3f})", 1e3 * result.least_seconds, 1e3 * result.most_seconds), result.t_syn_ns,
-                 result.synapses_per_second,
-                 limit > 0 ? fmt::format("{:.1f}", 100 * result.synapses_per_second / limit) : "-",
-                 result.verified ? "yes" : "WRONG");
+      Print("{:<{}} {:<8} {:>7} {:>11.4f} {:>19} {:>10.5f} {:>12.4g} {:>7} {:>8}\n", problem.Text(), width,
+            result.backend, result.threads, 1e3 * result.median_seconds,
+            fmt::format("({:.3f}-{:.3f})", 1e3 * result.least_seconds, 1e3 * result.most_seconds), result.t_syn_ns,
+            result.synapses_per_second,
+            limit > 0 ? fmt::format("{:.1f}", 100 * result.synapses_per_second / limit) : "-",
+            result.verified ? "yes" : "WRONG");
       if (bare_seconds > 0) {
-        fmt::print("{:<{}} the bare product by cuBLASLt: {:.4f} ms; the layer {:+.1f} %\n", "", width,
-                   1e3 * bare_seconds, 100 * (result.least_seconds / bare_seconds - 1));
+        Print("{:<{}} the bare product by cuBLASLt: {:.4f} ms; the layer {:+.1f} %\n", "", width, 1e3 * bare_seconds,
+              100 * (result.least_seconds / bare_seconds - 1));
       }
       std::fflush(stdout);
     }

@@ -13,6 +13,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/study/matrix.h"
+#include "print.h"
 #include "progress.h"
 #include "study_output.h"
 
@@ -39,7 +40,7 @@ int RunBenchMatrix(const BenchMatrixCommand& command) {
   CatchInterrupts();
   const Stopwatch watch;
   options.measured = [&](const std::string& line) {
-    fmt::print("{:>7}  {}\n", DurationText(watch.Elapsed_seconds()), line);
+    Print("{:>7}  {}\n", DurationText(watch.Elapsed_seconds()), line);
     std::fflush(stdout);
   };
   options.stop_requested = Interrupted;

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/cluster/performance_model.h"
+#include "print.h"
 #include "ranks.h"
 
 namespace lamina::cli {
@@ -34,9 +35,9 @@ int RunBenchNetwork(const BenchNetworkCommand& command) {
   node["latency_seconds"] = cost.latency_seconds;
   node["bytes_per_second"] = cost.bytes_per_second;
   if (!command.json_output.to_stdout()) {
-    fmt::print("{} ranks on {} host{} by {}: latency {:.1f} us a message, {:.2f} Gbit/s each way\n", ranks->size(),
-               node["hosts"].size(), node["hosts"].size() == 1 ? "" : "s", ranks->Describe(),
-               1e6 * cost.latency_seconds, 8e-9 * cost.bytes_per_second);
+    Print("{} ranks on {} host{} by {}: latency {:.1f} us a message, {:.2f} Gbit/s each way\n", ranks->size(),
+          node["hosts"].size(), node["hosts"].size() == 1 ? "" : "s", ranks->Describe(), 1e6 * cost.latency_seconds,
+          8e-9 * cost.bytes_per_second);
   }
   command.json_output.Write("bench network", std::move(node));
   return kExitOk;

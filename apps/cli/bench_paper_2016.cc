@@ -16,6 +16,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/study/paper_2016.h"
+#include "print.h"
 #include "progress.h"
 #include "study_output.h"
 
@@ -76,9 +77,8 @@ void PrintTimed(const TimedTraining& timed, double elapsed_seconds) {
           ? "not measured: " + timed.reason
           : fmt::format("{:.4g} s an epoch, {:.1f} GFLOP/s ({} step{} timed){}", timed.seconds, timed.gflops,
                         timed.steps, timed.steps == 1 ? "" : "s", timed.is_peer || timed.verified ? "" : ", WRONG");
-  fmt::print(
-      "{:>7}  {}  batch {:>4}  {:<21} {}{}\n", DurationText(elapsed_seconds), timed.network, timed.batch, timed.who,
-      timed.threads > 0 ? fmt::format("{} thread{}: ", timed.threads, timed.threads == 1 ? "" : "s") : "", result);
+  Print("{:>7}  {}  batch {:>4}  {:<21} {}{}\n", DurationText(elapsed_seconds), timed.network, timed.batch, timed.who,
+        timed.threads > 0 ? fmt::format("{} thread{}: ", timed.threads, timed.threads == 1 ? "" : "s") : "", result);
   std::fflush(stdout);
 }
 
@@ -108,12 +108,12 @@ int RunBenchPaper2016(const BenchPaper2016Command& command) {
   CatchInterrupts();
   const Stopwatch watch;
   const Paper2016Data data = DataOf(command);
-  fmt::print("{} rows of {}{}\n", WithThousands(data.train.size()), data.name,
-             data.test ? "" : ": speed only; for accuracies give --data FOLDER (lamina data fetch mnist)");
+  Print("{} rows of {}{}\n", WithThousands(data.train.size()), data.name,
+        data.test ? "" : ": speed only; for accuracies give --data FOLDER (lamina data fetch mnist)");
   options.timed = [&](const TimedTraining& timed) { PrintTimed(timed, watch.Elapsed_seconds()); };
   options.trained = [&](const std::string& network, const std::string& who, double accuracy, double seconds) {
-    fmt::print("{:>7}  {}  {:<21} accuracy {:.2f} % after {:.3g} s of training\n",
-               DurationText(watch.Elapsed_seconds()), network, who, 100 * accuracy, seconds);
+    Print("{:>7}  {}  {:<21} accuracy {:.2f} % after {:.3g} s of training\n", DurationText(watch.Elapsed_seconds()),
+          network, who, 100 * accuracy, seconds);
     std::fflush(stdout);
   };
   options.stop_requested = Interrupted;

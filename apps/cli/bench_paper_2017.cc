@@ -14,6 +14,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/study/paper_2017.h"
+#include "print.h"
 #include "progress.h"
 #include "study_output.h"
 
@@ -37,7 +38,7 @@ void PrintTimed(const TimedLayer& layer, double elapsed_seconds) {
                     : fmt::format("{:.5g} s, {:.4g} ns a synapse{}{}", layer.seconds, layer.t_syn_ns,
                                   layer.estimated() ? fmt::format(" (from {} samples)", layer.timed_samples) : "",
                                   layer.verified ? "" : ", WRONG");
-  fmt::print("{:>7}  {:<7} {:<58} {}\n", DurationText(elapsed_seconds), layer.backend, layer.problem.Text(), result);
+  Print("{:>7}  {:<7} {:<58} {}\n", DurationText(elapsed_seconds), layer.backend, layer.problem.Text(), result);
   std::fflush(stdout);
 }
 

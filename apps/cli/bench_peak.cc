@@ -16,6 +16,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/measure/issue_limit.h"
 #include "lamina/measure/memory_bandwidth.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -60,8 +61,8 @@ nlohmann::json MeasureGpu(bool text) {
                         {"precision", fast ? "fast" : "exact"},
                         {"synapses_per_second", limit}});
       if (text) {
-        fmt::print("{}: {} {}{}: {:.4g} synapses/s\n", gpu.name, SynapseName(kind.synapse), DTypeName(kind.dtype),
-                   fast ? "-fast" : "", limit);
+        Print("{}: {} {}{}: {:.4g} synapses/s\n", gpu.name, SynapseName(kind.synapse), DTypeName(kind.dtype),
+              fast ? "-fast" : "", limit);
       }
     }
     nlohmann::json products = nlohmann::json::array();
@@ -77,13 +78,13 @@ nlohmann::json MeasureGpu(bool text) {
             {{"dtype", DTypeName(kind.dtype)}, {"precision", fast ? "fast" : "exact"}, {"synapses_per_second", rate}});
       }
       if (text) {
-        fmt::print("{}: dot {}{} by cuBLASLt: {}\n", gpu.name, DTypeName(kind.dtype), fast ? "-fast (TF32)" : "",
-                   rate > 0 ? fmt::format("{:.4g} synapses/s, {:.0f} GFLOP/s", rate, 2e-9 * rate) : "not installed");
+        Print("{}: dot {}{} by cuBLASLt: {}\n", gpu.name, DTypeName(kind.dtype), fast ? "-fast (TF32)" : "",
+              rate > 0 ? fmt::format("{:.4g} synapses/s, {:.0f} GFLOP/s", rate, 2e-9 * rate) : "not installed");
       }
     }
     const double bandwidth = MeasureDeviceBandwidth();
     if (text) {
-      fmt::print("{}: memory copies {:.1f} GB/s (read and written)\n", gpu.name, 1e-9 * bandwidth);
+      Print("{}: memory copies {:.1f} GB/s (read and written)\n", gpu.name, 1e-9 * bandwidth);
     }
     gpus.push_back(
         {{"name", gpu.name}, {"limits", limits}, {"library_products", products}, {"copy_bytes_per_second", bandwidth}});
@@ -97,11 +98,10 @@ int RunBenchPeak(const BenchPeakCommand& command) {
   const bool text = !command.json_output.to_stdout();
   const int most = command.threads > 0 ? command.threads : info.logical_cores;
   if (text) {
-    fmt::print(
+    Print(
         "{}\nWhat the threads reach with nothing but the synapse's arithmetic in registers, best of several runs.\n\n",
         info.OneLine());
-    fmt::print("{:<8} {:<9} {:>7} {:>12} {:>10} {:>9}\n", "synapse", "type", "threads", "synapses/s", "t_syn ns",
-               "GFLOP/s");
+    Print("{:<8} {:<9} {:>7} {:>12} {:>10} {:>9}\n", "synapse", "type", "threads", "synapses/s", "t_syn ns", "GFLOP/s");
   }
   nlohmann::json rows = nlohmann::json::array();
   nlohmann::json memory = nlohmann::json::array();
@@ -116,9 +116,9 @@ int RunBenchPeak(const BenchPeakCommand& command) {
                       {"synapses_per_second", limit},
                       {"t_syn_ns", 1e9 / limit}});
       if (text) {
-        fmt::print("{:<8} {:<9} {:>7} {:>12.4g} {:>10.5f} {:>9}\n", SynapseName(kind.synapse),
-                   fmt::format("{}{}", DTypeName(kind.dtype), fast ? "-fast" : ""), threads, limit, 1e9 / limit,
-                   kind.synapse == Synapse::kDot && !IsInteger(kind.dtype) ? fmt::format("{:.1f}", 2e-9 * limit) : "");
+        Print("{:<8} {:<9} {:>7} {:>12.4g} {:>10.5f} {:>9}\n", SynapseName(kind.synapse),
+              fmt::format("{}{}", DTypeName(kind.dtype), fast ? "-fast" : ""), threads, limit, 1e9 / limit,
+              kind.synapse == Synapse::kDot && !IsInteger(kind.dtype) ? fmt::format("{:.1f}", 2e-9 * limit) : "");
         std::fflush(stdout);
       }
     }
@@ -134,8 +134,7 @@ int RunBenchPeak(const BenchPeakCommand& command) {
       const double rate = MeasureCacheRead_bytes_per_second(size_bytes / 2, threads);
       caches.push_back({{"level", level}, {"threads", threads}, {"read_bytes_per_second", rate}});
       if (text) {
-        fmt::print("cache level {}, {} thread{}: reads {:.1f} GB/s\n", level, threads, threads == 1 ? "" : "s",
-                   1e-9 * rate);
+        Print("cache level {}, {} thread{}: reads {:.1f} GB/s\n", level, threads, threads == 1 ? "" : "s", 1e-9 * rate);
       }
     }
   }
@@ -145,9 +144,8 @@ int RunBenchPeak(const BenchPeakCommand& command) {
                       {"read_bytes_per_second", bandwidth.read_bytes_per_second},
                       {"copy_bytes_per_second", bandwidth.copy_bytes_per_second}});
     if (text) {
-      fmt::print("memory, {} thread{}: reads {:.1f} GB/s, copies {:.1f} GB/s (read and written)\n", threads,
-                 threads == 1 ? "" : "s", 1e-9 * bandwidth.read_bytes_per_second,
-                 1e-9 * bandwidth.copy_bytes_per_second);
+      Print("memory, {} thread{}: reads {:.1f} GB/s, copies {:.1f} GB/s (read and written)\n", threads,
+            threads == 1 ? "" : "s", 1e-9 * bandwidth.read_bytes_per_second, 1e-9 * bandwidth.copy_bytes_per_second);
     }
   }
   const nlohmann::json gpus = MeasureGpu(text);

@@ -17,7 +17,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/measure/predict_benchmark.h"
-#include "standard_error.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -92,10 +92,10 @@ int RunBenchPredict(const BenchPredictCommand& command) {
     }
   }
   if (text) {
-    fmt::print("{}\nOne row {} a call, {}, {} in every layer; every call is timed.\n\n", hardware, DataText(command),
-               command.dtype, command.activation);
-    fmt::print("{:<18} {:>7} {:>7} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9}\n", "network", "weights", "threads",
-               "median us", "p99 us", "least us", "rows/s", "calls", "verified");
+    Print("{}\nOne row {} a call, {}, {} in every layer; every call is timed.\n\n", hardware, DataText(command),
+          command.dtype, command.activation);
+    Print("{:<18} {:>7} {:>7} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9}\n", "network", "weights", "threads", "median us",
+          "p99 us", "least us", "rows/s", "calls", "verified");
   }
   CatchInterrupts();
   nlohmann::json rows = nlohmann::json::array();
@@ -109,10 +109,10 @@ int RunBenchPredict(const BenchPredictCommand& command) {
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(work, result));
     if (text) {
-      fmt::print("{:<18} {:>7} {:>7} {:>10.2f} {:>10.2f} {:>10.2f} {:>11} {:>10} {:>9}\n", work.ShapeText(),
-                 WeightStorageName(work.weights), work.threads, 1e6 * result.median_seconds, 1e6 * result.p99_seconds,
-                 1e6 * result.least_seconds, WithThousands(static_cast<int64_t>(result.rows_per_second)),
-                 WithThousands(result.calls), result.verified ? "yes" : "WRONG");
+      Print("{:<18} {:>7} {:>7} {:>10.2f} {:>10.2f} {:>10.2f} {:>11} {:>10} {:>9}\n", work.ShapeText(),
+            WeightStorageName(work.weights), work.threads, 1e6 * result.median_seconds, 1e6 * result.p99_seconds,
+            1e6 * result.least_seconds, WithThousands(static_cast<int64_t>(result.rows_per_second)),
+            WithThousands(result.calls), result.verified ? "yes" : "WRONG");
       std::fflush(stdout);
     }
   }

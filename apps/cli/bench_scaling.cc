@@ -14,6 +14,7 @@
 #include "lamina/base/text.h"
 #include "lamina/cluster/step_simulation.h"
 #include "lamina/nn/gradient_parts.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -58,11 +59,11 @@ int RunBenchScaling(const BenchScalingCommand& command) {
   const bool text = !command.json_output.to_stdout();
   nlohmann::json rows = nlohmann::json::array();
   if (text) {
-    fmt::print(
+    Print(
         "a step of {} samples; nodes of {:g} Gflop/s; {:g} us a message; simulated: each node's arithmetic takes "
         "{:g} % longer in the mean, at random\n",
         WithThousands(command.batch), command.gflops, command.latency_us, 100 * command.stragglers);
-    fmt::print("| network | parameters | Gbit/s | {} |\n", [&] {
+    Print("| network | parameters | Gbit/s | {} |\n", [&] {
       std::string heads;
       for (const int nodes : command.nodes) {
         heads += fmt::format("{}{} nodes", heads.empty() ? "" : " | ", WithThousands(nodes));
@@ -73,7 +74,7 @@ int RunBenchScaling(const BenchScalingCommand& command) {
     for (size_t i = 0; i < command.nodes.size(); ++i) {
       line += " ---: |";
     }
-    fmt::print("{}\n", line);
+    Print("{}\n", line);
   }
   for (const std::string& net : command.nets) {
     const std::vector<LayerSpec> layers = LayersOf(net);
@@ -106,7 +107,7 @@ int RunBenchScaling(const BenchScalingCommand& command) {
                         {"simulated_speedup", one / simulated}});
       }
       if (text) {
-        fmt::print("{}\n", line);
+        Print("{}\n", line);
       }
     }
   }
@@ -116,7 +117,7 @@ int RunBenchScaling(const BenchScalingCommand& command) {
     line += fmt::format(" {:.1f} |", static_cast<double>(command.trials) / rounds);
   }
   if (text) {
-    fmt::print("{}\n", line);
+    Print("{}\n", line);
   }
   command.json_output.Write("bench scaling", {{"batch", command.batch},
                                               {"gflops", command.gflops},

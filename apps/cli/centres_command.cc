@@ -13,8 +13,8 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/rbf/file_centres.h"
+#include "print.h"
 #include "ranks.h"
-#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -42,18 +42,18 @@ int RunCentres(const CentresCommand& command) {
     PrintWarning(centres.tuning_warning());
   }
   if (text) {
-    fmt::print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
-               WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count),
-               settings.method, centres.backend().Describe());
+    Print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
+          WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count), settings.method,
+          centres.backend().Describe());
     if (const nlohmann::json of = RanksJson(); !of.is_null()) {
-      fmt::print("{} ranks on {} host{} by {}, {} shards of the rows\n", of["ranks"].get<int>(), of["hosts"].size(),
-                 of["hosts"].size() == 1 ? "" : "s", of["by"].get<std::string>(), centres.shards());
+      Print("{} ranks on {} host{} by {}, {} shards of the rows\n", of["ranks"].get<int>(), of["hosts"].size(),
+            of["hosts"].size() == 1 ? "" : "s", of["by"].get<std::string>(), centres.shards());
     }
     std::fflush(stdout);
   }
   const auto told = [&](int64_t iteration, double mean_distance) {
     if (text) {
-      fmt::print("iteration {}  mean distance {:.6g}\n", iteration, mean_distance);
+      Print("iteration {}  mean distance {:.6g}\n", iteration, mean_distance);
       std::fflush(stdout);
     }
   };
@@ -68,8 +68,8 @@ int RunCentres(const CentresCommand& command) {
   }
   const double seconds = watch.Elapsed_seconds();
   if (text) {
-    fmt::print("{} iterations in {}, mean distance {:.6g}; wrote {}\n", clusters.iterations, DurationText(seconds),
-               clusters.mean_distance, settings.out);
+    Print("{} iterations in {}, mean distance {:.6g}; wrote {}\n", clusters.iterations, DurationText(seconds),
+          clusters.mean_distance, settings.out);
   }
   if (!SpeaksForAll()) {
     return kExitOk;

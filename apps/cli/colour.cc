@@ -28,8 +28,8 @@ std::string_view CodeOf(Tone tone) {
 
 }  // namespace
 
-std::string Toned(Tone tone, std::string_view text, std::FILE* stream) {
-  return HasColours(stream) ? fmt::format("\033[{}m{}\033[0m", CodeOf(tone), text) : std::string(text);
+OwnText Toned(Tone tone, std::string_view text, std::FILE* stream) {
+  return {HasColours(stream) ? fmt::format("\033[{}m{}\033[0m", CodeOf(tone), text) : std::string(text)};
 }
 
 }  // namespace lamina::cli

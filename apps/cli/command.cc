@@ -1,6 +1,6 @@
 // What the commands of the program share.
 #include "command.h"
-#include "standard_error.h"
+#include "print.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ void JsonOutput::Write(const std::string& command, nlohmann::json result) const 
   result["lamina_version"] = Version();
   const std::string text = result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (to_stdout()) {
-    fmt::print("{}", text);
+    PrintData(text);
   } else {
     WriteFileAtomically(path, text);
   }

@@ -15,6 +15,7 @@
 #include "lamina/model/answer.h"
 #include "lamina/model/compare_models.h"
 #include "model_input.h"
+#include "print.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -90,36 +91,34 @@ Table ReadTruth(const CompareCommand& command) {
 }
 
 void PrintComparison(const CompareCommand& command, const Comparison& comparison) {
-  fmt::print(
+  Print(
       "{} rows that both answer; differences are B - A with 95 % intervals, ! where they leave 0 out\n"
       "A  {}\nB  {}\n",
       WithThousands(comparison.rows), command.first, command.second);
   size_t width = 0;
-  const auto name = [](const MetricDifference& each) {
-    return (each.target.empty() ? "" : each.target + ": ") + each.metric.Title();
-  };
+  const auto name = [](const MetricDifference& each) { return MetricName(each.target, each.metric); };
   for (const MetricDifference& each : comparison.metrics) {
     width = std::max(width, name(each).size());
   }
   for (const MetricDifference& each : comparison.metrics) {
     if (!each.reason.empty()) {
-      fmt::print("  {:<{}}  undefined: {}\n", name(each), width, each.reason);
+      Print("  {:<{}}  undefined: {}\n", name(each), width, each.reason);
       continue;
     }
     const Metric& metric = each.metric;
     const bool sure = each.interval.low > 0 || each.interval.high < 0;
     const bool tested = !std::isnan(each.interval.low);
-    fmt::print("  {:<{}}  A {}  B {}  difference {}{}{}\n", name(each), width, metric.ValueText(each.first),
-               metric.ValueText(each.second), metric.ValueText(each.difference),
-               tested ? fmt::format(" ({} to {}), p = {:.3g}", metric.ValueText(each.interval.low),
-                                    metric.ValueText(each.interval.high), each.p_value)
-                      : "",
-               sure ? fmt::format("  ! {} is better", metric.IsBetter(each.second, each.first) ? "B" : "A") : "");
+    Print("  {:<{}}  A {}  B {}  difference {}{}{}\n", name(each), width, metric.ValueText(each.first),
+          metric.ValueText(each.second), metric.ValueText(each.difference),
+          tested ? fmt::format(" ({} to {}), p = {:.3g}", metric.ValueText(each.interval.low),
+                               metric.ValueText(each.interval.high), each.p_value)
+                 : "",
+          sure ? fmt::format("  ! {} is better", metric.IsBetter(each.second, each.first) ? "B" : "A") : "");
   }
   if (comparison.mcnemar) {
-    fmt::print("only A right: {}, only B right: {}; McNemar's exact test: p = {:.3g}\n",
-               WithThousands(comparison.mcnemar->only_first), WithThousands(comparison.mcnemar->only_second),
-               comparison.mcnemar->p_value);
+    Print("only A right: {}, only B right: {}; McNemar's exact test: p = {:.3g}\n",
+          WithThousands(comparison.mcnemar->only_first), WithThousands(comparison.mcnemar->only_second),
+          comparison.mcnemar->p_value);
   }
 }
 

@@ -18,7 +18,7 @@
 #include "lamina/train/encoded_data.h"
 #include "lamina/train/settings.h"
 #include "lamina/train/settings_text.h"
-#include "standard_error.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -41,7 +41,7 @@ int RunFetch(const FetchCommand& command) {
   const bool text = !command.json_output.to_stdout();
   const bool terminal = text && isatty(STDOUT_FILENO) == 1;
   if (text) {
-    fmt::print("{}: {} ({})\n", spec.name, spec.title, spec.licence);
+    Print("{}: {} ({})\n", spec.name, spec.title, spec.licence);
   }
   CatchInterrupts();
   options.progress = [&](const FetchProgress& progress) {
@@ -49,11 +49,11 @@ int RunFetch(const FetchCommand& command) {
       throw Error(ErrorCode::kNetwork, "interrupted", {.remedy = "The same command goes on from here."});
     }
     if (text && progress.state != FetchProgress::State::kDownloading) {
-      fmt::print("{}{}: {}\n", terminal ? "\r\033[K" : "", progress.file->name,
-                 progress.state == FetchProgress::State::kPresent ? "already there" : "done");
+      Print("{}{}: {}\n", OwnText{terminal ? "\r\033[K" : ""}, progress.file->name,
+            progress.state == FetchProgress::State::kPresent ? "already there" : "done");
     } else if (terminal) {
-      fmt::print("\r\033[K{}: {} of {} bytes", progress.file->name, WithThousands(progress.done_bytes),
-                 WithThousands(progress.file->size_bytes));
+      Print("\r\033[K{}: {} of {} bytes", progress.file->name, WithThousands(progress.done_bytes),
+            WithThousands(progress.file->size_bytes));
       std::fflush(stdout);
     }
   };
@@ -62,7 +62,7 @@ int RunFetch(const FetchCommand& command) {
     result = Fetch(spec, options);
   } catch (const Error&) {
     if (terminal) {
-      fmt::print("\n");
+      Print("\n");
     }
     if (Interrupted()) {
       PrintToStderr("lamina: interrupted; the same command goes on from here\n");
@@ -73,8 +73,8 @@ int RunFetch(const FetchCommand& command) {
   if (text) {
     // A folder of IDX files is read as one data set.
     const bool folder = result.paths.front().find("-idx") != std::string::npos;
-    fmt::print("next: lamina {} {}\n", folder ? "train --data" : "data show",
-               folder ? options.folder : result.paths.front());
+    Print("next: lamina {} {}\n", folder ? "train --data" : "data show",
+          folder ? options.folder : result.paths.front());
   }
   command.json_output.Write("data fetch", {{"name", spec.name},
                                            {"folder", options.folder},
@@ -114,9 +114,9 @@ nlohmann::json ColumnFacts(const Column& column, const ColumnSummary& summary) {
 void PrintColumns(const nlohmann::json& columns) {
   size_t width = 6;
   for (const nlohmann::json& column : columns) {
-    width = std::max(width, column["name"].get_ref<const std::string&>().size());
+    width = std::max(width, Cell(column["name"].get_ref<const std::string&>()).size());
   }
-  fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", "no.", "column", width, "kind", "missing", "values");
+  Print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", "no.", "column", width, "kind", "missing", "values");
   for (size_t i = 0; i < std::min(kShownColumns, columns.size()); ++i) {
     const nlohmann::json& column = columns[i];
     std::string values = "none";
@@ -135,11 +135,11 @@ void PrintColumns(const nlohmann::json& columns) {
     if (column.contains("odd")) {
       values += fmt::format("; {} read as missing", column["odd"].get<std::string>());
     }
-    fmt::print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, column["name"].get<std::string>(), width,
-               column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);
+    Print("{:>4}  {:<{}}  {:<6}  {:>8}  {}\n", i, Cell(column["name"].get_ref<const std::string&>()), width,
+          column["kind"].get<std::string>(), column["missing"].get<int64_t>(), values);
   }
   if (columns.size() > kShownColumns) {
-    fmt::print("... and {} more columns\n", columns.size() - kShownColumns);
+    Print("... and {} more columns\n", columns.size() - kShownColumns);
   }
 }
 
@@ -154,14 +154,14 @@ int RunShow(const ShowCommand& command) {
     columns.push_back(ColumnFacts(result.train.columns[i], summaries[i]));
   }
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows),
+    Print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows),
                Plural(result.train.rows, "row{s}"), columns.size(), Plural(std::ssize(columns), "column{s}"),
                result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
     if (result.train.sheet && !result.train.sheet->assumed()) {
-      fmt::print("{}\n", result.train.sheet->Text());
+      Print("{}\n", result.train.sheet->Text());
     }
     for (const ColumnDecision& decision : DecisionsOnFile(result.train)) {
-      fmt::print("{}\n", decision.Text());
+      Print("{}\n", decision.Text());
     }
     PrintColumns(columns);
   }
@@ -198,14 +198,14 @@ int RunEncode(const EncodeCommand& command) {
     throw;
   }
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}: {} training, {} validation and {} test rows of {} inputs, {}, in {}\n", command.output,
-               WithThousands(info.train_rows), WithThousands(info.validation_rows), WithThousands(info.test_rows),
-               info.inputs, BytesText(info.size_bytes), DurationText(info.seconds));
+    Print("{}: {} training, {} validation and {} test rows of {} inputs, {}, in {}\n", command.output,
+          WithThousands(info.train_rows), WithThousands(info.validation_rows), WithThousands(info.test_rows),
+          info.inputs, BytesText(info.size_bytes), DurationText(info.seconds));
     if (info.left_out_rows > 0) {
       PrintNote(stdout, "{} left out: a value is missing\n",
                 WithThousands(info.left_out_rows) + Plural(info.left_out_rows, " row{s}"));
     }
-    fmt::print("next: lamina train {}\n", command.output);
+    Print("next: lamina train {}\n", command.output);
   }
   command.json_output.Write("data encode", {{"data", command.settings.data},
                                             {"output", command.output},

@@ -10,6 +10,7 @@
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/hardware.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -36,12 +37,12 @@ std::string WhyNoGpu() {
 
 void PrintGpus(const std::vector<GpuInfo>& gpus) {
   if (gpus.empty()) {
-    fmt::print("GPU        none: {}\n", WhyNoGpu());
+    Print("GPU        none: {}\n", WhyNoGpu());
   }
   for (const GpuInfo& gpu : gpus) {
-    fmt::print("GPU        {}, compute capability {}, {} multiprocessors, {} ({} free), driver for CUDA {}\n", gpu.name,
-               gpu.compute_capability, gpu.multiprocessors, SizeText(gpu.memory_bytes), SizeText(gpu.free_bytes),
-               gpu.driver);
+    Print("GPU        {}, compute capability {}, {} multiprocessors, {} ({} free), driver for CUDA {}\n", gpu.name,
+          gpu.compute_capability, gpu.multiprocessors, SizeText(gpu.memory_bytes), SizeText(gpu.free_bytes),
+          gpu.driver);
   }
 }
 
@@ -78,35 +79,34 @@ std::string TilesText(const cpu::InstructionSetUse& use) {
 }
 
 void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
-  fmt::print("CPU        {}\n", info.cpu_name.empty() ? "unknown" : info.cpu_name);
-  fmt::print("cores      {} usable\n", info.logical_cores);
-  fmt::print("caches     L1 {} and L2 {} a core, L3 {}\n", SizeText(info.l1d_bytes), SizeText(info.l2_bytes),
-             SizeText(info.l3_bytes));
-  fmt::print("vectors    {}\n", fmt::join(info.vector_instructions, " "));
+  Print("CPU        {}\n", info.cpu_name.empty() ? "unknown" : info.cpu_name);
+  Print("cores      {} usable\n", info.logical_cores);
+  Print("caches     L1 {} and L2 {} a core, L3 {}\n", SizeText(info.l1d_bytes), SizeText(info.l2_bytes),
+        SizeText(info.l3_bytes));
+  Print("vectors    {}\n", fmt::join(info.vector_instructions, " "));
   const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();
-  fmt::print("kernels    {} (of {}), byte products {}, bf16 products {}\n", CpuTargets().front(),
-             fmt::join(CpuTargets(), ", "), UseText(use.used.byte_products, "AVX-512 VNNI"),
-             UseText(use.used.bf16_products, "AVX-512 BF16"));
+  Print("kernels    {} (of {}), byte products {}, bf16 products {}\n", CpuTargets().front(),
+        fmt::join(CpuTargets(), ", "), UseText(use.used.byte_products, "AVX-512 VNNI"),
+        UseText(use.used.bf16_products, "AVX-512 BF16"));
   if (!use.not_built.empty()) {
-    fmt::print("not built  kernels for {}, which would be faster: scripts/build\n", fmt::join(use.not_built, ", "));
+    Print("not built  kernels for {}, which would be faster: scripts/build\n", fmt::join(use.not_built, ", "));
   }
-  fmt::print("tiles      {}\n", TilesText(use));
+  Print("tiles      {}\n", TilesText(use));
   if (use.level != nullptr) {
     const std::vector<std::string> left_out = use.LeftOut();
-    fmt::print("LAMINA_ISA {}: {}\n", use.level->name,
-               left_out.empty() ? "all that kernels have for this processor is used"
-                                : fmt::format("{} not used", fmt::join(left_out, ", ")));
+    Print("LAMINA_ISA {}: {}\n", use.level->name,
+          left_out.empty() ? "all that kernels have for this processor is used"
+                           : fmt::format("{} not used", fmt::join(left_out, ", ")));
   }
-  fmt::print("memory     {} in all, {} available\n", SizeText(info.memory_total_bytes),
-             SizeText(info.UsableMemory_bytes()));
-  fmt::print("system     {}\n", info.os);
+  Print("memory     {} in all, {} available\n", SizeText(info.memory_total_bytes), SizeText(info.UsableMemory_bytes()));
+  Print("system     {}\n", info.os);
   PrintGpus(gpus);
-  fmt::print("backends\n");
+  Print("backends\n");
   bool first = true;
   for (const BackendRow& row : BackendTable()) {
     const Verdict verdict = row.available();
-    fmt::print("  {:<8} {}{}\n", row.name, verdict ? row.make({})->Describe() : "not available: " + verdict.reason,
-               verdict && first ? "  (auto)" : "");
+    Print("  {:<8} {}{}\n", row.name, verdict ? row.make({})->Describe() : "not available: " + verdict.reason,
+          verdict && first ? "  (auto)" : "");
     first = first && !verdict;
   }
 }

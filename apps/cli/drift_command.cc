@@ -10,6 +10,7 @@
 #include "lamina/base/text.h"
 #include "lamina/model/drift.h"
 #include "model_input.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -22,15 +23,15 @@ struct DriftCommand {
 void PrintDrift(const std::vector<ColumnDrift>& drifts) {
   size_t width = 6;
   for (const ColumnDrift& drift : drifts) {
-    width = std::max(width, drift.column.size());
+    width = std::max(width, Cell(drift.column).size());
   }
-  fmt::print("{:<{}}  {:>7}  {:>9}  {:>9}  {:>8}  {:>18}\n", "column", width, "PSI", "distance", "outside %",
-             "unseen %", "missing % (before)");
+  Print("{:<{}}  {:>7}  {:>9}  {:>9}  {:>8}  {:>18}\n", "column", width, "PSI", "distance", "outside %", "unseen %",
+        "missing % (before)");
   for (const ColumnDrift& drift : drifts) {
-    fmt::print("{:<{}}  {:>7.3f}  {:>9.3f}  {:>9}  {:>8}  {:>18}  {}\n", drift.column, width, drift.stability_index,
-               drift.distance, PercentText(drift.outside), PercentText(drift.unseen),
-               fmt::format("{} ({})", PercentText(drift.missing), PercentText(drift.missing_before)),
-               drift.verdict == DriftVerdict::kSame ? "" : DriftVerdictName(drift.verdict));
+    Print("{:<{}}  {:>7.3f}  {:>9.3f}  {:>9}  {:>8}  {:>18}  {}\n", Cell(drift.column), width, drift.stability_index,
+          drift.distance, PercentText(drift.outside), PercentText(drift.unseen),
+          fmt::format("{} ({})", PercentText(drift.missing), PercentText(drift.missing_before)),
+          drift.verdict == DriftVerdict::kSame ? "" : DriftVerdictName(drift.verdict));
   }
 }
 
@@ -58,9 +59,9 @@ int RunDrift(const DriftCommand& command) {
   const int64_t shifted = count(DriftVerdict::kShifted);
   if (!command.json_output.to_stdout()) {
     PrintDrift(drifts);
-    fmt::print("{}: {} against {} of the training: {} of {} columns drifted, {} shifted\n", command.input.data,
-               WithThousands(std::ssize(rows)) + Plural(std::ssize(rows), " row{s}"), WithThousands(model.profile.rows),
-               drifted, drifts.size(), shifted);
+    Print("{}: {} against {} of the training: {} of {} columns drifted, {} shifted\n", command.input.data,
+          WithThousands(std::ssize(rows)) + Plural(std::ssize(rows), " row{s}"), WithThousands(model.profile.rows),
+          drifted, drifts.size(), shifted);
   }
   nlohmann::json columns = nlohmann::json::array();
   for (const ColumnDrift& drift : drifts) {

@@ -17,6 +17,7 @@
 #include "lamina/train/remarks.h"
 #include "model_input.h"
 #include "pictures.h"
+#include "print.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -48,8 +49,8 @@ void PrintCoverage(const Model& model, const std::vector<ScoredRows>& scored, co
   }
   const std::vector<double> shares = CoverageOf(*model.intervals, scored);
   for (size_t j = 0; j < shares.size(); ++j) {
-    fmt::print("{}: {} ± {} holds {} % of the true values (meant: {:g} %)\n", what, scored[j].target,
-               FigureText(model.intervals->half_widths[j]), PercentText(shares[j]), 100 * model.intervals->level);
+    Print("{}: {} ± {} holds {} % of the true values (meant: {:g} %)\n", what, scored[j].target,
+          FigureText(model.intervals->half_widths[j]), PercentText(shares[j]), 100 * model.intervals->level);
   }
 }
 
@@ -108,7 +109,7 @@ int RunEvaluate(const EvaluateCommand& command) {
     PrintCoverage(model, answers.scored, command.input.data);
     PrintNote(TrainedOn(command, model));
     if (effect) {
-      fmt::print("{}\n", effect->Text());
+      Print("{}\n", effect->Text());
     }
   }
   nlohmann::json result = ToJson(evaluation);

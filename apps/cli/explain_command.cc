@@ -15,6 +15,7 @@
 #include "lamina/train/command_line.h"
 #include "model_input.h"
 #include "pictures.h"
+#include "print.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -36,62 +37,63 @@ struct ExplainCommand {
 };
 
 void PrintImportance(const Importance& importance) {
-  fmt::print("{} {}; by how much worse where a column is shuffled:\n", importance.metric.Title(),
-             importance.metric.ValueText(importance.value));
+  Print("{} {}; by how much worse where a column is shuffled:\n", importance.metric.Title(),
+        importance.metric.ValueText(importance.value));
   const size_t shown = std::min(kShownColumns, importance.columns.size());
   size_t width = 0;
   for (size_t i = 0; i < shown; ++i) {
-    width = std::max(width, importance.columns[i].column.size());
+    width = std::max(width, Cell(importance.columns[i].column).size());
   }
   for (size_t i = 0; i < shown; ++i) {
     const ColumnImportance& column = importance.columns[i];
-    fmt::print("  {:<{}}  {}{}\n", column.column, width, importance.metric.ValueText(column.mean),
-               std::isnan(column.deviation) ? "" : " ± " + importance.metric.ValueText(column.deviation));
+    Print("  {:<{}}  {}{}\n", Cell(column.column), width, importance.metric.ValueText(column.mean),
+          std::isnan(column.deviation) ? "" : " ± " + importance.metric.ValueText(column.deviation));
   }
   if (shown < importance.columns.size()) {
-    fmt::print("  ... and {} more (--out has all)\n", importance.columns.size() - shown);
+    Print("  ... and {} more (--out has all)\n", importance.columns.size() - shown);
   }
 }
 
 void PrintDependence(const Dependence& dependence, const std::vector<std::string>& outputs) {
-  fmt::print("\nmean answer if every row had this {}:\n", dependence.column);
-  size_t width = dependence.column.size();
+  Print("\nmean answer if every row had this {}:\n", dependence.column);
+  size_t width = Cell(dependence.column).size();
   for (const Dependence::Point& point : dependence.points) {
-    width = std::max(width, point.text.size());
+    width = std::max(width, Cell(point.text).size());
   }
-  fmt::print("  {:<{}}", dependence.column, width);
+  Print("  {:<{}}", Cell(dependence.column), width);
   for (const std::string& output : outputs) {
-    fmt::print("  {:>12.12}", output);
+    Print("  {:>12.12}", output);
   }
-  fmt::print("\n");
+  Print("\n");
   for (const Dependence::Point& point : dependence.points) {
-    fmt::print("  {:<{}}", point.text, width);
+    Print("  {:<{}}", Cell(point.text), width);
     for (const double answer : point.outputs) {
-      fmt::print("  {:>12}", FigureText(answer));
+      Print("  {:>12}", FigureText(answer));
     }
-    fmt::print("\n");
+    Print("\n");
   }
 }
 
 void PrintExplanation(const Explanation& row) {
-  fmt::print("\nrow {} (counted from 0): {} {}; on average {}, and\n", row.row, row.output, FigureText(row.answer),
-             FigureText(row.base));
+  Print("\nrow {} (counted from 0): {} {}; on average {}, and\n", row.row, row.output, FigureText(row.answer),
+        FigureText(row.base));
   const size_t shown = std::min(kPrintedShares, row.shares.size());
+  const auto name = [](const Explanation::Share& share) { return Cell(share.column) + " = " + Cell(share.value); };
   double rest = 0;
   size_t width = 0;
   for (size_t i = 0; i < row.shares.size(); ++i) {
     const Explanation::Share& share = row.shares[i];
-    width = i < shown ? std::max(width, share.column.size() + 3 + share.value.size()) : width;
+    width = i < shown ? std::max(width, name(share).size()) : width;
     rest += i < shown ? 0 : share.share;
   }
   for (size_t i = 0; i < shown; ++i) {
     const Explanation::Share& share = row.shares[i];
-    fmt::print("  {:<{}}  {}{}{}\n", share.column + " = " + share.value, width, share.share < 0 ? "" : "+",
-               FigureText(share.share), std::isnan(share.error) ? "" : " ± " + FigureText(share.error));
+    Print("  {:<{}}  {}{}{}\n", name(share), width, share.share < 0 ? "" : "+", FigureText(share.share),
+          std::isnan(share.error) ? "" : " ± " + FigureText(share.error));
   }
   if (shown < row.shares.size()) {
-    fmt::print("  {:<{}}  {}{}\n", fmt::format("{} others", row.shares.size() - shown), width, rest < 0 ? "" : "+",
-               FigureText(rest));
+    Print("  {:<{}}  {}{}\n", fmt::format("{} others", row.shares.size() - shown), width, rest < 0 ? "" : "+",
+          FigureText(rest));
   }
 }
 
@@ -164,7 +166,7 @@ int RunExplain(const ExplainCommand& command) {
       PrintExplanation(row);
     }
     if (!command.out.empty()) {
-      fmt::print("wrote {}\n", command.out);
+      Print("wrote {}\n", command.out);
     }
   }
   nlohmann::json result = {{"model", command.input.model},

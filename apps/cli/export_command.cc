@@ -12,6 +12,7 @@
 #include "lamina/model/onnx_export.h"
 #include "lamina/report/gnuplot.h"
 #include "model_input.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -53,7 +54,7 @@ int RunExport(const ExportCommand& command) {
     paths = WriteWeightFiles(model.network, command.csv ? WeightFormat::kCsv : WeightFormat::kNpy, command.out);
   }
   if (!command.json_output.to_stdout()) {
-    fmt::print("wrote {}\n", fmt::join(paths, ", "));
+    Print("wrote {}\n", fmt::join(paths, ", "));
   }
   command.json_output.Write(
       "export", {{"model", command.model}, {"files", paths}, {"weights", WeightStorageName(model.weights)}});

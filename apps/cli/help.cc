@@ -64,7 +64,7 @@ class HelpFormatter final : public CLI::Formatter {
 
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override {
-    return CLI::Formatter::make_group(Toned(Tone::kHeading, group, stdout), is_positional, std::move(options));
+    return CLI::Formatter::make_group(Toned(Tone::kHeading, group, stdout).text, is_positional, std::move(options));
   }
 
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {

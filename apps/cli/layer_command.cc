@@ -12,9 +12,9 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/layer/file_layer.h"
+#include "print.h"
 #include "progress.h"
 #include "ranks.h"
-#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -36,27 +36,27 @@ struct LayerCommand {
 
 void PrintStart(const FileLayer& layer) {
   const SlicePlan& plan = layer.plan();
-  fmt::print("{} samples x {} inputs, {} neurons {}, {}; {}\n", WithThousands(layer.batch()),
-             WithThousands(layer.layer().inputs), WithThousands(layer.layer().outputs), NeuronText(layer.layer()),
-             DTypeName(layer.dtype()), layer.backend().Describe());
-  fmt::print("{} slice{} ({} x {}) of up to {} samples x {} neurons, {} each, budget {}\n", plan.count(),
-             plan.count() == 1 ? "" : "s", plan.sample_slices(), plan.neuron_slices(), WithThousands(plan.samples),
-             WithThousands(plan.neurons), BytesText(plan.slice_bytes), BytesText(layer.budget_bytes()));
+  Print("{} samples x {} inputs, {} neurons {}, {}; {}\n", WithThousands(layer.batch()),
+        WithThousands(layer.layer().inputs), WithThousands(layer.layer().outputs), NeuronText(layer.layer()),
+        DTypeName(layer.dtype()), layer.backend().Describe());
+  Print("{} slice{} ({} x {}) of up to {} samples x {} neurons, {} each, budget {}\n", plan.count(),
+        plan.count() == 1 ? "" : "s", plan.sample_slices(), plan.neuron_slices(), WithThousands(plan.samples),
+        WithThousands(plan.neurons), BytesText(plan.slice_bytes), BytesText(layer.budget_bytes()));
   if (const nlohmann::json ranks = RanksJson(); !ranks.is_null()) {
-    fmt::print("{} ranks on {} host{} by {}, {} samples each\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
-               ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), WithThousands(layer.own_batch()));
+    Print("{} ranks on {} host{} by {}, {} samples each\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
+          ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), WithThousands(layer.own_batch()));
   }
   std::fflush(stdout);
 }
 
 void PrintResult(const FileLayerSettings& settings, const FileLayerResult& result) {
-  fmt::print("{} computing, {} more until it was on the disk\n", DurationText(result.seconds),
-             DurationText(result.flush_seconds));
-  fmt::print("{:.4g} synapses/s, t_syn {:.5f} ns; peak resident memory {}\n", result.synapses_per_second,
-             result.t_syn_ns, BytesText(PeakMemory_bytes()));
+  Print("{} computing, {} more until it was on the disk\n", DurationText(result.seconds),
+        DurationText(result.flush_seconds));
+  Print("{:.4g} synapses/s, t_syn {:.5f} ns; peak resident memory {}\n", result.synapses_per_second, result.t_syn_ns,
+        BytesText(PeakMemory_bytes()));
   for (const std::string* path : {&settings.out, &settings.w_out}) {
     if (!path->empty()) {
-      fmt::print("wrote {}\n", *path);
+      Print("wrote {}\n", *path);
     }
   }
 }
@@ -114,7 +114,7 @@ struct Bar {
 
 int RunLayer(const LayerCommand& command) {
   if (command.print_config) {
-    fmt::print("{}", WriteConfig(command.settings));
+    PrintData(WriteConfig(command.settings));
     return kExitOk;
   }
   const FileLayerSettings& settings = command.settings;

@@ -19,8 +19,8 @@
 #include "lamina/base/mapped_file.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "print.h"
 #include "ranks.h"
-#include "standard_error.h"
 
 namespace lamina::cli {
 namespace {
@@ -48,9 +48,6 @@ int PrintError(std::string message, int code) {
   message = ErrorOfRanks(message);
   if (message.empty()) {
     return code;
-  }
-  for (char& c : message) {  // may quote a damaged file, which must not steer the terminal
-    c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
   }
   PrintToStderr("lamina: error: {}\n", message);
   EndRanks(code);
@@ -227,7 +224,7 @@ int Main(int argc, const char* const* argv) {
                 AddModel(app),
                 AddExport(app)};
     if (argc == 2 && std::string_view(argv[1]) == "--choices") {  // for scripts/help_files
-      fmt::print("{}", ChoicesText(app));
+      PrintData(ChoicesText(app));
       return kExitOk;
     }
     app.parse(argc, argv);

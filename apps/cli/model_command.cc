@@ -13,6 +13,7 @@
 #include "lamina/model/model.h"
 #include "lamina/train/command_line.h"
 #include "lamina/train/settings.h"
+#include "print.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -52,28 +53,28 @@ std::string KindOf(const FittedColumn& column) {
 void PrintInputs(const Preprocessor& preprocessor) {
   const std::vector<FittedColumn>& columns = preprocessor.inputs().columns();
   if (preprocessor.inputs().is_image()) {
-    fmt::print("inputs: images of {} x {} pixels\n", preprocessor.inputs().image_height(),
-               preprocessor.inputs().image_width());
+    Print("inputs: images of {} x {} pixels\n", preprocessor.inputs().image_height(),
+          preprocessor.inputs().image_width());
     return;
   }
   size_t width = 6;
   for (const FittedColumn& column : columns) {
-    width = std::max(width, column.name.size());
+    width = std::max(width, Cell(column.name).size());
   }
-  fmt::print("{:<{}}  {:<6}  {}\n", "input", width, "kind", "in training");
+  Print("{:<{}}  {:<6}  {}\n", "input", width, "kind", "in training");
   for (size_t i = 0; i < std::min(kShownInputs, columns.size()); ++i) {
     const std::string line =
-        fmt::format("{:<{}}  {:<6}  {}", columns[i].name, width, KindOf(columns[i]), ValuesText(columns[i]));
-    fmt::print("{}\n", std::string_view(line).substr(0, line.find_last_not_of(' ') + 1));
+        fmt::format("{:<{}}  {:<6}  {}", Cell(columns[i].name), width, KindOf(columns[i]), ValuesText(columns[i]));
+    Print("{}\n", std::string_view(line).substr(0, line.find_last_not_of(' ') + 1));
   }
   if (columns.size() > kShownInputs) {
-    fmt::print("... and {} more\n", columns.size() - kShownInputs);
+    Print("... and {} more\n", columns.size() - kShownInputs);
   }
   for (const std::string& derived : preprocessor.derive().columns) {
-    fmt::print("computed: {}\n", derived);
+    Print("computed: {}\n", derived);
   }
   for (const LeftOutColumn& column : preprocessor.left_out()) {
-    fmt::print("not used: {} ({})\n", column.name, column.reason);
+    Print("not used: {} ({})\n", column.name, column.reason);
   }
 }
 
@@ -81,27 +82,26 @@ void PrintInputs(const Preprocessor& preprocessor) {
 void PrintTraining(const json& training) {
   if (training.contains("settings")) {
     TrainSettings settings = TrainSettingsFromJson(training["settings"]);
-    fmt::print("trained on {}", settings.data);
+    Print("trained on {}", settings.data);
     if (training.contains("rows")) {
       const json& rows = training["rows"];
-      fmt::print(": {} training, {} validation and {} test rows", WithThousands(rows.value("train", int64_t{0})),
-                 WithThousands(rows.value("validation", int64_t{0})), WithThousands(rows.value("test", int64_t{0})));
+      Print(": {} training, {} validation and {} test rows", WithThousands(rows.value("train", int64_t{0})),
+            WithThousands(rows.value("validation", int64_t{0})), WithThousands(rows.value("test", int64_t{0})));
     }
-    fmt::print("\nby: {}\n", TrainCommandLine(settings, training));
+    Print("\nby: {}\n", TrainCommandLine(settings, training));
   }
   if (training.contains("epochs")) {
-    fmt::print("{} epochs, best epoch {}{}\n", training["epochs"].get<int64_t>(),
-               training.value("best_epoch", int64_t{0}),
-               training.contains("batch") ? fmt::format(", batch {}", training["batch"].get<int64_t>()) : "");
+    Print("{} epochs, best epoch {}{}\n", training["epochs"].get<int64_t>(), training.value("best_epoch", int64_t{0}),
+          training.contains("batch") ? fmt::format(", batch {}", training["batch"].get<int64_t>()) : "");
   }
   if (training.contains("test")) {
     const json& test = training["test"];
     if (test.contains("accuracy")) {
-      fmt::print("test: accuracy {} %\n", PercentText(NumberOrNan(test, "accuracy")));
+      Print("test: accuracy {} %\n", PercentText(NumberOrNan(test, "accuracy")));
     }
     for (const json& target : test.value("targets", json::array())) {
-      fmt::print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(NumberOrNan(target, "rmse")),
-                 NumberOrNan(target, "r2"));
+      Print("test: {}: RMSE {}, R² {:.5f}\n", target.value("name", ""), FigureText(NumberOrNan(target, "rmse")),
+            NumberOrNan(target, "r2"));
     }
   }
 }
@@ -114,18 +114,18 @@ void PrintJudged(const Model& model) {
     const auto number = [&](const char* field) {
       return metric.at(field).is_null() ? kNaN : metric.at(field).get<double>();
     };
-    fmt::print("{} folds: {}{} {} ± {}\n", folds.at("folds").size(),
-               metric.contains("target") ? metric["target"].get<std::string>() + ": " : "", known.Title(),
-               known.ValueText(number("mean")), known.ValueText(number("deviation")));
+    Print("{} folds: {}{} {} ± {}\n", folds.at("folds").size(),
+          metric.contains("target") ? metric["target"].get<std::string>() + ": " : "", known.Title(),
+          known.ValueText(number("mean")), known.ValueText(number("deviation")));
   }
   if (model.training.contains("calibration")) {
-    fmt::print("calibrated: temperature {:.4g}\n", model.training["calibration"].value("temperature", kNaN));
+    Print("calibrated: temperature {:.4g}\n", model.training["calibration"].value("temperature", kNaN));
   }
   if (model.intervals) {
     const std::vector<std::string> names = model.preprocessor.targets().answer_names();
     for (size_t j = 0; j < names.size(); ++j) {
-      fmt::print("{:g} % intervals: {} ± {}\n", 100 * model.intervals->level, names[j],
-                 FigureText(model.intervals->half_widths[j]));
+      Print("{:g} % intervals: {} ± {}\n", 100 * model.intervals->level, names[j],
+            FigureText(model.intervals->half_widths[j]));
     }
   }
 }
@@ -156,16 +156,16 @@ int RunShowModel(const ShowModelCommand& command) {
   const Preprocessor& preprocessor = model.preprocessor;
   const TargetEncoder& targets = preprocessor.targets();
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}: network {} ({}), {} parameters, {}, loss {}\n", command.model, model.ShapeText(),
-               ActivationsText(model.network), WithThousands(model.parameter_count()), DTypeName(model.network.dtype()),
-               model.loss.Text());
+    Print("{}: network {} ({}), {} parameters, {}, loss {}\n", command.model, model.ShapeText(),
+          ActivationsText(model.network), WithThousands(model.parameter_count()), DTypeName(model.network.dtype()),
+          model.loss.Text());
     for (int64_t i = 0; i < model.networks() && !model.others.empty(); ++i) {
-      fmt::print("  {:.3g} of the answer: {} ({})\n", model.share_of(i), model.network_at(i).ShapeText(),
-                 ActivationsText(model.network_at(i)));
+      Print("  {:.3g} of the answer: {} ({})\n", model.share_of(i), model.network_at(i).ShapeText(),
+            ActivationsText(model.network_at(i)));
     }
-    fmt::print("answers: {}\n", TargetText(model));
+    Print("answers: {}\n", TargetText(model));
     if (!targets.class_names().empty()) {
-      fmt::print("classes: {}\n", fmt::join(targets.class_names(), ", "));
+      Print("classes: {}\n", fmt::join(targets.class_names(), ", "));
     }
     PrintInputs(preprocessor);
     PrintTraining(model.training);

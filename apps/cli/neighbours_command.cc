@@ -12,6 +12,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/layer/file_neighbours.h"
+#include "print.h"
 #include "progress.h"
 
 namespace lamina::cli {
@@ -35,9 +36,9 @@ int RunNeighbours(const NeighboursCommand& command) {
   FileNeighbours neighbours(settings);
   PrintWarning(neighbours.tuning_warning());
   if (text) {
-    fmt::print("{} rows, {} nearest of {} by {}, {} columns, {}; {}\n", WithThousands(neighbours.x_rows()), settings.k,
-               WithThousands(neighbours.y_rows()), settings.metric, WithThousands(neighbours.columns()),
-               DTypeName(neighbours.dtype()), neighbours.backend().Describe());
+    Print("{} rows, {} nearest of {} by {}, {} columns, {}; {}\n", WithThousands(neighbours.x_rows()), settings.k,
+          WithThousands(neighbours.y_rows()), settings.metric, WithThousands(neighbours.columns()),
+          DTypeName(neighbours.dtype()), neighbours.backend().Describe());
     std::fflush(stdout);
   }
   const bool bar = text && isatty(STDOUT_FILENO) == 1;
@@ -54,12 +55,12 @@ int RunNeighbours(const NeighboursCommand& command) {
     ClearBar();
   }
   if (!result.complete) {
-    fmt::print(stderr, "lamina: interrupted; nothing was written\n");
+    PrintToStderr("lamina: interrupted; nothing was written\n");
     return kExitInterrupted;
   }
   if (text) {
-    fmt::print("{}, {:.4g} synapses/s; wrote {}{}\n", DurationText(result.seconds), result.synapses_per_second,
-               settings.out, settings.distances.empty() ? "" : " and " + settings.distances);
+    Print("{}, {:.4g} synapses/s; wrote {}{}\n", DurationText(result.seconds), result.synapses_per_second, settings.out,
+          settings.distances.empty() ? "" : " and " + settings.distances);
   }
   command.json_output.Write("neighbours", {{"x", settings.x},
                                            {"y", settings.y},

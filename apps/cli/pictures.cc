@@ -9,6 +9,7 @@
 #include "lamina/base/file.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
+#include "print.h"
 
 namespace lamina::cli {
 
@@ -39,7 +40,7 @@ void PictureOutput::Write(const RunReport& run, bool text, nlohmann::json& resul
       files.push_back((std::filesystem::path(plot) / (each.id + (drawn ? ".svg" : ".gp"))).string());
     }
     if (text) {
-      fmt::print("wrote {}\n", fmt::join(files.get<std::vector<std::string>>(), ", "));
+      Print("wrote {}\n", fmt::join(files.get<std::vector<std::string>>(), ", "));
     }
     result["plots"] = std::move(files);
   }
@@ -48,7 +49,7 @@ void PictureOutput::Write(const RunReport& run, bool text, nlohmann::json& resul
     const std::string path = (std::filesystem::path(report) / "report.html").string();
     WriteFileAtomically(path, ToHtml(run.html));
     if (text) {
-      fmt::print("wrote {}\n", path);
+      Print("wrote {}\n", path);
     }
     result["report"] = path;
   }

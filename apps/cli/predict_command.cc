@@ -12,6 +12,7 @@
 #include "lamina/model/answer.h"
 #include "lamina/model/predictions.h"
 #include "model_input.h"
+#include "print.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -76,7 +77,7 @@ int RunPredict(const PredictCommand& command) {
   if (command.out.ends_with(".npy")) {
     ToNpy(command.out, answers, command.columns.probabilities);
   } else if (to_stdout) {
-    fmt::print("{}", PredictionsCsv(model, outputs, command.columns, kept));
+    PrintData(PredictionsCsv(model, outputs, command.columns, kept));
     PrintNotes(NotesOn(answers.report, /*asked=*/true), stderr);
     PrintWarning(gaps);
   } else {
@@ -84,7 +85,7 @@ int RunPredict(const PredictCommand& command) {
   }
   if (!to_stdout && !command.json_output.to_stdout()) {
     PrintNotes(answers.Notes());
-    fmt::print("wrote {} predictions to {}\n", outputs.rows(), command.out);
+    Print("wrote {} predictions to {}\n", outputs.rows(), command.out);
   }
   nlohmann::json result = {
       {"model", command.input.model},

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lamina/base/text.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -31,7 +32,7 @@ int TerminalColumns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-std::string Metric(const char* name, double loss, double accuracy) {
+std::string LossText(const char* name, double loss, double accuracy) {
   std::string text = fmt::format("{} {:.5g}", name, loss);
   if (!std::isnan(accuracy)) {
     text += fmt::format(" ({} %)", PercentText(accuracy));
@@ -46,7 +47,7 @@ void PrintBar(const std::string& before, double share, const std::string& after)
   std::string line =
       fmt::format("{} [{}{}] {}", before, std::string(filled, '#'), std::string(kBarCells - filled, '.'), after);
   line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
-  Show("\r\033[K" + line);
+  Show("\r\033[K" + WithoutControls(line));
 }
 
 void ClearBar() { Show("\r\033[K"); }
@@ -57,16 +58,16 @@ void ProgressPrinter::Update(const TrainProgress& progress) {
   }
   PrintBar(fmt::format("epoch {}/{}", progress.epoch, progress.epochs),
            static_cast<double>(progress.step) / static_cast<double>(std::max<int64_t>(1, progress.steps)),
-           fmt::format("{}  {} samples/s  {} left", Metric("loss", progress.mean_loss, progress.accuracy),
+           fmt::format("{}  {} samples/s  {} left", LossText("loss", progress.mean_loss, progress.accuracy),
                        WithThousands(std::llround(progress.samples_per_second)), DurationText(progress.seconds_left)));
   bar_shown_ = true;
 }
 
 void ProgressPrinter::EpochDone(const EpochRecord& record) {
   std::string line =
-      fmt::format("epoch {}/{}  {}", record.epoch, epochs_, Metric("loss", record.train_loss, record.train_accuracy));
+      fmt::format("epoch {}/{}  {}", record.epoch, epochs_, LossText("loss", record.train_loss, record.train_accuracy));
   if (!std::isnan(record.validation_loss)) {
-    line += "  " + Metric("validation", record.validation_loss, record.validation_accuracy);
+    line += "  " + LossText("validation", record.validation_loss, record.validation_accuracy);
   }
   pending_ = fmt::format("{}  {} samples/s\n", line, WithThousands(std::llround(record.samples_per_second)));
   if (epochs_ <= kAllLines || record.epoch <= kFirstLines || since_line_.Elapsed_seconds() >= kBetweenLines_seconds) {
@@ -76,7 +77,7 @@ void ProgressPrinter::EpochDone(const EpochRecord& record) {
 
 void ProgressPrinter::Finish() {
   Clear();
-  Show(std::exchange(pending_, ""));
+  Show(fmt::format("{}", Lines(std::exchange(pending_, ""))));
   since_line_ = Stopwatch();
 }
 

@@ -9,6 +9,7 @@
 #include "lamina/cluster/shards.h"
 #include "lamina/measure/step_cost.h"
 #include "lamina/train/method.h"
+#include "print.h"
 #include "ranks.h"
 
 namespace lamina::cli {
@@ -41,12 +42,12 @@ nlohmann::json PlanRanks(const TrainSession& session, const PlanFlags& flags, bo
   const std::vector<StepTime> times = PredictSteps(cost, network, std::min(shards, batch), most);
   nlohmann::json rows = nlohmann::json::array();
   if (text) {
-    fmt::print("a step of {} samples in {} shards, {:.2f} MB of gradients; network {}: {:.1f} us, {:.1f} Gbit/s\n",
-               batch, std::min(shards, batch), 1e-6 * static_cast<double>(cost.gradient_bytes),
-               measured ? "measured" : "as given (--latency-us, --bandwidth-gbits)", 1e6 * network.latency_seconds,
-               8e-9 * network.bytes_per_second);
-    fmt::print("{:>6} {:>12} {:>12} {:>12} {:>14} {:>9}\n", "ranks", "computing", "exchanging", "of it hidden",
-               "samples/s", "speed-up");
+    Print("a step of {} samples in {} shards, {:.2f} MB of gradients; network {}: {:.1f} us, {:.1f} Gbit/s\n", batch,
+          std::min(shards, batch), 1e-6 * static_cast<double>(cost.gradient_bytes),
+          measured ? "measured" : "as given (--latency-us, --bandwidth-gbits)", 1e6 * network.latency_seconds,
+          8e-9 * network.bytes_per_second);
+    Print("{:>6} {:>12} {:>12} {:>12} {:>14} {:>9}\n", "ranks", "computing", "exchanging", "of it hidden", "samples/s",
+          "speed-up");
   }
   for (const StepTime& time : times) {
     const double gain = times.front().seconds() / time.seconds();
@@ -57,14 +58,13 @@ nlohmann::json PlanRanks(const TrainSession& session, const PlanFlags& flags, bo
                     {"samples_per_second", static_cast<double>(batch) / time.seconds()},
                     {"speedup", gain}});
     if (text) {
-      fmt::print("{:>6} {:>9.3f} ms {:>9.3f} ms {:>9.3f} ms {:>14.0f} {:>9.2f}\n", time.ranks,
-                 1e3 * time.compute_seconds, 1e3 * time.exchange_seconds, 1e3 * time.hidden_seconds,
-                 static_cast<double>(batch) / time.seconds(), gain);
+      Print("{:>6} {:>9.3f} ms {:>9.3f} ms {:>9.3f} ms {:>14.0f} {:>9.2f}\n", time.ranks, 1e3 * time.compute_seconds,
+            1e3 * time.exchange_seconds, 1e3 * time.hidden_seconds, static_cast<double>(batch) / time.seconds(), gain);
     }
   }
   const std::string advice = AdviceOn(times);
   if (text) {
-    fmt::print("{}.\n", advice);
+    Print("{}.\n", advice);
   }
   return {{"batch", batch},
           {"shards", std::min(shards, batch)},

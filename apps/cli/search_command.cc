@@ -22,10 +22,10 @@
 #include "lamina/search/search.h"
 #include "lamina/train/command_line.h"
 #include "lamina/train/session.h"
+#include "print.h"
 #include "progress.h"
 #include "ranks.h"
 #include "search_table.h"
-#include "standard_error.h"
 #include "tables.h"
 
 namespace lamina::cli {
@@ -83,17 +83,17 @@ void PrintStart(const Search& search) {
       failed = invalid++ == 0 ? trial.failure : failed;
     }
   }
-  fmt::print("{}: {} training and {} validation rows; {} inputs; read in {}\n", search.settings().train.data,
-             WithThousands(data.train.size()), WithThousands(data.validation.size()), data.train.features.cols(),
-             DurationText(search.load_seconds()));
-  fmt::print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n",
-             WithThousands(std::ssize(search.trials())), search.stages(), search.stages() == 1 ? "" : "s",
-             search.at_once(), search.threads_per_trial(), search.threads_per_trial() == 1 ? "" : "s",
-             search.resumed() ? fmt::format("; going on, {} had begun", search.begun()) : "");
+  Print("{}: {} training and {} validation rows; {} inputs; read in {}\n", search.settings().train.data,
+        WithThousands(data.train.size()), WithThousands(data.validation.size()), data.train.features.cols(),
+        DurationText(search.load_seconds()));
+  Print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n", WithThousands(std::ssize(search.trials())),
+        search.stages(), search.stages() == 1 ? "" : "s", search.at_once(), search.threads_per_trial(),
+        search.threads_per_trial() == 1 ? "" : "s",
+        search.resumed() ? fmt::format("; going on, {} had begun", search.begun()) : "");
   if (search.others() > 0) {
-    fmt::print("{} at work in {}: the trials are shared\n",
-               search.others() == 1 ? "another process is" : fmt::format("{} other processes are", search.others()),
-               search.settings().state);
+    Print("{} at work in {}: the trials are shared\n",
+          search.others() == 1 ? "another process is" : fmt::format("{} other processes are", search.others()),
+          search.settings().state);
   }
   if (invalid > 0) {
     PrintNote(stdout, "{} cannot be trained; the first: {}\n",
@@ -120,7 +120,7 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, std::s
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   if (text) {
-    fmt::print("\n{} on {} training and validation rows\n", title, WithThousands(session.train().size()));
+    Print("\n{} on {} training and validation rows\n", title, WithThousands(session.train().size()));
     callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
     callbacks.epoch_done = [&](const EpochRecord& record) { printer.EpochDone(record); };
   }
@@ -131,7 +131,7 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, std::s
     if (result.test) {
       PrintEvaluation("test", *result.test, /*details=*/false);
     }
-    fmt::print("wrote {}\n", command.settings.train.model);
+    Print("wrote {}\n", command.settings.train.model);
   }
   json node = {{"train_rows", session.train().size()},
                {"train_seconds", result.train_seconds},
@@ -166,15 +166,15 @@ json WriteEnsemble(Search& search, const SearchResult& result, bool text) {
     for (const EnsembleResult::Part& part : ensemble.parts) {
       parts += fmt::format("{}{:.3g} of trial {}", parts.empty() ? "" : ", ", part.share, part.trial);
     }
-    fmt::print("\nensemble: validation loss {:.6g}, of the best network alone {:.6g}; {}\n", ensemble.loss,
-               ensemble.alone, parts);
+    Print("\nensemble: validation loss {:.6g}, of the best network alone {:.6g}; {}\n", ensemble.loss, ensemble.alone,
+          parts);
     if (ensemble.calibration) {
-      fmt::print("calibrated by a temperature of {:.3g}\n", ensemble.calibration->temperature);
+      Print("calibrated by a temperature of {:.3g}\n", ensemble.calibration->temperature);
     }
     if (ensemble.test) {
       PrintEvaluation("test", *ensemble.test, /*details=*/false);
     }
-    fmt::print("wrote {}\n", path);
+    Print("wrote {}\n", path);
   }
   json node = ToJson(ensemble);
   node["model"] = path;
@@ -212,7 +212,7 @@ void DrawPictures(const SearchCommand& command, const Search& search, const Sear
     files.push_back((std::filesystem::path(command.plot) / (plot.id + (drawn ? ".svg" : ".gp"))).string());
   }
   if (text) {
-    fmt::print("wrote {}\n", fmt::join(files, ", "));
+    Print("wrote {}\n", fmt::join(files, ", "));
   }
   node["plots"] = files;
   PrintWarning(drawn.reason);
@@ -220,30 +220,31 @@ void DrawPictures(const SearchCommand& command, const Search& search, const Sear
 
 void PrintRanking(const Search& search, const SearchResult& result, const std::string& line) {
   const bool terminal = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{}\n", fmt::join(RankingLines(search, result.trials, result.ranking, kShownTrials,
-                                            terminal ? size_t{400} : kPlainColumns),
-                               "\n"));
-  if (result.ranking.size() > kShownTrials) {
-    fmt::print("... and {} more (--csv FILE has all)\n", result.ranking.size() - kShownTrials);
+  for (const std::string& line :
+       RankingLines(search, result.trials, result.ranking, kShownTrials, terminal ? size_t{400} : kPlainColumns)) {
+    Print("{}\n", line);
   }
-  fmt::print("\n{} trials in {}{}; the best again:\n  {}\n", WithThousands(std::ssize(result.trials) - result.left_out),
-             DurationText(result.seconds),
-             result.left_out == 0
-                 ? ""
-                 : fmt::format(", {} more had no turn within the time limit", WithThousands(result.left_out)),
-             line);
+  if (result.ranking.size() > kShownTrials) {
+    Print("... and {} more (--csv FILE has all)\n", result.ranking.size() - kShownTrials);
+  }
+  Print("\n{} trials in {}{}; the best again:\n  {}\n", WithThousands(std::ssize(result.trials) - result.left_out),
+        DurationText(result.seconds),
+        result.left_out == 0
+            ? ""
+            : fmt::format(", {} more had no turn within the time limit", WithThousands(result.left_out)),
+        line);
 }
 
 void PrintCheck(const Search& search, const SearchResult& result, const DefaultCheck& check) {
-  fmt::print("{}\n", check.Text());
+  Print("{}\n", check.Text());
   if (check.comparison && !check.better()) {
-    fmt::print("the default again:\n  {}\n", TrainCommandLine(search.SettingsOf(result.trials.front())));
+    Print("the default again:\n  {}\n", TrainCommandLine(search.SettingsOf(result.trials.front())));
   }
 }
 
 int RunSearch(const SearchCommand& command) {
   if (command.print_config) {
-    fmt::print("{}", WriteConfig(command.settings));
+    PrintData(WriteConfig(command.settings));
     return kExitOk;
   }
   CheckOutputs(command);
@@ -305,7 +306,7 @@ int RunSearch(const SearchCommand& command) {
   if (!command.csv.empty()) {
     WriteFileAtomically(command.csv, RankingCsv(result.trials, result.ranking, search.space(), search.keeps_best()));
     if (text) {
-      fmt::print("wrote {}\n", command.csv);
+      Print("wrote {}\n", command.csv);
     }
   }
   if (!command.plot.empty()) {

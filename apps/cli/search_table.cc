@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
+#include "print.h"
 #include "progress.h"
 
 namespace lamina::cli {
@@ -43,9 +45,10 @@ winsize TerminalSize() {
   return size;
 }
 
-std::string Cut(std::string line, size_t columns) {
-  line.resize(std::min(line.size(), columns));
-  return line;
+// What is shown of a line, in so many bytes at most.
+std::string Cut(std::string_view line, size_t columns) {
+  const std::string shown = WithoutControls(line);
+  return shown.substr(0, Utf8Fit(shown, columns));
 }
 
 }  // namespace
@@ -110,9 +113,9 @@ void SearchTable::PrintLine(const SearchView& view) const {
   }
   const Trial& trial = *view.changed;
   const TrialScore score = ScoreOf(trial, search_.keeps_best());
-  fmt::print("stage {}/{}  trial {}/{}  {}  epoch {}/{}  {}\n", view.stage, view.stages, trial.number,
-             view.trials.size(), ValuesText(search_, trial), trial.history.epochs.size(), trial.epochs,
-             trial.failure.empty() ? MetricText(score) : "failed: " + trial.failure);
+  Print("stage {}/{}  trial {}/{}  {}  epoch {}/{}  {}\n", view.stage, view.stages, trial.number, view.trials.size(),
+        ValuesText(search_, trial), trial.history.epochs.size(), trial.epochs,
+        trial.failure.empty() ? MetricText(score) : "failed: " + trial.failure);
   std::fflush(stdout);
 }
 
@@ -143,13 +146,13 @@ void SearchTable::Draw(const SearchView& view) {
   }
   text += "\033[J";
   lines_ = static_cast<int>(lines.size());
-  fmt::print("{}", text);
+  Print("{}", OwnText{text});
   std::fflush(stdout);
 }
 
 void SearchTable::Clear() {
   if (lines_ > 0) {
-    fmt::print("\033[{}A\r\033[J", lines_);
+    Print("\033[{}A\r\033[J", lines_);
     std::fflush(stdout);
     lines_ = 0;
   }

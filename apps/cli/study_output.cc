@@ -7,8 +7,8 @@
 
 #include "command.h"
 #include "lamina/base/text.h"
-#include "lamina/report/gnuplot.h"
-#include "standard_error.h"
+#include "lamina/report/draw_plots.h"
+#include "print.h"
 
 namespace lamina::cli {
 
@@ -20,12 +20,12 @@ int FinishStudy(const StudyOutcome& study, const std::string& folder, double sec
   WriteReport(study.report, folder);
   Verdict drawn;
   for (const ReportFigure& figure : study.report.figures) {
-    drawn = drawn ? RunGnuplot(folder, figure.id + ".gp") : drawn;
+    drawn = drawn ? DrawScript(folder, figure.id) : drawn;
   }
-  fmt::print("\n{}\n{} measurements in {}; {}\n", study.report.hardware, study.report.tables.back().rows.size(),
-             DurationText(seconds), (std::filesystem::path(folder) / "report.md").string());
+  Print("\n{}\n{} measurements in {}; {}\n", study.report.hardware, study.report.tables.back().rows.size(),
+        DurationText(seconds), (std::filesystem::path(folder) / "report.md").string());
   if (!drawn) {
-    fmt::print("no pictures: {}; the data is written. Draw later, in {}: gnuplot figure-*.gp\n", drawn.reason, folder);
+    Print("no pictures: {}; the data is written. Draw later, in {}: gnuplot figure-*.gp\n", drawn.reason, folder);
   }
   if (!study.all_verified) {
     PrintToStderr(

@@ -1,6 +1,6 @@
 // Text for people: descriptions of models and tables of metrics.
 #include "tables.h"
-#include "standard_error.h"
+#include "print.h"
 
 #include <fmt/format.h>
 
@@ -19,39 +19,39 @@ constexpr size_t kShownDecisions = 20;
 void PrintClasses(const ClassificationMetrics& metrics) {
   size_t width = 5;
   for (const ClassMetrics& row : metrics.classes) {
-    width = std::max(width, row.name.size());
+    width = std::max(width, Cell(row.name).size());
   }
-  fmt::print("\n{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", "class", width, "rows", "precision %", "recall %", "F1 %");
+  Print("\n{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", "class", width, "rows", "precision %", "recall %", "F1 %");
   for (const ClassMetrics& row : metrics.classes) {
-    fmt::print("{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", row.name, width, WithThousands(row.support),
-               PercentText(row.precision), PercentText(row.recall), PercentText(row.f1));
+    Print("{:<{}}  {:>9}  {:>11}  {:>8}  {:>8}\n", Cell(row.name), width, WithThousands(row.support),
+          PercentText(row.precision), PercentText(row.recall), PercentText(row.f1));
   }
 }
 
 void PrintConfusion(const ClassificationMetrics& metrics) {
   const size_t classes = metrics.classes.size();
   if (classes > kMaxConfusionClasses) {
-    fmt::print("\nThe confusion matrix has {} classes: see --json.\n", classes);
+    Print("\nThe confusion matrix has {} classes: see --json.\n", classes);
     return;
   }
   size_t width = 4;
   for (size_t c = 0; c < classes; ++c) {
-    width = std::max(width, std::min<size_t>(12, metrics.classes[c].name.size()));
+    width = std::max(width, std::min<size_t>(12, Cell(metrics.classes[c].name).size()));
     for (const int64_t count : metrics.confusion[c]) {
       width = std::max(width, fmt::formatted_size("{}", count));
     }
   }
-  fmt::print("\nconfusion matrix: a row is the true class, a column the predicted one\n{:>{}}", "", width);
+  Print("\nconfusion matrix: a row is the true class, a column the predicted one\n{:>{}}", "", width);
   for (const ClassMetrics& row : metrics.classes) {
-    fmt::print(" {:>{}.{}}", row.name, width, width);
+    Print(" {:>{}.{}}", row.name, width, width);
   }
-  fmt::print("\n");
+  Print("\n");
   for (size_t c = 0; c < classes; ++c) {
-    fmt::print("{:>{}.{}}", metrics.classes[c].name, width, width);
+    Print("{:>{}.{}}", metrics.classes[c].name, width, width);
     for (const int64_t count : metrics.confusion[c]) {
-      fmt::print(" {:>{}}", count, width);
+      Print(" {:>{}}", count, width);
     }
-    fmt::print("\n");
+    Print("\n");
   }
 }
 
@@ -88,15 +88,15 @@ void PrintDecisions(const std::vector<ColumnDecision>& decisions) {
   size_t what = 0;
   const size_t shown = std::min(kShownDecisions, decisions.size());
   for (size_t i = 0; i < shown; ++i) {
-    name = std::max(name, decisions[i].column.size());
-    what = std::max(what, decisions[i].what.size());
+    name = std::max(name, Cell(decisions[i].column).size());
+    what = std::max(what, WithoutControls(decisions[i].what).size());
   }
   for (size_t i = 0; i < shown; ++i) {
-    fmt::print("  {:<{}}  {:<{}}  (else {})\n", decisions[i].column, name, decisions[i].what, what,
-               decisions[i].otherwise);
+    Print("  {:<{}}  {:<{}}  (else {})\n", Cell(decisions[i].column), name, decisions[i].what, what,
+          decisions[i].otherwise);
   }
   if (decisions.size() > shown) {
-    fmt::print("  ... and {} more (--json has all)\n", decisions.size() - shown);
+    Print("  ... and {} more (--json has all)\n", decisions.size() - shown);
   }
 }
 
@@ -118,16 +118,18 @@ nlohmann::json NewLabelsJson(const EncodeReport& report) {
   return list;
 }
 
+std::string MetricName(const std::string& target, const Metric& metric) {
+  return (target.empty() ? "" : Cell(target) + ": ") + metric.Title();
+}
+
 void PrintMetrics(const std::vector<MetricValue>& metrics) {
   size_t width = 0;
-  const auto name = [](const MetricValue& value) {
-    return (value.target.empty() ? "" : value.target + ": ") + value.metric.Title();
-  };
+  const auto name = [](const MetricValue& value) { return MetricName(value.target, value.metric); };
   for (const MetricValue& value : metrics) {
     width = std::max(width, name(value).size());
   }
   for (const MetricValue& value : metrics) {
-    fmt::print("  {:<{}}  {}\n", name(value), width, value.Text());
+    Print("  {:<{}}  {}\n", name(value), width, value.Text());
   }
 }
 
@@ -136,14 +138,14 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
     const bool known = std::isfinite(evaluation.loss);
-    fmt::print("{}: accuracy {} %, macro F1 {} %, {}{}\n", what, PercentText(metrics.accuracy),
-               PercentText(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
+    Print("{}: accuracy {} %, macro F1 {} %, {}{}\n", what, PercentText(metrics.accuracy),
+          PercentText(metrics.macro_f1), known ? fmt::format("loss {:.5g}, ", evaluation.loss) : "", rows);
     if (metrics.unknown_labels > 0) {
       PrintNote(stdout, "{} {} that training did not see, counted as wrong\n", WithThousands(metrics.unknown_labels),
                 metrics.unknown_labels == 1 ? "row is of a class" : "rows are of classes");
     }
     if (!std::isnan(metrics.mean_cost)) {
-      fmt::print("{}: mean cost {:.4f} a row\n", what, metrics.mean_cost);
+      Print("{}: mean cost {:.4f} a row\n", what, metrics.mean_cost);
     }
     if (details) {
       PrintClasses(metrics);
@@ -153,15 +155,15 @@ void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool
   }
   for (const RegressionMetrics& metrics : evaluation.regression) {
     if (metrics.level > 0) {
-      fmt::print("{}: {}: pinball loss {}, {:.2f} % of rows at or below (should be {:g} %), {}\n", what, metrics.name,
-                 FigureText(metrics.pinball), 100 * metrics.below, 100 * metrics.level, rows);
+      Print("{}: {}: pinball loss {}, {:.2f} % of rows at or below (should be {:g} %), {}\n", what, metrics.name,
+            FigureText(metrics.pinball), 100 * metrics.below, 100 * metrics.level, rows);
       continue;
     }
-    fmt::print("{}: {}: MSE {}, RMSE {}, MAE {}, R² {:.5f}, {}\n", what, metrics.name, FigureText(metrics.mse),
-               FigureText(metrics.rmse), FigureText(metrics.mae), metrics.r2, rows);
+    Print("{}: {}: MSE {}, RMSE {}, MAE {}, R² {:.5f}, {}\n", what, metrics.name, FigureText(metrics.mse),
+          FigureText(metrics.rmse), FigureText(metrics.mae), metrics.r2, rows);
     if (!metrics.baseline.empty()) {
-      fmt::print("{}: naive guess ({}): MAE {}, RMSE {}; skill {:+.2f} % of its MAE\n", what, metrics.baseline,
-                 FigureText(metrics.baseline_mae), FigureText(metrics.baseline_rmse), 100 * metrics.skill);
+      Print("{}: naive guess ({}): MAE {}, RMSE {}; skill {:+.2f} % of its MAE\n", what, metrics.baseline,
+            FigureText(metrics.baseline_mae), FigureText(metrics.baseline_rmse), 100 * metrics.skill);
     }
   }
 }

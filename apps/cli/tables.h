@@ -9,6 +9,7 @@
 #include "lamina/data/encode/dataset.h"
 #include "lamina/data/encode/decisions.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/metric.h"
 #include "lamina/model/model.h"
 
 namespace lamina::cli {
@@ -28,6 +29,8 @@ nlohmann::json NewLabelsJson(const EncodeReport& report);
 /// Accuracy or errors; with details also the metrics per class and the confusion matrix.
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details);
 
+/// "price: RMSE", "accuracy".
+std::string MetricName(const std::string& target, const Metric& metric);
 /// A line a metric: its title and value with the interval, or why it has none.
 void PrintMetrics(const std::vector<MetricValue>& metrics);
 

@@ -17,10 +17,10 @@
 #include "lamina/train/remarks.h"
 #include "lamina/train/session.h"
 #include "pictures.h"
+#include "print.h"
 #include "progress.h"
 #include "ranks.h"
 #include "scaling_plan.h"
-#include "standard_error.h"
 #include "tables.h"
 #include "train_folds.h"
 
@@ -52,33 +52,33 @@ struct TrainCommand {
 
 void PrintStart(const TrainSession& session) {
   const Network& network = session.model().network;
-  fmt::print("{}: {} training, {} validation and {} test rows; {} inputs, {}; read in {}\n", session.settings().data,
-             WithThousands(session.rows().train), WithThousands(session.validation().size()),
-             WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
-             DurationText(session.load_seconds()));
+  Print("{}: {} training, {} validation and {} test rows; {} inputs, {}; read in {}\n", session.settings().data,
+        WithThousands(session.rows().train), WithThousands(session.validation().size()),
+        WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
+        DurationText(session.load_seconds()));
   PrintDecisions(session.decisions());
   PrintNotes(NotesOn(session));
   if (!LearnsByGradient(session.settings())) {
-    fmt::print("method {}; {}\n", session.settings().method, session.backend().Describe());
+    Print("method {}; {}\n", session.settings().method, session.backend().Describe());
     std::fflush(stdout);
     return;
   }
-  fmt::print("network {} ({}), {} parameters, {}, loss {}, recipe {}; {}\n", network.ShapeText(),
-             ActivationsText(network), WithThousands(network.parameter_count()), DTypeName(network.dtype()),
-             session.model().loss.Text(), session.settings().recipe, session.backend().Describe());
+  Print("network {} ({}), {} parameters, {}, loss {}, recipe {}; {}\n", network.ShapeText(), ActivationsText(network),
+        WithThousands(network.parameter_count()), DTypeName(network.dtype()), session.model().loss.Text(),
+        session.settings().recipe, session.backend().Describe());
   if (const std::string remark = session.PrecisionRemark(); !remark.empty()) {
-    fmt::print("{}\n", remark);
+    Print("{}\n", remark);
   }
   if (const int64_t batch = session.settings().batch.value_or(0); batch > session.rows().train) {
-    fmt::print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
-               WithThousands(session.rows().train));
+    Print("--batch {} is more than the {} training rows: every step takes all of them\n", WithThousands(batch),
+          WithThousands(session.rows().train));
   }
   if (const json ranks = RanksJson(); !ranks.is_null()) {
-    fmt::print("{} ranks on {} host{} by {}, {} shards of a batch\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
-               ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), session.options().shards);
+    Print("{} ranks on {} host{} by {}, {} shards of a batch\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
+          ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), session.options().shards);
   }
   if (session.first_epoch() > 1) {
-    fmt::print("resumed in epoch {}\n", session.first_epoch());
+    Print("resumed in epoch {}\n", session.first_epoch());
   }
   std::fflush(stdout);  // a reader of the pipe sees it before the first epoch ends
 }
@@ -162,7 +162,7 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
       line += fmt::format(", {:.0f} % exchanging while computing", 100 * hidden / result.train_seconds);
     }
   }
-  fmt::print("{}\n", line);
+  Print("{}\n", line);
 }
 
 // The network is known only now.
@@ -174,40 +174,38 @@ void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
       found += fmt::format(", {} {:.6g}", number, method[number].get<double>());
     }
   }
-  fmt::print("network {} ({}), {} parameters{}; trained in {}\n", network.ShapeText(), ActivationsText(network),
-             WithThousands(network.parameter_count()), found, DurationText(result.train_seconds));
+  Print("network {} ({}), {} parameters{}; trained in {}\n", network.ShapeText(), ActivationsText(network),
+        WithThousands(network.parameter_count()), found, DurationText(result.train_seconds));
   const EpochRecord& record = result.history.epochs.front();
   if (!std::isnan(record.validation_accuracy)) {
-    fmt::print("validation accuracy {:.2f} %\n", 100 * record.validation_accuracy);
+    Print("validation accuracy {:.2f} %\n", 100 * record.validation_accuracy);
   }
 }
 
 // What was kept for judging answers.
 void PrintQuality(const TrainSession& session, const TrainResult& result) {
   if (result.calibration) {
-    fmt::print(
-        "calibrated on {}: temperature {:.4g}, calibration error {} % (before: {} %), log loss {:.5g} ({:.5g})\n",
-        WithThousands(result.calibration->rows) + Plural(result.calibration->rows, " row{s}"),
-        result.calibration->temperature, PercentText(result.calibration->error),
-        PercentText(result.calibration->error_before), result.calibration->log_loss,
-        result.calibration->log_loss_before);
+    Print("calibrated on {}: temperature {:.4g}, calibration error {} % (before: {} %), log loss {:.5g} ({:.5g})\n",
+          WithThousands(result.calibration->rows) + Plural(result.calibration->rows, " row{s}"),
+          result.calibration->temperature, PercentText(result.calibration->error),
+          PercentText(result.calibration->error_before), result.calibration->log_loss,
+          result.calibration->log_loss_before);
   }
   if (const std::optional<AnswerIntervals>& intervals = session.model().intervals) {
     const std::vector<std::string> names = session.model().preprocessor.targets().answer_names();
     for (size_t j = 0; j < names.size(); ++j) {
-      fmt::print("{:g} % intervals: {} ± {}{}\n", 100 * intervals->level, names[j],
-                 FigureText(intervals->half_widths[j]),
-                 result.coverage.empty()
-                     ? ""
-                     : fmt::format(", which holds {} % of the test rows", PercentText(result.coverage[j])));
+      Print("{:g} % intervals: {} ± {}{}\n", 100 * intervals->level, names[j], FigureText(intervals->half_widths[j]),
+            result.coverage.empty()
+                ? ""
+                : fmt::format(", which holds {} % of the test rows", PercentText(result.coverage[j])));
     }
   }
 }
 
 void PrintResult(const TrainSession& session, const TrainResult& result) {
   if (result.history.stop_reason == "folds") {
-    fmt::print("the mean of the {} folds' networks, each {}\n", session.model().networks(),
-               session.model().network.ShapeText());
+    Print("the mean of the {} folds' networks, each {}\n", session.model().networks(),
+          session.model().network.ShapeText());
   } else if (!LearnsByGradient(session.settings())) {
     PrintMethodResult(session, result);
   } else {
@@ -224,7 +222,7 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
   const TrainSettings& settings = session.settings();
   for (const std::string* path : {&settings.model, &settings.history, &settings.history_json}) {
     if (!path->empty()) {
-      fmt::print("wrote {}\n", *path);
+      Print("wrote {}\n", *path);
     }
   }
 }
@@ -308,14 +306,14 @@ int RunFolds(const TrainCommand& command) {
   }
   TrainSession session(result.final_settings, raw, result.found);
   if (text) {
-    fmt::print("{}\n", settings.bag ? "now all of them together" : "now on all rows");
+    Print("{}\n", settings.bag ? "now all of them together" : "now on all rows");
   }
   return RunSession(command, session, ToJson(result));
 }
 
 int RunTrain(const TrainCommand& command) {
   if (command.print_config) {
-    fmt::print("{}", WriteConfig(command.settings));
+    PrintData(WriteConfig(command.settings));
     return kExitOk;
   }
   const TrainSettings& settings = command.settings;

@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "lamina/base/text.h"
 #include "lamina/train/method.h"
+#include "print.h"
 #include "progress.h"
 #include "tables.h"
 
@@ -20,8 +21,8 @@ std::string RowsText(int64_t rows) { return WithThousands(rows) + Plural(rows, "
 
 // Before the first fold: what all of them have.
 void PrintFoldsStart(const TrainSettings& settings, const TrainSession& session) {
-  fmt::print("{}: {} folds; {} inputs, {}\n", settings.data, settings.folds, session.model().network.inputs(),
-             TargetText(session.model()));
+  Print("{}: {} folds; {} inputs, {}\n", settings.data, settings.folds, session.model().network.inputs(),
+        TargetText(session.model()));
   PrintDecisions(session.decisions());
 }
 
@@ -33,8 +34,8 @@ void PrintFold(const TrainSettings& settings, const FoldResult& fold) {
   }
   const std::string epochs =
       LearnsByGradient(settings) ? fmt::format(", best epoch {} of {}", fold.best_epoch, fold.epochs) : "";
-  fmt::print("fold {}/{}: {} of {}{}, {}\n", fold.fold, settings.folds, metrics, RowsText(fold.test_rows), epochs,
-             DurationText(fold.train_seconds));
+  Print("fold {}/{}: {} of {}{}, {}\n", fold.fold, settings.folds, metrics, RowsText(fold.test_rows), epochs,
+        DurationText(fold.train_seconds));
   std::fflush(stdout);
 }
 
@@ -65,28 +66,28 @@ void PrintCrossValidation(const TrainSettings& settings, const CrossValidation& 
   const std::string header = "mean ± spread of the folds";
   size_t mean = header.size() - 1;  // in characters
   for (const MetricSpread& spread : result.metrics) {
-    name = std::max(name, spread.all.target.size() + 2 + spread.all.metric.Title().size());
+    name = std::max(name, MetricName(spread.all.target, spread.all.metric).size());
     mean = std::max(mean, spread.Text().size());
   }
-  fmt::print("\n{:<{}}  {:<{}}  {}\n", "", name, header, mean, "all out-of-fold answers (95 % interval)");
+  Print("\n{:<{}}  {:<{}}  {}\n", "", name, header, mean, "all out-of-fold answers (95 % interval)");
   for (const MetricSpread& spread : result.metrics) {
-    const std::string title = (spread.all.target.empty() ? "" : spread.all.target + ": ") + spread.all.metric.Title();
-    fmt::print("{:<{}}  {:<{}}  {}\n", title, name, spread.Text(), mean, spread.all.Text());
+    Print("{:<{}}  {:<{}}  {}\n", MetricName(spread.all.target, spread.all.metric), name, spread.Text(), mean,
+          spread.all.Text());
   }
   if (result.found.temperature) {
-    fmt::print("temperature {:.4g}, the mean of the folds'\n", *result.found.temperature);
+    Print("temperature {:.4g}, the mean of the folds'\n", *result.found.temperature);
   }
   if (const std::optional<AnswerIntervals>& intervals = result.found.intervals) {
     for (size_t j = 0; j < intervals->half_widths.size(); ++j) {
-      fmt::print("{:g} % intervals: {} ± {}\n", 100 * intervals->level, result.out_of_fold.targets[j],
-                 FigureText(intervals->half_widths[j]));
+      Print("{:g} % intervals: {} ± {}\n", 100 * intervals->level, result.out_of_fold.targets[j],
+            FigureText(intervals->half_widths[j]));
     }
   }
   for (const std::string& remark : result.remarks) {
     PrintNote(remark);
   }
   if (!settings.out_of_fold.empty()) {
-    fmt::print("wrote {}\n", settings.out_of_fold);
+    Print("wrote {}\n", settings.out_of_fold);
   }
   std::fflush(stdout);
 }

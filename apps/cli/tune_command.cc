@@ -18,7 +18,7 @@
 #include "lamina/study/layer_sweep.h"
 #include "lamina/tune/profile.h"
 #include "lamina/tune/tuner.h"
-#include "standard_error.h"
+#include "print.h"
 
 namespace lamina::cli {
 namespace {
@@ -70,7 +70,7 @@ int List(const Backend& backend, const TuneCommand& command) {
     rows.push_back({{"problem", entry.problem.Text()}, {"plan", entry.plan.Text()}, {"gain", entry.gain}});
   }
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}\n{}", path, profile.entries().empty() ? "no plans stored\n" : profile.Text());
+    Print("{}\n{}", path, Lines(profile.entries().empty() ? "no plans stored\n" : profile.Text()));
   }
   command.json_output.Write("tune", {{"profile", path}, {"results", std::move(rows)}});
   return kExitOk;
@@ -84,7 +84,7 @@ int Forget(const Backend& backend, const JsonOutput& json_output) {
     throw Error(ErrorCode::kIo, "cannot remove the profile: " + error.message(), {.file = path});
   }
   if (!json_output.to_stdout()) {
-    fmt::print("{}: {}\n", path, was_there ? "removed" : "there was none");
+    Print("{}: {}\n", path, was_there ? "removed" : "there was none");
   }
   json_output.Write("tune forget", {{"profile", path}, {"removed", was_there}});
   return kExitOk;
@@ -96,7 +96,7 @@ int Import(const Backend& backend, const TuneCommand& command) {
   profile.Merge(ReadFile(command.import_path), command.import_path);
   profile.Save(path);
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}: {} plans\n", path, profile.entries().size());
+    Print("{}: {} plans\n", path, profile.entries().size());
   }
   command.json_output.Write("tune import", {{"profile", path}, {"plans", profile.entries().size()}});
   return kExitOk;
@@ -126,7 +126,7 @@ int Sweep(const TuneCommand& command) {
   const std::string what =
       fmt::format("A layer of M neurons on M samples of {} inputs, f32, B samples a call.", command.inputs);
   if (!command.json_output.to_stdout()) {
-    fmt::print("{}", ToMarkdown({"B x M", QueryHardware().OneLine(), what, {table}, {}}));
+    PrintData(ToMarkdown({"B x M", QueryHardware().OneLine(), what, {table}, {}}));
   }
   nlohmann::json rows = nlohmann::json::array();
   for (const SweepCell& cell : cells) {
@@ -142,10 +142,10 @@ int Sweep(const TuneCommand& command) {
 }
 
 void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t width) {
-  fmt::print("{:<{}} {:>10.1f} {:>10.1f} {:>6.2f}x {:>5}  {}\n", result.problem.Text(), width,
-             1e6 * result.estimate_seconds, 1e6 * result.best_seconds, entry.gain, result.measured, entry.plan.Text());
+  Print("{:<{}} {:>10.1f} {:>10.1f} {:>6.2f}x {:>5}  {}\n", result.problem.Text(), width, 1e6 * result.estimate_seconds,
+        1e6 * result.best_seconds, entry.gain, result.measured, entry.plan.Text());
   if (result.left_out > 0) {
-    fmt::print("{:<{}} {} plans were left out by --time-limit\n", "", width, result.left_out);
+    Print("{:<{}} {} plans were left out by --time-limit\n", "", width, result.left_out);
   }
   for (const Plan& plan : result.wrong) {
     PrintToStderr("lamina: warning: a wrong result, never chosen: {} {}\n", result.problem.Text(), plan.Text());
@@ -178,8 +178,8 @@ int Tune(const Backend& backend, const TuneCommand& command) {
   }
   const bool text = !command.json_output.to_stdout();
   if (text) {
-    fmt::print("{}\n{}\n\n{:<{}} {:>10} {:>10} {:>7} {:>5}  plan\n", QueryHardware().OneLine(), backend.Describe(),
-               "problem", width, "before us", "after us", "gain", "tried");
+    Print("{}\n{}\n\n{:<{}} {:>10} {:>10} {:>7} {:>5}  plan\n", QueryHardware().OneLine(), backend.Describe(),
+          "problem", width, "before us", "after us", "gain", "tried");
   }
   CatchInterrupts();
   Profile profile = Stored(backend);
@@ -213,7 +213,7 @@ int Tune(const Backend& backend, const TuneCommand& command) {
   if (options.level != TuneLevel::kEstimate) {
     profile.Save(path);
     if (text) {
-      fmt::print("\n{} plans in {}\n", profile.entries().size(), path);
+      Print("\n{} plans in {}\n", profile.entries().size(), path);
     }
   }
   command.json_output.Write("tune", {{"profile", path}, {"results", std::move(rows)}});

@@ -1,5 +1,6 @@
 // Ticks and styles of charts.
 #include "chart_axes.h"
+#include "plain_text.h"
 
 #include <QCategoryAxis>
 #include <QGraphicsLayout>
@@ -55,7 +56,7 @@ QAbstractAxis* MakeAxis(double low, double high, AxisKind kind, const QString& t
     for (const double value : LogTicks(std::pow(10.0, low), std::pow(10.0, high), ticks)) {
       axis->append(QString::number(value, 'g', 4), std::log10(value));
     }
-    axis->setTitleText(title);
+    axis->setTitleText(ChartText(title));
     return axis;
   }
   auto* axis = new QValueAxis;
@@ -66,7 +67,7 @@ QAbstractAxis* MakeAxis(double low, double high, AxisKind kind, const QString& t
   axis->setTickAnchor(0);
   axis->setTickInterval(interval);
   axis->setLabelFormat(whole || (interval >= 1 && high < 1e7) ? QStringLiteral("%.0f") : QStringLiteral("%g"));
-  axis->setTitleText(title);
+  axis->setTitleText(ChartText(title));
   return axis;
 }
 

@@ -1,12 +1,12 @@
 // Curves over epochs.
 #include "curves_view.h"
 
+#include <QBuffer>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QEvent>
 #include <QGraphicsLayout>
 #include <QHBoxLayout>
-#include <QImageWriter>
 #include <QLabel>
 #include <QLineSeries>
 #include <QMouseEvent>
@@ -19,7 +19,8 @@
 #include <cmath>
 
 #include "chart_axes.h"
-#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "plain_text.h"
 
 namespace lamina::gui {
 namespace {
@@ -160,7 +161,7 @@ void CurvesView::SetOthers(std::vector<OtherCurve> others) {
   other_lines_.clear();
   for (size_t i = 0; i < others_.size(); ++i) {
     auto* line = new QLineSeries(chart_);
-    line->setName(others_[i].name);
+    line->setName(ChartText(others_[i].name));
     line->setPen(QPen(QColor(kOtherColours[i % std::size(kOtherColours)]), 1.5, Qt::DashLine));
     chart_->addSeries(line);
     other_lines_.push_back(line);
@@ -332,21 +333,18 @@ void CurvesView::resizeEvent(QResizeEvent* event) {
 }
 
 void CurvesView::SavePicture(const QString& path) {
-  const auto fail = [&](const QString& reason) {
-    throw Error(ErrorCode::kIo, "the picture cannot be written: " + reason.toStdString(),
-                {.file = path.toStdString(), .remedy = "Choose another folder or name."});
-  };
+  QBuffer picture;  // in memory first: a file is whole or absent
+  picture.open(QIODevice::WriteOnly);
   const QRectF from = chart_->scene()->sceneRect();
   if (path.endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive)) {
     QSvgGenerator generator;
-    generator.setFileName(path);
+    generator.setOutputDevice(&picture);
     generator.setSize(from.size().toSize());
     generator.setViewBox(QRectF(QPointF(0, 0), from.size()));
-    QPainter painter;
-    if (!painter.begin(&generator)) {
-      fail(tr("no permission, or the folder does not exist"));
-    }
+    QPainter painter(&generator);
     chart_->scene()->render(&painter, QRectF(QPointF(0, 0), from.size()), from);
+    painter.end();
+    WriteFileAtomically(path.toStdString(), picture.data().toStdString());
     return;
   }
   QImage image(from.size().toSize() * 2, QImage::Format_RGB32);
@@ -355,10 +353,8 @@ void CurvesView::SavePicture(const QString& path) {
   painter.setRenderHint(QPainter::Antialiasing);
   chart_->scene()->render(&painter, image.rect(), from);
   painter.end();
-  QImageWriter writer(path, "png");
-  if (!writer.write(image)) {
-    fail(writer.errorString());
-  }
+  image.save(&picture, "PNG");
+  WriteFileAtomically(path.toStdString(), picture.data().toStdString());
 }
 
 }  // namespace lamina::gui

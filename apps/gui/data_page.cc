@@ -150,6 +150,7 @@ QWidget* DataPage::MakeColumns() {
   empty_ =
       new QLabel(tr("<b>No data yet</b><br><br>Drop a table anywhere in this window, or open one.<br>"
                     "To try lamina at once, take the digits: one press here, one on <i>Start training</i>."));
+  empty_->setTextFormat(Qt::RichText);
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);
   empty_->setObjectName(QStringLiteral("data.empty"));

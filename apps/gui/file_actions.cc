@@ -13,6 +13,7 @@
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/onnx_export.h"
+#include "plain_text.h"
 #include "predict_panel.h"
 #include "project.h"
 
@@ -303,7 +304,7 @@ void FileActions::Remember(const QString& path) {
 void FileActions::FillRecent(QMenu& menu) {
   menu.clear();
   for (const QString& path : recent()) {
-    menu.addAction(QDir::toNativeSeparators(path), this, [this, path] { Open(path); });
+    menu.addAction(ActionText(QDir::toNativeSeparators(path)), this, [this, path] { Open(path); });
   }
   menu.setEnabled(!menu.isEmpty());
 }

@@ -23,6 +23,7 @@
 #include "network_page.h"
 #include "notice_bar.h"
 #include "outcome_text.h"
+#include "plain_text.h"
 #include "predict_panel.h"
 #include "results_page.h"
 #include "run_bar.h"
@@ -62,6 +63,7 @@ QString FirstLocalFile(const QMimeData& data) {
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent), document_(background_), files_(new FileActions(document_, store_, runs_, this)) {
+  new PlainText(this);
   ask_to_save = [this](const QString& question) { return AskWithDialog(this, question); };
   setAcceptDrops(true);
   setObjectName(QStringLiteral("lamina"));
@@ -316,7 +318,8 @@ void MainWindow::ShowPage(Page page) { navigation_->setCurrentRow(static_cast<in
 
 void MainWindow::ShowTitle() {
   const auto data = document_.data();
-  const QString name = data == nullptr ? QString() : QFileInfo(data->path).fileName() + QStringLiteral(" – ");
+  const QString name =
+      data == nullptr ? QString() : TitleText(QFileInfo(data->path).fileName()) + QStringLiteral(" – ");
   setWindowTitle(name + QStringLiteral("lamina[*]"));
   setWindowModified(store_.unsaved());
 }

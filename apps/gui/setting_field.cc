@@ -23,6 +23,7 @@
 #include "labels.h"
 #include "lamina/backend/backends.h"
 #include "lamina/train/settings_text.h"
+#include "plain_text.h"
 #include "table_models.h"
 
 namespace lamina::gui {
@@ -224,9 +225,10 @@ void SettingField::OfferColumns() {
   QMenu menu;
   const QStringList chosen = line_->text().split(QLatin1Char(','), Qt::SkipEmptyParts);
   for (const std::string& name : Columns()) {
-    QAction* action = menu.addAction(FromText(name));
+    QAction* action = menu.addAction(ActionText(FromText(name)));
+    action->setData(FromText(name));
     action->setCheckable(true);
-    action->setChecked(chosen.contains(action->text()));
+    action->setChecked(chosen.contains(FromText(name)));
   }
   if (menu.isEmpty()) {
     menu.addAction(tr("Open data first"))->setEnabled(false);
@@ -236,9 +238,10 @@ void SettingField::OfferColumns() {
     return;
   }
   QStringList names = chosen;
-  names.removeAll(taken->text());
+  const QString name = taken->data().toString();
+  names.removeAll(name);
   if (taken->isChecked()) {
-    names << taken->text();
+    names << name;
   }
   document_.SetText(name_, names.join(QLatin1Char(',')));
 }

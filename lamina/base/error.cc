@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
 
 namespace lamina {
 namespace {
@@ -15,11 +14,7 @@ constexpr size_t kMostSaid_bytes = 1500;  // of a message or a remedy, which may
 
 // The first `most` bytes of `text`, or less, in whole characters of UTF-8 and without control characters: one line.
 std::string OneLine(const std::string& text, size_t most) {
-  size_t end = std::min(text.size(), most);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-    --end;  // not within a character
-  }
-  return WithoutControls(std::string_view(text).substr(0, end));
+  return WithoutControls(std::string_view(text).substr(0, Utf8Fit(text, most)));
 }
 
 // What a message quotes may come from a damaged file: of a length that can be read.
@@ -36,7 +31,7 @@ std::string Said(const std::string& text) {
 std::string Compose(const std::string& message, const ErrorContext& context) {
   std::string text;
   if (!context.file.empty()) {
-    text += context.file;
+    text += WithoutControls(context.file);
     if (context.line > 0) {
       text += fmt::format(":{}", context.line);
     }

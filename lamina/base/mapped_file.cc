@@ -116,7 +116,7 @@ Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::s
                 {.file = path});
   }
   data_ = static_cast<std::byte*>(mapped);
-  RememberMapping(data_, size_bytes, path);
+  RememberMapping(data_, size_bytes, WithoutControls(path));
 }
 
 Mapping::~Mapping() {

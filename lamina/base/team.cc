@@ -16,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "lamina/base/hardware.h"
 #include "lamina/base/signal_mask.h"
 #include "lamina/base/team_choice.h"
 
@@ -103,6 +104,7 @@ class ThreadPool {
       return;
     }
     running_ = true;
+    crowded_.store(size > cores_, std::memory_order_relaxed);
     function_ = function;
     context_ = context;
     left_.store(static_cast<uint32_t>(size - 1), std::memory_order_relaxed);
@@ -260,14 +262,15 @@ class ThreadPool {
       return false;
     };
     const int64_t start = Now_ns();
-    if (spin_until(start + kFirstSpin_ns)) {
+    const bool crowded = crowded_.load(std::memory_order_relaxed);
+    if (!crowded && spin_until(start + kFirstSpin_ns)) {
       return;
     }
     std::atomic<bool>& waiting = members_[static_cast<size_t>(waiter.self)].waiting;
     waiting.store(true, std::memory_order_relaxed);
     bool running = true;
     int64_t slice = Now_ns();
-    while (running && slice - start < longest_spin_ns_) {
+    while (running && !crowded && slice - start < longest_spin_ns_) {
       int before_count = 0;
       int after_count = 0;
       const int64_t before = WorkersTime_ns(waiter.self, waiter.size, &before_count);
@@ -318,6 +321,8 @@ class ThreadPool {
 
   const int born_;
   const int64_t longest_spin_ns_ = ToldToSleep() ? 0 : kLongestSpin_ns;
+  const int cores_ = UsableCores();
+  std::atomic<bool> crowded_{false};  // the team is larger: whoever spins keeps a core from those it waits for
   std::vector<Member> members_ = std::vector<Member>(kMostThreads);
   int size_ = 1;  // members that exist
   bool running_ = false;

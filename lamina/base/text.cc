@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "lamina/base/error.h"
+#include "lamina/base/utf8.h"
 
 namespace lamina {
 namespace {
@@ -162,15 +163,18 @@ std::string CsvField(std::string_view text) {
 
 std::string WithoutControls(std::string_view text) {
   std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= ' ' && byte != 0x7F) {
-      line += c;
-    } else if (c == '\n' || c == '\t' || c == '\r') {
-      line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = Utf8Length(text, i);
+    const char32_t code = length == 0 ? static_cast<unsigned char>(text[i]) : Utf8Code(text, i, length);
+    if (length > 0 && !Steers(code)) {
+      line += text.substr(i, length);
+    } else if (code == '\n' || code == '\t' || code == '\r') {
+      line += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
     } else {
-      line += fmt::format("\\x{:02X}", byte);
+      line += length > 1 ? fmt::format("\\u{:04X}", static_cast<uint32_t>(code))
+                         : fmt::format("\\x{:02X}", static_cast<uint32_t>(code));
     }
+    i += std::max<size_t>(length, 1);
   }
   return line;
 }
@@ -179,11 +183,7 @@ std::string Excerpt(std::string_view text, size_t most_bytes) {
   if (text.size() <= most_bytes) {
     return std::string(text);
   }
-  size_t size = most_bytes;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) {
-    --size;  // not within a character
-  }
-  return std::string(text.substr(0, size)) + "...";
+  return std::string(text.substr(0, Utf8Fit(text, most_bytes))) + "...";
 }
 
 std::string_view WithoutTag(std::string_view text) {

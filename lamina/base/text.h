@@ -26,7 +26,7 @@ std::string ChoiceText(std::span<const std::string> choices);
 std::string CsvField(std::string_view text);
 /// At most `most_bytes` of `text`, for a message; whole UTF-8 characters.
 std::string Excerpt(std::string_view text, size_t most_bytes = 60);
-/// `text` on one line: control characters as "\\n", "\\x1B".
+/// `text` on one line, as a terminal may get it: what steers it (utf8.h) as "\\n", "\\x1B", broken UTF-8 as "\\xFF".
 std::string WithoutControls(std::string_view text);
 /// What a JSON exception says without its tag: "key 'x' not found" of "[json.exception.out_of_range.403] key 'x' ...".
 std::string_view WithoutTag(std::string_view text);

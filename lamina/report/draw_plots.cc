@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "lamina/base/file.h"
@@ -22,20 +23,37 @@ std::string WithSharpImages(std::string svg) {
   return svg;
 }
 
-// Draws ID.svg and ID.png beside ID.gp.
-Verdict Draw(const Plot& plot, const std::string& folder) {
-  if (const Verdict drawn = RunGnuplot(folder, plot.id + ".gp"); !drawn) {
-    return drawn;
-  }
-  const std::string path = (std::filesystem::path(folder) / (plot.id + ".svg")).string();
-  std::error_code failed;
-  if (std::filesystem::exists(path, failed)) {  // not where there was nothing to draw
-    WriteFileAtomically(path, WithSharpImages(ReadFile(path)));
-  }
-  return Verdict::Yes();
+// Whether a picture is there to its end: gnuplot does not say that a disk was full.
+bool IsWhole(std::string_view svg, std::string_view png) {
+  constexpr std::string_view kEndOfPng("IEND\xae\x42\x60\x82", 8);
+  return svg.substr(0, svg.find_last_not_of(" \n") + 1).ends_with("</svg>") && png.ends_with(kEndOfPng);
 }
 
 }  // namespace
+
+Verdict DrawScript(const std::string& folder, const std::string& id) {
+  const ScratchFolder scratch("plot");
+  const std::string script = (std::filesystem::absolute(folder) / (id + ".gp")).string();
+  if (Verdict drawn = RunGnuplot(scratch.Path(), script); !drawn) {
+    return drawn;
+  }
+  const std::string svg = scratch.Path(id + ".svg");
+  const std::string png = scratch.Path(id + ".png");
+  std::error_code failed;
+  if (!std::filesystem::exists(svg, failed) && !std::filesystem::exists(png, failed)) {
+    return Verdict::Yes();  // there was nothing to draw
+  }
+  const std::string drawn_svg = ReadFile(svg);
+  const std::string drawn_png = ReadFile(png);
+  if (!IsWhole(drawn_svg, drawn_png)) {
+    return Verdict::No(fmt::format("the picture of {}.gp is cut (is the disk of {} full?)", id,
+                                   std::filesystem::path(scratch.Path()).parent_path().string()));
+  }
+  const std::filesystem::path base = std::filesystem::path(folder) / id;
+  WriteFileAtomically(base.string() + ".svg", WithSharpImages(drawn_svg));
+  WriteFileAtomically(base.string() + ".png", drawn_png);
+  return Verdict::Yes();
+}
 
 void WritePlots(std::span<const Plot> plots, const std::string& folder) {
   MakeFolder(folder);
@@ -48,7 +66,7 @@ void WritePlots(std::span<const Plot> plots, const std::string& folder) {
 
 Verdict DrawPlots(std::span<const Plot> plots, const std::string& folder) {
   for (const Plot& plot : plots) {
-    if (const Verdict drawn = Draw(plot, folder); !drawn) {
+    if (const Verdict drawn = DrawScript(folder, plot.id); !drawn) {
       return Verdict::No(
           fmt::format("no pictures: {}; the data is written. Draw later, in {}: gnuplot *.gp", drawn.reason, folder));
     }
@@ -60,7 +78,7 @@ std::optional<std::string> SvgOf(const Plot& plot) {
   try {
     const ScratchFolder folder("plot");
     WriteFileAtomically(folder.Path(plot.id + ".gp"), plot.script);
-    if (Draw(plot, folder.Path())) {
+    if (DrawScript(folder.Path(), plot.id)) {
       return ReadFile(folder.Path(plot.id + ".svg"));
     }
   } catch (const Error&) {  // a full disk, or a script that draws nothing: the report is written without it

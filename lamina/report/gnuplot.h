@@ -7,7 +7,8 @@
 
 namespace lamina {
 
-/// Runs gnuplot on the file `script` within `folder`, silently. No: why there are no pictures, with what to do.
+/// Runs gnuplot on the file `script`, an absolute path or one within `folder`, where it writes; silently. No: why there
+/// are no pictures, with what to do.
 Verdict RunGnuplot(const std::string& folder, const std::string& script);
 
 /// Throws Error(kIo) unless files can be created in `folder`, or it does not exist and can be made: called before long

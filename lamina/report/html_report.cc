@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
@@ -40,12 +41,31 @@ std::string Replaced(std::string text, std::string_view what, const std::string&
   return text;
 }
 
+// `edit` of every tag, and the text between them, which holds names of columns, as it is.
+std::string WithTags(std::string_view markup, const std::function<std::string(std::string)>& edit) {
+  std::string result;
+  while (!markup.empty()) {
+    const size_t open = std::min(markup.find('<'), markup.size());
+    const size_t close = std::min(markup.find('>', open), markup.size());
+    result += markup.substr(0, open);
+    result += edit(std::string(markup.substr(open, close - open)));
+    markup.remove_prefix(close);
+    if (!markup.empty()) {
+      result += '>';
+      markup.remove_prefix(1);
+    }
+  }
+  return result;
+}
+
 // The <svg> element alone, its names made unique within the page and a name for readers that speak.
 std::string InlineSvg(const Plot& plot, std::string svg) {
-  svg.erase(0, svg.find("<svg"));
-  for (const char* before : {"id='", "xlink:href='#", "url(#", "id=\"", "xlink:href=\"#"}) {
-    svg = Replaced(std::move(svg), before, before + plot.id + "-");
-  }
+  svg = WithTags(std::string_view(svg).substr(std::min(svg.find("<svg"), svg.size())), [&](std::string tag) {
+    for (const char* before : {"id='", "xlink:href='#", "url(#", "id=\"", "xlink:href=\"#"}) {
+      tag = Replaced(std::move(tag), before, before + plot.id + "-");
+    }
+    return tag;
+  });
   const size_t title = svg.find("<title>");
   const size_t end = svg.find("</title>");
   if (title != std::string::npos && end != std::string::npos) {
@@ -116,21 +136,17 @@ std::string Section(const HtmlSection& section) {
 std::string HtmlText(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x80) {
-      switch (text[i]) {
-        case '&': result += "&amp;"; break;
-        case '<': result += "&lt;"; break;
-        case '>': result += "&gt;"; break;
-        case '"': result += "&quot;"; break;
-        case '\'': result += "&#39;"; break;
-        default: result += lead < ' ' || lead == 0x7f ? ' ' : text[i];
-      }
-      ++i;
-      continue;
-    }
     const size_t length = Utf8Length(text, i);
-    result += length > 0 ? text.substr(i, length) : std::string_view("\xef\xbf\xbd");
+    const char32_t code = length == 0 ? 0xFFFD : Utf8Code(text, i, length);
+    switch (code) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      case '\'': result += "&#39;"; break;
+      case 0xFFFD: result += "\xef\xbf\xbd"; break;
+      default: result += Steers(code) ? " " : text.substr(i, length);
+    }
     i += std::max<size_t>(length, 1);
   }
   return result;

@@ -29,7 +29,8 @@ struct HtmlReport {
 /// The whole file. Where gnuplot cannot draw, a sentence stands in the place of the pictures.
 std::string ToHtml(const HtmlReport& report);
 
-/// Text between tags or inside double quotes: markup becomes entities, control characters spaces, broken UTF-8 U+FFFD.
+/// Text between tags or inside double quotes: markup becomes entities, what steers (utf8.h) spaces, broken UTF-8
+/// U+FFFD.
 std::string HtmlText(std::string_view text);
 
 }  // namespace lamina

@@ -31,7 +31,7 @@ struct Canvas {
 
 std::string PlotHeader(const std::string& id, const std::string& title, const std::string& subtitle) {
   return fmt::format(
-      "# Draws {0}.svg and {0}.png: gnuplot {0}.gp\nset encoding utf8\n"
+      "# Draws {0}.svg and {0}.png: gnuplot {0}.gp\nreset\nset encoding utf8\n"
       "set title {1}{2} noenhanced\nset tics nomirror\nset border linecolor rgb \"#404040\"\n",
       id, GnuplotText(title), subtitle.empty() ? "" : ".\"\\n\"." + GnuplotText(subtitle));
 }
@@ -111,7 +111,7 @@ std::string ClassTicks(const std::vector<std::string>& classes) {
   size_t longest = 0;
   const size_t step = (classes.size() + 39) / 40;
   for (size_t c = 0; c < classes.size(); c += step) {
-    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", GnuplotText(classes[c], 18), c);
+    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", GnuplotTick(classes[c], 18), c);
     longest = std::max(longest, classes[c].size());
   }
   return fmt::format("set xtics {1} ({0}) noenhanced scale 0\nset ytics ({0}) noenhanced scale 0\n", ticks,
@@ -155,21 +155,26 @@ std::string GnuplotText(std::string_view text, size_t longest) {
     if (characters == longest) {
       return result + "…'";
     }
-    const auto lead = static_cast<unsigned char>(text[i]);
     const size_t length = Utf8Length(text, i);
-    if (length == 0) {
+    const char32_t code = length == 0 ? 0xFFFF : Utf8Code(text, i, length);
+    if (code == 0xFFFE || code == 0xFFFF) {
       result += '?';
-      ++i;
-      continue;
-    }
-    if (length == 1) {
-      result += lead < ' ' || lead == 0x7f ? std::string(" ") : lead == '\'' ? "''" : std::string(1, text[i]);
+    } else if (Steers(code)) {
+      result += ' ';
     } else {
-      result += text.substr(i, length);
+      result += code == '\'' ? "''" : text.substr(i, length);
     }
-    i += length;
+    i += std::max<size_t>(length, 1);
   }
   return result + '\'';
+}
+
+std::string GnuplotTick(std::string_view text, size_t longest) {
+  std::string tick;
+  for (const char c : GnuplotText(text, longest)) {
+    tick += c == '%' ? "%%" : std::string(1, c);
+  }
+  return tick;
 }
 
 Plot PlotLines(const LineChart& chart) {
@@ -268,7 +273,7 @@ Plot PlotBars(const BarChart& chart) {
     const double deviation = chart.deviations.empty() ? 0 : chart.deviations[i];
     plot.csv += fmt::format("{},{},{}\n", CsvField(chart.names[i]), chart.values[i], deviation);
     data += fmt::format("{} {}\n", chart.values[i], std::isfinite(deviation) ? deviation : 0);
-    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", GnuplotText(chart.names[i], 30), i);
+    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", GnuplotTick(chart.names[i], 30), i);
   }
   const auto rows = static_cast<int64_t>(chart.values.size());
   plot.script +=

@@ -98,8 +98,10 @@ Plot PlotTiles(const TileChart& chart);
 
 /// One colour of the list, "#0072b2"; repeats after seven.
 std::string_view PlotColour(size_t index);
-/// A text as a gnuplot string that nothing in it can leave: control characters become spaces, broken UTF-8 question
-/// marks; cut to `longest` characters.
+/// A text as a gnuplot string that nothing in it can leave: what steers (utf8.h) becomes a space, what no picture can
+/// hold (broken UTF-8, U+FFFE, U+FFFF) a question mark; cut to `longest` characters.
 std::string GnuplotText(std::string_view text, size_t longest = 400);
+/// The same for a tick, whose text gnuplot takes for a format of numbers: "humidity (%)".
+std::string GnuplotTick(std::string_view text, size_t longest);
 
 }  // namespace lamina

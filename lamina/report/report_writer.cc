@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
 #include "lamina/report/gnuplot.h"
 #include "lamina/report/plots.h"
@@ -19,18 +21,6 @@ namespace lamina {
 namespace {
 
 using nlohmann::json;
-
-std::string Replaced(std::string_view text, char what, std::string_view with) {
-  std::string result;
-  for (const char c : text) {
-    if (c == what) {
-      result += with;
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
 
 std::string CellField(const ReportCell& cell) {
   return cell.number && std::isfinite(*cell.number) ? fmt::format("{}", *cell.number) : CsvField(cell.text);
@@ -54,7 +44,7 @@ class Footnotes {
   std::string Text() const {
     std::string text;
     for (size_t i = 0; i < texts_.size(); ++i) {
-      text += fmt::format("{}({}) {}", i == 0 ? "" : "; ", i + 1, texts_[i]);
+      text += fmt::format("{}({}) {}", i == 0 ? "" : "; ", i + 1, MarkdownText(texts_[i]));
     }
     return text;
   }
@@ -70,17 +60,17 @@ bool IsNumeric(const ReportTable& table, size_t column) {
 }
 
 std::string MarkdownTable(const ReportTable& table) {
-  std::string text = fmt::format("## {}\n\n", table.title);
+  std::string text = fmt::format("## {}\n\n", MarkdownText(table.title));
   std::string rule;
   for (size_t j = 0; j < table.columns.size(); ++j) {
-    text += fmt::format("| {} ", Replaced(table.columns[j].title, '|', "\\|"));
+    text += fmt::format("| {} ", MarkdownText(table.columns[j].title));
     rule += IsNumeric(table, j) ? "| ---: " : "| --- ";
   }
   text += "|\n" + rule + "|\n";
   Footnotes footnotes;
   for (const auto& row : table.rows) {
     for (size_t j = 0; j < row.size(); ++j) {  // the first column names the row
-      text += fmt::format("| {} ", Replaced(j == 0 ? row[j].text : footnotes.Short(row[j]), '|', "\\|"));
+      text += fmt::format("| {} ", MarkdownText(j == 0 ? row[j].text : footnotes.Short(row[j])));
     }
     text += "|\n";
   }
@@ -101,13 +91,37 @@ json ToJson(const ReportCell& cell) {
 
 ReportCell::ReportCell(double value) : text(fmt::format("{:.4g}", value)), number(value) {}
 
+std::string MarkdownText(std::string_view text) {
+  constexpr std::string_view kMarks = "\\`*[<&|$~";
+  const auto is_in_word = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || (text[at] & 0x80) != 0);
+  };
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = Utf8Length(text, i);
+    const char32_t code = length == 0 ? 0xFFFD : Utf8Code(text, i, length);
+    const bool around_a_word = text[i] == '_' && !(is_in_word(i - 1) && is_in_word(i + 1));
+    if (length == 0) {
+      result += "\xef\xbf\xbd";
+    } else if (Steers(code)) {
+      result += ' ';
+    } else {
+      result += length == 1 && (around_a_word || kMarks.find(text[i]) != std::string_view::npos) ? "\\" : "";
+      result += text.substr(i, length);
+    }
+    i += std::max<size_t>(length, 1);
+  }
+  return result;
+}
+
 std::string ToMarkdown(const Report& report) {
-  std::string text = fmt::format("# {}\n\n{}\n\n{}\n\n", report.title, report.hardware, report.introduction);
+  std::string text = fmt::format("# {}\n\n{}\n\n{}\n\n", MarkdownText(report.title), MarkdownText(report.hardware),
+                                 report.introduction);
   for (const ReportTable& table : report.tables) {
     text += table.in_markdown ? MarkdownTable(table) : "";
   }
   for (const ReportFigure& figure : report.figures) {
-    text += fmt::format("## {}\n\n![{}]({}.svg)\n\n", figure.title, figure.title, figure.id);
+    text += fmt::format("## {0}\n\n![{0}]({1}.svg)\n\n", MarkdownText(figure.title), figure.id);
   }
   text.pop_back();
   return text;

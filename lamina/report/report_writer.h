@@ -63,7 +63,10 @@ struct Report {
   std::vector<ReportFigure> figures;
 };
 
-/// Tables with `|` escaped, figures as links to ID.svg.
+/// A text within a line or a cell of a table: what Markdown would take for markup is escaped, what steers (utf8.h)
+/// becomes a space, broken UTF-8 U+FFFD.
+std::string MarkdownText(std::string_view text);
+/// Tables, and figures as links to ID.svg.
 std::string ToMarkdown(const Report& report);
 /// RFC 4180, a header of keys; every row ends with the hardware.
 std::string ToCsv(const ReportTable& table, const std::string& hardware);

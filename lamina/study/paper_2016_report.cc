@@ -12,7 +12,9 @@
 
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
+#include "lamina/report/report_writer.h"
 
 namespace lamina {
 namespace {
@@ -21,7 +23,7 @@ constexpr double kEpochRows = 60'000;
 constexpr const char* kScaled = "≈: scaled from fewer steps than an epoch has (their number: measurements.csv).";
 
 std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(text.begin(), text.end(), text.begin(), AsciiLower);
   return text;
 }
 
@@ -356,7 +358,7 @@ Report Paper2016Report(const Paper2016Data& data, const Paper2016Options& option
       "was timed; times are medians of {} rounds of at least {:.2g} s, all taking turns. The paper prints its figures "
       "without numbers: on 32 cores of 2.6 GHz its serial code takes the same time whatever the batch, and with BLAS "
       "products it is about 10 times as fast.",
-      WithThousands(data.train.size()), data.name,
+      WithThousands(data.train.size()), MarkdownText(data.name),
       data.test ? "" : "; accuracies need real data (--data, or LAMINA_DATA)", options.rounds, options.round_seconds);
   for (size_t i = 0; i < findings.networks.size(); ++i) {
     AddNetwork(findings, i, report);

@@ -35,6 +35,16 @@ std::string ShellWord(std::string_view text) {
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
     return std::string(text);
   }
+  if (WithoutControls(text) != text) {  // as bash and POSIX 2024 read it, so that it can be copied
+    std::string word = "$'";
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      word += c == '\\' || c == '\''       ? std::string("\\") + c
+              : byte >= ' ' && byte < 0x7F ? std::string(1, c)
+                                           : fmt::format("\\x{:02x}", byte);
+    }
+    return word + '\'';
+  }
   std::string word = "'";
   for (const char c : text) {
     word += c == '\'' ? "'\\''" : std::string(1, c);

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from . import Error, Model, __version__, _core, describe_backend, train
-from ._words import in_python
+from ._words import in_python, shown
 
 
 def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str | bool]:
@@ -19,7 +19,7 @@ def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str |
         flag, equals, value = given[place].partition("=")
         place += 1
         if not flag.startswith("--") or flag[2:] not in _core.setting_names():
-            parser.error(f"unknown argument: {flag}. The settings are: {', '.join(_core.setting_names())}")
+            parser.error(f"unknown argument: {shown(flag)}. The settings are: {', '.join(_core.setting_names())}")
         if equals:
             settings[flag[2:]] = value
         elif place < len(given) and not given[place].startswith("--"):
@@ -36,7 +36,7 @@ def _train(data: str, given: list[str], parser: argparse.ArgumentParser) -> None
     named: dict[str, Any] = {name.replace("-", "_"): value for name, value in settings.items()}
     result = train(data, None if target is None else str(target), **named)
     print("\n".join(result.notes))
-    wrote = f"; wrote {settings['model']}" if "model" in settings else ""
+    wrote = f"; wrote {shown(str(settings['model']))}" if "model" in settings else ""
     print(f"{len(result.history)} epochs, {result.stop_reason}{wrote}")
 
 
@@ -45,7 +45,8 @@ def _predict(model: str, data: str, out: str) -> None:
     for note in answers["notes"]:
         print(f"note: {in_python(note)}", file=sys.stderr)
     if out == "-":
-        sys.stdout.write(answers["csv"])
+        csv = answers["csv"]
+        sys.stdout.write("".join(shown(line) + "\n" for line in csv.splitlines()) if sys.stdout.isatty() else csv)
         return
     with open(out, "w", encoding="utf-8") as file:
         file.write(answers["csv"])
@@ -67,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("devices", help="what computes here")
     given, rest = parser.parse_known_args(arguments)
     if rest and given.command != "train":
-        parser.error(f"unknown arguments: {' '.join(rest)}")
+        parser.error(f"unknown arguments: {shown(' '.join(rest))}")
     logging.getLogger("lamina").addHandler(logging.NullHandler())  # the notes are printed
     try:
         if given.command == "train":

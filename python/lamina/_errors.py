@@ -77,10 +77,10 @@ def make(
     code: str, text: str, file: str, line: int, column: str, value: str, remedy: str, setting: str
 ) -> Error:
     """The exception for an error of the library; called by the extension module."""
-    from ._words import in_python
+    from ._words import in_python, shown
 
     kind = _KINDS.get(code, Error)
-    said = text.removeprefix(file)
+    said = text.removeprefix(shown(file))
     if kind is NotFoundError and any(f" {name}" in said for name in ("column", "class")):
         kind = UnknownColumnError
     error = kind(in_python(text))

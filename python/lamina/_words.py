@@ -32,8 +32,14 @@ def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name.replace("_", "-"), _text(value)) for name, value in settings.items()]
 
 
+def shown(text: str) -> str:
+    """The text on one line as a terminal may get it: what steers it stands there as "\\x1B" or "\\u202E"."""
+    said: str = _core.shown(text)
+    return said
+
+
 def in_python(text: str) -> str:
-    """The sentence: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
+    """The sentence on one line as a terminal may get it: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
 
     Flags without a parameter stay as they are.
     """
@@ -53,4 +59,4 @@ def in_python(text: str) -> str:
             value = repr(value)
         return f"{name}={value}"
 
-    return re.sub(r"--([a-z][a-z-]*[a-z])(?: ([^\s,;:()]*[^\s,;:().?!]))?", parameter, text)
+    return re.sub(r"--([a-z][a-z-]*[a-z])(?: ([^\s,;:()]*[^\s,;:().?!]))?", parameter, shown(text))

@@ -2,12 +2,14 @@
 // compute. Everything that is easier said in Python (shapes, types, scikit-learn's contract) is in python/lamina.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 #include <tuple>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/text.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/preprocess_options.h"
 #include "lamina/neuron/activation.h"
@@ -49,5 +51,6 @@ NB_MODULE(_core, module) {
   module.def(
       "describe_backend", [](const std::string& name, int threads) { return BackendOf(name, threads).Describe(); },
       nanobind::arg("name") = "auto", nanobind::arg("threads") = 0, "One line about a backend on this machine.");
+  module.def("shown", &lamina::WithoutControls, nanobind::arg("text"), "A text on one line, as a terminal may get it.");
   module.def("threads", &ThreadsOf, nanobind::arg("threads") = 0, "How many threads a call computes on.");
 }

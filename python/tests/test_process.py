@@ -1,5 +1,6 @@
 """The package as part of a process: imports, forks, signals, threads of others, types."""
 
+import ctypes.util
 import multiprocessing
 import os
 import subprocess
@@ -85,6 +86,16 @@ print(compute(5))
 KMeans(3, n_init=1).fit(np.random.rand(500, 5))
 """ % os.path.dirname(__file__)
     assert python(code) == str(expected)
+
+
+def test_beside_another_openmp():
+    library = ctypes.util.find_library("omp")
+    if library is None:
+        pytest.skip("beside another OpenMP: libomp is not installed")
+    code = "import sys; sys.path.insert(0, %r)\nfrom test_process import compute\nprint(compute(5))" % os.path.dirname(__file__)
+    for environment in ({"LD_PRELOAD": library}, {"LD_PRELOAD": library, "OMP_NUM_THREADS": "64"}):
+        assert python(code, **environment) == str(compute(5))
+    assert python(f"import ctypes; ctypes.CDLL({library!r}, mode=ctypes.RTLD_GLOBAL)\n" + code) == str(compute(5))
 
 
 def test_control_c_ends_a_fit_with_the_network_so_far():

@@ -71,6 +71,15 @@ TEST(Text, CsvField) {
   EXPECT_EQ(CsvField("a\rb"), "\"a\rb\"");
 }
 
+TEST(Text, WithoutControls) {
+  EXPECT_EQ(WithoutControls("plain \xc3\xbc \xf0\x9f\x98\x80 100 %"), "plain \xc3\xbc \xf0\x9f\x98\x80 100 %");
+  EXPECT_EQ(WithoutControls("a\nb\tc\rd"), "a\\nb\\tc\\rd");
+  EXPECT_EQ(WithoutControls("\x1b[31m\x07\x7f"), "\\x1B[31m\\x07\\x7F");
+  EXPECT_EQ(WithoutControls("\xc2\x9b"), "\\u009B") << "what ESC [ is in eight bits";
+  EXPECT_EQ(WithoutControls("a\xe2\x80\xae_\xe2\x81\xa6"), "a\\u202E_\\u2066");
+  EXPECT_EQ(WithoutControls("\xff\x9b\xe2\x82"), "\\xFF\\x9B\\xE2\\x82");
+}
+
 TEST(Text, DidYouMean) {
   const std::vector<std::string> names{"tanh", "sigmoid", "relu"};
   EXPECT_EQ(DidYouMean("tnah", names), "Did you mean 'tanh'? ");

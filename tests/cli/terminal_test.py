@@ -48,22 +48,22 @@ class TerminalTest(CliTest):
         os.close(slave)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        text = ""
+        text = b""
         end = time.monotonic() + TIME_LIMIT_SECONDS
         while time.monotonic() < end:
             if not select.select([master], [], [], 1)[0]:
                 continue
             try:
-                text += os.read(master, 65536).decode()
+                text += os.read(master, 65536)
             except OSError:  # closed at the other end
                 break
-            if interrupt_after and interrupt_after in text:
+            if interrupt_after and interrupt_after.encode() in text:
                 os.write(master, b"\x03")
                 interrupt_after = None
-            if hang_up_after and hang_up_after in text:
+            if hang_up_after and hang_up_after.encode() in text:
                 break
         os.close(master)
-        return process.wait(timeout=TIME_LIMIT_SECONDS), text
+        return process.wait(timeout=TIME_LIMIT_SECONDS), text.decode(errors="backslashreplace")
 
     @staticmethod
     def visible(text):

@@ -11,6 +11,7 @@ TEST(HtmlReport, TextIsNeverMarkup) {
   EXPECT_EQ(HtmlText("<script>alert(\"a\" & 'b')</script>"),
             "&lt;script&gt;alert(&quot;a&quot; &amp; &#39;b&#39;)&lt;/script&gt;");
   EXPECT_EQ(HtmlText("Z\xc3\xbcrich\n\x01\x7f"), "Z\xc3\xbcrich   ");
+  EXPECT_EQ(HtmlText("a\xe2\x80\xae_\xc2\x9b"), "a _ ");
   EXPECT_EQ(HtmlText("\xff\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   const std::string bad3 = "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
   EXPECT_EQ(HtmlText("\xe0\x80\xbc"), bad3) << "< in an overlong form";
@@ -27,7 +28,7 @@ TEST(HtmlReport, OneFileWithEverything) {
   section.title = evil;
   section.facts = {{evil, evil}};
   section.command = evil;
-  section.plots = {PlotConfusion({"confusion", evil, evil, {evil, "b"}, {{1, 2}, {3, 4}}}),
+  section.plots = {PlotConfusion({"confusion", evil, evil, {evil, "url(#x (%)"}, {{1, 2}, {3, 4}}}),
                    PlotLines({"loss-2", "Loss", evil, evil, "y", {{evil, {{1, 2}, {2, 1}}}}, {{1, evil}}})};
   ReportTable table{"t", evil, {{"a", evil}, {"n", "n"}}, {{evil, 12.5}}, evil};
   section.tables = {table};
@@ -45,6 +46,7 @@ TEST(HtmlReport, OneFileWithEverything) {
   if (html.find("gnuplot was not there") == std::string::npos) {
     EXPECT_TRUE(Mentions(html, "aria-label=\"Loss\""));
     EXPECT_TRUE(Mentions(html, "</svg>"));
+    EXPECT_TRUE(Mentions(html, "url(#x (%)<")) << "a name within a picture stays as it is";
     EXPECT_EQ(html.find("<?xml"), std::string::npos);
   }
 }

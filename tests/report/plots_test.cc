@@ -34,7 +34,7 @@ std::vector<Plot> OneOfEach() {
   ScatterChart scatter{"truth", "Truth", "", "x", "y", {{0, 0}, {1, 1.5}, {HUGE_VAL, 1}}};
   scatter.guide = ScatterChart::Guide::kDiagonal;
   return {PlotLines(SmallChart()), PlotScatter(scatter),
-          PlotConfusion({"confusion", "Confusion", "", {"a", "it's <b>`"}, {{3, 1}, {0, 0}}}),
+          PlotConfusion({"confusion", "Confusion", "", {"a (%)", "it's <b>` 100%"}, {{3, 1}, {0, 0}}}),
           PlotTiles({"tiles", "Tiles", "", 2, 3, {{1, 2, 3, 4, 5, -6}, {0, 0, 0, 0, 0, 0}}})};
 }
 
@@ -44,6 +44,10 @@ TEST(Plots, TextCannotLeaveItsQuotes) {
   EXPECT_EQ(GnuplotText("gr\xc3\xbc\xc3\x9f \xe2\x82\xac"), "'gr\xc3\xbc\xc3\x9f \xe2\x82\xac'");
   EXPECT_EQ(GnuplotText("\xff\xc3(\xe2\x82"), "'?\?(?\?'");
   EXPECT_EQ(GnuplotText("\xc3\xbc\xc3\xbc\xc3\xbc", 2), "'\xc3\xbc\xc3\xbc…'");
+  EXPECT_EQ(GnuplotText("a\xe2\x80\xae_\xef\xbf\xbf"), "'a _?'");
+  EXPECT_EQ(GnuplotText("humidity (%)"), "'humidity (%)'");
+  EXPECT_EQ(GnuplotTick("humidity (%)", 30), "'humidity (%%)'");
+  EXPECT_EQ(GnuplotTick("%%%", 2), "'%%%%…'");
 }
 
 TEST(Plots, LinesHoldTheirDataAndTheMark) {
@@ -82,7 +86,9 @@ TEST(Plots, CurvesDifferInColourDashAndMarker) {
 
 TEST(Plots, ConfusionIsColouredByShareOfTheRow) {
   const Plot plot = OneOfEach()[2];
-  EXPECT_EQ(plot.csv, "true_class,predicted_class,rows\na,a,3\na,it's <b>`,1\nit's <b>`,a,0\nit's <b>`,it's <b>`,0\n");
+  EXPECT_EQ(plot.csv,
+            "true_class,predicted_class,rows\na (%),a (%),3\na (%),it's <b>` 100%,1\nit's <b>` 100%,a (%),0\nit's <b>` "
+            "100%,it's <b>` 100%,0\n");
   EXPECT_TRUE(Mentions(plot.script, "0 0 0.75 3\n1 0 0.25 1\n\n0 1 0 0\n1 1 0 0\n"));
 }
 
@@ -111,6 +117,20 @@ TEST(Plots, GnuplotDraws) {
   EXPECT_TRUE(Mentions(*SvgOf(plots[3]), "pixelated"));
   EXPECT_TRUE(Mentions(*SvgOf(plots[2]), "it's &lt;b>`"));
   EXPECT_FALSE(std::filesystem::exists(folder.Path("new/deep/hacked")));
+}
+
+TEST(Plots, NothingIsLeftOfAPictureThatEndsEarly) {
+  const TemporaryFolder folder;
+  folder.Write("cut.gp",
+               "set terminal svg\nset output 'cut.svg'\nplot x\nset terminal pngcairo\nset output 'cut.png'\nreplot\n"
+               "set output\nsystem 'truncate -s 1000 cut.png'\n");
+  const Verdict drawn = DrawScript(folder.Path(), "cut");
+  if (!drawn && Mentions(drawn.reason, "gnuplot is missing")) {
+    GTEST_SKIP() << drawn.reason;
+  }
+  EXPECT_TRUE(Mentions(drawn.reason, "the picture of cut.gp is cut"));
+  EXPECT_FALSE(std::filesystem::exists(folder.Path("cut.svg")));
+  EXPECT_FALSE(std::filesystem::exists(folder.Path("cut.png")));
 }
 
 TEST(Plots, OutputFolders) {

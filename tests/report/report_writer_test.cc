@@ -51,6 +51,18 @@ TEST(ReportWriter, Markdown) {
             "## Fig. 1\n\n![Fig. 1](figure-1.svg)\n");
 }
 
+TEST(ReportWriter, MarkdownTextIsNeverMarkup) {
+  EXPECT_EQ(MarkdownText("a|b \\ `c` *d* [e](f) <g> &amp; $h$ ~i~"),
+            "a\\|b \\\\ \\`c\\` \\*d\\* \\[e](f) \\<g> \\&amp; \\$h\\$ \\~i\\~");
+  EXPECT_EQ(MarkdownText("t_syn _x_ a_"), "t_syn \\_x\\_ a\\_");
+  EXPECT_EQ(MarkdownText("a\nb\x1b\xe2\x80\xae\xff"), "a b  \xef\xbf\xbd");
+  Report report = Small();
+  report.tables[0].columns[0].title = report.tables[0].rows[0][0].text = "x\n| y | <script>";
+  const std::string text = ToMarkdown(report);
+  EXPECT_TRUE(Mentions(text, "| x \\| y \\| \\<script> | s \\| median | note |\n"));
+  EXPECT_TRUE(Mentions(text, "\n| x \\| y \\| \\<script> | 0.1235 |"));
+}
+
 TEST(ReportWriter, Csv) {
   const Report report = Small();
   EXPECT_EQ(ToCsv(report.tables[0], report.hardware),

@@ -30,6 +30,7 @@ TEST(CommandLine, ShellWords) {
   EXPECT_EQ(ShellWord(""), "''");
   EXPECT_EQ(ShellWord("$(rm x) `y` \"z\" \\"), "'$(rm x) `y` \"z\" \\'");
   EXPECT_EQ(ShellWord("'"), "''\\'''");
+  EXPECT_EQ(ShellWord("a\n\x1b'\\ \xe2\x80\xae"), "$'a\\x0a\\x1b\\'\\\\ \\xe2\\x80\\xae'") << "can be copied";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "lamina/base/text.h"
+#include "lamina/base/utf8.h"
 #include "lamina/data/encode/column_access.h"
 
 namespace lamina {
@@ -29,7 +30,7 @@ constexpr std::string_view kIdentifierEndings[] = {"_id", "-id", " id", "_uuid",
 
 bool IsCalledIdentifier(const std::string& name) {
   std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(lower.begin(), lower.end(), lower.begin(), AsciiLower);
   const bool camel = name.size() > 2 && (name.ends_with("Id") || name.ends_with("ID")) &&
                      std::islower(static_cast<unsigned char>(name[name.size() - 3])) != 0;
   return camel || std::find(std::begin(kIdentifiers), std::end(kIdentifiers), lower) != std::end(kIdentifiers) ||
