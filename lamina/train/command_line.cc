@@ -7,7 +7,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/train/resume.h"
+#include "lamina/train/checkpoint_settings.h"
 
 namespace lamina {
 namespace {

@@ -33,7 +33,7 @@
 #include "lamina/train/method.h"
 #include "lamina/train/monitor.h"
 #include "lamina/train/recipe.h"
-#include "lamina/train/resume.h"
+#include "lamina/train/checkpoint_settings.h"
 #include "lamina/train/start_model.h"
 #include "lamina/train/train_data.h"
 #include "lamina/tune/profile.h"

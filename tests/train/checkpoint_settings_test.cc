@@ -1,6 +1,6 @@
 // Settings given beside a checkpoint: each row of them takes effect, or is refused by name; the model says what
 // happened.
-#include "lamina/train/resume.h"
+#include "lamina/train/checkpoint_settings.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Settings beside a checkpoint, row by row, and what else of it must fit the run.
-#include "lamina/train/resume.h"
+#include "lamina/train/checkpoint_settings.h"
 
 #include <fmt/format.h>
 
