@@ -9,9 +9,9 @@
 
 namespace lamina {
 
-/// The output of a layer over ranks: the first rank makes OUT.ranks.part, each writes its rows there, and it becomes
-/// OUT when all have. A rank's rows are kept in memory until they are written, so that file systems of networks, where
-/// ranks would overwrite one another's pages, serve as well.
+/// The output of a layer over ranks: the first rank makes a part of OUT (CreatePart), each writes its rows there, and
+/// it becomes OUT when all have. A rank's rows are kept in memory until they are written, so that file systems of
+/// networks, where ranks would overwrite one another's pages, serve as well.
 class SharedOutput {
  public:
   /// Collective. Rows [begin, begin + rows) of all × cols are this rank's. Throws Error(kIo), also where the disk has
@@ -34,7 +34,7 @@ class SharedOutput {
 
  private:
   std::string path_;
-  std::string part_;
+  std::string part_;  // on all ranks, from the first one
   Communicator& ranks_;
   int64_t offset_;  // of this rank's first row in the file
   int descriptor_ = -1;

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/base/scratch_folder.h"
 #include "lamina/report/gnuplot.h"
 
@@ -38,7 +39,12 @@ Verdict Draw(const Plot& plot, const std::string& folder) {
 }  // namespace
 
 void WritePlots(std::span<const Plot> plots, const std::string& folder) {
-  MakeFolder(folder);
+  std::vector<std::string> names;
+  for (const Plot& plot : plots) {
+    const std::vector<std::string> files = FilesOfPlot(plot.id);
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  ClaimNames(folder, names);
   for (const Plot& plot : plots) {
     const std::filesystem::path base = std::filesystem::path(folder) / plot.id;
     WriteFileAtomically(base.string() + ".csv", plot.csv);

@@ -13,12 +13,11 @@ struct Suite {
   const char* name;
   std::unique_ptr<QObject> (*make)();
 };
-constexpr Suite kSuites[] = {
-    {"parts", MakePartsTest},       {"files", MakeFilesTest},       {"settings", MakeSettingsTest},
-    {"training", MakeTrainingTest}, {"lost", MakeLostTest},         {"shown", MakeShownTest},
-    {"forms", MakeFormsTest},       {"runs", MakeRunsTest},         {"notes", MakeNotesTest},
-    {"tables", MakeTablesTest},     {"pictures", MakePicturesTest}, {"program", MakeProgramTest},
-    {"monkey", MakeMonkeyTest}};
+constexpr Suite kSuites[] = {{"parts", MakePartsTest},       {"files", MakeFilesTest},   {"settings", MakeSettingsTest},
+                             {"training", MakeTrainingTest}, {"lost", MakeLostTest},     {"projects", MakeProjectsTest},
+                             {"shown", MakeShownTest},       {"forms", MakeFormsTest},   {"runs", MakeRunsTest},
+                             {"notes", MakeNotesTest},       {"tables", MakeTablesTest}, {"pictures", MakePicturesTest},
+                             {"program", MakeProgramTest},   {"monkey", MakeMonkeyTest}};
 
 }  // namespace
 
