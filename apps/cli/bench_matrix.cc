@@ -11,7 +11,7 @@
 #include "interrupt.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
-#include "lamina/report/gnuplot.h"
+#include "lamina/report/report_writer.h"
 #include "lamina/study/matrix.h"
 #include "print.h"
 #include "progress.h"
@@ -36,7 +36,7 @@ int RunBenchMatrix(const BenchMatrixCommand& command) {
   options.peer_python = command.peers ? command.python : "";
   options.threads = command.threads;
   options.rounds = command.rounds > 0 ? command.rounds : options.rounds;
-  RequireOutputFolder(command.folder);
+  RequireReportFolder(command.folder);
   CatchInterrupts();
   const Stopwatch watch;
   options.measured = [&](const std::string& line) {

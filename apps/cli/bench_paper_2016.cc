@@ -14,7 +14,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
-#include "lamina/report/gnuplot.h"
+#include "lamina/report/report_writer.h"
 #include "lamina/study/paper_2016.h"
 #include "print.h"
 #include "progress.h"
@@ -100,7 +100,7 @@ std::function<std::vector<PeerResult>(const PeerRequest&)> PeersOf(const BenchPa
 }
 
 int RunBenchPaper2016(const BenchPaper2016Command& command) {
-  RequireOutputFolder(command.folder);
+  RequireReportFolder(command.folder);
   if (!command.peer_script.empty() && !command.with_peers) {
     throw Error(ErrorCode::kInvalidArgument, "--peer-script belongs to --peers");
   }

@@ -12,7 +12,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
-#include "lamina/report/gnuplot.h"
+#include "lamina/report/report_writer.h"
 #include "lamina/study/paper_2017.h"
 #include "print.h"
 #include "progress.h"
@@ -48,7 +48,7 @@ int RunBenchPaper2017(const BenchPaper2017Command& command) {
   options.backend = command.backend;
   options.timer.threads = command.threads;
   options.timer.seconds = command.seconds > 0 ? command.seconds : command.quick ? kQuickSeconds : kFullSeconds;
-  RequireOutputFolder(command.folder);
+  RequireReportFolder(command.folder);
   CatchInterrupts();
   const Stopwatch watch;
   options.timer.timed = [&](const TimedLayer& layer) { PrintTimed(layer, watch.Elapsed_seconds()); };

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "help.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
+#include "lamina/train/command_line.h"
 #include "toml_parser.h"
 #include "toml_text.h"
 
@@ -70,7 +72,7 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
       option->check(std::is_unsigned_v<T> ? CheckCount : CheckInteger);
     }
     if constexpr (std::is_same_v<T, std::string>) {
-      option->type_name(row.IsFile() ? "FILE" : "TEXT");
+      option->type_name(row.IsFile() ? "FILE" : row.DecidesWriting() ? "FOLDER" : "TEXT");
       if (!field.empty()) {
         option->default_str(field);
       }
@@ -160,7 +162,7 @@ void AddFlags(CLI::App& app, Settings& settings) {
 }
 
 template <class Settings>
-void ReadToml(const std::string& path, Settings& settings) {
+void ReadToml(const std::string& path, Settings& settings, SaidByFiles& said) {
   const std::string content = ReadFile(path);
   if (const auto problem = FindTomlProblem(content)) {
     throw Error(ErrorCode::kInvalidArgument, problem->what,
@@ -189,6 +191,9 @@ void ReadToml(const std::string& path, Settings& settings) {
     }
     if (node != nullptr && !TakeValue(*node, field)) {
       ThrowAt(path, node->source(), known.back(), "the value has the wrong type for this setting");
+    }
+    if (std::string flag = node == nullptr ? "" : WritingFlag(row, field); !flag.empty()) {
+      said.Add(path, {known.back(), std::move(flag)});
     }
   });
   for (const auto& [key, node] : table) {
@@ -239,9 +244,35 @@ void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings) { AddFlags
 void AddSettingFlags(CLI::App& app, FileCentresSettings& settings) { AddFlags(app, settings); }
 void AddSettingFlags(CLI::App& app, SearchSettings& settings) { AddFlags(app, settings); }
 
-void ReadConfigFile(const std::string& path, TrainSettings& settings) { ReadToml(path, settings); }
-void ReadConfigFile(const std::string& path, FileLayerSettings& settings) { ReadToml(path, settings); }
-void ReadConfigFile(const std::string& path, SearchSettings& settings) { ReadToml(path, settings); }
+void SaidByFiles::Add(const std::string& file, SaidFlag flag) { said_.push_back({file, std::move(flag)}); }
+
+void SaidByFiles::RequireGiven(const CLI::App& command) const {
+  std::string file;
+  std::string flags;
+  for (const Said& said : said_) {
+    if (command.get_option("--" + said.flag.name)->count() == 0) {
+      file = file.empty() ? said.file : file;
+      flags += said.flag.text;
+    }
+  }
+  if (!flags.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "says where to write, which the command line alone decides",
+                {.file = file,
+                 .value = flags.substr(1),
+                 .remedy = "Give these flags as well if that is meant, or others; for none, an empty text (--history "
+                           "'') or --no-overwrite."});
+  }
+}
+
+void ReadConfigFile(const std::string& path, TrainSettings& settings, SaidByFiles& said) {
+  ReadToml(path, settings, said);
+}
+void ReadConfigFile(const std::string& path, FileLayerSettings& settings, SaidByFiles& said) {
+  ReadToml(path, settings, said);
+}
+void ReadConfigFile(const std::string& path, SearchSettings& settings, SaidByFiles& said) {
+  ReadToml(path, settings, said);
+}
 
 std::string WriteConfig(const TrainSettings& settings) { return WriteToml("train", settings); }
 std::string WriteConfig(const FileLayerSettings& settings) { return WriteToml("layer", settings); }

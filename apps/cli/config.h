@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "lamina/layer/file_layer.h"
 #include "lamina/layer/file_neighbours.h"
 #include "lamina/rbf/file_centres.h"
 #include "lamina/search/search_settings.h"
+#include "lamina/train/command_line.h"
 #include "lamina/train/settings.h"
 
 namespace lamina::cli {
@@ -25,10 +27,27 @@ void AddSettingFlags(CLI::App& app, SearchSettings& settings);
 /// no whole number of 0 or more, or "".
 std::string CheckCount(const std::string& text);
 
+/// What files that settings come from say about where is written (Setting::DecidesWriting), which the command line
+/// alone decides.
+class SaidByFiles {
+ public:
+  void Add(const std::string& file, SaidFlag flag);
+  /// Throws Error(kInvalidArgument), showing them, where some were not given on the command line of `command` as well.
+  void RequireGiven(const CLI::App& command) const;
+
+ private:
+  struct Said {
+    std::string file;
+    SaidFlag flag;
+  };
+  std::vector<Said> said_;
+};
+
 /// A TOML file with the names of the flags. Throws Error with file and line for unknown names and wrong types.
-void ReadConfigFile(const std::string& path, TrainSettings& settings);
-void ReadConfigFile(const std::string& path, FileLayerSettings& settings);
-void ReadConfigFile(const std::string& path, SearchSettings& settings);
+/// What it says about where is written goes to `said`, too.
+void ReadConfigFile(const std::string& path, TrainSettings& settings, SaidByFiles& said);
+void ReadConfigFile(const std::string& path, FileLayerSettings& settings, SaidByFiles& said);
+void ReadConfigFile(const std::string& path, SearchSettings& settings, SaidByFiles& said);
 
 /// A complete TOML file with every setting, its help as a comment.
 std::string WriteConfig(const TrainSettings& settings);

@@ -233,7 +233,8 @@ Command AddData(CLI::App& app) {
     known += (known.empty() ? "" : ", ") + spec.name;
   }
   fetch_app->add_option("name", fetch->name, "Which one: " + known)->required();
-  fetch_app->add_option("--folder", fetch->folder, "Where to put it; default: a folder of its name")->type_name("DIR");
+  fetch_app->add_option("--folder", fetch->folder, "Where to put it; default: a folder of its name")
+      ->type_name("FOLDER");
   fetch_app->add_option("--base-url", fetch->base_url, "Take the files from here instead of the usual places");
   fetch->json_output.AddTo(*fetch_app);
   auto show = std::make_shared<ShowCommand>();
@@ -249,7 +250,7 @@ Command AddData(CLI::App& app) {
   AddSettingFlags(*encode_app, encode->settings, &DecidesEncoding);
   encode_app->add_option("--output", encode->output, "The folder; one of encoded data is replaced")
       ->required()
-      ->type_name("DIR");
+      ->type_name("FOLDER");
   encode->json_output.AddTo(*encode_app);
   encode_app->footer(
       "Examples:\n"

@@ -7,10 +7,10 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/layer/weight_files.h"
 #include "lamina/model/model.h"
 #include "lamina/model/onnx_export.h"
-#include "lamina/report/gnuplot.h"
 #include "model_input.h"
 #include "print.h"
 
@@ -50,7 +50,6 @@ int RunExport(const ExportCommand& command) {
   } else {
     RefuseEnsemble(model, "files of its weights");
     RequireOutputFolder(command.out);
-    MakeFolder(command.out);
     paths = WriteWeightFiles(model.network, command.csv ? WeightFormat::kCsv : WeightFormat::kNpy, command.out);
   }
   if (!command.json_output.to_stdout()) {

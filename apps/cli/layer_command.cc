@@ -28,6 +28,8 @@ constexpr const char* kLayerFooter =
 struct LayerCommand {
   FileLayerSettings settings;
   std::string config;
+  SaidByFiles said;
+  const CLI::App* app = nullptr;  // which flags were given
   bool print_config = false;
   bool quiet = false;
   RankFlags ranks;
@@ -117,6 +119,7 @@ int RunLayer(const LayerCommand& command) {
     PrintData(WriteConfig(command.settings));
     return kExitOk;
   }
+  command.said.RequireGiven(*command.app);
   const FileLayerSettings& settings = command.settings;
   FileUse files = FilesOf(settings);
   files.AddRead("--config", {command.config});
@@ -165,12 +168,16 @@ Command AddLayer(CLI::App& app, int argc, const char* const* argv) {
   CLI::App* layer = app.add_subcommand("layer", "Compute one layer over .npy files of any size, slice by slice");
   if (argc > 1 && std::string_view(argv[1]) == "layer") {
     if (const std::string path = ValueInArguments(argc, argv, "--config"); !path.empty()) {
-      ReadConfigFile(path, command->settings);
+      ReadConfigFile(path, command->settings, command->said);
     }
   }
+  command->app = layer;
   AddSettingFlags(*layer, command->settings);
   command->ranks.AddTo(*layer);
-  layer->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  layer
+      ->add_option("--config", command->config,
+                   "Take settings from this TOML file; flags win, and say where files are written")
+      ->type_name("FILE");
   layer->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   layer->add_flag("-q,--quiet", command->quiet, "Print errors only");
   command->json_output.AddTo(*layer);

@@ -4,14 +4,23 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "command.h"
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 #include "print.h"
 
 namespace lamina::cli {
+namespace {
+
+// Of the files of --report.
+std::vector<std::string> ReportNames() { return {"report.html"}; }
+
+}  // namespace
 
 void PictureOutput::AddTo(CLI::App& app) {
   app.add_option("--plot", plot,
@@ -23,10 +32,11 @@ void PictureOutput::AddTo(CLI::App& app) {
 }
 
 void PictureOutput::Check() const {
-  for (const std::string* folder : {&plot, &report}) {
-    if (!folder->empty()) {
-      RequireOutputFolder(*folder);
-    }
+  if (!plot.empty()) {
+    RequireOutputFolder(plot);
+  }
+  if (!report.empty()) {
+    RequireOutputFolder(report, ReportNames());
   }
 }
 
@@ -45,8 +55,8 @@ void PictureOutput::Write(const RunReport& run, bool text, nlohmann::json& resul
     result["plots"] = std::move(files);
   }
   if (!report.empty()) {
-    MakeFolder(report);
-    const std::string path = (std::filesystem::path(report) / "report.html").string();
+    ClaimNames(report, ReportNames());
+    const std::string path = (std::filesystem::path(report) / ReportNames().front()).string();
     WriteFileAtomically(path, ToHtml(run.html));
     if (text) {
       Print("wrote {}\n", path);

@@ -13,9 +13,9 @@
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/base/text.h"
 #include "lamina/report/draw_plots.h"
-#include "lamina/report/gnuplot.h"
 #include "lamina/report/search_plots.h"
 #include "lamina/search/default_check.h"
 #include "lamina/search/ensemble.h"
@@ -46,6 +46,8 @@ constexpr const char* kSearchFooter =
 struct SearchCommand {
   SearchSettings settings;
   std::string config;
+  SaidByFiles said;
+  const CLI::App* app = nullptr;  // which flags were given
   std::string csv;
   std::string plot;
   bool print_config = false;
@@ -247,6 +249,7 @@ int RunSearch(const SearchCommand& command) {
     PrintData(WriteConfig(command.settings));
     return kExitOk;
   }
+  command.said.RequireGiven(*command.app);
   CheckOutputs(command);
   ValidateSearch(command.settings);
   SearchSettings settings = command.settings;
@@ -309,9 +312,6 @@ int RunSearch(const SearchCommand& command) {
       Print("wrote {}\n", command.csv);
     }
   }
-  if (!command.plot.empty()) {
-    DrawPictures(command, search, result, text, node);
-  }
   if (command.settings.ensemble > 0) {
     node["ensemble"] = WriteEnsemble(search, result, text);
   }
@@ -321,6 +321,9 @@ int RunSearch(const SearchCommand& command) {
   if (interrupted) {
     PrintToStderr("lamina: interrupted while training the best; the ranking is done\n");
     return kExitInterrupted;
+  }
+  if (!command.plot.empty()) {  // last: a file that is in the way costs no model
+    DrawPictures(command, search, result, text, node);
   }
   command.json_output.Write("search", std::move(node));
   return kExitOk;
@@ -333,12 +336,16 @@ Command AddSearch(CLI::App& app, int argc, const char* const* argv) {
   CLI::App* search = app.add_subcommand("search", "Try learning rates and other settings, rank them");
   if (argc > 1 && std::string_view(argv[1]) == "search") {
     if (const std::string path = ValueInArguments(argc, argv, "--config"); !path.empty()) {
-      ReadConfigFile(path, command->settings);
+      ReadConfigFile(path, command->settings, command->said);
     }
   }
+  command->app = search;
   AddSettingFlags(*search, command->settings);
   command->ranks.AddTo(*search);
-  search->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  search
+      ->add_option("--config", command->config,
+                   "Take settings from this TOML file; flags win, and say where files are written")
+      ->type_name("FILE");
   search->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   search->add_option("--csv", command->csv, "Write the ranking of all trials to this file")->type_name("FILE");
   search->add_option("--plot", command->plot, "Write pictures of the trials into this folder, as SVG and PNG with data")

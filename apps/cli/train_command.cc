@@ -15,6 +15,7 @@
 #include "lamina/cluster/shards.h"
 #include "lamina/train/method.h"
 #include "lamina/train/remarks.h"
+#include "lamina/train/resume.h"
 #include "lamina/train/session.h"
 #include "pictures.h"
 #include "print.h"
@@ -42,6 +43,8 @@ struct TrainCommand {
   TrainSettings settings;
   std::string config;
   std::string resume;
+  SaidByFiles said;
+  const CLI::App* app = nullptr;  // which flags were given
   bool print_config = false;
   bool quiet = false;
   RankFlags ranks;
@@ -261,7 +264,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
     PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
                   !session.can_go_on() ? "nothing was kept"
                   : path.empty()       ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                                       : fmt::format("go on with: lamina train --resume {}", path));
+                                       : "go on with: " + ResumeCommandLine(session.settings(), path));
     return kExitInterrupted;
   }
   if (text) {
@@ -316,6 +319,7 @@ int RunTrain(const TrainCommand& command) {
     PrintData(WriteConfig(command.settings));
     return kExitOk;
   }
+  command.said.RequireGiven(*command.app);
   const TrainSettings& settings = command.settings;
   FileUse files = FilesOf(settings);
   files.AddRead("--config", {command.config});
@@ -357,17 +361,28 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv) {
   CLI::App* train = app.add_subcommand("train", "Train a network on a data file and keep the model");
   if (argc > 1 && std::string_view(argv[1]) == "train") {
     if (const std::string path = ValueInArguments(argc, argv, "--resume"); !path.empty()) {
-      command->settings = ResumeSettings(path);
+      ResumedSettings resumed = ResumeSettings(path);
+      command->settings = std::move(resumed.settings);
+      for (SaidFlag& flag : resumed.left_out) {
+        command->said.Add(path, std::move(flag));
+      }
     }
     if (const std::string path = ValueInArguments(argc, argv, "--config"); !path.empty()) {
-      ReadConfigFile(path, command->settings);
+      ReadConfigFile(path, command->settings, command->said);
     }
   }
+  command->app = train;
   AddSettingFlags(*train, command->settings);
-  train->add_option("--config", command->config, "Take settings from this TOML file; flags win")->type_name("FILE");
+  train
+      ->add_option("--config", command->config,
+                   "Take settings from this TOML file; flags win, and say where files are written")
+      ->type_name("FILE");
   command->ranks.AddTo(*train);
   command->plan.AddTo(*train);
-  train->add_option("--resume", command->resume, "Go on from this checkpoint with its settings; flags win")
+  train
+      ->add_option("--resume", command->resume,
+                   "Go on from this checkpoint with its settings; flags win. Where files are written is not taken from "
+                   "it, but the model of NAME.checkpoint is NAME")
       ->type_name("FILE");
   train->add_flag("--print-config", command->print_config, "Print a complete configuration file and stop");
   train->add_flag("-q,--quiet", command->quiet, "Print errors only");

@@ -78,6 +78,7 @@ int List(const Backend& backend, const TuneCommand& command) {
 
 int Forget(const Backend& backend, const JsonOutput& json_output) {
   const std::string path = StoredPath(backend);
+  RequireProfile(path);
   std::error_code error;
   const bool was_there = std::filesystem::remove(path, error);
   if (error) {
@@ -155,6 +156,7 @@ void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t wid
 
 int Tune(const Backend& backend, const TuneCommand& command) {
   const std::string path = StoredPath(backend);
+  RequireProfile(path);
   TuneOptions options{command.backend,       command.threads, ParseTuneLevel(command.level), command.milliseconds / 1e3,
                       command.limit_seconds, Interrupted};
   std::vector<Problem> problems;
@@ -260,8 +262,9 @@ Command AddTune(CLI::App& app) {
   std::vector<CLI::Option*> actions{
       tune->add_flag("--list", command->list, "Show the stored plans"),
       tune->add_flag("--forget", command->forget, "Remove the stored plans"),
-      tune->add_option("--export", command->export_path, "Write the stored plans to this file"),
-      tune->add_option("--import", command->import_path, "Add the plans of such a file; of this kind of machine only"),
+      tune->add_option("--export", command->export_path, "Write the stored plans to this file")->type_name("FILE"),
+      tune->add_option("--import", command->import_path, "Add the plans of such a file; of this kind of machine only")
+          ->type_name("FILE"),
       tune->add_flag("--sweep", command->sweep, "The B x M table of the 2017 paper for this machine")};
   for (size_t i = 0; i < actions.size(); ++i) {
     actions[i]->excludes(problem);

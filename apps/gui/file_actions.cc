@@ -44,6 +44,22 @@ QString WithSuffix(QString path, const QString& filter) {
   return path;
 }
 
+// Beside the project, with its name; a number more where a file is there that is not the model of this project.
+QString ModelPathBeside(const QString& project) {
+  const QFileInfo file(project);
+  QString own;
+  Attempt([&] { own = ReadProject(project).model; });  // of the project that is replaced
+  const auto name = [&](int number) {
+    const QString behind = number == 1 ? QString() : QStringLiteral("-%1").arg(number);
+    return file.dir().filePath(file.completeBaseName() + behind + QStringLiteral(".safetensors"));
+  };
+  int number = 1;
+  while (QFileInfo::exists(name(number)) && QFileInfo(name(number)) != QFileInfo(own)) {
+    ++number;
+  }
+  return name(number);
+}
+
 }  // namespace
 
 FileActions::FileActions(RunDocument& document, ModelStore& store, RunList& runs, QWidget* window)
@@ -91,17 +107,21 @@ void FileActions::OpenProject(const QString& path) {
     return;
   }
   Project project;
-  const bool opened = Try(
-      [&] {
-        project = ReadProject(path);
-        if (!project.model.isEmpty()) {
-          store_.Open(project.model, project.history);
-        }
-      },
-      tr("Opened the project %1").arg(path));
-  if (!opened) {
+  const auto problem = Attempt([&] {
+    project = ReadProject(path);
+    if (!project.model.isEmpty()) {
+      store_.Open(project.model, project.history);
+    }
+  });
+  if (problem) {
+    Q_EMIT Failed(*problem);
     return;
   }
+  QString note = tr("Opened the project %1").arg(path);
+  if (!project.left_out.isEmpty()) {
+    note += tr("; left out, as a file does not decide what is written: %1").arg(project.left_out);
+  }
+  Q_EMIT Done(note);
   Remember(path);
   runs_.Set(std::move(project.runs));
   if (!project.settings.data.empty()) {
@@ -194,8 +214,7 @@ bool FileActions::SaveProjectTo(const QString& path) {
   const bool saved = Try(
       [&] {
         if (store_.unsaved()) {
-          const QFileInfo file(path);
-          store_.Save(file.dir().filePath(file.completeBaseName() + QStringLiteral(".safetensors")));
+          store_.Save(ModelPathBeside(path));
         }
         WriteProject(path, {document_.settings(), store_.path(), store_.history(), runs_.runs()});
       },

@@ -93,6 +93,7 @@ void ModelStore::Open(const QString& path, const History& history) {
   TrainSettings settings;
   if (model->training.is_object() && model->training.contains("settings")) {
     settings = TrainSettingsFromJson(model->training.at("settings"));
+    ResetSettings(settings, [](const auto& row) { return row.DecidesWriting(); });  // the window's to say
   }
   model_ = std::move(model);
   path_ = path;

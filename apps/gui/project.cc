@@ -7,6 +7,8 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/model/checked_json.h"
+#include "lamina/train/command_line.h"
 #include "problem.h"
 
 namespace lamina::gui {
@@ -24,6 +26,14 @@ void ForEachFile(TrainSettings& settings, const Fn& change) {
       text = text.empty() ? "" : change(text);
     }
   }
+}
+
+// Takes out what decides where files are written; its flags.
+QString TakeWriting(TrainSettings& settings) {
+  std::string flags;
+  VisitSettings(settings, [&](const auto& row, const auto& field) { flags += WritingFlag(row, field); });
+  ResetSettings(settings, [](const auto& row) { return row.DecidesWriting(); });
+  return FromText(flags).trimmed();
 }
 
 }  // namespace
@@ -45,7 +55,7 @@ void WriteProject(const QString& path, const Project& project) {
                                {"model", relative(project.model.toStdString())},
                                {"history", project.history.ToJson()},
                                {"runs", std::move(runs)}};
-  WriteFileAtomically(path.toStdString(), json.dump(1) + "\n");
+  WriteFileAtomically(path.toStdString(), Sealed(json).dump(1) + "\n");
 }
 
 Project ReadProject(const QString& path) {
@@ -56,18 +66,24 @@ Project ReadProject(const QString& path) {
   };
   const std::string text = lamina::ReadFile(path.toStdString());
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    nlohmann::json json = ParseUntrustedJson(text, path.toStdString());
+    if (!Unseal(json)) {
+      throw Error(ErrorCode::kBadModel, "the project is damaged: its content does not fit its checksum",
+                  {.file = path.toStdString(), .remedy = "Copy it again."});
+    }
     if (json.at(kVersionKey).get<int>() != kProjectVersion) {
       throw Error(ErrorCode::kBadModel, "a project of another version of lamina", {.file = path.toStdString()});
     }
     Project project;
     project.settings = TrainSettingsFromJson(json.at("settings"));
+    project.left_out = TakeWriting(project.settings);
     ForEachFile(project.settings, absolute);
     const std::string model = json.value("model", "");
     project.model = model.empty() ? QString() : FromText(absolute(model));
     project.history = History::FromJson(json.at("history"));
     for (const nlohmann::json& run : json.value("runs", nlohmann::json::array())) {  // older projects have none
       project.runs.push_back(KeptRunFromJson(run));
+      TakeWriting(project.runs.back().settings);
       ForEachFile(project.runs.back().settings, absolute);
     }
     return project;

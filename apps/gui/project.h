@@ -16,11 +16,13 @@ struct Project {
   QString model;  // its file; "" for none
   History history;
   std::vector<KeptRun> runs;
+  QString left_out;  // of a project that was read: what its settings say about where files are written
 };
 
 /// Files are named as seen from the folder of the project, so that all of it can move. Throws Error(kIo).
 void WriteProject(const QString& path, const Project& project);
-/// Throws Error: kNotFound, kIo, kBadModel for what is no project.
+/// Its settings do not say where files are written, whatever the file says: the window alone decides that. Throws
+/// Error: kNotFound, kIo, kBadModel for what is no project, or is damaged.
 Project ReadProject(const QString& path);
 
 }  // namespace lamina::gui

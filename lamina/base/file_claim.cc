@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <string_view>
 #include <utility>
 
 #include "lamina/base/error.h"
@@ -24,11 +27,30 @@ std::string ThisProcess() {
   return fmt::format("process {} on {}", getpid(), host.data());
 }
 
-// What ThisProcess() wrote into the file, or less where that failed.
-std::string HolderIn(int descriptor) {
+std::string TextIn(int descriptor) {
   std::array<char, 512> text{};
   const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
-  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "another process";
+  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
+}
+
+// Whether it is a file of ThisProcess()'s text, or of less where that could not be written.
+bool IsLock(int descriptor) {
+  struct stat info {};
+  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1) {
+    return false;
+  }
+  const std::string text = TextIn(descriptor);
+  constexpr std::string_view kWord = "process ";
+  constexpr std::string_view kOn = " on ";
+  const size_t end = text.find_first_not_of("0123456789", std::min(kWord.size(), text.size()));
+  return info.st_size == 0 ||
+         (info.st_size == std::ssize(text) && text.starts_with(kWord) && end != std::string::npos &&
+          end > kWord.size() && text.compare(end, kOn.size(), kOn) == 0 && text.find('\n') == std::string::npos);
+}
+
+[[noreturn]] void RefuseLock(const std::string& path, const std::string& lock_path) {
+  throw Error(ErrorCode::kIo, "is there and is no lock of lamina's, which would stand under this name while it writes",
+              {.file = lock_path, .value = path, .remedy = "Move it, or give another name."});
 }
 
 }  // namespace
@@ -39,18 +61,26 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
   }
   const std::string lock_path = path + ".lamina-lock";
   while (true) {
-    const int descriptor = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int descriptor = open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (descriptor < 0 && (errno == ELOOP || errno == EISDIR)) {
+      RefuseLock(path, lock_path);
+    }
     if (descriptor < 0) {
       ThrowFileError(path, "lock", errno);
     }
+    if (!IsLock(descriptor)) {
+      close(descriptor);
+      RefuseLock(path, lock_path);
+    }
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      const std::string holder = HolderIn(descriptor);
+      const std::string holder = TextIn(descriptor);
       close(descriptor);
       throw Error(ErrorCode::kIo, "another run writes this file",
-                  {.file = path, .value = holder, .remedy = "Wait until it has ended, or give another name."});
+                  {.file = path,
+                   .value = holder.empty() ? "another process" : holder,
+                   .remedy = "Wait until it has ended, or give another name."});
     }
-    struct stat info {};
-    if (fstat(descriptor, &info) == 0 && info.st_nlink == 0) {  // its holder ended just now
+    if (!IsNameOf(lock_path, descriptor)) {  // its holder ended just now
       close(descriptor);
       continue;
     }
@@ -68,7 +98,9 @@ FileClaim::FileClaim(std::string lock_path, int descriptor)
 }
 
 FileClaim::~FileClaim() {
-  unlink(lock_path_.c_str());
+  if (IsNameOf(lock_path_, descriptor_)) {
+    unlink(lock_path_.c_str());
+  }
   ForgetUnfinished(lock_path_);
   close(descriptor_);
 }

@@ -11,7 +11,8 @@ namespace lamina {
 class FileClaim {
  public:
   /// Null for what is no regular file (/dev/null). File systems without locks keep nobody away. Throws Error(kIo)
-  /// naming the process where another run, also of this process, has it.
+  /// naming the process where another run, also of this process, has it, and where something else than such a lock
+  /// stands under its name (a link, somebody's file): that stays as it is.
   static std::unique_ptr<FileClaim> Take(const std::string& path);
   ~FileClaim();
   FileClaim(const FileClaim&) = delete;

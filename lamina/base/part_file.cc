@@ -7,7 +7,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -27,16 +30,29 @@ std::filesystem::path FolderOf(const std::string& path) {
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
+constexpr std::string_view kPartBegin = ".lamina-";
 constexpr std::string_view kPartEnd = ".part";
+constexpr size_t kMark_chars = 16;
 
-// Whether CreatePart() gave this name to a part of the file.
-bool IsPartOf(std::string_view name, std::string_view file) {
-  if (name.size() <= file.size() + 1 + kPartEnd.size() || !name.starts_with(file) || name[file.size()] != '.' ||
-      !name.ends_with(kPartEnd)) {
-    return false;
+uint32_t Mixed(uint64_t number) {  // the end of SplitMix64
+  number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  number = (number ^ (number >> 27)) * 0x94D049BB133111EBULL;
+  return static_cast<uint32_t>(number ^ (number >> 31));
+}
+
+// A number that no other part has, and a sum of it with the file's name: a person does not come upon it.
+std::string MarkFor(std::string_view file, uint32_t number) {
+  uint64_t sum = 0xCBF29CE484222325ULL ^ number;
+  for (const char c : file) {  // FNV-1a
+    sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
   }
-  const std::string_view number = name.substr(file.size() + 1, name.size() - file.size() - 1 - kPartEnd.size());
-  return number.find_first_not_of("0123456789-") == std::string_view::npos && number.front() != '-';
+  return fmt::format("{:08x}{:08x}", number, Mixed(sum));
+}
+
+uint32_t NewNumber() {
+  static std::atomic<uint64_t> count{0};
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return Mixed(Mixed(static_cast<uint64_t>(now)) + (static_cast<uint64_t>(getpid()) << 32U) + 0x9E3779B9U * ++count);
 }
 
 // Whether this process has not yet looked for parts of this file.
@@ -50,21 +66,44 @@ bool IsFirst(const std::string& path) {
 // The descriptor of `path` where nobody else holds its lock, else -1: its writer lives, or locks are not known here.
 int TakeAbandoned(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+  struct stat info {};
+  if (descriptor >= 0 && (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1 ||
+                          flock(descriptor, LOCK_EX | LOCK_NB) != 0)) {
     close(descriptor);
     return -1;
   }
   return descriptor;
 }
 
+}  // namespace
+
 bool IsNameOf(const std::string& path, int descriptor) {
   struct stat named {};
   struct stat opened {};
-  return stat(path.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev &&
+  return lstat(path.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev &&
          named.st_ino == opened.st_ino;
 }
 
-}  // namespace
+std::string OwnName(const std::string& target, uint32_t number, std::string_view ending) {
+  const std::string file = std::filesystem::path(target).filename().string();
+  return fmt::format("{}{}{}{}", target, kPartBegin, MarkFor(file, number), ending);
+}
+
+std::string NewPartName(const std::string& target) { return OwnName(target, NewNumber(), kPartEnd); }
+
+std::string_view FileOfPart(std::string_view name) {
+  constexpr size_t kAdded = kPartBegin.size() + kMark_chars + kPartEnd.size();
+  if (name.size() <= kAdded || !name.ends_with(kPartEnd)) {
+    return {};
+  }
+  const std::string_view file = name.substr(0, name.size() - kAdded);
+  const std::string_view mark = name.substr(file.size() + kPartBegin.size(), kMark_chars);
+  uint32_t number = 0;
+  const auto [end, failed] = std::from_chars(mark.data(), mark.data() + kMark_chars / 2, number, 16);
+  const bool ours = name.substr(file.size(), kPartBegin.size()) == kPartBegin && failed == std::errc() &&
+                    end == mark.data() + kMark_chars / 2 && mark == MarkFor(file, number);
+  return ours ? file : std::string_view();
+}
 
 void ThrowFileError(const std::string& path, const std::string& doing, int error) {
   const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
@@ -119,12 +158,11 @@ bool IsSpecialFile(const std::string& path) {
 
 // Whoever looks for abandoned parts may take a new one for such before its lock: it is then gone, or about to go.
 CreatedPart CreatePart(const std::string& target) {
-  for (int64_t number = 0;; ++number) {
-    const std::string suffix = number == 0 ? "" : fmt::format("-{}", number);
-    CreatedPart part{.path = fmt::format("{}.{}{}{}", target, getpid(), suffix, kPartEnd)};
-    part.descriptor = open(part.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  while (true) {
+    CreatedPart part{.path = NewPartName(target)};
+    part.descriptor = open(part.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (part.descriptor < 0) {
-      if (errno == EEXIST) {  // of another thread, of another machine, or left by one that was killed
+      if (errno == EEXIST) {
         continue;
       }
       ThrowFileError(target, "create", errno);
@@ -142,7 +180,7 @@ void RemoveAbandonedParts(const std::string& folder, const std::function<bool(st
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
     const std::string_view name = entry->d_name;
-    if (!name.ends_with(kPartEnd) || !which(name)) {
+    if (const std::string_view file = FileOfPart(name); file.empty() || !which(file)) {
       continue;
     }
     const std::string part = (std::filesystem::path(folder) / name).string();
@@ -171,7 +209,7 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
     }
     if (IsFirst(path_)) {
       const std::string file = std::filesystem::path(path_).filename().string();
-      RemoveAbandonedParts(folder.string(), [&](std::string_view name) { return IsPartOf(name, file); });
+      RemoveAbandonedParts(folder.string(), [&](std::string_view of) { return of == file; });
     }
     CreatedPart part = CreatePart(path_);
     temporary_path_ = std::move(part.path);

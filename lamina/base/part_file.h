@@ -24,7 +24,18 @@ void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offse
 /// Whether `path` exists and is neither a regular file nor a folder: /dev/null, a pipe, ...
 bool IsSpecialFile(const std::string& path);
 
-/// A new file beside a target, NAME.PID.part or NAME.PID-N.part, and its descriptor for writing.
+/// Whether `path` itself, which is no link, is what `descriptor` has opened.
+bool IsNameOf(const std::string& path, int descriptor);
+
+/// A name beside `target` that lamina knows as its own: NAME.lamina-MARK with `ending`. MARK is `number` and a checksum
+/// of it with NAME, which a person does not come upon.
+std::string OwnName(const std::string& target, uint32_t number, std::string_view ending);
+/// Such a name for what becomes `target` later, another one each time: NAME.lamina-MARK.part.
+std::string NewPartName(const std::string& target);
+/// NAME of the name NAME.lamina-MARK.part, without folders; empty for a name that NewPartName() did not make.
+std::string_view FileOfPart(std::string_view name);
+
+/// A new file beside a target, by NewPartName(), and its descriptor for writing.
 struct CreatedPart {
   std::string path;
   int descriptor = -1;
@@ -34,8 +45,8 @@ struct CreatedPart {
 /// it open until the part has its final name. Throws Error(kNotFound | kIo), naming `target`.
 CreatedPart CreatePart(const std::string& target);
 
-/// Removes the files NAME.part of `folder` that which(NAME.part) accepts and whose writers have ended, on whatever
-/// machine they ran. Those of a file system without locks stay.
+/// Removes the parts in `folder` of files NAME that which(NAME) accepts and whose writers have ended, on whatever
+/// machine they ran. Those of a file system without locks stay, and so does what CreatePart() did not name.
 void RemoveAbandonedParts(const std::string& folder, const std::function<bool(std::string_view)>& which);
 
 /// Creates a part of `path`; Commit() renames it over `path`, the destructor removes it otherwise. What processes that

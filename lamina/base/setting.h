@@ -102,7 +102,8 @@ struct SettingFacts {
   bool commas = false;            // an element of the list has commas of its own
   std::vector<std::string> (*reads)(const std::string&) = nullptr;  // the files that its text names
   bool writes = false;                                              // its text is a file to be written
-  bool was_switch = false;  // files from before it had "auto" hold true and false for "yes" and "no"
+  bool decides_writing = false;  // without being such a text: a folder to write into, leave to replace
+  bool was_switch = false;       // files from before it had "auto" hold true and false for "yes" and "no"
   /// Its help in one line, for one of the few that most people set (`-h`, the window's Basic); null: another one.
   const char* basic = nullptr;
 };
@@ -120,6 +121,8 @@ struct Setting : SettingFacts<S> {
   SettingKind kind() const { return static_cast<SettingKind>(field.index()); }
   bool HasEffect(const S& settings) const { return this->effect == nullptr || this->effect(settings); }
   bool IsFile() const { return this->reads != nullptr || this->writes; }
+  /// Whether it says where is written, or what may be replaced: never taken from a file without being given again.
+  bool DecidesWriting() const { return this->writes || this->decides_writing; }
 };
 
 /// The rows of S, in the order of the help. Defined for every struct of settings.

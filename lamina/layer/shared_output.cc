@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/part_file.h"
@@ -20,18 +21,16 @@
 namespace lamina {
 SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, int64_t rows, int64_t cols, DType dtype,
                            Communicator& ranks)
-    : path_(path), part_(path + ".ranks.part"), ranks_(ranks) {
+    : path_(path), ranks_(ranks) {
   const int64_t row_bytes = cols * DTypeSize_bytes(dtype);
   const std::string header = NpyHeaderText(all, cols, dtype);
   const int64_t file_bytes = std::ssize(header) + all * row_bytes;
   offset_ = std::ssize(header) + begin * row_bytes;
   memory_bytes_ = std::max<int64_t>(1, rows * row_bytes);
   if (ranks.is_first()) {
-    claim_ = FileClaim::Take(path);  // nobody else's part is taken for one that was left
-    descriptor_ = open(part_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-      ThrowFileError(part_, "create", errno);
-    }
+    CreatedPart part = CreatePart(path_);
+    descriptor_ = part.descriptor;
+    part_ = std::move(part.path);
     RememberUnfinished(part_);
     int error = posix_fallocate(descriptor_, 0, file_bytes);
     error = error == EOPNOTSUPP || error == EINVAL ? (ftruncate(descriptor_, file_bytes) == 0 ? 0 : errno) : error;
@@ -43,9 +42,9 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
     }
     WriteAt(descriptor_, header.data(), std::ssize(header), 0, path_);
   }
-  ranks.Barrier();
+  part_ = ranks.AllGather(part_).front();
   if (!ranks.is_first()) {
-    descriptor_ = open(part_.c_str(), O_RDWR | O_CLOEXEC);
+    descriptor_ = open(part_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor_ < 0) {
       ThrowFileError(part_, "open what the first rank made for all: the folder must be one that all hosts share",
                      errno);

@@ -5,15 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "lamina/base/file_claim.h"
 #include "lamina/base/matrix_view.h"
 #include "lamina/cluster/communicator.h"
 
 namespace lamina {
 
-/// The output of a layer over ranks: the first rank makes OUT.ranks.part, each writes its rows there, and it becomes
-/// OUT when all have. A rank's rows are kept in memory until they are written, so that file systems of networks, where
-/// ranks would overwrite one another's pages, serve as well.
+/// The output of a layer over ranks: the first rank makes a part of OUT (CreatePart), each writes its rows there, and
+/// it becomes OUT when all have. A rank's rows are kept in memory until they are written, so that file systems of
+/// networks, where ranks would overwrite one another's pages, serve as well.
 class SharedOutput {
  public:
   /// Collective. Rows [begin, begin + rows) of all × cols are this rank's. Throws Error(kIo), also where the disk has
@@ -36,8 +35,7 @@ class SharedOutput {
 
  private:
   std::string path_;
-  std::string part_;
-  std::unique_ptr<FileClaim> claim_;  // the first rank's
+  std::string part_;  // on all ranks, from the first one
   Communicator& ranks_;
   int64_t offset_;  // of this rank's first row in the file
   int descriptor_ = -1;

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/data/files/npy_writer.h"
 
 namespace lamina {
@@ -27,24 +30,35 @@ std::string CsvOf(ConstMatrixView matrix) {
 }  // namespace
 
 std::vector<std::string> WriteWeightFiles(const Network& network, WeightFormat format, const std::string& folder) {
-  std::vector<std::string> paths;
-  const auto write = [&](size_t layer, const char* what, ConstMatrixView matrix) {
+  struct File {
+    std::string name;
+    ConstMatrixView matrix;
+  };
+  std::vector<File> files;
+  const auto add = [&](size_t layer, const char* what, ConstMatrixView matrix) {
     const char* ending = format == WeightFormat::kCsv ? "csv" : "npy";
-    paths.push_back((std::filesystem::path(folder) / fmt::format("layer-{}-{}.{}", layer + 1, what, ending)).string());
-    if (format == WeightFormat::kCsv) {
-      WriteFileAtomically(paths.back(), CsvOf(matrix));
-    } else {
-      WriteNpy(paths.back(), matrix);
-    }
+    files.push_back({fmt::format("layer-{}-{}.{}", layer + 1, what, ending), matrix});
   };
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const int64_t outputs = network.layers()[l].outputs;
-    write(l, "weight", network.Weights(l));
+    add(l, "weight", network.Weights(l));
     if (network.Bias(l) != nullptr) {
-      write(l, "bias", {network.Bias(l), 1, outputs, outputs, network.dtype(), Space::kHost});
+      add(l, "bias", {network.Bias(l), 1, outputs, outputs, network.dtype(), Space::kHost});
     }
     if (network.Radii(l) != nullptr) {
-      write(l, "radius", {network.Radii(l), 1, outputs, outputs, network.dtype(), Space::kHost});
+      add(l, "radius", {network.Radii(l), 1, outputs, outputs, network.dtype(), Space::kHost});
+    }
+  }
+  std::vector<std::string> names;
+  std::transform(files.begin(), files.end(), std::back_inserter(names), [](const File& file) { return file.name; });
+  ClaimNames(folder, names);
+  std::vector<std::string> paths;
+  for (const File& file : files) {
+    paths.push_back((std::filesystem::path(folder) / file.name).string());
+    if (format == WeightFormat::kCsv) {
+      WriteFileAtomically(paths.back(), CsvOf(file.matrix));
+    } else {
+      WriteNpy(paths.back(), file.matrix);
     }
   }
   return paths;

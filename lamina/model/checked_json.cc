@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/base/checksum.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 
@@ -18,7 +19,11 @@ using nlohmann::json;
 
 namespace {
 constexpr const char* kDamaged = "The file is damaged or not a lamina model.";
-}
+constexpr const char* kSeal = "crc32";
+
+// Keys in their order, numbers by the digits that read back to them: the same for what was written and what is read.
+std::string SealOf(const json& node) { return ChecksumOf(node.dump(-1, ' ', false, json::error_handler_t::replace)); }
+}  // namespace
 
 json ParseUntrustedJson(std::string_view text, const std::string& source) {
   constexpr int kMaxDepth = 100;
@@ -44,6 +49,20 @@ json ParseUntrustedJson(std::string_view text, const std::string& source) {
     throw Error(ErrorCode::kBadModel, fmt::format("it is not JSON: {}", WithoutTag(error.what())),
                 {.file = source, .remedy = kDamaged});
   }
+}
+
+json Sealed(json node) {
+  node[kSeal] = SealOf(node);
+  return node;
+}
+
+bool Unseal(json& node) {
+  if (!node.is_object() || !node.contains(kSeal)) {
+    return true;
+  }
+  const json seal = node[kSeal];
+  node.erase(kSeal);
+  return seal == SealOf(node);
 }
 
 int64_t IntegerAt(const json& node, const char* name) {

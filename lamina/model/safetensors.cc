@@ -11,6 +11,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/mapped_file.h"
 #include "lamina/base/names.h"
 #include "lamina/model/checked_json.h"
 
@@ -22,6 +23,7 @@ using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "tensors are stored little-endian");
 
 constexpr size_t kLength_bytes = 8;
+constexpr const char* kMetadataEntry = "__metadata__";
 constexpr uint64_t kMaxHeader_bytes = 100'000'000;  // the limit of the reference implementation
 constexpr Named<DType> kTypes[] = {{"F64", DType::kF64},   {"F32", DType::kF32}, {"F16", DType::kF16},
                                    {"BF16", DType::kBF16}, {"I64", DType::kI64}, {"I32", DType::kI32},
@@ -138,17 +140,8 @@ void RequireChecksum(const std::string& source, const std::map<std::string, std:
   }
 }
 
-}  // namespace
-
-int64_t TensorView::element_count() const { return static_cast<int64_t>(bytes.size()) / DTypeSize_bytes(dtype); }
-
-SafetensorsFile SafetensorsFile::Read(const std::string& path) { return Parse(ReadFile(path), path); }
-
-SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& source) {
-  SafetensorsFile file;
-  file.source_ = source;
-  file.content_ = std::move(content);
-  const std::string_view all = file.content_;
+// The text of the header; the rest of `all` are the tensors.
+std::string_view HeaderIn(std::string_view all, const std::string& source) {
   uint64_t header_bytes = 0;
   if (all.size() < kLength_bytes) {
     ThrowBadTensors(source, fmt::format("the file has only {} bytes", all.size()));
@@ -160,31 +153,62 @@ SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& s
   if (header_bytes == 0 || all[kLength_bytes] != '{') {
     ThrowBadTensors(source, "the header does not begin with '{'");
   }
-  const json header = ParseUntrustedJson(all.substr(kLength_bytes, header_bytes), source);
+  return all.substr(kLength_bytes, header_bytes);
+}
+
+std::map<std::string, std::string> MetadataIn(const json& header, const std::string& source) {
+  std::map<std::string, std::string> metadata;
+  const auto entry = header.find(kMetadataEntry);
+  if (entry == header.end()) {
+    return metadata;
+  }
+  if (!entry->is_object()) {
+    ThrowBadTensors(source, "the metadata is not a JSON object");
+  }
+  for (const auto& [key, value] : entry->items()) {
+    if (!value.is_string()) {
+      ThrowBadTensors(source, fmt::format("metadata {} is not a text", key));
+    }
+    metadata[key] = value.get<std::string>();
+  }
+  return metadata;
+}
+
+}  // namespace
+
+int64_t TensorView::element_count() const { return static_cast<int64_t>(bytes.size()) / DTypeSize_bytes(dtype); }
+
+SafetensorsFile SafetensorsFile::Read(const std::string& path) { return Parse(ReadFile(path), path); }
+
+SafetensorsFile SafetensorsFile::Parse(std::string content, const std::string& source) {
+  SafetensorsFile file;
+  file.source_ = source;
+  file.content_ = std::move(content);
+  const std::string_view all = file.content_;
+  const std::string_view text = HeaderIn(all, source);
+  const json header = ParseUntrustedJson(text, source);
   if (!header.is_object()) {
     // no test: JSON that begins with '{' is one
     ThrowBadTensors(source, "the header is not a JSON object");
   }
-  const std::string_view data = all.substr(kLength_bytes + header_bytes);
+  const std::string_view data = all.substr(kLength_bytes + text.size());
+  file.metadata_ = MetadataIn(header, source);
   for (const auto& [name, entry] : header.items()) {
-    if (name != "__metadata__") {
+    if (name != kMetadataEntry) {
       file.tensors_[name] = ParseTensor(source, name, entry, data);
-      continue;
-    }
-    if (!entry.is_object()) {
-      ThrowBadTensors(source, "the metadata is not a JSON object");
-    }
-    for (const auto& [key, value] : entry.items()) {
-      if (!value.is_string()) {
-        ThrowBadTensors(source, fmt::format("metadata {} is not a text", key));
-      }
-      file.metadata_[key] = value.get<std::string>();
     }
   }
   RequireExactCover(source, file.tensors_, data);
   RequireChecksum(source, file.metadata_, file.tensors_);
   file.metadata_.erase(kChecksumKey);
   return file;
+}
+
+std::map<std::string, std::string> SafetensorsFile::MetadataOf(const std::string& path) {
+  const MappedFile file(path);
+  const auto content = file.content();
+  const std::string_view header = HeaderIn({reinterpret_cast<const char*>(content.data()), content.size()}, path);
+  return MetadataIn(ParseUntrustedJson(header, path), path);
 }
 
 const TensorView& SafetensorsFile::Require(const std::string& name, DType dtype,
@@ -202,8 +226,8 @@ const TensorView& SafetensorsFile::Require(const std::string& name, DType dtype,
 void WriteSafetensors(const std::string& path, const std::map<std::string, std::string>& metadata,
                       const std::map<std::string, TensorView>& tensors) {
   json header = json::object();
-  header["__metadata__"] = metadata;
-  header["__metadata__"][kChecksumKey] = ChecksumText(metadata, tensors);
+  header[kMetadataEntry] = metadata;
+  header[kMetadataEntry][kChecksumKey] = ChecksumText(metadata, tensors);
   int64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
     const auto size_bytes = static_cast<int64_t>(tensor.bytes.size());

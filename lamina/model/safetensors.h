@@ -31,6 +31,8 @@ class SafetensorsFile {
   /// Throws Error(kNotFound | kIo | kBadModel) naming the file and what is wrong.
   static SafetensorsFile Read(const std::string& path);
   static SafetensorsFile Parse(std::string content, const std::string& source);
+  /// The metadata alone, of a file whose tensors may be cut off; no checksum is looked at. Throws as Read().
+  static std::map<std::string, std::string> MetadataOf(const std::string& path);
 
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }

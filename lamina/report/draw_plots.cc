@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/base/scratch_folder.h"
 #include "lamina/report/gnuplot.h"
 
@@ -56,7 +57,12 @@ Verdict DrawScript(const std::string& folder, const std::string& id) {
 }
 
 void WritePlots(std::span<const Plot> plots, const std::string& folder) {
-  MakeFolder(folder);
+  std::vector<std::string> names;
+  for (const Plot& plot : plots) {
+    const std::vector<std::string> files = FilesOfPlot(plot.id);
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  ClaimNames(folder, names);
   for (const Plot& plot : plots) {
     const std::filesystem::path base = std::filesystem::path(folder) / plot.id;
     WriteFileAtomically(base.string() + ".csv", plot.csv);

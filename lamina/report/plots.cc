@@ -146,6 +146,10 @@ struct Mosaic {
 
 }  // namespace
 
+std::vector<std::string> FilesOfPlot(const std::string& id) {
+  return {id + ".csv", id + ".gp", id + ".svg", id + ".png"};
+}
+
 std::string_view PlotColour(size_t index) { return kColours[index % kColours.size()]; }
 
 std::string GnuplotText(std::string_view text, size_t longest) {

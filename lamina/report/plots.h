@@ -23,6 +23,9 @@ struct Plot {
   std::string csv;
 };
 
+/// The names of all that is written of a plot: ID.csv, ID.gp, and what gnuplot makes of it.
+std::vector<std::string> FilesOfPlot(const std::string& id);
+
 /// One curve; points that are not finite (and on logarithmic axes not positive) are left out.
 struct PlotSeries {
   std::string name;

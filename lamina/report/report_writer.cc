@@ -11,14 +11,17 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/base/text.h"
 #include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
-#include "lamina/report/gnuplot.h"
 #include "lamina/report/plots.h"
 
 namespace lamina {
 namespace {
+
+constexpr const char* kMarkdown = "report.md";
+constexpr const char* kJson = "report.json";
 
 using nlohmann::json;
 
@@ -196,8 +199,29 @@ std::string GnuplotScript(const ReportFigure& figure, const std::string& hardwar
   return PlotLines(chart).script;
 }
 
+void RequireReportFolder(const std::string& folder) {
+  std::vector<std::string> names{kMarkdown, kJson};
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
+    const std::vector<std::string> files = FilesOfPlot(entry.path().stem().string());
+    const std::string name = entry.path().filename().string();
+    if (std::find(files.begin(), files.end(), name) != files.end()) {
+      names.push_back(name);
+    }
+  }
+  RequireOutputFolder(folder, names);
+}
+
 void WriteReport(const Report& report, const std::string& folder) {
-  MakeFolder(folder);
+  std::vector<std::string> names{kMarkdown, kJson};
+  for (const ReportTable& table : report.tables) {
+    names.push_back(table.id + ".csv");
+  }
+  for (const ReportFigure& figure : report.figures) {
+    const std::vector<std::string> files = FilesOfPlot(figure.id);
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  ClaimNames(folder, names);
   const auto write = [&](const std::string& name, const std::string& content) {
     WriteFileAtomically((std::filesystem::path(folder) / name).string(), content);
   };
@@ -208,8 +232,8 @@ void WriteReport(const Report& report, const std::string& folder) {
     write(figure.id + ".csv", ToCsv(figure, report.hardware));
     write(figure.id + ".gp", GnuplotScript(figure, report.hardware));
   }
-  write("report.json", ToJson(report).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  write("report.md", ToMarkdown(report));
+  write(kJson, ToJson(report).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  write(kMarkdown, ToMarkdown(report));
 }
 
 }  // namespace lamina

@@ -77,7 +77,12 @@ nlohmann::json ToJson(const Report& report);
 /// Draws ID.svg and ID.png in gnuplot's working folder; the data is inside.
 std::string GnuplotScript(const ReportFigure& figure, const std::string& hardware);
 
-/// Writes report.md, report.json, ID.csv and ID.gp into `folder`, which is made where it is missing. Throws Error(kIo).
+/// Before the work. Throws Error(kIo) where `folder` cannot hold a report, or holds files that are not lamina's under
+/// names such as a report's.
+void RequireReportFolder(const std::string& folder);
+
+/// Writes report.md, report.json, ID.csv and ID.gp into `folder`, which is made where it is missing. Throws Error(kIo),
+/// also as ClaimNames().
 void WriteReport(const Report& report, const std::string& folder);
 
 }  // namespace lamina

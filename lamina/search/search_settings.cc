@@ -87,7 +87,7 @@ std::span<const Setting<SearchSettings>> SettingRows() {
          Row("state", &S::state,
              "Keep the search in this folder: the same command goes on from there after an interruption, and several "
              "at a time, on all hosts that see the folder, share its trials",
-             {.trials = InTrials::kOutside}),
+             {.trials = InTrials::kOutside, .decides_writing = true}),
          Row("lease", &S::lease,
              "Seconds without a sign of life after which trials of a process on another host are taken over",
              {.range = NumberRange{.low = 1, .high = 86400},

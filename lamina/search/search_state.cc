@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lamina/base/error.h"
@@ -34,7 +37,8 @@ void RemoveFiles(const std::string& folder, const std::function<bool(std::string
   std::error_code failed;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    if (which(entry.path().filename().string())) {
+    if (entry.symlink_status(failed).type() == std::filesystem::file_type::regular &&
+        which(entry.path().filename().string())) {
       files.push_back(entry.path());
     }
   }
@@ -43,17 +47,43 @@ void RemoveFiles(const std::string& folder, const std::function<bool(std::string
   }
 }
 
-bool IsPart(std::string_view name) {
-  return (name.starts_with("trial-") || name.starts_with("network-") || name.starts_with("stage-") ||
-          name.starts_with("worker-") || name.starts_with("search.json.")) &&
-         name.ends_with(".part");
+// "trial-#.stage-#.json" for every number.
+std::string WithoutNumbers(std::string_view name) {
+  std::string shape;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || shape.empty() || shape.back() != '#') {
+      shape += digit ? '#' : c;
+    }
+  }
+  return shape;
+}
+
+bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> shapes) {
+  return std::find(shapes.begin(), shapes.end(), WithoutNumbers(name)) != shapes.end();
 }
 
 bool IsOfRunningSearch(std::string_view name) {
-  return !name.ends_with(".part") &&  // which RemoveAbandonedParts() looks at
-         ((name.starts_with("trial-") && (name.ends_with(".json") || name.ends_with(".checkpoint") ||
-                                          name.find(".claim-") != std::string_view::npos)) ||
-          (name.starts_with("stage-") && name.ends_with(".json")));
+  return IsOneOf(name, {"trial-#.stage-#.json", "trial-#.checkpoint", "trial-#.stage-#.claim-#", "stage-#.json"});
+}
+
+bool IsFileOfSearch(std::string_view name) {
+  return name == kSearchFile || IsOfRunningSearch(name) || IsOneOf(name, {"network-#.safetensors"}) ||
+         SharedFolder::IsHeartbeat(name);
+}
+
+// A search that is new in the folder takes no file for its own. Another process may have begun it just now.
+void RequireFreeNames(const std::string& folder, const std::string& search_file) {
+  std::error_code failed;
+  if (std::filesystem::exists(search_file, failed)) {
+    return;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    if (IsFileOfSearch(entry.path().filename().string()) && !std::filesystem::exists(search_file, failed)) {
+      throw Error(ErrorCode::kIo, "stands where the search would keep its own, and there is no search in this folder",
+                  {.file = entry.path().string(), .remedy = "Move it, or give another folder."});
+    }
+  }
 }
 
 int SmallNumberAt(const json& node, const char* name) {
@@ -148,7 +178,8 @@ SearchState::SearchState(const std::string& folder, json definition, double leas
   folder_ = std::make_unique<SharedFolder>(folder, SharedFolder::Options{.lease_seconds = lease_seconds});
   RequireWritableTarget(folder_->PathOf(kSearchFile));
   others_ = folder_->Others();
-  RemoveAbandonedParts(folder, IsPart);  // of processes that were killed
+  RemoveAbandonedParts(folder, IsFileOfSearch);  // of processes that were killed
+  RequireFreeNames(folder, folder_->PathOf(kSearchFile));
   resumed_ = !folder_->WriteOnce(kSearchFile, StoredText({.definition = definition_}));
   if (resumed_) {
     RequireSameDefinition(Stored(kSearchFile).value_or(StoredSearch{}).definition);
@@ -252,7 +283,7 @@ void SearchState::Finish(std::span<const Trial> trials, int stages) {
   }
   folder_->Others();  // removes heartbeats of the dead
   RemoveFiles(folder_->PathOf(""), IsOfRunningSearch);
-  RemoveAbandonedParts(folder_->PathOf(""), IsPart);
+  RemoveAbandonedParts(folder_->PathOf(""), IsFileOfSearch);
 }
 
 void SearchState::PutWeights(int64_t trial, const Model& model, const TrainState& state) {
@@ -333,16 +364,17 @@ std::string StoredText(const StoredSearch& stored) {
   for (const Trial& trial : stored.trials) {
     node["trials"].push_back(TrialToJson(trial));
   }
-  return node.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return Sealed(std::move(node)).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 StoredSearch ParseStored(std::string_view text, const std::string& path) {
   const auto refuse = [&](const std::string& why, const std::string& value) -> StoredSearch {
     throw Error(ErrorCode::kBadModel, "cannot be read: " + why,
-                {.file = path, .value = value, .remedy = "Remove the folder to begin anew."});
+                {.file = path, .value = value, .remedy = "Give another folder to begin anew."});
   };
   try {
-    return StoredFrom(ParseUntrustedJson(text, path));
+    json node = ParseUntrustedJson(text, path);
+    return Unseal(node) ? StoredFrom(node) : refuse("it is damaged: the content does not fit its checksum", "");
   } catch (const json::exception& error) {
     return refuse(std::string(WithoutTag(error.what())), "");
   } catch (const Error& error) {

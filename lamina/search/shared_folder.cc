@@ -28,6 +28,7 @@ namespace {
 
 constexpr double kLongestBeat_seconds = 2;
 constexpr double kBeatsInLease = 5;
+constexpr std::string_view kWorker = "worker-";
 constexpr std::string_view kHeartbeat = ".heartbeat";
 
 std::string ThisMachine() {
@@ -104,6 +105,12 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
 
+bool SharedFolder::IsHeartbeat(std::string_view name) {
+  return name.size() == kWorker.size() + 16 + kHeartbeat.size() && name.starts_with(kWorker) &&
+         name.ends_with(kHeartbeat) &&
+         name.find_first_not_of("0123456789abcdef", kWorker.size()) == name.size() - kHeartbeat.size();
+}
+
 SharedFolder::SharedFolder(std::string folder, Options options)
     : folder_(std::move(folder)), options_(std::move(options)) {
   if (options_.machine.empty()) {
@@ -135,7 +142,7 @@ void SharedFolder::BeginBeating() {
     return;
   }
   StopBeating();  // somebody took this worker for dead
-  worker_ = fmt::format("worker-{}{}", RandomName(), kHeartbeat);
+  worker_ = fmt::format("{}{}{}", kWorker, RandomName(), kHeartbeat);
   const CreatedPart part = CreatePart(PathOf(worker_));  // a file system without locks: the lease alone counts
   heartbeat_ = part.descriptor;
   Beat();
@@ -192,9 +199,13 @@ bool SharedFolder::HasEnded(const std::string& worker) {
     return false;
   }
   const std::string path = PathOf(worker);
-  const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (file.descriptor < 0) {
     return errno == ENOENT || errno == ESTALE;
+  }
+  struct stat info {};
+  if (fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {  // none of lamina's
+    return true;
   }
   std::array<char, 512> text{};
   const ssize_t size = read(file.descriptor, text.data(), text.size());
@@ -220,8 +231,8 @@ bool SharedFolder::Claim(const std::string& part) {
     if (WriteOnce(name_of(number), worker_)) {  // as a whole: others would wait a lease for half a name
       return true;
     }
-    const std::string owner = Read(name_of(number)).value_or("");
-    const bool ended = owner.ends_with(kHeartbeat) ? HasEnded(owner) : IsLate(PathOf(name_of(number)), owner);
+    const std::string owner = Read(name_of(number)).value_or("");  // anybody may have written it: no path is made of it
+    const bool ended = IsHeartbeat(owner) ? HasEnded(owner) : IsLate(PathOf(name_of(number)), owner);
     if (!ended) {
       return false;
     }
@@ -265,7 +276,7 @@ int SharedFolder::Others() {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder_.c_str()), closedir);
   for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
     const std::string_view name = entry->d_name;
-    if (name.starts_with("worker-") && name.ends_with(kHeartbeat) && name != worker_) {
+    if (IsHeartbeat(name) && name != worker_) {
       workers.emplace_back(name);
     }
   }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace lamina {
@@ -46,6 +47,8 @@ class SharedFolder {
   /// How many other workers are there; the heartbeats of those that died on this machine are removed.
   int Others();
   std::string PathOf(const std::string& name) const;
+  /// Whether the file that shows a worker alive could be named so.
+  static bool IsHeartbeat(std::string_view name);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -135,6 +135,14 @@ void SaveCheckpoint(const std::string& path, const Model& model, const TrainStat
   SaveModel(path, running, extras);
 }
 
+bool IsCheckpoint(const std::string& path) {
+  try {
+    return SafetensorsFile::MetadataOf(path).contains(kMetadataKey);
+  } catch (const Error&) {  // it says what else it is
+    return false;
+  }
+}
+
 Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom) {
   return CheckpointFrom(SafetensorsFile::Read(path), path, custom);
 }

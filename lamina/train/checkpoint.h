@@ -20,6 +20,8 @@ struct Checkpoint {
 /// Writes `model` with the parameters of `state`, and the state, all or nothing. The file is also a model file.
 void SaveCheckpoint(const std::string& path, const Model& model, const TrainState& state, uint64_t data_fingerprint);
 
+/// Whether the file at `path` begins as one, whole or not.
+bool IsCheckpoint(const std::string& path);
 /// Throws Error(kNotFound | kIo | kBadModel); a model file without training state is told apart.
 Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> custom = {});
 Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source,

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "lamina/train/settings.h"
 
@@ -18,6 +20,21 @@ std::string TrainCommandLine(const TrainSettings& settings, const nlohmann::json
 
 /// " --NAME VALUE"; a list whose elements have commas of their own has its flag once for each.
 std::string FlagText(std::string_view name, const nlohmann::json& value, bool one_by_one);
+
+/// A setting that was said somewhere: its name, and FlagText().
+struct SaidFlag {
+  std::string name;
+  std::string text;
+};
+
+/// FlagText() of a setting that decides where files are written (Setting::DecidesWriting) and says something, else "".
+template <class S, class T>
+std::string WritingFlag(const Setting<S>& row, const T& field) {
+  if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
+    return row.DecidesWriting() && field != T() ? FlagText(row.name, field, row.commas) : "";
+  }
+  return "";
+}
 
 /// Of every setting of S whose value is not the default, in the order of the rows (json objects are sorted by name).
 template <class S>

@@ -208,6 +208,11 @@ void WriteSampleWeights(const Dataset& data, const std::string& folder, const st
   WriteColumn(data.sample_weights, DType::kF64, PathOf(folder, part, "weights"));
 }
 
+bool IsFileOfPart(std::string_view name, std::string_view part) {
+  return std::any_of(kArrays.begin(), kArrays.end(),
+                     [&](const char* array) { return name == fmt::format("{}_{}.npy", part, array); });
+}
+
 json DescribeFiles(const std::string& folder, const std::string& part) {
   json files = json::object();
   for (const char* array : kArrays) {

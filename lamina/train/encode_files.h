@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "lamina/cluster/shards.h"
 #include "lamina/data/encode/bound_table.h"
@@ -21,6 +22,8 @@ Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, 
 /// FOLDER/PART_weights.npy, where the rows have weights.
 void WriteSampleWeights(const Dataset& data, const std::string& folder, const std::string& part);
 
+/// Whether `name` is that of a file which these functions make of the part.
+bool IsFileOfPart(std::string_view name, std::string_view part);
 /// Names, sizes and checksums of the part's files, whole and by pieces. Throws Error(kIo).
 nlohmann::json DescribeFiles(const std::string& folder, const std::string& part);
 /// Which of a part's rows are wanted.

@@ -10,7 +10,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
-#include "lamina/base/file_claim.h"
+#include "lamina/base/part_folder.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
@@ -108,47 +108,6 @@ EncodeReport ReportFrom(const json& node) {
   return report;
 }
 
-// A folder that takes its name when it is complete, and is gone otherwise.
-class PartFolder {
- public:
-  explicit PartFolder(const std::string& path) : path_(path), claim_(FileClaim::Take(path)), part_(path + ".part") {
-    std::error_code failed;
-    fs::remove_all(part_, failed);  // of a process that was killed: nobody else has the claim
-    if (!fs::create_directory(part_, failed)) {
-      throw Error(ErrorCode::kIo, "cannot make the folder: " + failed.message(),
-                  {.file = part_, .remedy = "Check the path and its permissions."});
-    }
-  }
-  ~PartFolder() {
-    std::error_code ignored;
-    fs::remove_all(part_, ignored);
-  }
-  PartFolder(const PartFolder&) = delete;
-  PartFolder& operator=(const PartFolder&) = delete;
-
-  const std::string& part() const { return part_; }
-  void Commit() {
-    const std::string old = path_ + ".old";
-    std::error_code failed;
-    fs::remove_all(old, failed);
-    if (fs::exists(path_, failed)) {
-      fs::rename(path_, old, failed);
-    }
-    fs::rename(part_, path_, failed);
-    if (failed) {
-      std::error_code ignored;
-      fs::rename(old, path_, ignored);  // what there was
-      throw Error(ErrorCode::kIo, "cannot name the folder: " + failed.message(), {.file = path_});
-    }
-    fs::remove_all(old, failed);
-  }
-
- private:
-  std::string path_;
-  std::unique_ptr<FileClaim> claim_;
-  std::string part_;
-};
-
 // Of training and validation rows, by what the manifest says of their files.
 uint64_t FingerprintOf(const json& parts) {
   uint64_t hash = kHashStart;
@@ -162,6 +121,28 @@ uint64_t FingerprintOf(const json& parts) {
 }
 
 constexpr std::string_view kParts[] = {"train", "validation", "test"};
+constexpr const char* kFormat = "lamina encoded data";
+
+bool IsFileOfEncodedData(std::string_view name) {
+  return name == kEncodedManifest || std::any_of(std::begin(kParts), std::end(kParts),
+                                                 [&](std::string_view part) { return IsFileOfPart(name, part); });
+}
+
+// Whether there is nothing at `path`, an empty folder, or encoded data, also damaged ones.
+bool IsFreeForEncodedData(const fs::path& path) {
+  std::error_code failed;
+  if (!fs::exists(path, failed) || (fs::is_directory(path, failed) && fs::is_empty(path, failed))) {
+    return true;
+  }
+  try {
+    const std::string manifest = (path / kEncodedManifest).string();
+    return ParseUntrustedJson(ReadFile(manifest), manifest).value("format", "") == kFormat;
+  } catch (const Error&) {
+    return false;
+  } catch (const json::exception&) {  // JSON of another kind
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -181,15 +162,14 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
   constexpr int64_t kUsualPiece_bytes = 64 << 20;
   ValidateSettings(given);
   const int64_t memory_bytes = given.memory.empty() ? kUsualPiece_bytes : ParseBytes(given.memory) / 8;
-  std::error_code ignored;
-  if (fs::exists(path, ignored) && !IsEncodedData(path) && !fs::is_empty(path, ignored)) {
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path)).lexically_normal();
+  const fs::path target = whole.has_filename() ? whole : whole.parent_path();  // without a slash at the end
+  const fs::path above = target.parent_path();
+  if (!IsFreeForEncodedData(target)) {
     throw Error(ErrorCode::kIo, "is there, and holds something else than encoded data",
                 {.file = path, .remedy = "Give another name."});
   }
-  const fs::path whole = fs::absolute(path).lexically_normal();
-  const fs::path target = whole.has_filename() ? whole : whole.parent_path();  // without a slash at the end
-  const fs::path above = target.parent_path();
-  PartFolder folder(target.string());
+  PartFolder folder(target.string(), IsFileOfEncodedData);
   TrainSettings settings = given;
   json sources = DescribeSources(settings);  // before they are read: what changes meanwhile is seen
   DataSources reading = SourcesFrom(settings);
@@ -218,7 +198,7 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
   for (const std::string_view name : kParts) {
     parts[std::string(name)] = DescribeFiles(folder.part(), std::string(name));
   }
-  const json manifest = {{"format", "lamina encoded data"},
+  const json manifest = {{"format", kFormat},
                          {"version", kVersion},
                          {"lamina_version", Version()},
                          {"settings", ToJson(settings)},
@@ -230,7 +210,7 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
                          {"profile", ToJson(profile)},
                          {"is_image", raw.main.train.is_image},
                          {"sources", std::move(sources)}};
-  WriteFileAtomically((fs::path(folder.part()) / kEncodedManifest).string(), manifest.dump(1) + "\n");
+  WriteFileAtomically((fs::path(folder.part()) / kEncodedManifest).string(), Sealed(manifest).dump(1) + "\n");
   RequireSameSources(manifest["sources"], path);
   EncodedDataInfo info{.train_rows = data.train.size(),
                        .validation_rows = data.validation.size(),
@@ -256,7 +236,11 @@ EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activ
   TrainData& data = opened.data;
   const Stopwatch watch;
   try {
-    const json manifest = ParseUntrustedJson(ReadFile(path), path);
+    json manifest = ParseUntrustedJson(ReadFile(path), path);
+    if (!Unseal(manifest)) {
+      throw Error(ErrorCode::kBadData, "is damaged: the content does not fit its checksum",
+                  {.file = path, .remedy = kAgain});
+    }
     if (const auto version = manifest.at("version").get<int64_t>(); version != kVersion) {
       throw Error(ErrorCode::kBadData,
                   fmt::format("encoded data of version {}, and this lamina reads version {}", version, kVersion),

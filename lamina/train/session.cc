@@ -69,6 +69,20 @@ void RequireOwnModel(const TrainSettings& settings, std::span<const Activation> 
                 "Give another name, or --overwrite.");
 }
 
+void RequireOwnCheckpoint(const TrainSettings& settings) {
+  const std::string path = CheckpointPathOf(settings);
+  std::error_code ignored;
+  const bool replaces = settings.overwrite && !settings.checkpoint.empty();
+  if (path.empty() || replaces || !std::filesystem::is_regular_file(path, ignored) || IsCheckpoint(path)) {
+    return;
+  }
+  RefuseSetting(
+      settings.checkpoint.empty() ? "model" : "checkpoint",
+      fmt::format("the checkpoint{} would replace a file that is none",
+                  settings.checkpoint.empty() ? " of --model" : ""),
+      path, settings.checkpoint.empty() ? "Move it, or give --checkpoint FILE." : "Give another name, or --overwrite.");
+}
+
 }  // namespace
 
 void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom) {
@@ -77,14 +91,7 @@ void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation
     throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
   }
   RequireOwnModel(settings, custom);
-}
-
-TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom) {
-  const Checkpoint saved = LoadCheckpoint(checkpoint, custom);
-  if (!saved.model.training.contains(kSettingsKey)) {
-    throw Error(ErrorCode::kBadModel, "the checkpoint holds no settings", {.file = checkpoint});
-  }
-  return TrainSettingsFromJson(saved.model.training[kSettingsKey]);
+  RequireOwnCheckpoint(settings);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom, Communicator* ranks)

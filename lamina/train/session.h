@@ -133,11 +133,7 @@ class TrainSession {
 };
 
 /// Throws Error(kInvalidArgument) where a file of the settings cannot be written, or would replace a model of something
-/// else.
+/// else or, as a checkpoint, what is none.
 void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom = {});
-
-/// The settings stored in a checkpoint whose network may use `custom` activations. Throws Error(kNotFound | kIo |
-/// kBadModel).
-TrainSettings ResumeSettings(const std::string& checkpoint, std::span<const Activation> custom = {});
 
 }  // namespace lamina

@@ -224,6 +224,8 @@ UnseenPolicy ParseUnseen(const std::string& name);
 
 /// Every file that training with these settings reads and writes, by its flag; those not given with an empty path.
 FileUse FilesOf(const TrainSettings& settings);
+/// Behind the name of a model: its checkpoint.
+inline constexpr const char* kCheckpointEnding = ".checkpoint";
 /// --checkpoint, or beside --model where none is given; "" for neither.
 std::string CheckpointPathOf(const TrainSettings& settings);
 

@@ -321,8 +321,8 @@ std::vector<Row> MachineRows() {
            .basic = "Write the trained model to this file"}),
       Row("overwrite", &S::overwrite,
           "Replace the file of --model where it holds a model of other data or of another target (one of the same is "
-          "always replaced)",
-          {.trials = kOutside, .after_checkpoint = true}),
+          "always replaced), and that of --checkpoint where it is no checkpoint",
+          {.trials = kOutside, .after_checkpoint = true, .decides_writing = true}),
       Row("history", &S::history, "Write the history to this file as CSV",
           {.trials = kOutside, .after_checkpoint = true, .writes = true}),
       Row("history-json", &S::history_json, "Write the history to this file as JSON",

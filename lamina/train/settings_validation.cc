@@ -156,7 +156,7 @@ void ValidateLayers(const TrainSettings& settings, std::span<const Activation> c
 
 std::string CheckpointPathOf(const TrainSettings& settings) {
   return settings.checkpoint.empty() && LearnsByGradient(settings) && !settings.model.empty()
-             ? settings.model + ".checkpoint"
+             ? settings.model + kCheckpointEnding
              : settings.checkpoint;
 }
 

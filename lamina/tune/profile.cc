@@ -13,6 +13,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/instruction_sets.h"
+#include "lamina/base/checksum.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
@@ -21,7 +22,9 @@
 namespace lamina {
 namespace {
 
+constexpr std::string_view kKind = "lamina tuning profile ";
 constexpr std::string_view kFirstLine = "lamina tuning profile 1";
+constexpr std::string_view kChecksum = "checksum: ";  // the last line; files of earlier versions have none
 constexpr int kKernelSet = 1;  // counted up when kernels change so that stored plans mean something else
 
 // Plans do not depend on the activation, the bias or a radius.
@@ -132,7 +135,7 @@ std::string Profile::Text() const {
   for (const ProfileEntry& entry : entries_) {
     text += fmt::format("{} | {} | {:.3f}\n", entry.problem.Text(), entry.plan.Text(), entry.gain);
   }
-  return text;
+  return text + fmt::format("{}{}\n", kChecksum, ChecksumOf(text));
 }
 
 void Profile::Merge(const std::string& text, const std::string& source) {
@@ -149,6 +152,13 @@ void Profile::Merge(const std::string& text, const std::string& source) {
   if (!lines.back().empty()) {
     ThrowBad(source, static_cast<int64_t>(lines.size()), "the last line is cut off", lines.back());
   }
+  if (const std::string_view last = lines.size() < 2 ? "" : lines[lines.size() - 2]; last.starts_with(kChecksum)) {
+    const auto end = static_cast<size_t>(last.data() - text.data());
+    if (last.substr(kChecksum.size()) != ChecksumOf(std::string_view(text).substr(0, end))) {
+      ThrowBad(source, static_cast<int64_t>(lines.size()) - 1, "damaged: the content does not fit its checksum", last);
+    }
+    lines.erase(lines.end() - 2);
+  }
   std::vector<ProfileEntry> read;
   for (size_t i = header_.size() + 1; i + 1 < lines.size(); ++i) {
     read.push_back(ParseEntry(lines[i], source, static_cast<int64_t>(i) + 1));
@@ -162,6 +172,7 @@ void Profile::Save(const std::string& path) const {
   RequireWritable(path);
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  RequireProfile(path);
   WriteFileAtomically(path, Text());
 }
 
@@ -177,6 +188,16 @@ void Profile::RequireWritable(const std::string& path) {
                 {.file = folder.string(), .remedy = "Set XDG_CACHE_HOME to a folder that can be written into."});
   }
   RequireWritableTarget((folder / file.filename()).string());
+}
+
+void RequireProfile(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::symlink_status(path, failed);
+  const bool there = std::filesystem::exists(status);
+  if (there && (status.type() != std::filesystem::file_type::regular || !ReadFile(path).starts_with(kKind))) {
+    throw Error(ErrorCode::kIo, "is there and is no tuning profile, which would replace it",
+                {.file = path, .remedy = "Move it."});
+  }
 }
 
 std::string ProfilePath(const Backend& backend) {

@@ -37,7 +37,7 @@ class Profile final : public PlanSource {
   /// Adds the entries of a profile's text. Throws Error(kBadData) naming the line, or the part of the header that is
   /// another one than here: nothing is added then. `source` is for errors.
   void Merge(const std::string& text, const std::string& source);
-  /// Atomic; makes the folder.
+  /// Atomic; makes the folder. Throws Error(kIo), also as RequireProfile().
   void Save(const std::string& path) const;
   /// Throws Error(kNotFound | kIo) where Save() could not write there: before plans are measured.
   static void RequireWritable(const std::string& path);
@@ -47,6 +47,10 @@ class Profile final : public PlanSource {
   std::vector<ProfileEntry> entries_;
   std::map<std::string, size_t> places_;  // of entries_, by the text of the problem
 };
+
+/// Throws Error(kIo) where something is at `path` that is no tuning profile, of whatever version or state: only one is
+/// replaced or removed.
+void RequireProfile(const std::string& path);
 
 /// $XDG_CACHE_HOME (else ~/.cache)/lamina/NAME.profile, where NAME tells backend, processor, LAMINA_ISA where it
 /// leaves something out, and threads. "" where there is no home.

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -118,6 +119,41 @@ TEST(PartFile, NobodyTakesThePartOfALivingWriter) {
     looker.join();
   }
   EXPECT_EQ(folder.Count(), 1) << "parts are left";
+}
+
+// A part is known by its name; whatever else is beside the file stays, and no link is followed.
+TEST(PartFile, WhatIsNoPartStays) {
+  const TemporaryFolder folder;
+  const std::string left = NewPartName(folder.Path("f"));
+  WriteFileAtomically(left, "");
+  EXPECT_EQ(FileOfPart(std::filesystem::path(left).filename().string()), "f");
+  const std::vector<std::string> others{"f.part",
+                                        "f.old",
+                                        "f.4242.part",
+                                        "f.4242-1.part",
+                                        "f.lamina-0123456789abcdef.part",
+                                        "f.lamina-.part",
+                                        std::filesystem::path(NewPartName("g")).string()};
+  for (const std::string& name : others) {
+    folder.Write(name, "mine");
+    EXPECT_EQ(FileOfPart(name), name[0] == 'g' ? "g" : "") << name;
+  }
+  const std::string link = NewPartName(folder.Path("f"));
+  std::filesystem::create_symlink("f.part", link);
+  WriteFileAtomically(folder.Path("f"), "new");
+  EXPECT_FALSE(std::filesystem::exists(left));
+  for (const std::string& name : others) {
+    EXPECT_EQ(ReadFile(folder.Path(name)), "mine") << name;
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST(PartFile, EveryPartHasAnotherName) {
+  std::set<std::string> names;
+  for (int i = 0; i < 1000; ++i) {
+    names.insert(NewPartName("f"));
+  }
+  EXPECT_EQ(names.size(), 1000U);
 }
 
 TEST(PartFile, TwoThreadsWriteOneFile) {

@@ -87,7 +87,8 @@ class ConfigTest(CliTest):
                 self.write("run.toml", content)
                 self.refuse("train", "--config", "run.toml", code=2, says=("run.toml:", "beyond ASCII"))
         self.write("run.toml", f'# \u00d5\ndata = "{DIGITS}"\nmodel = \'\'\'\u00d5\'\'\'\nepochs = 1\nhistory = "\u00e4\\"\u00f6"\n')
-        self.succeed("train", "--quiet", "--config", "run.toml")
+        self.refuse("train", "--config", "run.toml", code=2, says="--model '\u00d5' --history '\u00e4\"\u00f6'")
+        self.succeed("train", "--quiet", "--config", "run.toml", "--model", "\u00d5", "--history", "\u00e4\"\u00f6")
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(["run.toml", "\u00d5", "\u00e4\"\u00f6"]))
 
     def test_values_are_checked_like_flags(self):

@@ -129,8 +129,9 @@ class LayerTest(CliTest):
 
     def test_settings_from_a_file(self):
         self.write("run.toml", 'x = "x.npy"\nw = "w.npy"\nout = "h.npy"\nradius = 5\nslice = "48x25"\n')
-        self.assertEqual(self.layer_json("--config", "run.toml")["slices"], 6)
-        self.assertEqual(self.layer_json("--config", "run.toml", "--slice", "130x50")["slices"], 1)
+        self.refuse("layer", "--config", "run.toml", code=2, says=("run.toml", "the command line alone decides", "--out h.npy"))
+        self.assertEqual(self.layer_json("--config", "run.toml", "--out", "h.npy")["slices"], 6)
+        self.assertEqual(self.layer_json("--config", "run.toml", "--slice", "130x50", "--out", "h.npy")["slices"], 1)
         printed = self.succeed("layer", *self.rbf, "--print-config").out
         self.write("printed.toml", printed)
         self.assertEqual(self.succeed("layer", "--config", "printed.toml", "--print-config").out, printed)

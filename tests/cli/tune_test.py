@@ -3,6 +3,7 @@
 import array
 import json
 import os
+import re
 import random
 import signal
 import time
@@ -29,10 +30,15 @@ class TuneTest(CliTest):
         """Path of the profile that would be used."""
         return self.tune_json("--list", *arguments)["profile"]
 
+    @staticmethod
+    def without_checksum(text):
+        """As earlier versions wrote it."""
+        return re.sub(r"checksum: [0-9a-f]{8}\n$", "", text)
+
     def store(self, *entries, threads="1"):
         """Puts entries (problem, plan) into the profile through a file, as from another machine of the same kind."""
         self.succeed("tune", "--export", "moved.profile", "--threads", threads)
-        text = self.read("moved.profile") + "".join(f"{problem} | {plan} | 2.000\n" for problem, plan in entries)
+        text = self.without_checksum(self.read("moved.profile")) + "".join(f"{problem} | {plan} | 2.000\n" for problem, plan in entries)
         self.succeed("tune", "--import", self.write("moved.profile", text), "--threads", threads)
         os.remove(self.path("moved.profile"))
 
@@ -124,7 +130,9 @@ class TuneTest(CliTest):
 
     def test_foreign_and_damaged_files_are_not_imported(self):
         self.succeed("tune", SMALL, "--threads", "1", *QUICK)
-        text = self.read(self.profile("--threads", "1"))
+        whole = self.read(self.profile("--threads", "1"))
+        text = self.without_checksum(whole)
+        self.assertEqual(whole.count("\n"), text.count("\n") + 1)
         for what, number, says in (
                 (text.replace("device: ", "device: Other "), 3, "another device"),
                 (text.replace("kernels: ", "kernels: 9"), 2, "another device"),
@@ -134,7 +142,7 @@ class TuneTest(CliTest):
                 (text.replace(" | 1", " | -1"), 5, SMALL),
                 (text + "kernel=tile\n", 6, "kernel=tile"),
                 (text + SMALL + " | kernel=fast | 1.0\n", 6, "kernel=fast"),
-                (text[:-3], 5, "cut off"), ("", 1, "version"), ("a,b\n", 1, "version")):
+                (text[:-3], 5, "cut off"), (whole[:-3], 6, "cut off"), (whole.replace(" | 1", " | 7"), 6, "checksum"), ("", 1, "version"), ("a,b\n", 1, "version")):
             with self.subTest(says=says, number=number):
                 self.write("bad.profile", what)
                 self.refuse("tune", "--import", "bad.profile", "--threads", "1", code=1,
@@ -228,19 +236,26 @@ class TuneTest(CliTest):
         self.succeed(*predict, "expected.csv")
         path = self.profile()
         os.makedirs(os.path.dirname(path))
-        self.write(path, "nonsense\n")
+        self.write(path, "lamina tuning profile 1\nnonsense\n")
         bench = ["bench", "layer", SMALL, "--rounds", "1", "--round-seconds", "0"]
         train = ["train", "--quiet", "--data", "points.csv", "--model", "m2.safetensors", "--epochs", "3"]
         for arguments in ([*predict, "got.csv"], bench, train, ["tune", "--list"]):
             result = self.run_program(*arguments)
             self.assertEqual(result.code, 0, str(result))
             self.assertEqual(result.err.count("\n"), 1, str(result))
-            for part in ("lamina: warning: ", f"{path}:1: ", "ignored", "Run lamina tune again."):
+            for part in ("lamina: warning: ", f"{path}:2: ", "ignored", "Run lamina tune again."):
                 self.assertIn(part, result.err)
         self.assertEqual(self.read("got.csv"), self.read("expected.csv"))
         # Tuning puts a good one in its place.
         self.assertEqual(self.run_program("tune", SMALL, *QUICK).code, 0)
         self.succeed(*bench)
+        # A file of somebody else's is neither replaced nor removed.
+        self.write(path, "nonsense\n")
+        for arguments in (("tune", SMALL, *QUICK), ("tune", "--forget")):
+            result = self.run_program(*arguments)
+            self.assertEqual(result.code, 1, str(result))
+            self.assertIn(f"{path}: is there and is no tuning profile", result.err)
+        self.assertEqual(self.read(path), "nonsense\n")
 
     def test_plans_that_cannot_be_stored_are_told_before_any_is_measured(self):
         self.write("file", "no folder")

@@ -93,7 +93,7 @@ def kill_train(folder, moment, expected):
     if os.path.exists(folder.at("m")) and folder.tensors("m") != expected:
         raise Broken("the model is neither there nor whole")
     if os.path.exists(folder.at("kept")):
-        folder.run("train", "--resume", "kept", "--overwrite")
+        folder.run("train", "--resume", "kept", "--model", "m", "--overwrite")
     else:
         folder.run(*command)
     return killed
@@ -129,7 +129,7 @@ def kill_rank(folder, moment, expected, launcher):
     killed = killed and job.returncode != 0
     if os.path.exists(folder.at("m")) and folder.tensors("m") != expected:
         raise Broken("the model is neither there nor whole")
-    command = ("train", "--resume", "kept", "--overwrite") if os.path.exists(folder.at("kept")) else command
+    command = ("train", "--resume", "kept", "--model", "m", "--overwrite") if os.path.exists(folder.at("kept")) else command
     folder.run(*command, ranks=(launcher, "-n", "3"))
     return killed
 

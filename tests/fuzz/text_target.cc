@@ -1,5 +1,6 @@
 // Readers of texts in files: settings, tuning profiles, searches.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
@@ -19,13 +20,14 @@ template <class Settings>
 void ReadSettings(std::string_view content) {
   const MemoryFile file(content);
   Settings settings;
-  if (!Accepts(file.path(), [&] { cli::ReadConfigFile(file.path(), settings); })) {
+  cli::SaidByFiles said;
+  if (!Accepts(file.path(), [&] { cli::ReadConfigFile(file.path(), settings, said); })) {
     return;
   }
   const std::string written = cli::WriteConfig(settings);
   const MemoryFile copy(written);
   Settings again;
-  cli::ReadConfigFile(copy.path(), again);
+  cli::ReadConfigFile(copy.path(), again, said);
   Demand(cli::WriteConfig(again) == written, "other settings when read again");
 }
 
@@ -44,7 +46,8 @@ void FuzzProfile(std::string_view input) {
   static const Profile empty(*backend);
   Bytes bytes(input);
   const bool whole = bytes.Byte() % 2 == 0;
-  const std::string text = (whole ? "" : empty.Text()) + std::string(bytes.Rest());
+  const std::string above = fmt::format("lamina tuning profile 1\n{}\n", fmt::join(empty.header(), "\n"));
+  const std::string text = (whole ? "" : above) + std::string(bytes.Rest());
   Profile profile = empty;
   if (!Accepts("input.profile", [&] { profile.Merge(text, "input.profile"); })) {
     Demand(profile.entries().empty(), "a refused profile left entries");

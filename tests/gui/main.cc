@@ -14,9 +14,10 @@ struct Suite {
   std::unique_ptr<QObject> (*make)();
 };
 constexpr Suite kSuites[] = {{"parts", MakePartsTest},       {"files", MakeFilesTest},   {"settings", MakeSettingsTest},
-                             {"training", MakeTrainingTest}, {"lost", MakeLostTest},     {"shown", MakeShownTest},
-                             {"forms", MakeFormsTest},       {"runs", MakeRunsTest},     {"notes", MakeNotesTest},
-                             {"names", MakeNamesTest},       {"tables", MakeTablesTest}, {"pictures", MakePicturesTest},
+                             {"training", MakeTrainingTest}, {"lost", MakeLostTest},     {"projects", MakeProjectsTest},
+                             {"shown", MakeShownTest},       {"forms", MakeFormsTest},   {"runs", MakeRunsTest},
+                             {"notes", MakeNotesTest},       {"names", MakeNamesTest},   {"tables", MakeTablesTest},
+                             {"pictures", MakePicturesTest},
                              {"program", MakeProgramTest},   {"monkey", MakeMonkeyTest}};
 
 }  // namespace

@@ -103,6 +103,7 @@ std::unique_ptr<QObject> MakeFilesTest();
 std::unique_ptr<QObject> MakeSettingsTest();
 std::unique_ptr<QObject> MakeTrainingTest();
 std::unique_ptr<QObject> MakeLostTest();
+std::unique_ptr<QObject> MakeProjectsTest();
 std::unique_ptr<QObject> MakeShownTest();
 std::unique_ptr<QObject> MakeFormsTest();
 std::unique_ptr<QObject> MakeRunsTest();

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 #include "tests/caught_error.h"

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "lamina/base/file.h"
 #include "lamina/base/part_file.h"
+#include "lamina/model/checked_json.h"
 #include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
 
@@ -31,16 +33,26 @@ json TwoTrials() {
     trial.history.best_epoch = 2;
     stored.trials.push_back(std::move(trial));
   }
-  return json::parse(StoredText(stored));
+  json node = json::parse(StoredText(stored));
+  EXPECT_TRUE(Unseal(node));
+  return node;
 }
 
 TEST(StoredSearch, ThereAndBack) {
-  const std::string text = TwoTrials().dump();
+  const std::string text = Sealed(TwoTrials()).dump();
   const StoredSearch stored = ParseStored(text, "search.json");
   EXPECT_EQ(stored.trials.size(), 2U);
   EXPECT_EQ(stored.stages_decided, 1);
   EXPECT_EQ(stored.definition, json({{"epochs", 2}}));
   EXPECT_EQ(StoredText(stored), text + "\n");
+}
+
+TEST(StoredSearch, ATextThatDoesNotFitItsChecksumIsDamaged) {
+  json node = Sealed(TwoTrials());
+  node["trials"][0]["history"]["best_epoch"] = 1;
+  EXPECT_TRUE(Mentions(CaughtError([&] { ParseStored(node.dump(), "search.json"); }).what(), "checksum"));
+  node.erase("crc32");
+  EXPECT_EQ(ParseStored(node.dump(), "search.json").trials.size(), 2U) << "as earlier versions wrote it";
 }
 
 TEST(StoredSearch, ATrialThatRanWhenItsProcessDiedIsPaused) {
@@ -92,16 +104,17 @@ TEST(StoredSearch, DamageIsAnErrorThatNamesTheFile) {
 TEST(SearchState, PartsOfTheLivingStayAndThoseOfTheDeadGo) {
   const TemporaryFolder folder;
   const json definition = {{"epochs", 2}};
-  folder.Write("trial-2.checkpoint.77.part", "left by a worker that was killed");
+  const std::string left = NewPartName(folder.Path("trial-2.checkpoint"));  // by a worker that was killed
+  WriteFileAtomically(left, "");
   const char* const names[] = {"trial-1.checkpoint", "trial-1.stage-1.json", "trial-1.stage-1.claim-1", "stage-1.json",
-                               "worker-1.heartbeat"};
+                               "worker-0123456789abcdef.heartbeat"};
   std::vector<std::unique_ptr<PartFile>> written;
   for (const char* name : names) {
     written.push_back(std::make_unique<PartFile>(folder.Path(name)));
   }
   SearchState starting(folder.Path("."), definition, 60);
   EXPECT_EQ(starting.others(), 0);
-  EXPECT_FALSE(std::filesystem::exists(folder.Path("trial-2.checkpoint.77.part")));
+  EXPECT_FALSE(std::filesystem::exists(left));
   starting.Finish({}, 0);
   for (const auto& part : written) {
     EXPECT_NO_THROW(part->Commit());

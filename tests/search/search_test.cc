@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lamina/base/file.h"
+#include "lamina/base/part_file.h"
 #include "lamina/base/random.h"
 #include "lamina/search/search_state.h"
 #include "lamina/train/session.h"
@@ -172,12 +173,33 @@ TEST(Search, FilesOfOthersInTheStateFolderStay) {
   SearchSettings settings = SmallSearch(folder);
   settings.state = folder.Path("state");
   std::filesystem::create_directories(settings.state);
-  for (const char* name : {"film.part", "trial-1.checkpoint.77.part"}) {
+  const std::string part = NewPartName(settings.state + "/trial-1.checkpoint");  // of a killed search
+  std::ofstream(part) << "x";
+  const std::string others[] = {"film.part",        "trial-1.checkpoint.77.part",
+                                "trial-notes.json", "trial-1.checkpoint.old",
+                                "stage-plan.json",  "worker-of-mine.heartbeat"};
+  for (const std::string& name : others) {
     std::ofstream(settings.state + "/" + name) << "x";
   }
   Search(settings).Run({});
-  EXPECT_TRUE(std::filesystem::exists(settings.state + "/film.part"));
-  EXPECT_FALSE(std::filesystem::exists(settings.state + "/trial-1.checkpoint.77.part"));  // of a killed search
+  for (const std::string& name : others) {
+    EXPECT_TRUE(std::filesystem::exists(settings.state + "/" + name)) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(part));
+}
+
+// Where there is no search in the folder yet, no file in it is the search's.
+TEST(Search, FilesOfOthersUnderItsNamesAreNotReplaced) {
+  for (const char* name : {"trial-1.checkpoint", "trial-2.stage-1.json", "stage-1.json", "network-1.safetensors",
+                           "trial-1.stage-1.claim-1", "worker-0123456789abcdef.heartbeat"}) {
+    const TemporaryFolder folder;
+    SearchSettings settings = SmallSearch(folder);
+    settings.state = folder.Path("state");
+    std::filesystem::create_directories(settings.state);
+    std::ofstream(settings.state + "/" + name) << "x";
+    ExpectError([&] { Search search(settings); }, ErrorCode::kIo, {name, "no search in this folder"});
+    EXPECT_EQ(ReadFile(settings.state + "/" + name), "x");
+  }
 }
 
 TEST(Search, AnotherSearchIsNotContinued) {

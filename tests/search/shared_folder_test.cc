@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "lamina/base/file.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -59,6 +60,21 @@ TEST(SharedFolder, AWorkerThatEndsGivesItsPartsBack) {
   EXPECT_FALSE(second.Claim("a"));
   first.reset();
   EXPECT_TRUE(second.Claim("a"));
+}
+
+// A claim says whose it is; one that another program wrote names no file outside of the folder.
+TEST(SharedFolder, AClaimRemovesNothingElse) {
+  const TemporaryFolder above;
+  std::filesystem::create_directory(above.Path("folder"));
+  SharedFolder worker(above.Path("folder"), {.machine = "here"});
+  for (const std::string& other : {above.Path("mine.heartbeat"), above.Path("worker-0123456789abcdef.heartbeat")}) {
+    WriteFileAtomically(other, "here 7\n");
+    for (const std::string& owner : {other, "../" + std::filesystem::path(other).filename().string()}) {
+      worker.Replace("a.claim-1", owner);
+      worker.Claim("a");
+      EXPECT_EQ(ReadFile(other), "here 7\n") << owner;
+    }
+  }
 }
 
 // The heartbeat file of a dead worker of another machine stays: nothing but the lease tells that it is dead.

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
+#include "lamina/base/part_file.h"
 #include "lamina/train/block_order.h"
 #include "lamina/train/data_feed.h"
 #include "lamina/train/memory_limit.h"
@@ -235,10 +236,13 @@ TEST(EncodedData, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(Mentions(refused(asked), "missing"));
   WriteEncodedData(settings, path);
   nlohmann::json manifest = nlohmann::json::parse(ReadFile(path + "/encoded.json"));
+  manifest.erase("crc32");  // as earlier versions wrote it
+  folder.Write("e/encoded.json", manifest.dump());
+  EXPECT_EQ(OpenEncodedData(asked).data.train.size(), 300);
   manifest["version"] = 7;
   folder.Write("e/encoded.json", manifest.dump());
   EXPECT_TRUE(Mentions(refused(asked), "version 7"));
-  folder.Write("e/encoded.json", "{\"version\": 1}");
+  folder.Write("e/encoded.json", R"({"version": 1, "format": "lamina encoded data"})");
   EXPECT_TRUE(Mentions(refused(asked), "no description"));
   WriteEncodedData(settings, path);
   folder.Write("t.csv", MixedCsv(501));
@@ -246,6 +250,84 @@ TEST(EncodedData, RefusesWhatDoesNotFit) {
   std::filesystem::remove(csv);  // what is not there cannot have changed
   EXPECT_EQ(OpenEncodedData(asked).data.train.size(), 300);
   EXPECT_TRUE(Mentions(CaughtError([&] { ReadData(path); }).what(), "encoded data"));
+}
+
+// Each number, text and switch of the description, changed by itself.
+TEST(EncodedData, AnythingChangedInTheDescriptionIsSeen) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("e");
+  WriteEncodedData(SettingsFor(folder.Write("t.csv", MixedCsv(200)), "kind"), path);
+  const nlohmann::json manifest = nlohmann::json::parse(ReadFile(path + "/encoded.json"));
+  TrainSettings asked;
+  asked.data = path;
+  asked.recipe = "plain";
+  OpenEncodedData(asked);
+  int changed = 0;
+  const nlohmann::json leaves = manifest.flatten();
+  for (const auto& [place, value] : leaves.items()) {
+    nlohmann::json other = manifest;
+    other[nlohmann::json::json_pointer(place)] = value.is_number()    ? nlohmann::json(value.get<double>() + 1e9)
+                                                 : value.is_boolean() ? nlohmann::json(!value.get<bool>())
+                                                                      : nlohmann::json("another");
+    folder.Write("e/encoded.json", other.dump());
+    const Error error = CaughtError([&] { OpenEncodedData(asked); });
+    EXPECT_EQ(error.code(), ErrorCode::kBadData) << place;
+    EXPECT_TRUE(Mentions(error.what(), "checksum")) << place;
+    ++changed;
+  }
+  EXPECT_GT(changed, 100);
+}
+
+// Neither what is there under its own name nor what is beside it.
+TEST(EncodedData, ReplacesAndRemovesNothingOfOthers) {
+  const TemporaryFolder folder;
+  const TrainSettings settings = SettingsFor(folder.Write("t.csv", MixedCsv(200)), "kind");
+  const std::vector<std::string> beside{"e.old", "e.part", "e.lamina-0123456789abcdef.part", "e.4242.part"};
+  for (const std::string& name : beside) {
+    std::filesystem::create_directories(folder.Path(name) + "/sub");
+    folder.Write(name + "/sub/important", "backup");
+  }
+  WriteEncodedData(settings, folder.Path("e"));
+  WriteEncodedData(settings, folder.Path("e"));  // in its place
+  for (const std::string& name : beside) {
+    EXPECT_EQ(ReadFile(folder.Path(name) + "/sub/important"), "backup") << name;
+  }
+  EXPECT_EQ(folder.Count(), 2 + std::ssize(beside));
+  const auto refused = [&](const std::string& name) {
+    return std::string(CaughtError([&] { WriteEncodedData(settings, folder.Path(name)); }).what());
+  };
+  folder.Write("e/notes.txt", "mine");
+  EXPECT_TRUE(Mentions(refused("e"), "notes.txt"));
+  EXPECT_EQ(ReadFile(folder.Path("e/notes.txt")), "mine");
+  folder.Write("file", "");
+  EXPECT_TRUE(Mentions(refused("file"), "file"));
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder.Path("file")));
+  std::filesystem::create_directory(folder.Path("other"));
+  folder.Write("other/encoded.json", "{\"of\": \"somebody\"}");
+  EXPECT_TRUE(Mentions(refused("other"), "something else"));
+  EXPECT_EQ(ReadFile(folder.Path("other/encoded.json")), "{\"of\": \"somebody\"}");
+  // A link stays one, and what it points to is what is written.
+  std::filesystem::create_directory(folder.Path("there"));
+  std::filesystem::create_directory_symlink("there", folder.Path("link"));
+  WriteEncodedData(settings, folder.Path("link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.Path("link")));
+  EXPECT_TRUE(IsEncodedData(folder.Path("there")));
+}
+
+TEST(EncodedData, WhatAKilledProcessLeftIsRemoved) {
+  const TemporaryFolder folder;
+  const TrainSettings settings = SettingsFor(folder.Write("t.csv", MixedCsv(200)), "kind");
+  const std::string empty = NewPartName(folder.Path("e"));
+  const std::string filled = NewPartName(folder.Path("e"));
+  for (const std::string& part : {empty, filled}) {
+    std::filesystem::create_directory(part);
+    WriteFileAtomically(part + "/train_inputs.npy", "half");
+  }
+  WriteFileAtomically(filled + "/notes.txt", "mine");
+  WriteEncodedData(settings, folder.Path("e"));
+  EXPECT_FALSE(std::filesystem::exists(empty));
+  EXPECT_EQ(ReadFile(filled + "/notes.txt"), "mine") << "a person may have put it there";
+  EXPECT_EQ(folder.Count(), 3);
 }
 
 TEST(EncodedData, LeavesNothingWhereItFails) {

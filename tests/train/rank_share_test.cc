@@ -14,6 +14,7 @@
 #include "lamina/cluster/shard_rows.h"
 #include "lamina/cluster/thread_ranks.h"
 #include "lamina/train/encoded_data.h"
+#include "lamina/train/resume.h"
 #include "lamina/train/session.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
@@ -238,7 +239,10 @@ TEST(SharedDataOfRanks, GoesOnWithAnotherNumberOfRanks) {
     });
     RunRanks(2, [&](Communicator& ranks) {
       const std::string path = folder.Path("c");
-      TrainSession session(ResumeSettings(path), path, {}, &ranks);
+      TrainSettings rest = ResumeSettings(path).settings;
+      rest.model = settings.model;
+      rest.overwrite = true;
+      TrainSession session(rest, path, {}, &ranks);
       session.Run({});
     });
     EXPECT_EQ(ReadFile(settings.model), whole) << data;

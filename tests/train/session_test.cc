@@ -1,5 +1,6 @@
 // TrainSession from files to model, on the bundled digits.
 #include "lamina/train/session.h"
+#include "lamina/train/resume.h"
 
 #include <fmt/format.h>
 
@@ -134,7 +135,7 @@ TEST(TrainSession, AnInterruptedRunGoesOnToTheSameModel) {
   EXPECT_EQ(checkpoint, folder.Path("m.checkpoint"));
   EXPECT_EQ(folder.Count(), 3) << "whole, checkpoint, history; no model";
   EXPECT_THROW(LoadModel(folder.Path("m")), Error);
-  TrainSession rest(ResumeSettings(checkpoint), checkpoint);
+  TrainSession rest(ResumeSettings(checkpoint).settings, checkpoint);
   EXPECT_EQ(rest.first_epoch(), 2);
   const TrainResult result = rest.Run({});
   EXPECT_EQ(result.history.epochs.size(), 3U);
@@ -151,7 +152,7 @@ TEST(TrainSession, CustomActivationsTrainStopAndResume) {
   settings.model = folder.Path("m");
   const std::string checkpoint = Interrupted(settings, 20, custom);
   EXPECT_TRUE(Mentions(CaughtError([&] { ResumeSettings(checkpoint); }).what(), "swish"));
-  TrainSession rest(ResumeSettings(checkpoint, custom), checkpoint, custom);
+  TrainSession rest(ResumeSettings(checkpoint, custom).settings, checkpoint, custom);
   EXPECT_EQ(rest.Run({}).history.epochs.size(), 2U);
   EXPECT_THROW(TrainSession{settings}, Error);
 }
@@ -161,7 +162,7 @@ TEST(TrainSession, ResumingWithOtherDataOrNetworksIsRefused) {
   TrainSettings settings = DigitSettings();
   settings.checkpoint = folder.Path("c");
   const std::string checkpoint = Interrupted(settings, 20);
-  const TrainSettings saved = ResumeSettings(checkpoint);
+  const TrainSettings saved = ResumeSettings(checkpoint).settings;
   const auto refuse = [&](const std::function<void(TrainSettings&)>& edit, ErrorCode code, const std::string& about) {
     TrainSettings other = saved;
     edit(other);

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include <filesystem>
+
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
@@ -88,7 +90,9 @@ TEST(Profile, TextThereAndBack) {
 TEST(Profile, ForeignAndDamagedTextsAreRefusedWhole) {
   Profile profile = Empty();
   profile.Add(Entry("dot-tanh:f32:forward:128x1024x784", "depth=512"));
-  const std::string text = profile.Text();
+  const std::string whole = profile.Text();
+  const std::string text = whole.substr(0, whole.rfind("checksum: "));  // as earlier versions wrote it
+  Empty().Merge(text, "old.profile");
   const auto replaced = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
@@ -97,13 +101,28 @@ TEST(Profile, ForeignAndDamagedTextsAreRefusedWhole) {
   for (const std::string& bad :
        {std::string(), std::string("hello\n"), replaced("profile 1", "profile 2"), replaced("device: ", "device: X"),
         replaced("kernels: ", "kernels: 9"), replaced("backend: ", "backend: x"), replaced("depth=512", "depth=x"),
-        replaced("f32", "f31"), replaced("| 1.500", "| -1"), replaced("| 1.500", ""),
-        text.substr(0, text.size() - 3)}) {
+        replaced("f32", "f31"), replaced("| 1.500", "| -1"), replaced("| 1.500", ""), text.substr(0, text.size() - 3),
+        whole.substr(0, whole.size() - 3),
+        whole.substr(0, whole.find("1.500")) + "9.500" + whole.substr(whole.find("1.500") + 5)}) {
     Profile other = Empty();
     const Error error = CaughtError([&] { other.Merge(bad, "some.profile"); });
     EXPECT_EQ(error.code(), ErrorCode::kBadData) << bad;
     EXPECT_NE(std::string(error.what()).find("some.profile:"), std::string::npos) << error.what();
     EXPECT_TRUE(other.entries().empty());
+  }
+}
+
+TEST(Profile, TakesNoOtherFilesPlace) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("one.profile", "a person's");
+  EXPECT_EQ(CaughtError([&] { Empty().Save(path); }).context().file, path);
+  EXPECT_EQ(ReadFile(path), "a person's");
+  std::filesystem::create_symlink(path, folder.Path("link"));
+  EXPECT_EQ(CaughtError([&] { Empty().Save(folder.Path("link")); }).code(), ErrorCode::kIo);
+  for (const char* own : {"lamina tuning profile 1\nnonsense", "lamina tuning profile 9\n"}) {
+    folder.Write("one.profile", own);
+    Empty().Save(path);
+    EXPECT_EQ(ReadFile(path), Empty().Text());
   }
 }
 

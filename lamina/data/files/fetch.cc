@@ -3,12 +3,15 @@
 #include "lamina/data/files/fetch.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -16,6 +19,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
+#include "lamina/base/part_file.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
 
@@ -44,6 +48,25 @@ void Remove(const std::string& path) {
   fs::remove(path, ignored);
 }
 
+// What an earlier call has of the file goes on under the same name.
+std::string DownloadName(const FetchFile& file, const std::string& path) {
+  uint32_t number = 0;
+  std::from_chars(file.sha256.data(), file.sha256.data() + 8, number, 16);
+  return OwnName(path, number, ".download");
+}
+
+// A person's file is not replaced, and none is written through a link.
+void RequireFree(const std::string& path, const std::string& download) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) == 0) {
+    throw Error(ErrorCode::kIo, "is there and is not the file to download",
+                {.file = path, .remedy = "Move it, or give another folder."});
+  }
+  if (lstat(download.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || info.st_nlink != 1)) {
+    throw Error(ErrorCode::kIo, "is there and is no download of lamina's", {.file = download, .remedy = "Move it."});
+  }
+}
+
 class Fetcher {
  public:
   Fetcher(const FetchSpec& spec, const FetchOptions& options) : spec_(spec), options_(options) {
@@ -62,9 +85,17 @@ class Fetcher {
       throw Error(ErrorCode::kIo, "cannot make the folder: " + error.message(), {.file = options_.folder});
     }
     FetchResult result;
+    std::set<std::string> there;
+    for (const FetchFile& file : spec_.files) {
+      if (IsRight(file)) {
+        there.insert(file.name);
+      } else {
+        RequireFree(PathOf(file), DownloadName(file, PathOf(file)));
+      }
+    }
     for (const FetchFile& file : spec_.files) {
       const std::string path = PathOf(file);
-      if (IsRight(file)) {
+      if (there.contains(file.name)) {
         Report(file, FetchProgress::State::kPresent, file.size_bytes);
       } else {
         RequireWritableTarget(path);
@@ -97,10 +128,11 @@ class Fetcher {
   void Obtain(const FetchFile& file, const std::string& path) const {
     std::string reasons;
     bool wrong_content = false;
+    const std::string part = DownloadName(file, path);
     for (const std::string& base : urls_) {
-      const Failure failure = ObtainFrom(base + file.name, file, path + ".part");
+      const Failure failure = ObtainFrom(base + file.name, file, part);
       if (failure.reason.empty()) {
-        if (std::rename((path + ".part").c_str(), path.c_str()) != 0) {
+        if (std::rename(part.c_str(), path.c_str()) != 0) {
           ThrowFileError(path, "replace", errno);
         }
         return;

@@ -32,10 +32,10 @@ struct FetchResult {
 };
 
 /// Makes every file of `spec` be in options.folder with the right SHA-256; what is there and right is not downloaded
-/// again. A file is loaded as NAME.part, which a later call continues, checked, and only then renamed. One call at a
-/// time loads a file. Throws Error(kNetwork) with what to do by hand where a file cannot be had, Error(kBadData) where
-/// what came has another checksum (it is removed), Error(kIo) for a folder that cannot be written. One call at a time
-/// for a folder.
+/// again, and another file of that name is not replaced (Error(kIo)). A file is loaded as NAME.lamina-MARK.download,
+/// which a later call continues, checked, and only then renamed; one call at a time loads it. Throws Error(kNetwork)
+/// with what to do by hand where a file cannot be had, Error(kBadData) where what came has another checksum (it is
+/// removed), Error(kIo) for a folder that cannot be written.
 FetchResult Fetch(const FetchSpec& spec, const FetchOptions& options);
 
 }  // namespace lamina

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
+#include "lamina/base/part_file.h"
 #include "lamina/base/random.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
@@ -99,10 +101,17 @@ class FetchTest : public testing::Test {
   }
   std::string Log() const { return logs_.Path("requests"); }
   std::string Target(const std::string& name) const { return options_.folder + "/" + name; }
+  // Where a download of the file begins, and goes on.
+  std::string Download(const std::string& name) const {
+    const auto file =
+        std::find_if(spec_.files.begin(), spec_.files.end(), [&](const auto& f) { return f.name == name; });
+    return OwnName(Target(name), static_cast<uint32_t>(std::stoul(file->sha256.substr(0, 8), nullptr, 16)),
+                   ".download");
+  }
   void ExpectComplete() const {
     for (const FetchFile& file : spec_.files) {
       EXPECT_EQ(ReadFile(Target(file.name)), ReadFile(origin_.Path(file.name)));
-      EXPECT_NE(access(Target(file.name + ".part").c_str(), F_OK), 0);
+      EXPECT_NE(access(Download(file.name).c_str(), F_OK), 0);
     }
   }
   // The error of a Fetch that must fail.
@@ -171,7 +180,7 @@ TEST_F(FetchTest, APartHasOneWriter) {
 TEST_F(FetchTest, ContinuesAPartFromAnEarlierRun) {
   Serve({"range"});
   std::filesystem::create_directories(options_.folder);
-  WriteFileAtomically(Target("a.bin.part"), ReadFile(origin_.Path("a.bin")).substr(0, 123456));
+  WriteFileAtomically(Download("a.bin"), ReadFile(origin_.Path("a.bin")).substr(0, 123456));
   Fetch(spec_, options_);
   ExpectComplete();
   EXPECT_NE(ReadFile(Log()).find("/a.bin bytes=123456-"), std::string::npos) << ReadFile(Log());
@@ -193,18 +202,37 @@ TEST_F(FetchTest, StartsAgainWhereTheServerCannotContinue) {
 TEST_F(FetchTest, StartsAgainWhenTheOldPartWasWrong) {
   Serve({"range"});
   std::filesystem::create_directories(options_.folder);
-  WriteFileAtomically(Target("a.bin.part"), std::string(1000, 'x'));
-  WriteFileAtomically(Target("b.bin.part"), std::string(400000, 'x'));  // longer than the file
+  WriteFileAtomically(Download("a.bin"), std::string(1000, 'x'));
+  WriteFileAtomically(Download("b.bin"), std::string(400000, 'x'));  // longer than the file
   Fetch(spec_, options_);
   ExpectComplete();
 }
 
-TEST_F(FetchTest, ReplacesAWrongFile) {
+// Whatever it is: somebody's, or damaged.
+TEST_F(FetchTest, ReplacesNoOtherFile) {
   Serve({"range"});
   std::filesystem::create_directories(options_.folder);
-  WriteFileAtomically(Target("a.bin"), std::string(300000, 'x'));
+  const std::string other(300000, 'x');
+  WriteFileAtomically(Target("b.bin"), other);
+  WriteFileAtomically(Target("a.bin.part"), "somebody's");
+  const Error error = Failure();
+  EXPECT_EQ(error.context().file, Target("b.bin")) << error.what();
+  EXPECT_EQ(ReadFile(Target("b.bin")), other);
+  EXPECT_NE(access(Target("a.bin").c_str(), F_OK), 0) << "before anything is downloaded";
+  std::filesystem::remove(Target("b.bin"));
   EXPECT_EQ(Fetch(spec_, options_).downloaded_files, 2);
   ExpectComplete();
+  EXPECT_EQ(ReadFile(Target("a.bin.part")), "somebody's");
+}
+
+TEST_F(FetchTest, DownloadsThroughNoLink) {
+  Serve({"range"});
+  std::filesystem::create_directories(options_.folder);
+  const std::string other = target_.Path("other");
+  WriteFileAtomically(other, "somebody's");
+  std::filesystem::create_symlink(other, Download("a.bin"));
+  EXPECT_EQ(Failure().context().file, Download("a.bin"));
+  EXPECT_EQ(ReadFile(other), "somebody's");
 }
 
 TEST_F(FetchTest, WrongChecksumNamesBothAndLeavesNothing) {
@@ -216,7 +244,7 @@ TEST_F(FetchTest, WrongChecksumNamesBothAndLeavesNothing) {
   EXPECT_NE(error.message().find("expected SHA-256 " + std::string(64, '0')), std::string::npos) << error.what();
   EXPECT_NE(error.message().find("found " + found), std::string::npos) << error.what();
   EXPECT_NE(access(Target("b.bin").c_str(), F_OK), 0);
-  EXPECT_NE(access(Target("b.bin.part").c_str(), F_OK), 0);
+  EXPECT_NE(access(Download("b.bin").c_str(), F_OK), 0);
   EXPECT_EQ(access(Target("a.bin").c_str(), F_OK), 0) << "the good file stays";
 }
 
@@ -224,7 +252,7 @@ TEST_F(FetchTest, EndlessAnswerIsCutOff) {
   Serve({"big"});
   const Error error = Failure();
   EXPECT_EQ(error.code(), ErrorCode::kBadData) << error.what();
-  EXPECT_NE(access(Target("a.bin.part").c_str(), F_OK), 0);
+  EXPECT_NE(access(Download("a.bin").c_str(), F_OK), 0);
 }
 
 TEST_F(FetchTest, NotFoundSaysWhatToDoByHand) {

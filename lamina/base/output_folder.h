@@ -1,0 +1,17 @@
+// Folders that hold results under names which the program chooses: pictures, reports, weights.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace lamina {
+
+/// Before any work. Throws Error(kIo) unless files can be made in `folder`, or it can be made, and none of `names`, as
+/// far as they are known by then, is somebody else's (ClaimNames).
+void RequireOutputFolder(const std::string& folder, std::span<const std::string> names = {});
+
+/// Makes the folder, and `names` lamina's own in it, which its file .lamina-files lists. Throws Error(kIo), naming it
+/// and changing nothing, where something stands under one of them that is not listed or is no regular file.
+void ClaimNames(const std::string& folder, std::span<const std::string> names);
+
+}  // namespace lamina

@@ -1,0 +1,74 @@
+// Folders of pictures and reports: what the program wrote is replaced, nothing else.
+#include "lamina/base/output_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lamina/base/file.h"
+#include "tests/caught_error.h"
+#include "tests/temporary_folder.h"
+
+namespace lamina {
+namespace {
+
+const std::vector<std::string>& TwoNames() {
+  static const std::vector<std::string> names{"a.svg", "b.csv"};
+  return names;
+}
+
+TEST(OutputFolder, ItsOwnNamesMayBeClaimedAgain) {
+  const TemporaryFolder folder;
+  const std::string out = folder.Path("new/out");
+  RequireOutputFolder(out, TwoNames());
+  ClaimNames(out, TwoNames());
+  folder.Write("new/out/a.svg", "first");
+  folder.Write("new/out/c.txt", "mine");
+  RequireOutputFolder(out, TwoNames());
+  ClaimNames(out, TwoNames());
+  const std::vector<std::string> more{"d.png"};
+  ClaimNames(out, more);
+  folder.Write("new/out/d.png", "drawn");
+  ClaimNames(out, TwoNames());
+  ClaimNames(out, more);
+  EXPECT_EQ(ReadFile(out + "/.lamina-files"), "lamina output 1\na.svg\nb.csv\nd.png\n");
+  EXPECT_EQ(ReadFile(out + "/c.txt"), "mine");
+}
+
+TEST(OutputFolder, AnotherFileOfTheNameIsNamed) {
+  for (const char* kind : {"file", "folder", "link", "link to nothing"}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.Path("b.csv");
+    const std::string other = folder.Write("other", "mine");
+    if (kind == std::string("file")) {
+      folder.Write("b.csv", "mine");
+    } else if (kind == std::string("folder")) {
+      std::filesystem::create_directory(path);
+    } else {
+      std::filesystem::create_symlink(kind == std::string("link") ? other : folder.Path("absent"), path);
+    }
+    EXPECT_EQ(CaughtError([&] { RequireOutputFolder(folder.Path(), TwoNames()); }).context().file, path) << kind;
+    EXPECT_EQ(CaughtError([&] { ClaimNames(folder.Path(), TwoNames()); }).context().file, path) << kind;
+    EXPECT_EQ(ReadFile(other), "mine");
+    EXPECT_EQ(folder.Count(), 2) << kind;
+  }
+}
+
+TEST(OutputFolder, ALinkInThePlaceOfItsOwnFileIsNotFollowed) {
+  const TemporaryFolder folder;
+  ClaimNames(folder.Path(), TwoNames());
+  std::filesystem::create_symlink(folder.Write("other", "mine"), folder.Path("a.svg"));
+  EXPECT_EQ(CaughtError([&] { ClaimNames(folder.Path(), TwoNames()); }).context().file, folder.Path("a.svg"));
+}
+
+TEST(OutputFolder, AListOfSomebodyElsesIsNone) {
+  const TemporaryFolder folder;
+  const std::string list = folder.Write(".lamina-files", "a.svg\nb.csv\n");
+  EXPECT_EQ(CaughtError([&] { ClaimNames(folder.Path(), TwoNames()); }).context().file, list);
+  EXPECT_EQ(ReadFile(list), "a.svg\nb.csv\n");
+}
+
+}  // namespace
+}  // namespace lamina
