@@ -154,9 +154,9 @@ int RunShow(const ShowCommand& command) {
     columns.push_back(ColumnFacts(result.train.columns[i], summaries[i]));
   }
   if (!command.json_output.to_stdout()) {
-    Print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows),
-               Plural(result.train.rows, "row{s}"), columns.size(), Plural(std::ssize(columns), "column{s}"),
-               result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
+    Print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows), Plural(result.train.rows, "row{s}"),
+          columns.size(), Plural(std::ssize(columns), "column{s}"),
+          result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
     if (result.train.sheet && !result.train.sheet->assumed()) {
       Print("{}\n", result.train.sheet->Text());
     }

@@ -1,8 +1,8 @@
 // The extension module lamina._core: thin functions over the library, without the interpreter's lock while they
 // compute. Everything that is easier said in Python (shapes, types, scikit-learn's contract) is in python/lamina.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
