@@ -23,6 +23,11 @@ void PrintData(const std::string& text) {
   }
 }
 
+void PrintProgress(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 void WriteToStderr(const std::string& text) {
   std::string toned = text;
   for (const auto& [start, tone] :

@@ -46,6 +46,10 @@ std::string Cell(std::string_view name);
 /// What programs read (JSON, CSV, TOML), to standard output: as it is, but to a terminal Lines().
 void PrintData(const std::string& text);
 
+/// The program's own text to standard output, at once. What cannot be written does not end the work, a terminal may be
+/// gone just before its signal comes; CheckOutput() of main.cc finds it at the end.
+void PrintProgress(const std::string& text);
+
 /// "lamina: error: ..." and "lamina: warning: ..." with a tone. Nothing is thrown where standard error is closed or
 /// full: whoever reads the message is gone, and the exit code says it, too.
 void WriteToStderr(const std::string& text);

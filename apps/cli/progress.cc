@@ -20,13 +20,6 @@ constexpr int64_t kAllLines = 30;  // as many epochs have a line each
 constexpr int64_t kFirstLines = 5;
 constexpr double kBetweenLines_seconds = 1;
 
-// As CheckOutput() of main.cc finds at the end, what cannot be written does not end the work: a terminal may be gone
-// just before its signal comes.
-void Show(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
-
 int TerminalColumns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -47,10 +40,10 @@ void PrintBar(const std::string& before, double share, const std::string& after)
   std::string line =
       fmt::format("{} [{}{}] {}", before, std::string(filled, '#'), std::string(kBarCells - filled, '.'), after);
   line.resize(std::min(line.size(), static_cast<size_t>(std::max(20, TerminalColumns() - 1))));
-  Show("\r\033[K" + WithoutControls(line));
+  PrintProgress("\r\033[K" + WithoutControls(line));
 }
 
-void ClearBar() { Show("\r\033[K"); }
+void ClearBar() { PrintProgress("\r\033[K"); }
 
 void ProgressPrinter::Update(const TrainProgress& progress) {
   if (!terminal_) {
@@ -77,7 +70,7 @@ void ProgressPrinter::EpochDone(const EpochRecord& record) {
 
 void ProgressPrinter::Finish() {
   Clear();
-  Show(fmt::format("{}", Lines(std::exchange(pending_, ""))));
+  PrintProgress(fmt::format("{}", Lines(std::exchange(pending_, ""))));
   since_line_ = Stopwatch();
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "lamina/base/matrix_view.h"
@@ -16,7 +15,7 @@ namespace lamina {
 class SharedOutput {
  public:
   /// Collective. Rows [begin, begin + rows) of all × cols are this rank's. Throws Error(kIo), also where the disk has
-  /// no room for the whole file, and where another job writes it.
+  /// no room for the whole file.
   SharedOutput(const std::string& path, int64_t all, int64_t begin, int64_t rows, int64_t cols, DType dtype,
                Communicator& ranks);
   /// Removes what is not committed.

@@ -391,16 +391,6 @@ void BindModel(nb::module_& module) {
   module.def("train", &Train, nb::arg("settings"), nb::arg("table").none(), nb::arg("test").none(),
              nb::arg("validation").none(), nb::arg("on_epoch").none(), nb::arg("on_progress").none(),
              "One run of the program's command train.");
-  module.def(
-      "setting_names",
-      [] {
-        std::vector<std::string> names;
-        for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
-          names.emplace_back(row.name);
-        }
-        return names;
-      },
-      "Of the program's command train.");
 }
 
 }  // namespace lamina::python

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
@@ -17,6 +18,7 @@
 #include "lamina/neuron/problem.h"
 #include "lamina/neuron/update_rule.h"
 #include "lamina/nn/network.h"
+#include "lamina/train/settings.h"
 #include "python/src/bindings.h"
 #include "python/src/machine.h"
 
@@ -51,6 +53,16 @@ NB_MODULE(_core, module) {
   module.def(
       "describe_backend", [](const std::string& name, int threads) { return BackendOf(name, threads).Describe(); },
       nanobind::arg("name") = "auto", nanobind::arg("threads") = 0, "One line about a backend on this machine.");
+  module.def(
+      "setting_names",
+      [] {
+        std::vector<std::string> names;
+        for (const lamina::Setting<lamina::TrainSettings>& row : lamina::SettingRows<lamina::TrainSettings>()) {
+          names.emplace_back(row.name);
+        }
+        return names;
+      },
+      "Names of the settings of a training.");
   module.def("shown", &lamina::WithoutControls, nanobind::arg("text"), "A text on one line, as a terminal may get it.");
   module.def("threads", &ThreadsOf, nanobind::arg("threads") = 0, "How many threads a call computes on.");
 }
