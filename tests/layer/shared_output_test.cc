@@ -10,21 +10,21 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kRows = 6;
-constexpr int64_t kColumns = 3;
+constexpr int64_t kTogetherRows = 6;
+constexpr int64_t kTogetherColumns = 3;
 
 // Row i is i, i, i.
 void WriteTogether(const std::string& path, int ranks) {
   RunRanks(ranks, [&](Communicator& rank) {
-    const int64_t rows = kRows / ranks;
+    const int64_t rows = kTogetherRows / ranks;
     const int64_t begin = rank.rank() * rows;
-    SharedOutput output(path, kRows, begin, rows, kColumns, DType::kF32, rank);
+    SharedOutput output(path, kTogetherRows, begin, rows, kTogetherColumns, DType::kF32, rank);
     for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < kColumns; ++j) {
+      for (int64_t j = 0; j < kTogetherColumns; ++j) {
         output.view().Row<float>(i)[j] = static_cast<float>(begin + i);
       }
     }
-    output.Write(0, rows, 0, kColumns);
+    output.Write(0, rows, 0, kTogetherColumns);
     output.Commit();
   });
 }
@@ -35,9 +35,12 @@ TEST(SharedOutput, HasTheRowsOfAllRanks) {
     const std::string path = folder.Path("h.npy");
     WriteTogether(path, ranks);
     const std::string content = ReadFile(path);
-    const auto* numbers = reinterpret_cast<const float*>(content.data() + content.size()) - kRows * kColumns;
-    for (int64_t n = 0; n < kRows * kColumns; ++n) {
-      EXPECT_EQ(numbers[n], static_cast<float>(n / kColumns)) << ranks;
+    const auto* numbers =
+        reinterpret_cast<const float*>(content.data() + content.size()) - kTogetherRows * kTogetherColumns;
+    for (int64_t i = 0; i < kTogetherRows; ++i) {
+      for (int64_t j = 0; j < kTogetherColumns; ++j) {
+        EXPECT_EQ(numbers[i * kTogetherColumns + j], static_cast<float>(i)) << ranks;
+      }
     }
     EXPECT_EQ(folder.Count(), 1) << "nor a part, nor a lock";
   }

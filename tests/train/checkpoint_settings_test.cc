@@ -22,11 +22,11 @@
 namespace lamina {
 namespace {
 
-using Values = std::vector<std::pair<std::string, std::string>>;
+using CheckpointValues = std::vector<std::pair<std::string, std::string>>;
 
-constexpr const char* kCosts = "truth,no,yes\nno,0,3\nyes,7,0\n";
+constexpr const char* kCostsOfTwo = "truth,no,yes\nno,0,3\nyes,7,0\n";
 
-std::string RowsOf(int count, uint64_t seed) {
+std::string RowsOfTwo(int count, uint64_t seed) {
   std::string csv = "a,b,colour,y\n";
   Random random(seed);
   for (int i = 0; i < count; ++i) {
@@ -39,16 +39,16 @@ std::string RowsOf(int count, uint64_t seed) {
 }
 
 // A setting that may be another one after a checkpoint, and where that shows.
-struct Changed {
-  std::string value;   // FOLDER/ is that of the test
-  Values base = {};    // of the run that wrote the checkpoint, beside Base()
-  Values beside = {};  // given at the resume in any case
+struct ChangedAfter {
+  std::string value;             // FOLDER/ is that of the test
+  CheckpointValues base = {};    // of the run that wrote the checkpoint, beside Base()
+  CheckpointValues beside = {};  // given at the resume in any case
   int ranks = 1;
 };
 
-const std::map<std::string, Changed>& Table() {
+const std::map<std::string, ChangedAfter>& AfterCheckpoint() {
   static const std::string never = "1e9";  // as what counts as better
-  static const std::map<std::string, Changed> table = {
+  static const std::map<std::string, ChangedAfter> table = {
       {"data", {"FOLDER/other.csv"}},
       {"test", {"FOLDER/more.csv", {{"test", "FOLDER/other.csv"}}}},
       {"validation", {"FOLDER/other.csv"}},
@@ -96,13 +96,13 @@ const std::map<std::string, Changed>& Table() {
   return table;
 }
 
-class Resume : public testing::Test {
+class CheckpointSettings : public testing::Test {
  protected:
-  Resume() {
-    folder_.Write("d.csv", RowsOf(120, 1));
-    folder_.Write("other.csv", RowsOf(60, 2));
-    folder_.Write("more.csv", RowsOf(60, 3));
-    folder_.Write("costs.csv", kCosts);
+  CheckpointSettings() {
+    folder_.Write("d.csv", RowsOfTwo(120, 1));
+    folder_.Write("other.csv", RowsOfTwo(60, 2));
+    folder_.Write("more.csv", RowsOfTwo(60, 3));
+    folder_.Write("costs.csv", kCostsOfTwo);
   }
 
   void Set(TrainSettings& settings, const std::string& name, std::string text) const {
@@ -113,7 +113,7 @@ class Resume : public testing::Test {
   }
 
   // Two epochs and their checkpoint.
-  std::string Checkpointed(const Values& more = {}) const {
+  std::string Checkpointed(const CheckpointValues& more = {}) const {
     TrainSettings settings;
     settings.data = folder_.Path("d.csv");
     settings.recipe = "plain";
@@ -198,7 +198,7 @@ std::string AnotherText(const Setting<TrainSettings>& row, const std::string& no
   return texts.front() == now ? texts.back() : texts.front();
 }
 
-TEST_F(Resume, WhatACheckpointFixesIsRefusedByName) {
+TEST_F(CheckpointSettings, WhatACheckpointFixesIsRefusedByName) {
   const std::string checkpoint = Checkpointed();
   const TrainSettings saved = ResumeSettings(checkpoint);
   int fixed = 0;
@@ -226,14 +226,14 @@ TEST_F(Resume, WhatACheckpointFixesIsRefusedByName) {
   EXPECT_TRUE(Mentions(error.what(), "--drop a (there: not given)"));
 }
 
-TEST_F(Resume, WhatItDoesNotFixTakesEffectOrIsRefusedByName) {
+TEST_F(CheckpointSettings, WhatItDoesNotFixTakesEffectOrIsRefusedByName) {
   for (const auto& row : SettingRows<TrainSettings>()) {
-    const auto found = Table().find(std::string(row.name));
-    ASSERT_EQ(found != Table().end(), row.after_checkpoint) << row.name;
-    if (found == Table().end()) {
+    const auto found = AfterCheckpoint().find(std::string(row.name));
+    ASSERT_EQ(found != AfterCheckpoint().end(), row.after_checkpoint) << row.name;
+    if (found == AfterCheckpoint().end()) {
       continue;
     }
-    const Changed& changed = found->second;
+    const ChangedAfter& changed = found->second;
     const std::string checkpoint = Checkpointed(changed.base);
     TrainSettings settings = ResumeSettings(checkpoint);
     settings.checkpoint = "";
@@ -251,7 +251,7 @@ TEST_F(Resume, WhatItDoesNotFixTakesEffectOrIsRefusedByName) {
   }
 }
 
-TEST_F(Resume, TheModelSaysWhatItWentOnWith) {
+TEST_F(CheckpointSettings, TheModelSaysWhatItWentOnWith) {
   const std::string checkpoint = Checkpointed();
   TrainSettings settings = ResumeSettings(checkpoint);
   const std::string began = TrainCommandLine(settings);

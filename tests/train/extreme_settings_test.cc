@@ -14,7 +14,7 @@
 namespace lamina {
 namespace {
 
-using Values = std::vector<std::pair<std::string, std::string>>;
+using ExtremeValues = std::vector<std::pair<std::string, std::string>>;
 
 std::vector<double> EndsOf(const NumberRange& range) {
   constexpr double kLarge = 1e300;
@@ -30,15 +30,15 @@ std::vector<double> EndsOf(const NumberRange& range) {
 }
 
 // What a number may need to matter.
-const std::vector<Values> kRuns = {{},
-                                   {{"optimizer", "adam"}},
-                                   {{"schedule", "step"}},
-                                   {{"number-embedding", "periodic"}, {"waves", "2"}},
-                                   {{"output-activation", "bipolar_sigmoid"}, {"loss", "mse"}},
-                                   {{"task", "regression"}, {"target", "b"}, {"loss", "quantile"}},
-                                   {{"task", "regression"}, {"target", "b"}},
-                                   {{"method", "elm"}},
-                                   {{"method", "fsvc"}}};
+const std::vector<ExtremeValues> kRunsAtEnds = {{},
+                                                {{"optimizer", "adam"}},
+                                                {{"schedule", "step"}},
+                                                {{"number-embedding", "periodic"}, {"waves", "2"}},
+                                                {{"output-activation", "bipolar_sigmoid"}, {"loss", "mse"}},
+                                                {{"task", "regression"}, {"target", "b"}, {"loss", "quantile"}},
+                                                {{"task", "regression"}, {"target", "b"}},
+                                                {{"method", "elm"}},
+                                                {{"method", "fsvc"}}};
 
 TEST(ExtremeSettings, EveryRunEnds) {
   const TemporaryFolder folder;
@@ -61,7 +61,7 @@ TEST(ExtremeSettings, EveryRunEnds) {
       continue;
     }
     ++numbers;
-    for (const Values& run : kRuns) {
+    for (const ExtremeValues& run : kRunsAtEnds) {
       TrainSettings settings = base;
       for (const auto& [name, text] : run) {
         SetSetting(settings, name, text);
