@@ -256,8 +256,8 @@ class NearestNeighbors(_Radius):
     radius : float
         Of `radius_neighbors`.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}
-        All of these give the same answer. "brute" looks at all rows; the others make a tree over rows of few columns
-        once so many neighbours were asked for that it pays.
+        All of these give the same answer. A tree over rows of few columns is made once so many neighbours were asked
+        for that it pays; "brute" keeps none from call to call.
     metric : {"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}
         As for `lamina.nearest`; "minkowski" goes by ``p``.
     p : {1, 2}
