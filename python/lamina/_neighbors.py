@@ -19,6 +19,25 @@ _MINKOWSKI = {1: "l1", 2: "l2"}  # the metric of a p
 _BLOCK_BYTES = 1 << 25  # of rows that are dense at a time, and of distances
 
 
+class _KeptTree:
+    """A tree over rows, which is made as soon as it would have paid for those whose neighbours were looked for."""
+
+    def __init__(self) -> None:
+        self.tree: Any = None
+        self.asked = 0
+
+    def over(self, kept: Array, metric: str, asked: int, threads: int) -> Any:
+        """The tree over ``kept`` for so many more rows; None where it does not pay."""
+        self.asked += asked
+        if self.tree is None:
+            rows, dtype = as_matrix(kept, "X")
+            self.tree = _core.neighbour_tree(rows, dtype, metric, self.asked, threads)
+        return self.tree
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"tree": None, "asked": self.asked}
+
+
 class _Neighbors(BaseEstimator):
     """Keeps rows and finds the nearest of them."""
 
@@ -38,12 +57,7 @@ class _Neighbors(BaseEstimator):
         if self.metric_params:
             raise ValueError(f"metric_params is {self.metric_params}: no metric of lamina takes any; give p itself")
         self.effective_metric_ = _MINKOWSKI[self.p] if self.metric == "minkowski" else _METRICS[self.metric]
-        self._tree: Any = None
-        self._asked = 0  # rows whose neighbours were looked for: a tree is made as soon as it would have paid
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {**state, "_tree": None} if "_tree" in state else state
+        self._tree = _KeptTree()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,12 +123,7 @@ class _Neighbors(BaseEstimator):
         """The tree over the rows of ``fit``; None where it does not pay."""
         if rows.dtype != self._fit_X.dtype or self.algorithm == "brute":
             return None
-        self._asked += len(rows)
-        if self._tree is None:
-            kept, dtype = as_matrix(self._fit_X, "X")
-            threads = threads_of(self._threads())
-            self._tree = _core.neighbour_tree(kept, dtype, self.effective_metric_, self._asked, threads)
-        return self._tree
+        return self._tree.over(self._fit_X, self.effective_metric_, len(rows), threads_of(self._threads()))
 
     def _nearest_of_blocks(self, rows: Any, k: int) -> tuple[Array, Array]:
         """The same where rows are sparse: few of them are dense at a time."""
@@ -247,8 +256,8 @@ class NearestNeighbors(_Radius):
     radius : float
         Of `radius_neighbors`.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}
-        All of these give the same answer. "brute" looks at all rows; the others make a tree over rows of few columns
-        once so many neighbours were asked for that it pays.
+        All of these give the same answer. A tree over rows of few columns is made once so many neighbours were asked
+        for that it pays; "brute" keeps none from call to call.
     metric : {"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}
         As for `lamina.nearest`; "minkowski" goes by ``p``.
     p : {1, 2}
