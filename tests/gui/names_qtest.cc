@@ -51,7 +51,7 @@ QString NamesTest::Hostile(const char* target) {
     text += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," +
             (i % 2 == 0 ? CsvField(kName.toStdString()) : std::string("&other")) + "\n";
   }
-  const QString path = Write(QStringLiteral("<b>a & b [*].csv"), QByteArray::fromStdString(text));
+  QString path = Write(QStringLiteral("<b>a & b [*].csv"), QByteArray::fromStdString(text));
   if (!Load(path)) {
     return {};
   }
