@@ -11,7 +11,6 @@ namespace {
 class ProjectsTest : public WindowTest {
   Q_OBJECT
  private Q_SLOTS:
-  void AProjectDoesNotSayWhatIsWritten();
   void ADamagedProjectIsRefused();
   void TheModelBesideAProjectReplacesNoOther();
 
@@ -39,33 +38,6 @@ nlohmann::json ProjectsTest::Saved(const QString& name) {
   return nlohmann::json::parse(ReadFile(Path(name).toStdString()));
 }
 
-void ProjectsTest::AProjectDoesNotSayWhatIsWritten() {
-  nlohmann::json project = Saved(QStringLiteral("small.lamina"));
-  const QString victim = Write(QStringLiteral("victim"), "a person's");
-  for (const auto& row : SettingRows<TrainSettings>()) {
-    if (row.DecidesWriting()) {
-      const bool text = row.kind() == SettingKind::kText;
-      project["settings"][row.name] = text ? nlohmann::json(victim.toStdString()) : nlohmann::json(true);
-    }
-  }
-  project["settings"]["folds"] = 2;  // which write --out-of-fold
-  project["runs"] = nlohmann::json::array();
-  project.erase("crc32");  // a stranger's program
-  const QString path = Write(QStringLiteral("evil.lamina"), QByteArray::fromStdString(project.dump()));
-  NewWindow();
-  QVERIFY(Load(path));
-  for (const auto& row : SettingRows<TrainSettings>()) {
-    if (row.DecidesWriting()) {
-      QVERIFY2(Notice().contains(QString::fromStdString("--" + std::string(row.name))), qPrintable(Notice()));
-    }
-  }
-  QVERIFY(Settled());
-  QTest::mouseClick(Start(), Qt::LeftButton);
-  QVERIFY(Trained());
-  QVERIFY(window().store().unsaved());
-  QCOMPARE(ReadFile(victim.toStdString()), std::string("a person's"));
-}
-
 void ProjectsTest::ADamagedProjectIsRefused() {
   nlohmann::json project = Saved(QStringLiteral("whole.lamina"));
   project["settings"]["hidden"] = {17};
@@ -73,9 +45,6 @@ void ProjectsTest::ADamagedProjectIsRefused() {
   const QString path = Write(QStringLiteral("damaged.lamina"), QByteArray::fromStdString(project.dump()));
   QVERIFY(Load(path));
   QVERIFY2(Notice().contains(QStringLiteral("damaged")), qPrintable(Notice()));
-  project.erase("crc32");  // as earlier versions wrote it
-  QVERIFY(Load(Write(QStringLiteral("damaged.lamina"), QByteArray::fromStdString(project.dump()))));
-  QVERIFY2(Notice().contains(QStringLiteral("Opened the project")), qPrintable(Notice()));
 }
 
 void ProjectsTest::TheModelBesideAProjectReplacesNoOther() {
