@@ -103,8 +103,6 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   return options;
 }
 
-bool SaysHowRowsAreRead(const Setting<TrainSettings>& row) { return row.reads_file && row.name != "text-columns"; }
-
 MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
 UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }
 

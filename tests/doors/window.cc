@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QEventLoop>
+#include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -105,7 +106,12 @@ int main(int argc, char** argv) {
   window.show();
   QEventLoop opened;
   QObject::connect(&window.store(), &ModelStore::Changed, &opened, &QEventLoop::quit);
-  window.files().Open(arguments[1]);
+  const QString model = folder.filePath(QStringLiteral("model.safetensors"));  // the window knows models by their name
+  if (!QFile::copy(arguments[1], model)) {
+    std::fputs("cannot copy the model\n", stderr);
+    return 1;
+  }
+  window.files().Open(model);
   if (window.store().model() == nullptr) {
     opened.exec();
   }
