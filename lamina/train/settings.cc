@@ -72,7 +72,6 @@ void RequireTargets(const TrainSettings& settings, const Loss& loss, int64_t cla
   }
 }
 bool IsAuto(const std::string& text) { return text == "auto"; }
-
 // The loss of classes that asks for this output activation, else mse.
 Loss LossForClasses(std::string_view output) {
   for (const std::string& name : LossNames()) {
@@ -102,9 +101,6 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
   options.answer_columns = settings.target.empty() ? std::vector<std::string>{"-1"} : settings.target;
   return options;
 }
-
-bool SaysHowRowsAreRead(const Setting<TrainSettings>& row) { return row.reads_file && row.name != "text-columns"; }
-
 MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
 UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }
 

@@ -183,7 +183,9 @@ TrainSettings TrainSettingsFromJson(const nlohmann::json& node);
 // What the settings mean for each part of the library. All throw Error(kInvalidArgument) naming the setting.
 ReadOptions ReadOptionsFrom(const TrainSettings& settings);
 /// Whether a setting says how a file of rows for a model is read. What the columns are is known to the model.
-bool SaysHowRowsAreRead(const Setting<TrainSettings>& row);
+inline bool SaysHowRowsAreRead(const Setting<TrainSettings>& row) {
+  return row.reads_file && row.name != "text-columns";
+}
 PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings);
 /// The loss by name with its --quantiles; mse where it is open.
 Loss LossFrom(const TrainSettings& settings);

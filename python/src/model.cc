@@ -34,6 +34,7 @@
 #include "python/src/machine.h"
 #include "python/src/network_type.h"
 #include "python/src/py_table.h"
+#include "python/src/setting_texts.h"
 
 namespace lamina::python {
 namespace {
@@ -43,17 +44,6 @@ using nlohmann::json;
 struct PyModel {
   Model model;
 };
-
-/// Settings by name and text.
-using Texts = std::vector<std::pair<std::string, std::string>>;
-
-TrainSettings SettingsOf(const Texts& texts) {
-  TrainSettings settings;
-  for (const auto& [name, text] : texts) {
-    SetSetting(settings, name, text);
-  }
-  return settings;
-}
 
 // As the program's flags --missing, --unseen and --by-position.
 struct Asked {
