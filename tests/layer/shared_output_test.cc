@@ -1,10 +1,9 @@
-// A file that ranks write together: their rows, and one job at a time.
+// A file that ranks write together: their rows, and a part of its own for each job.
 #include "lamina/layer/shared_output.h"
 
 #include "gtest/gtest.h"
 #include "lamina/base/file.h"
 #include "lamina/cluster/thread_ranks.h"
-#include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -46,19 +45,17 @@ TEST(SharedOutput, HasTheRowsOfAllRanks) {
   }
 }
 
-TEST(SharedOutput, APartHasOneJob) {
+TEST(SharedOutput, JobsShareNoPart) {
   const TemporaryFolder folder;
   const std::string path = folder.Path("h.npy");
-  const std::string part = folder.Write("h.npy.ranks.part", "of another job");
-  {
-    const std::unique_ptr<FileClaim> other = FileClaim::Take(path);
-    const Error error = CaughtError([&] { WriteTogether(path, 2); });
-    EXPECT_EQ(error.code(), ErrorCode::kIo);
-    EXPECT_EQ(error.context().file, path);
-    EXPECT_EQ(ReadFile(part), "of another job");
-  }
-  WriteTogether(path, 2);  // that job was killed
-  EXPECT_EQ(folder.Count(), 1);
+  const std::string others = folder.Write("h.npy.ranks.part", "of a person");
+  RunRanks(1, [&](Communicator& rank) {
+    const SharedOutput unfinished(path, kTogetherRows, 0, kTogetherRows, kTogetherColumns, DType::kF32, rank);
+    WriteTogether(path, 2);
+    EXPECT_EQ(folder.Count(), 3) << "the output, what the other job writes, the person's file";
+  });
+  EXPECT_EQ(folder.Count(), 2);
+  EXPECT_EQ(ReadFile(others), "of a person");
 }
 
 }  // namespace
