@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
 from . import _core
 from ._arrays import Array, as_matrix
@@ -144,7 +144,7 @@ class _Estimator(BaseEstimator):
             return self._taken(x), y
         if needs_encoding(X, self.missing) or not first:
             x = self._check_x(X, reset=first)
-            y = np.asarray(y)
+            y = np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self))
             if len(y) != len(x):
                 raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(x), len(y)]}")
             return x, y
