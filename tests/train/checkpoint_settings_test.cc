@@ -13,6 +13,7 @@
 #include "lamina/base/random.h"
 #include "lamina/cluster/thread_ranks.h"
 #include "lamina/train/command_line.h"
+#include "lamina/train/resume.h"
 #include "lamina/train/session.h"
 #include "lamina/train/settings_text.h"
 #include "tests/caught_error.h"
@@ -200,7 +201,7 @@ std::string AnotherText(const Setting<TrainSettings>& row, const std::string& no
 
 TEST_F(CheckpointSettings, WhatACheckpointFixesIsRefusedByName) {
   const std::string checkpoint = Checkpointed();
-  const TrainSettings saved = ResumeSettings(checkpoint);
+  const TrainSettings saved = ResumeSettings(checkpoint).settings;
   int fixed = 0;
   for (const auto& row : SettingRows<TrainSettings>()) {
     if (row.after_checkpoint) {
@@ -235,7 +236,7 @@ TEST_F(CheckpointSettings, WhatItDoesNotFixTakesEffectOrIsRefusedByName) {
     }
     const ChangedAfter& changed = found->second;
     const std::string checkpoint = Checkpointed(changed.base);
-    TrainSettings settings = ResumeSettings(checkpoint);
+    TrainSettings settings = ResumeSettings(checkpoint).settings;
     settings.checkpoint = "";
     settings.checkpoint_epochs = 0;
     settings.epochs = 4;
@@ -253,12 +254,12 @@ TEST_F(CheckpointSettings, WhatItDoesNotFixTakesEffectOrIsRefusedByName) {
 
 TEST_F(CheckpointSettings, TheModelSaysWhatItWentOnWith) {
   const std::string checkpoint = Checkpointed();
-  TrainSettings settings = ResumeSettings(checkpoint);
+  TrainSettings settings = ResumeSettings(checkpoint).settings;
   const std::string began = TrainCommandLine(settings);
   settings.epochs = 3;
   settings.checkpoint_epochs = 1;  // a file's, which does not matter to the model
   TrainSession(settings, checkpoint).Run({});
-  settings = ResumeSettings(checkpoint);
+  settings = ResumeSettings(checkpoint).settings;
   settings.epochs = 5;
   settings.learning_rate = 0.01;
   settings.momentum = 0.5;  // of nesterov, and this is adam
@@ -273,7 +274,7 @@ TEST_F(CheckpointSettings, TheModelSaysWhatItWentOnWith) {
   EXPECT_EQ(start.epochs, 2);
   EXPECT_EQ(start.learning_rate, 0.05);
   EXPECT_FALSE(Mentions(TrainCommandLine(settings, training), "momentum"));
-  TrainSession same(ResumeSettings(checkpoint), checkpoint);
+  TrainSession same(ResumeSettings(checkpoint).settings, checkpoint);
   EXPECT_EQ(same.model().training.at(kResumedKey).size(), 2U) << "going on with the same settings is no change";
   EXPECT_EQ(CaughtError([&] { TrainCommandLine(settings, {{kResumedKey, {1}}}); }).code(), ErrorCode::kBadModel);
 }

@@ -11,17 +11,17 @@
 namespace lamina {
 namespace {
 
-Table Read(const std::string& text, const ReadOptions& options = {}) { return ReadCsv(text, "t.csv", options); }
+Table Framed(const std::string& text, const ReadOptions& options = {}) { return ReadCsv(text, "t.csv", options); }
 
-std::vector<std::string> Names(const std::string& text, const ReadOptions& options = {}) {
-  return Read(text, options).ColumnNames();
+std::vector<std::string> NamesIn(const std::string& text, const ReadOptions& options = {}) {
+  return Framed(text, options).ColumnNames();
 }
 
 const std::vector<std::string> kAbc = {"a", "b", "c"};
 const std::string kRows = "1,2,x\n3,4,y\n5,6,x\n7,8,y\n";
 
 TEST(CsvFrameTest, TitlesWithFewerFieldsAreAboveTheTable) {
-  const Table table = Read("Report of May\nmade by,Ann\n\na,b,c,d,e\n1,2,x,3,4\n5,6,y,7,8\n");
+  const Table table = Framed("Report of May\nmade by,Ann\n\na,b,c,d,e\n1,2,x,3,4\n5,6,y,7,8\n");
   EXPECT_EQ(table.ColumnNames(), (std::vector<std::string>{"a", "b", "c", "d", "e"}));
   EXPECT_EQ(table.frame.begin, 4);
   EXPECT_EQ(table.rows, 2);
@@ -29,16 +29,16 @@ TEST(CsvFrameTest, TitlesWithFewerFieldsAreAboveTheTable) {
 }
 
 TEST(CsvFrameTest, TitlesWithEmptyFieldsAreAboveTheTable) {
-  const Table table = Read("Report;;\n;;\nfrom:;May;\na;b;c\n1;2;x\n3;4;y\n");
+  const Table table = Framed("Report;;\n;;\nfrom:;May;\na;b;c\n1;2;x\n3;4;y\n");
   EXPECT_EQ(table.ColumnNames(), kAbc);
-  const Table wide = Read("Report;;;\n;;;\nfrom:;May;;\na;b;c;d\n1;2;x;5\n3;4;y;6\n");
+  const Table wide = Framed("Report;;;\n;;;\nfrom:;May;;\na;b;c;d\n1;2;x;5\n3;4;y;6\n");
   EXPECT_EQ(wide.ColumnNames(), (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_EQ(wide.frame.begin, 4);
-  EXPECT_EQ(Names("Heights,\nname,height\nAnn,1.7\nBob,1.8\n"), (std::vector<std::string>{"name", "height"}));
+  EXPECT_EQ(NamesIn("Heights,\nname,height\nAnn,1.7\nBob,1.8\n"), (std::vector<std::string>{"name", "height"}));
 }
 
 TEST(CsvFrameTest, RowsWithoutNamesBeginBelowTitles) {
-  const Table table = Read("569,30\n1,2,3,x\n3,4,5,y\n5,6,7,x\n");
+  const Table table = Framed("569,30\n1,2,3,x\n3,4,5,y\n5,6,7,x\n");
   EXPECT_FALSE(table.has_names);
   EXPECT_EQ(table.rows, 3);
   EXPECT_EQ(table.frame.begin, 2);
@@ -49,7 +49,7 @@ TEST(CsvFrameTest, WhatMayBeNamesOrRowsIsNoTitle) {
   for (const char* text :
        {"a,b,c\n1,2,x\n3,4,y\n", "a,,\n1,2,3\n4,5,6\n", "x,\na,b\nc,d\n", ",,x\n1,2,3\n4,5,6\n", "1,,\n2,3,4\n5,6,7\n",
         "a\nb\nc\n", "id,,,\n1,x,y,z\n2,u,v,w\n", "7,,,,\na,b,c,d,e\nf,g,h,i,j\n"}) {
-    const Table table = Read(text);
+    const Table table = Framed(text);
     EXPECT_EQ(table.frame.begin, 0) << text;
     EXPECT_GE(table.rows + (table.has_names ? 1 : 0), 3) << text;
   }
@@ -57,37 +57,37 @@ TEST(CsvFrameTest, WhatMayBeNamesOrRowsIsNoTitle) {
 
 TEST(CsvFrameTest, TheLineOfNamesCanBeSaid) {
   const std::string text = "Report;;\nfrom:;May;\na;b;c\n1;2;x\n3;4;y\n";
-  const Table table = Read(text, {.header_line = 3});
+  const Table table = Framed(text, {.header_line = 3});
   EXPECT_EQ(table.ColumnNames(), kAbc);
   EXPECT_EQ(table.frame.begin, 0);
   EXPECT_EQ(table.LineOf(1), 5);
-  EXPECT_EQ(Names("t\n" + text, {.header_line = 4}), kAbc);
-  ExpectError([&] { Read(text, {.header_line = 6}); }, ErrorCode::kInvalidArgument,
+  EXPECT_EQ(NamesIn("t\n" + text, {.header_line = 4}), kAbc);
+  ExpectError([&] { Framed(text, {.header_line = 6}); }, ErrorCode::kInvalidArgument,
               {"t.csv:6", "behind the last line"});
-  EXPECT_EQ(Read("Report\n\na,b,c\n" + kRows, {.header = Header::kNo, .separator = ';'}).rows, 7);
+  EXPECT_EQ(Framed("Report\n\na,b,c\n" + kRows, {.header = Header::kNo, .separator = ';'}).rows, 7);
 }
 
 TEST(CsvFrameTest, NamesOfMergedCellsAreToldApart) {
-  EXPECT_EQ(Names(",2023,,2024,\ncity,plan,true,plan,true\nUlm,1,2,3,4\nBonn,5,6,7,8\n"),
+  EXPECT_EQ(NamesIn(",2023,,2024,\ncity,plan,true,plan,true\nUlm,1,2,3,4\nBonn,5,6,7,8\n"),
             (std::vector<std::string>{"city", "2023 plan", "2023 true", "2024 plan", "2024 true"}));
-  EXPECT_EQ(Names("Plan;;;\n;A;;B;\ncity;x;y;x;y\nUlm;1;2;3;4\nBonn;5;6;7;8\n"),
+  EXPECT_EQ(NamesIn("Plan;;;\n;A;;B;\ncity;x;y;x;y\nUlm;1;2;3;4\nBonn;5;6;7;8\n"),
             (std::vector<std::string>{"city", "A x", "A y", "B x", "B y"}));
-  ExpectError([] { Names("a,x,x\nUlm,1,2\nBonn,5,6\n"); }, ErrorCode::kBadData, {"two columns have the same name"});
+  ExpectError([] { NamesIn("a,x,x\nUlm,1,2\nBonn,5,6\n"); }, ErrorCode::kBadData, {"two columns have the same name"});
 }
 
 TEST(CsvFrameTest, UnitsAreLeftOut) {
-  const Table table = Read("time,temp,flow\n,°C,l/min\n2024-01-01,1.5,2\n2024-01-02,2.5,3\n2024-01-03,3.5,4\n");
+  const Table table = Framed("time,temp,flow\n,°C,l/min\n2024-01-01,1.5,2\n2024-01-02,2.5,3\n2024-01-03,3.5,4\n");
   EXPECT_EQ(table.rows, 3);
   EXPECT_EQ(table.frame.units, 2);
   EXPECT_EQ(table.columns[1].odd.count(), 0);
-  EXPECT_EQ(Read("a,b,c\nerror,1,x\n2,3,x\n4,5,y\n6,7,y\n").rows, 4) << "a number is a value";
-  EXPECT_EQ(Read("a,b,c\nerror,off,x\n2,3,x\n4,5,y\n6,7,y\n").rows, 4) << "a category that comes again";
-  EXPECT_EQ(Read("a,b\nx,error\ny,2\nz,3\nu,4\n").rows, 4) << "one column tells nothing";
-  EXPECT_EQ(Read("a,b\nm,s\n1,2\n3,4\n5,6\n", {.around = Around::kKeep}).rows, 4);
+  EXPECT_EQ(Framed("a,b,c\nerror,1,x\n2,3,x\n4,5,y\n6,7,y\n").rows, 4) << "a number is a value";
+  EXPECT_EQ(Framed("a,b,c\nerror,off,x\n2,3,x\n4,5,y\n6,7,y\n").rows, 4) << "a category that comes again";
+  EXPECT_EQ(Framed("a,b\nx,error\ny,2\nz,3\nu,4\n").rows, 4) << "one column tells nothing";
+  EXPECT_EQ(Framed("a,b\nm,s\n1,2\n3,4\n5,6\n", {.around = Around::kKeep}).rows, 4);
 }
 
 TEST(CsvFrameTest, ARuleBelowTheNamesIsLeftOut) {
-  const Table table = Read(" a | b | c \n---+---+---\n 1 | 2 | x\n 3 | 4 | y\n(2 rows)\n");
+  const Table table = Framed(" a | b | c \n---+---+---\n 1 | 2 | x\n 3 | 4 | y\n(2 rows)\n");
   EXPECT_EQ(table.ColumnNames(), kAbc);
   EXPECT_EQ(table.rows, 2);
   EXPECT_EQ(table.frame.units, 2);
@@ -95,57 +95,57 @@ TEST(CsvFrameTest, ARuleBelowTheNamesIsLeftOut) {
 }
 
 TEST(CsvFrameTest, NotesAtTheEndAreLeftOut) {
-  EXPECT_EQ(Read("a,b,c\n" + kRows + "\nSource: office\n").frame.notes, 7);
-  EXPECT_EQ(Read("a,b,c\n" + kRows + "\nSource\n").rows, 4) << "behind an empty line";
+  EXPECT_EQ(Framed("a,b,c\n" + kRows + "\nSource: office\n").frame.notes, 7);
+  EXPECT_EQ(Framed("a,b,c\n" + kRows + "\nSource\n").rows, 4) << "behind an empty line";
   const auto broken = [&](const std::string& end) {
-    ExpectError([&] { Read("a,b,c\n" + kRows + end); }, ErrorCode::kBadData, {"expected 3 fields, found 1"});
+    ExpectError([&] { Framed("a,b,c\n" + kRows + end); }, ErrorCode::kBadData, {"expected 3 fields, found 1"});
   };
   broken("12\n");  // a file that was cut off
   broken("abc\n");
   broken("\"two words\"\n");
-  EXPECT_EQ(Read("a,b\n\"x\",\"two\nlines of it\"\ny,z\n").rows, 2) << "within a field";
-  EXPECT_EQ(Read("a\n1\n2\nSource: office\n").rows, 3) << "one column";
+  EXPECT_EQ(Framed("a,b\n\"x\",\"two\nlines of it\"\ny,z\n").rows, 2) << "within a field";
+  EXPECT_EQ(Framed("a\n1\n2\nSource: office\n").rows, 3) << "one column";
 }
 
 const std::string kSold = "city,sold,price\nUlm,3,1.25\nBonn,5,2.5\nKiel,7,3.75\nUlm,8,4\nBonn,9,5.5\nKiel,2,6.25\n";
 
 TEST(CsvFrameTest, SumsAtTheEndAreLeftOut) {
   for (const char* sums : {"Total,34,23.25\n", ",34,23.25\n", "Total,34,\n", "Total,34,3.875\n"}) {
-    const Table table = Read(kSold + sums);
+    const Table table = Framed(kSold + sums);
     EXPECT_EQ(table.rows, 6) << sums;
     EXPECT_EQ(table.frame.sums, 8);
     EXPECT_EQ(table.columns[0].categories.size(), 3u);
-    EXPECT_EQ(Read(kSold + sums, {.around = Around::kKeep}).rows, 7);
+    EXPECT_EQ(Framed(kSold + sums, {.around = Around::kKeep}).rows, 7);
   }
-  const Table numbered = Read("day,sold\n1,3\n2,5\n3,7\n4,8\n5,9\n6,2\nSumme,34\n");
+  const Table numbered = Framed("day,sold\n1,3\n2,5\n3,7\n4,8\n5,9\n6,2\nSumme,34\n");
   EXPECT_EQ(numbered.rows, 6);
   EXPECT_EQ(numbered.columns[0].kind, ColumnKind::kNumber) << "the word is none of the column's";
 }
 
 TEST(CsvFrameTest, LastRowsThatAreNoSumsStay) {
   for (const char* last : {"Total,33,23.25\n", "Ulm,34,23.25\n", "Rom,4,4\n", "Rom,34,1\n"}) {
-    EXPECT_EQ(Read(kSold + last).rows, 7) << last;
+    EXPECT_EQ(Framed(kSold + last).rows, 7) << last;
   }
-  EXPECT_EQ(Read("k,hit\na,0\nb,0\nc,1\nd,0\ne,0\nf,0\ng,1\n").rows, 7) << "by chance";
+  EXPECT_EQ(Framed("k,hit\na,0\nb,0\nc,1\nd,0\ne,0\nf,0\ng,1\n").rows, 7) << "by chance";
 }
 
 TEST(CsvFrameTest, NamesMayLackThatOfTheFirstColumn) {
   for (const char* text : {"\"size\" \"kind\"\n\"1\" 2.5 \"a\"\n\"2\" 3.5 \"b\"\n\"3\" 4.5 \"a\"\n",
                            "size\tkind\n1\t2.5\ta\n2\t3.5\tb\n3\t4.5\ta\n"}) {
-    EXPECT_EQ(Names(text), (std::vector<std::string>{"c0", "size", "kind"})) << text;
+    EXPECT_EQ(NamesIn(text), (std::vector<std::string>{"c0", "size", "kind"})) << text;
   }
-  ExpectError([] { Read("1,2\n1,2,3\n1,2,3\n"); }, ErrorCode::kBadData, {"expected 2 fields, found 3"});
+  ExpectError([] { Framed("1,2\n1,2,3\n1,2,3\n"); }, ErrorCode::kBadData, {"expected 2 fields, found 3"});
 }
 
 TEST(CsvFrameTest, SeparatorsMayEndRowsAlone) {
-  const Table table = Read("a,b,c\n1,2,x,\n3,4,y,\n5,6,x,\n");
+  const Table table = Framed("a,b,c\n1,2,x,\n3,4,y,\n5,6,x,\n");
   EXPECT_EQ(table.ColumnNames(), kAbc);
   EXPECT_EQ(table.columns[0].Number(2), 5);
-  ExpectError([] { Read("a,b,c\n1,2,x,\n1,4,y,z\n5,6,x,\n"); }, ErrorCode::kBadData, {"expected 3 fields, found 4"});
+  ExpectError([] { Framed("a,b,c\n1,2,x,\n1,4,y,z\n5,6,x,\n"); }, ErrorCode::kBadData, {"expected 3 fields, found 4"});
 }
 
 TEST(CsvFrameTest, ATitleMayHaveMoreFieldsAndUnitsTwoLines) {
-  const Table table = Read(
+  const Table table = Framed(
       "\"TOA5\",\"CR1000\",\"1234\",\"Std\",\"Table1\"\n\"TIME\",\"T\",\"RH\"\n\"TS\",\"C\",\"%\"\n\"\",\"Avg\","
       "\"Smp\"\n"
       "2024-01-01,1.5,2\n2024-01-02,2.5,3\n2024-01-03,3.5,4\n2024-01-04,3.5,4\n");
@@ -153,14 +153,14 @@ TEST(CsvFrameTest, ATitleMayHaveMoreFieldsAndUnitsTwoLines) {
   EXPECT_EQ(table.rows, 4);
   EXPECT_EQ(table.frame.begin, 2);
   EXPECT_EQ(table.frame.units, 3);
-  ExpectError([] { Read("a,b,c,d\nx,y,z\nu,v,w\np,q,r\n"); }, ErrorCode::kBadData, {"expected 4 fields, found 3"});
+  ExpectError([] { Framed("a,b,c,d\nx,y,z\nu,v,w\np,q,r\n"); }, ErrorCode::kBadData, {"expected 4 fields, found 3"});
 }
 
 TEST(CsvFrameTest, ReadsTheSameInLittleMemory) {
   const TemporaryFolder folder;
   const std::string text =
       "Report\n\nday,a,b\n\"no.\",m,s\n1,3,x\n2,5,y\n3,7,x\n4,8,y\n5,9,x\n6,2,y\n,34,\n\nSource: office\n";
-  const Table in_memory = Read(text);
+  const Table in_memory = Framed(text);
   const Table table = ReadCsvFile(text, folder.Write("t.csv", text), {.scratch = folder.Path()});
   for (const Table* each : {&in_memory, &table}) {
     EXPECT_EQ(each->ColumnNames(), (std::vector<std::string>{"day", "a", "b"}));
