@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "lamina/base/hardware.h"
 
 namespace lamina {
 namespace {
@@ -49,42 +47,6 @@ TEST(Team, BarriersHoldEverybody) {
     }).join();  // a pool that has not been told to go on alone
     EXPECT_EQ(sum, 500 * threads);
   }
-}
-
-// Processor time of all threads of this process, and of the calling one.
-double UsedSeconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// One works, the others wait for it: where they are more than the cores, whoever spins keeps one from those that work.
-TEST(Team, MoreThreadsThanCoresWaitAsleep) {
-  constexpr double kWork_seconds = 0.001;
-  constexpr int kRounds = 40;
-  double by_others = 0;
-  int members = 0;
-  std::thread([&] {
-    RunTeam(std::min(32 * UsableCores(), 256), [](Team) {});  // threads that begin are not what is measured
-    const double before = UsedSeconds(CLOCK_PROCESS_CPUTIME_ID);
-    const double own_before = UsedSeconds(CLOCK_THREAD_CPUTIME_ID);
-    RunTeam(std::min(32 * UsableCores(), 256), [&](Team team) {
-      for (int round = 0; round < kRounds; ++round) {
-        if (team.thread == 0) {
-          members = team.size;
-          const double start = UsedSeconds(CLOCK_THREAD_CPUTIME_ID);
-          while (UsedSeconds(CLOCK_THREAD_CPUTIME_ID) - start < kWork_seconds) {
-          }
-        }
-        team.Barrier();
-      }
-    });
-    by_others = UsedSeconds(CLOCK_PROCESS_CPUTIME_ID) - before - (UsedSeconds(CLOCK_THREAD_CPUTIME_ID) - own_before);
-  }).join();
-  if (members <= UsableCores()) {
-    GTEST_SKIP() << "the system gives no more threads than cores";
-  }
-  EXPECT_LT(by_others, 1.5 * kRounds * kWork_seconds) << members << " threads";
 }
 
 TEST(Team, PartsCoverTheRangeOnce) {

@@ -110,7 +110,7 @@ class ClusterTest(RankTest):
         result = self.finish(process)
         self.assertNotEqual(result.code, 0, str(result))
         self.assertFalse(os.path.exists(self.path("m.safetensors")))
-        result = self.run_ranks(mpi, (3, ("train", "--resume", "m.safetensors.checkpoint", "--checkpoint-epochs", 0)))
+        result = self.run_ranks(mpi, (3, ("train", "--resume", "m.safetensors.checkpoint", "--overwrite", "--checkpoint-epochs", 0)))
         self.assertEqual(result.code, 0, str(result))
         self.assertEqual(self.read("m.safetensors", "rb"), whole)
         os.remove(self.path("m.safetensors.checkpoint"))

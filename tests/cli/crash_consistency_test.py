@@ -174,7 +174,7 @@ class CrashConsistencyTest(CliTest):
         self.assertGreaterEqual(len(seen["kept"]), 4)
         for content in seen["kept"]:
             self.write("kept", content)
-            self.succeed("train", "--resume", "kept", "--quiet", "--model", "again", "--overwrite")
+            self.succeed("train", "--resume", "kept", "--quiet", "--model", "again", "--history", "", "--overwrite")
             names = ("network", "preprocessor")
             with self.subTest(size=len(content)):
                 self.assertEqual(self.tensors("again"), self.tensors_of(model), names)

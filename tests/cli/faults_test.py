@@ -30,7 +30,8 @@ class FaultsTest(CliTest):
         head += " " * ((-len(head) - 11) % 64) + "\n"
         self.write("x.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(5 * 4 * 4))
         self.succeed("tune", "--export", "plans", "--threads", "1", env=self.environment)
-        self.write("plans", self.read("plans") + "dot-identity:f32:forward:8x8x8 | estimate | 2.000\n")
+        head = self.read("plans").partition("checksum: ")[0]  # a file written by hand has none
+        self.write("plans", head + "dot-identity:f32:forward:8x8x8 | estimate | 2.000\n")
 
     # command: its outputs, which are the same bytes in every run
     COMMANDS = {

@@ -89,7 +89,7 @@ class SignalsTest(CliTest):
                     self.send(process, number)
                     self.assertIsNone(process.poll())
                 kept = self.checkpoint(process)
-                self.train("--resume", kept, "--checkpoint", kept)
+                self.train("--resume", kept, "--checkpoint", kept, "--model", MODEL)
                 self.assertEqual(read_safetensors(self.read(MODEL, "rb"))[1], whole)
                 os.remove(self.path(MODEL))
                 os.remove(self.path(kept))
