@@ -256,7 +256,6 @@ void LookBelowNames(std::string_view text, const MissingMarks& marks, CsvFrame& 
   const auto skip = [&](size_t count) {
     frame.lines.units = frame.lines.units == 0 ? sample.lines[1] : frame.lines.units;
     sample.Erase(1, count);
-    frame.below += count;
   };
   if (sample.records.size() > 1 && sample.records[0].size() > 1) {
     const std::string_view line = text.substr(sample.begins[1], text.find('\n', sample.begins[1]) - sample.begins[1]);

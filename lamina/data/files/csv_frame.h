@@ -16,7 +16,6 @@ struct CsvFrame {
   CsvSample sample;                // from the names on, without what is between them and the first row
   bool header = false;             // its first record holds the names
   std::vector<std::string> names;  // the fields of that record, or what they become
-  size_t below = 0;                // records between the names and the first row
   size_t begin = 0;                // of the first record in the text
   int64_t line = 1;                // the same as a line of it
   size_t end = 0;                  // behind the last record

@@ -152,18 +152,24 @@ class FramedReader {
   // From the names on.
   std::string_view Rest() const { return from_.text.substr(frame_.begin, frame_.end - frame_.begin); }
 
+  // At the first record behind the names and what is said of them; at the end where there is none.
+  CsvCursor AtFirstRow() const {
+    const CsvSample& sample = frame_.sample;
+    if (const size_t first = frame_.header ? 1 : 0; first < sample.begins.size()) {
+      const size_t begin = sample.begins[first];
+      return {from_.text.substr(begin, frame_.end - begin), from_.separator, from_.source, sample.lines[first]};
+    }
+    CsvCursor cursor(Rest(), from_.separator, from_.source, frame_.line);  // the names alone fill the sample
+    while (!cursor.AtEnd() && (cursor.NextField(), !cursor.record_ended())) {
+    }
+    return cursor;
+  }
+
   CsvRecords ReadAll() {
     const std::string_view text = Rest();
     const CsvRecordsPlan plan{names_, plans_, CsvRules{from_.source, marks_, options_.strict},
                               EstimateRows(text, frame_.sample)};
-    CsvCursor cursor(text, from_.separator, from_.source, frame_.line);
-    for (size_t i = frame_.header ? 1 + frame_.below : 0; i > 0; --i) {
-      while (cursor.SkipBlankLine() || cursor.SkipComment(names_.size())) {
-      }
-      do {
-        cursor.NextField();
-      } while (!cursor.record_ended());
-    }
+    CsvCursor cursor = AtFirstRow();
     if (from_.file == nullptr) {
       return ReadRecords(cursor, plan, options_.parts);
     }
