@@ -108,6 +108,11 @@ void Normalise(std::string& content) {
   }
 }
 
+bool CanSeparate(char character) {
+  return character != '"' && character != '\n' && character != '\r' &&
+         std::isalnum(static_cast<unsigned char>(character)) == 0;
+}
+
 // Blanks a first line "sep=;", by which Excel knows the separator, and returns that; 0 where there is none.
 char BlankSeparatorLine(std::span<char> text) {
   constexpr std::string_view kStart = "sep=";
@@ -118,13 +123,16 @@ char BlankSeparatorLine(std::span<char> text) {
     return 0;
   }
   const char separator = content[kStart.size()];
+  const bool names_none = separator == '\r' || separator == '\n';
+  if (!names_none && !CanSeparate(separator)) {
+    return 0;  // a cell that looks like it
+  }
   std::fill_n(text.begin(), end, ' ');
-  return separator == '\r' || separator == '\n' ? '\0' : separator;
+  return names_none ? '\0' : separator;
 }
 
 void CheckSeparator(char separator) {
-  if (separator == '"' || separator == '\n' || separator == '\r' ||
-      std::isalnum(static_cast<unsigned char>(separator))) {
+  if (!CanSeparate(separator)) {
     throw Error(ErrorCode::kInvalidArgument, "cannot separate fields",
                 {.value = std::string(1, separator), .remedy = "Use a comma, a semicolon, a tab, a space or |."});
   }
