@@ -17,7 +17,7 @@
 namespace lamina::cli {
 namespace {
 
-// Of the files of --report.
+// What --report writes into its folder.
 std::vector<std::string> ReportNames() { return {"report.html"}; }
 
 }  // namespace

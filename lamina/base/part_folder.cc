@@ -51,7 +51,7 @@ void RemoveOwn(const std::string& folder, const PartFolder::Owns& owns) {
   rmdir(folder.c_str());
 }
 
-// Of processes that were killed: nobody else has the claim on `path`.
+// Removes what killed processes left; nobody else writes, as the caller has the claim on `path`.
 void RemoveAbandonedFolders(const std::string& path, const PartFolder::Owns& owns) {
   const fs::path above = fs::path(path).parent_path();
   for (const std::string& name : NamesIn(above.string())) {

@@ -26,7 +26,7 @@ namespace lamina {
 inline constexpr int64_t kBlockRows = 512;  // of either matrix, whose distances go to a block
 inline constexpr int64_t kLists_bytes = 64 << 20;
 
-/// Of integers the sums, which are exact.
+/// Whether sums are compared instead of distances: those of integers are exact.
 inline bool ReadsSums(DType dtype) { return IsInteger(dtype); }
 
 /// l2 by its square: the same order, without a root and the ties that it makes.

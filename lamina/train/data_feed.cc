@@ -22,7 +22,7 @@ int64_t RowBytes(const Dataset& dataset) {
   return numbers * DTypeSize_bytes(dataset.dtype());
 }
 
-// Of rows in host memory that pass through in windows: how many; 0: they are there as a whole.
+// How many rows in host memory pass through in a window; 0: they are there as a whole.
 int64_t HostWindow(const Dataset& dataset, int64_t batch, int64_t window_rows) {
   if (dataset.sparse == nullptr) {
     return window_rows > 0 && window_rows < dataset.size() ? window_rows : 0;
