@@ -18,7 +18,7 @@ constexpr int kFewest = 8;
 // forward pass, and nothing goes back through that one.
 double ShareOfWeightGradients(const TrainSession& session) {
   const std::vector<LayerSpec>& layers = session.model().network.layers();
-  const std::vector<bool>& frozen = session.options().frozen;
+  const std::vector<bool>& frozen = session.options().step.frozen;
   double gradients = 0;
   double all = 0;
   bool above_trained = false;

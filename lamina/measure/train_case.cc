@@ -42,7 +42,7 @@ ExecutorOptions TrainBenchmarkCase::Plan() const {
   plan.max_batch = batch;
   plan.training = true;
   plan.state_count = Rule(0).StateCount();
-  plan.precision = precision;
+  plan.step.precision = precision;
   return plan;
 }
 

@@ -68,7 +68,7 @@ Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backen
   Matrix outputs(features.rows(), network.outputs(), network.dtype());
   ExecutorOptions plan;
   plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
-  plan.loss = loss;
+  plan.step.loss = loss;
   Executor executor(network, backend, plan);
   const int64_t piece = files == nullptr ? std::max<int64_t>(1, features.rows()) : kPiece;
   for (int64_t begin = 0; begin < features.rows(); begin += piece) {

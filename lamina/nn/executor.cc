@@ -7,6 +7,7 @@
 
 #include "lamina/backend/device_reductions.h"
 #include "lamina/backend/training_steps.h"
+#include "lamina/base/check.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/team_choice.h"
 #include "lamina/nn/dropout.h"
@@ -35,7 +36,7 @@ std::unique_ptr<TwoLayers> InOnePass(const Network& network, const Backend& back
     return nullptr;
   }
   return reduces->PrepareTwoLayers(
-      {specs[0], network.dtype(), options.max_batch, /*training=*/false, options.precision, options.any_slicing},
+      {specs[0], network.dtype(), options.max_batch, /*training=*/false, options.step.precision, options.any_slicing},
       specs[1]);
 }
 
@@ -49,15 +50,22 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
       members_(network.members()),
       member_offset_(network.member_offset()),
       backend_(backend),
-      options_(options) {
+      options_(options),
+      rates_(options.step.RatesOf(specs_)),
+      techniques_(TechniquesOf(specs_, members_, options.step)) {
+  if (const Verdict verdict = Accepts(Route::kDevice, techniques_); backend.space() != Space::kHost && !verdict) {
+    throw Error(ErrorCode::kUnsupported, verdict.reason,
+                {.value = std::string(backend.name()), .remedy = "Use backend cpu, or leave it out."});
+  }
   if (options_.training) {
-    normalized_ = NormalizedLayers(specs_, options_.normalization, options_.embedding_layers, options_.frozen);
+    normalized_ =
+        NormalizedLayers(specs_, options_.step.normalization, options_.step.embedding_layers, options_.step.frozen);
     RequireNormalization();
   }
-  if (const Verdict verdict = LossAccepts(options.loss, specs_.back().activation); options.training && !verdict) {
+  if (const Verdict verdict = LossAccepts(options.step.loss, specs_.back().activation); options.training && !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
-  if (const Verdict verdict = LossSmooths(options.loss); options.label_smoothing > 0 && !verdict) {
+  if (const Verdict verdict = LossSmooths(options.step.loss); options.step.label_smoothing > 0 && !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason);
   }
   const int64_t element = DTypeSize_bytes(dtype_);
@@ -78,8 +86,9 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared = backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l),
-                                      options_.training && !IsNormalized(l), options_.precision, options_.any_slicing});
+    layer.prepared =
+        backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l), options_.training && !IsNormalized(l),
+                         options_.step.precision, options_.any_slicing});
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);
@@ -96,13 +105,13 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   if (HasMembers()) {
     PrepareMembers();
   }
-  const bool scales = options_.training && options_.front_scale > 0 && !HasMembers();
-  PrepareEmbedding();
+  const bool scales = options_.training && options_.step.front_scale > 0 && !HasMembers();
+  Check(options_.step.embedding_layers < std::ssize(specs_), "there are layers behind the embeddings");
   if (scales) {
     PrepareFrontScale();
   }
-  PrepareNormalization(FlatSize_bytes(network, scales, options_.embedding_layers) / element);
-  const int64_t flat_bytes = FlatSize_bytes(network, scales, options_.embedding_layers, normalized_);
+  PrepareNormalization(FlatSize_bytes(network, scales, options_.step.embedding_layers) / element);
+  const int64_t flat_bytes = FlatSize_bytes(network, scales, options_.step.embedding_layers, normalized_);
   parameters_ = backend.Allocate(flat_bytes);
   if (options_.training) {
     target_ = rows_of(options_.max_batch, network.outputs());
@@ -198,7 +207,7 @@ void Executor::ForwardLayer(size_t l, ConstMatrixView x, const Buffer& flat) noe
 
 LossArgs Executor::LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const {
   LossArgs args;
-  args.loss = options_.loss;
+  args.loss = options_.step.loss;
   args.activation = &layers_.back().activation;
   args.a = View(HasMembers() ? mean_ : layers_.back().a, targets.rows, specs_.back().outputs);
   if (!HasMembers()) {
@@ -206,7 +215,7 @@ LossArgs Executor::LossArgsFor(ConstMatrixView targets, const void* sample_weigh
   }
   args.targets = targets;
   args.sample_weights = sample_weights;
-  args.class_threshold = options_.class_threshold;
+  args.class_threshold = options_.step.class_threshold;
   args.sums = sums;
   return args;
 }
@@ -227,7 +236,7 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
     args = MemberLossArgs(targets, sample_weights);
   }
   args.delta = View(layers_.back().delta, args.targets.rows, specs_.back().outputs);
-  args.label_smoothing = options_.label_smoothing;
+  args.label_smoothing = options_.step.label_smoothing;
   backend_.ComputeLoss(args);
   const bool apart = rule != nullptr && UpdatesApart();
   Backward(HasMembers() ? View(member_input_, args.targets.rows, x.cols) : x, apart ? nullptr : rule);

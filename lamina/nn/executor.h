@@ -9,51 +9,19 @@
 #include "lamina/backend/backend.h"
 #include "lamina/nn/gradient_parts.h"
 #include "lamina/nn/network.h"
-#include "lamina/nn/normalization.h"
+#include "lamina/nn/routes.h"
+#include "lamina/nn/step_options.h"
 
 namespace lamina {
 
 class TeamChoice;      // base/team_choice.h
 struct TrainingSteps;  // backend/training_steps.h
 
-/// Factors of the learning rate for the parameters of a layer. Radii have 1.
-struct LayerRates {
-  double weights = 1;
-  double bias = 1;
-};
-
 struct ExecutorOptions {
   int64_t max_batch = 1;
   bool training = false;
-  Loss loss = Loss::kMse;        // for Evaluate and training
-  int state_count = 0;           // optimiser state arrays, UpdateRule::StateCount()
-  double class_threshold = 0.5;  // of a single output, for counting correct answers
-  double clip_norm = 0;          // largest L2 norm of the gradient of a step, all parameters together; 0: any
-  double label_smoothing = 0;    // of training steps; Evaluate() takes targets as they are
-  /// In training steps this share of the hidden layers' outputs is zero and the others are multiplied by
-  /// 1 / (1 - dropout), at random by the seed, the number of the step (UpdateRule::step) and the layer: the same on any
-  /// number of threads. For backends in host memory.
-  double dropout = 0;
-  /// Above 0, at most 1: the samples of a step, with targets and weights, are mixed with one another (nn/mixup.h) in
-  /// shares by Beta(mixup, mixup), by the seed and the number of the step. For backends in host memory.
-  double mixup = 0;
-  uint64_t seed = 0;  // of the two
-  Precision precision = Precision::kExact;
-  std::vector<bool> frozen;       // layers whose parameters training leaves alone; empty: none
-  std::vector<LayerRates> rates;  // of every layer; empty: 1
-  /// The first so many layers are embeddings of the inputs: each of their neurons is of one column, and weights that
-  /// are zero stay zero. The front scale stands behind them. For backends in host memory.
-  int64_t embedding_layers = 0;
-  /// Above 0: the first layer's weights, of a dot layer, are W diag(s), where s starts at 1 and is trained, without
-  /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
-  /// is 1. For backends in host memory.
-  double front_scale = 0;
-  /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
-  /// the running statistics folded into the weights. For backends that SupportsNormalization().
-  Normalization normalization = Normalization::kNone;
-  /// The weights at the start are those of a trained network: in the first ten steps γ and β follow the running
-  /// statistics, so that answers change by the gradients alone.
-  bool starts_trained = false;
+  StepOptions step;        // its loss is Evaluate()'s, too
+  int state_count = 0;     // optimiser state arrays, UpdateRule::StateCount()
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
   bool any_slicing = false;
@@ -178,15 +146,12 @@ class Executor {
   void Drop(size_t l, int64_t rows, int64_t step) noexcept;
   ConstMatrixView ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept;
   ConstMatrixView InputOf(size_t l, ConstMatrixView x) const;
-  bool IsFrozen(size_t layer) const { return !options_.frozen.empty() && options_.frozen[layer]; }
+  bool IsFrozen(size_t layer) const { return !options_.step.frozen.empty() && options_.step.frozen[layer]; }
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
   void BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
                      const UpdateRule* rule) noexcept;
   /// Whether gradients are computed first and parameters updated after, one array after the other.
-  bool UpdatesApart() const {
-    return options_.clip_norm > 0 || !options_.rates.empty() || HasFrontScale() || HasMembers() ||
-           options_.embedding_layers > 0 || !normalized_.empty();
-  }
+  bool UpdatesApart() const { return FirstRefused(Route::kFusedUpdate, techniques_) != nullptr; }
   bool HasFrontScale() const { return folded_ != nullptr; }
   bool HasMembers() const { return members_ > 1; }
   int64_t Blocks(size_t layer) const { return layer + 1 == layers_.size() ? members_ : 1; }
@@ -195,10 +160,9 @@ class Executor {
   ConstMatrixView MeanOfMembers(int64_t rows) noexcept;
   LossArgs MemberLossArgs(ConstMatrixView targets, const void* sample_weights) noexcept;
   void MemberScaleGradient(ConstMatrixView x) noexcept;
-  void PrepareEmbedding() const;
   void KeepZeros() noexcept;
   /// The layer that a front scale belongs to.
-  size_t FrontLayer() const { return static_cast<size_t>(options_.embedding_layers); }
+  size_t FrontLayer() const { return static_cast<size_t>(options_.step.embedding_layers); }
   bool IsFolded(size_t layer) const { return layer == FrontLayer() && HasFrontScale(); }
   MatrixView WeightsIn(const Buffer& buffer, size_t layer) const;
   MatrixView FoldedWeights() const;
@@ -219,6 +183,8 @@ class Executor {
   int64_t member_offset_;  // of their factors in the flat arrays, in elements
   const Backend& backend_;
   ExecutorOptions options_;
+  std::vector<LayerRates> rates_;  // of every layer; empty: 1
+  Techniques techniques_;          // of training steps
   std::vector<LayerState> layers_;
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;

@@ -7,10 +7,6 @@
 namespace lamina {
 
 void Executor::PrepareMembers() {
-  if (backend_.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "networks of several members are computed in host memory",
-                {.value = std::string(backend_.name()), .remedy = "Use backend cpu."});
-  }
   const int64_t element = DTypeSize_bytes(dtype_);
   const auto rows_of = [&](int64_t rows, int64_t cols) { return backend_.Allocate(rows * cols * element); };
   const int64_t all_rows = options_.max_batch * members_;
@@ -78,13 +74,13 @@ LossArgs Executor::MemberLossArgs(ConstMatrixView targets, const void* sample_we
     }
   }
   LossArgs args;
-  args.loss = options_.loss;
+  args.loss = options_.step.loss;
   args.activation = &layers_.back().activation;
   args.a = View(layers_.back().a, rows, targets.cols);
   args.z = View(layers_.back().z, rows, targets.cols);
   args.targets = all;
   args.sample_weights = sample_weights == nullptr ? nullptr : weights;
-  args.class_threshold = options_.class_threshold;
+  args.class_threshold = options_.step.class_threshold;
   args.sums = &member_sums_;
   return args;
 }

@@ -31,10 +31,6 @@ void Executor::RequireNormalization() const {
   if (normalized_.empty()) {
     return;
   }
-  if (const Verdict verdict = backend_.SupportsNormalization(); !verdict) {
-    throw Error(ErrorCode::kUnsupported, verdict.reason,
-                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no normalisation."});
-  }
   if (HasMembers()) {
     throw Error(ErrorCode::kInvalidArgument, "networks of several members have no batch of one kind to normalise by",
                 {.remedy = "Use one member, or no normalisation."});
@@ -69,7 +65,7 @@ void Executor::PrepareNormalization(int64_t offset) {
                                        dtype_,
                                        options_.max_batch,
                                        /*training=*/true,
-                                       options_.precision,
+                                       options_.step.precision,
                                        options_.any_slicing});
     state->z = backend_.Allocate(options_.max_batch * spec.outputs * element);
     state->inverse = backend_.Allocate(spec.outputs * element);
@@ -117,7 +113,7 @@ void Executor::NormalizeInStep(size_t l, ConstMatrixView x, int64_t step) noexce
   args.z = product.a;
   args.arrays = NormalizationOf(l);
   args.share = step == 0 ? 0 : std::max(kShare, 1 / static_cast<double>(step));
-  args.keeps_answers = options_.starts_trained && static_cast<double>(step) * kShare <= 1;
+  args.keeps_answers = options_.step.starts_trained && static_cast<double>(step) * kShare <= 1;
   args.activation = &layers_[l].activation;
   args.inverse = state.inverse->data();
   args.y = View(layers_[l].z, x.rows, spec.outputs);
@@ -138,7 +134,7 @@ void Executor::UpdateNormalization(const UpdateRule& rule) noexcept {
   for (size_t l = 0; l < layers_.size(); ++l) {
     if (IsNormalized(l)) {
       UpdateRule slower = rule;
-      slower.learning_rate *= options_.rates.empty() ? 1 : options_.rates[l].bias;
+      slower.learning_rate *= rates_.empty() ? 1 : rates_[l].bias;
       UpdateArgs args;
       args.arrays = ArraysAt(layers_[l].normalized->gamma);
       args.count = specs_[l].outputs;

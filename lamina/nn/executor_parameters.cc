@@ -11,30 +11,22 @@ namespace lamina {
 namespace {
 
 // Throws where the front scale cannot be.
-void RequireFrontScale(std::span<const LayerSpec> layers, const Backend& backend, const ExecutorOptions& options) {
-  const auto front = static_cast<size_t>(options.embedding_layers);
+void RequireFrontScale(std::span<const LayerSpec> layers, const ExecutorOptions& options) {
+  const auto front = static_cast<size_t>(options.step.embedding_layers);
   if (layers[front].synapse != Synapse::kDot) {
     throw Error(ErrorCode::kInvalidArgument, "a front scale belongs to a first layer of dot products",
                 {.value = NeuronText(layers[front]), .remedy = "Leave it out, or begin with a dot layer."});
   }
-  if (!options.frozen.empty() && options.frozen[front]) {
+  if (!options.step.frozen.empty() && options.step.frozen[front]) {
     throw Error(ErrorCode::kInvalidArgument, "a front scale needs a first layer that is trained, and it is frozen");
-  }
-  if (backend.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "a front scale is trained in host memory",
-                {.value = std::string(backend.name()), .remedy = "Use backend cpu, or no front scale."});
   }
 }
 
 }  // namespace
 
 void Executor::PrepareDropout() {
-  if (options_.dropout == 0) {
+  if (options_.step.dropout == 0) {
     return;
-  }
-  if (backend_.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "outputs are dropped in host memory",
-                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no dropout."});
   }
   for (size_t l = FrontLayer(); l + 1 < layers_.size(); ++l) {
     if (IsDistance(specs_[l + 1].synapse)) {
@@ -50,16 +42,8 @@ void Executor::Drop(size_t l, int64_t rows, int64_t step) noexcept {
   const int64_t cols = specs_[l].outputs;
   const MatrixView mask = View(layers_[l].mask, rows, cols);
   const uint64_t stream = kDropoutStreams + static_cast<uint64_t>(step) * layers_.size() + l;
-  FillDropoutMask(options_.dropout, options_.seed, stream, mask);
+  FillDropoutMask(options_.step.dropout, options_.step.seed, stream, mask);
   Multiply(View(layers_[l].a, rows, cols), mask, View(layers_[l].dropped, rows, cols));
-}
-
-void Executor::PrepareEmbedding() const {
-  Check(options_.embedding_layers < std::ssize(specs_), "there are layers behind the embeddings");
-  if (options_.training && options_.embedding_layers > 0 && backend_.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "embeddings of inputs are trained in host memory",
-                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no embedding."});
-  }
 }
 
 void Executor::KeepZeros() noexcept {
@@ -77,7 +61,7 @@ void Executor::KeepZeros() noexcept {
 }
 
 void Executor::PrepareFrontScale() {
-  RequireFrontScale(specs_, backend_, options_);
+  RequireFrontScale(specs_, options_);
   folded_ = backend_.Allocate(specs_[FrontLayer()].weight_count() * DTypeSize_bytes(dtype_));
   front_offset_ = network_bytes_ / DTypeSize_bytes(dtype_);
 }
@@ -163,9 +147,9 @@ void Executor::Update(const UpdateRule& rule) noexcept {
     SplitFrontScaleGradient(WeightsIn(*parameters_, FrontLayer()), front.value, WeightsIn(*gradients_, FrontLayer()),
                             front.gradient);
   }
-  if (options_.clip_norm > 0) {
+  if (options_.step.clip_norm > 0) {
     backend_.ClipGradient({gradients_->data(), gradients_->size_bytes() / DTypeSize_bytes(dtype_), dtype_,
-                           options_.clip_norm, static_cast<double*>(clip_parts_->data())});
+                           options_.step.clip_norm, static_cast<double*>(clip_parts_->data())});
   }
   const auto at_rate = [&](double factor) {
     UpdateRule slower = rule;
@@ -177,7 +161,7 @@ void Executor::Update(const UpdateRule& rule) noexcept {
       continue;
     }
     const LayerSpec& spec = specs_[l];
-    const LayerRates rates = options_.rates.empty() ? LayerRates{} : options_.rates[l];
+    const LayerRates rates = rates_.empty() ? LayerRates{} : rates_[l];
     const UpdateRule weight_rule = at_rate(rates.weights);
     const UpdateRule bias_rule = at_rate(rates.bias);
     UpdateArgs args;
@@ -202,7 +186,7 @@ void Executor::Update(const UpdateRule& rule) noexcept {
     }
   }
   if (HasFrontScale() || (HasMembers() && !IsFrozen(0))) {
-    const UpdateRule front_rule = at_rate(options_.front_scale > 0 ? options_.front_scale : 1);
+    const UpdateRule front_rule = at_rate(options_.step.front_scale > 0 ? options_.step.front_scale : 1);
     UpdateArgs args;
     args.arrays = HasMembers() ? ArraysAt(member_offset_) : front;
     args.count = HasMembers() ? members_ * specs_.front().inputs : specs_[FrontLayer()].inputs;

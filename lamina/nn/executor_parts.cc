@@ -11,13 +11,10 @@ Verdict Executor::ComputesByParts() const {
   if (backend_.space() != Space::kHost) {
     return Verdict::No("gradients are summed once a device has all of them");
   }
-  if (HasMembers() || HasFrontScale() || options_.embedding_layers > 0 || options_.mixup > 0 || options_.dropout > 0) {
-    return Verdict::No("members, front scales, embeddings, mixup and dropout are of gradients in one piece");
+  if (const Verdict verdict = Accepts(Route::kParts, techniques_); !verdict) {
+    return verdict;
   }
   for (size_t l = 0; l < layers_.size(); ++l) {
-    if (specs_[l].trained_radius) {
-      return Verdict::No("gradients of radii come with the deltas");
-    }
     if (!IsFrozen(l) && !layers_[l].prepared->NeuronsApart()) {
       return Verdict::No("the gradients of a layer are computed together: " + layers_[l].prepared->Describe());
     }
@@ -25,7 +22,7 @@ Verdict Executor::ComputesByParts() const {
   return Verdict::Yes();
 }
 
-std::vector<GradientPart> Executor::Parts() const { return GradientPartsOf(specs_, offsets_, options_.frozen); }
+std::vector<GradientPart> Executor::Parts() const { return GradientPartsOf(specs_, offsets_, options_.step.frozen); }
 
 void Executor::KeepRows(int64_t rows) {
   const auto grow = [&](std::unique_ptr<Buffer>& buffer, int64_t cols) {

@@ -22,44 +22,17 @@ void Executor::PrepareSteps() {
       unused_radii_ = backend_.Allocate(specs_[l].outputs * DTypeSize_bytes(dtype_));
     }
   }
-  if (options_.mixup > 0 && backend_.space() != Space::kHost) {
-    throw Error(ErrorCode::kUnsupported, "samples are mixed in host memory",
-                {.value = std::string(backend_.name()), .remedy = "Use backend cpu, or no mixup."});
-  }
   team_choice_ = std::make_unique<TeamChoice>();
   sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
-  if (options_.rates.empty()) {  // recorded updates have one rate
+  if (Accepts(Route::kRecorded, techniques_)) {
     recorded_ = backend_.MakeRecordedSteps();
   }
-  if (options_.clip_norm > 0) {
+  if (options_.step.clip_norm > 0) {
     clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
   }
-  if (LosesDigits(options_.precision)) {
-    whole_steps_ = Verdict::No("operands of lower precision are computed layer by layer");
-    return;
-  }
-  if (options_.clip_norm > 0) {
-    whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
-    return;
-  }
-  if (!options_.frozen.empty()) {
-    whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
-    return;
-  }
-  if (options_.dropout > 0) {
-    whole_steps_ = Verdict::No("outputs are dropped layer by layer");
-    return;
-  }
-  if (!normalized_.empty()) {
-    whole_steps_ = Verdict::No("layers are normalised one by one");
-    return;
-  }
-  if (UpdatesApart()) {
-    whole_steps_ = Verdict::No("parameters with learning rates of their own are updated layer by layer");
-    return;
-  }
-  if (options_.mixup > 0) {
-    whole_steps_ = Verdict::No("samples are mixed step by step");
+  whole_steps_ = Accepts(Route::kWholeNetwork, techniques_);
+  if (!whole_steps_) {
+    whole_steps_.reason += ": computed layer by layer";
     return;
   }
   NetworkPlanRequest request;
@@ -70,16 +43,16 @@ void Executor::PrepareSteps() {
   }
   request.dtype = dtype_;
   request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
-  request.loss = options_.loss;
-  request.class_threshold = options_.class_threshold;
-  request.label_smoothing = options_.label_smoothing;
+  request.loss = options_.step.loss;
+  request.class_threshold = options_.step.class_threshold;
+  request.label_smoothing = options_.step.label_smoothing;
   request.state_count = options_.state_count;
   network_ = backend_.PrepareNetwork(request, &whole_steps_);
 }
 
 void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept {
   const ConstMatrixView weights = work.WeightColumn();
-  if (work.order == nullptr && options_.mixup == 0) {
+  if (work.order == nullptr && options_.step.mixup == 0) {
     Step(work.x.Rows(begin, rows), work.targets.Rows(begin, rows),
          weights.empty() ? nullptr : weights.Rows(begin, rows).data, rule, work.sums);
     return;
@@ -98,9 +71,9 @@ void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64
   if (!weights.empty()) {
     take(weights, View(sample_weights_, rows, 1));
   }
-  if (options_.mixup > 0) {
+  if (options_.step.mixup > 0) {
     const uint64_t stream = kMixupStreams + static_cast<uint64_t>(rule == nullptr ? 0 : rule->step);
-    const double share = MixupShare(options_.mixup, options_.seed, stream);
+    const double share = MixupShare(options_.step.mixup, options_.step.seed, stream);
     MixRows(share, x);
     MixRows(share, y);
     if (!weights.empty()) {

@@ -292,10 +292,10 @@ class Study2016 {
     TrainOptions train;
     train.epochs = options_.accuracy.epochs;
     train.batch = options_.accuracy.batch;
-    train.loss = Loss::kMse;
-    train.precision = who.precision;
+    train.step.loss = Loss::kMse;
+    train.step.precision = who.precision;
     train.rule.learning_rate = options_.accuracy.learning_rate;
-    train.seed = 1;
+    train.step.seed = 1;
     train.keep = Keep::kLast;
     const Dataset rows = FirstRowsOf(data_.train, std::min(options_.accuracy.rows, data_.train.size()));
     TrainCallbacks callbacks;

@@ -29,7 +29,7 @@ EpochRows::EpochRows(const TrainOptions& options, int64_t own_rows, const Commun
 }
 
 std::vector<int64_t> EpochRows::Order(int64_t count, int64_t window_rows, uint64_t stream) const {
-  Random random(options_.seed, stream);
+  Random random(options_.step.seed, stream);
   if (options_.shuffle && options_.window_rows > 0 && options_.window_rows < rows_) {
     return BlockOrder(count, window_rows, random);
   }

@@ -38,10 +38,6 @@ Lbfgs::Lbfgs(Executor& executor, const Backend& backend, const Network& network,
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
     const LayerOffsets& offsets = network.offsets()[l];
-    if (layer.trained_radius) {
-      throw Error(ErrorCode::kUnsupported, "lbfgs does not train radii",
-                  {.value = NeuronText(layer), .remedy = "Leave -radius out, or use --optimizer adam."});
-    }
     ranges_.push_back({offsets.weights, layer.weight_count(), true});
     if (layer.bias) {
       ranges_.push_back({offsets.bias, layer.outputs, false});

@@ -23,8 +23,8 @@ class Lbfgs {
       2 * kPairs + 2;                          // steps, each with its change of the gradient; last point and gradient
   static constexpr int64_t kIterations = 300;  // where nobody says how many
 
-  /// `executor` takes all rows as one batch; it and `backend` must outlive this. Throws
-  /// Error(kUnsupported) for trained radii.
+  /// `executor` takes all rows as one batch, of a network and steps that Route::kAllRows accepts; it and `backend` must
+  /// outlive this.
   Lbfgs(Executor& executor, const Backend& backend, const Network& network, double weight_decay);
   ~Lbfgs();
 

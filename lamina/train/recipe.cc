@@ -9,6 +9,7 @@
 #include "lamina/base/names.h"
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
+#include "lamina/nn/routes.h"
 #include "lamina/train/method.h"
 #include "lamina/train/schedule.h"
 #include "lamina/train/settings_text.h"
@@ -72,21 +73,26 @@ constexpr RecipeRow kRows[] = {
     {"keep", "", "best_wave", "best_wave", &KeepsByWaves},
 };
 
-// What recipe tabular cannot be trained with, and why.
-struct Obstacle {
-  std::string_view setting;
-  bool (*given)(const TrainSettings&);
-  std::string_view reason;
+// What of tabular a route may refuse (nn/routes.h).
+Techniques OfTabular() {
+  Techniques used;
+  used.Add(Technique::kFrontScale);
+  used.Add(Technique::kRates);
+  return used;
+}
+
+// Settings that ask for a route, as they are written.
+struct AskedRoute {
+  std::string_view given;
+  bool (*asks)(const TrainSettings&);
+  Route route;
 };
 
-constexpr Obstacle kObstacles[] = {
-    {"backend", [](const TrainSettings& s) { return s.backend == "cuda"; }, "cuda has no front scale"},
-    {"optimizer", [](const TrainSettings& s) { return s.optimizer == kLbfgs; },
-     "lbfgs takes all rows a step, without rates and schedules"},
-    {"shards", [](const TrainSettings& s) { return s.shards > 0; }, "cuts steps, and a front scale is of whole ones"},
-    {"shard-data", [](const TrainSettings& s) { return s.shard_data; },
-     "cuts steps, and a front scale is of whole ones"},
-    {"layers", &NamesOtherNeurons, "names neurons without a rate of the recipe, which is for dot layers"}};
+constexpr AskedRoute kAskedRoutes[] = {
+    {"--backend cuda", [](const TrainSettings& s) { return s.backend == "cuda"; }, Route::kDevice},
+    {"--optimizer lbfgs", [](const TrainSettings& s) { return s.optimizer == kLbfgs; }, Route::kAllRows},
+    {"--shards", [](const TrainSettings& s) { return s.shards > 0; }, Route::kShards},
+    {"--shard-data", [](const TrainSettings& s) { return s.shard_data; }, Route::kShards}};
 
 bool IsOpen(const TrainSettings& settings, std::string_view name) {
   const std::string text = SettingText(settings, name);
@@ -101,12 +107,14 @@ std::string WhyNotTabular(const TrainSettings& settings) {
   if (!LearnsByGradient(settings)) {
     return "";
   }
-  for (const Obstacle& obstacle : kObstacles) {
-    if (obstacle.given(settings)) {
-      return fmt::format("--{} {}", obstacle.setting, obstacle.reason);
+  for (const AskedRoute& asked : kAskedRoutes) {
+    const TechniqueRow* const refused = FirstRefused(asked.route, OfTabular());
+    if (refused != nullptr && asked.asks(settings)) {
+      return fmt::format("{} works without {}", asked.given, refused->words);
     }
   }
-  return "";
+  return NamesOtherNeurons(settings) ? "--layers names neurons without a rate of the recipe, which is for dot layers"
+                                     : "";
 }
 
 std::string RecipeFor(const TrainSettings& settings, bool images) {

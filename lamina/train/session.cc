@@ -185,23 +185,16 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
   }
   options_ = TrainOptionsFrom(settings_, model_.loss, rows());
-  options_.class_threshold = model_.preprocessor.targets().class_threshold();
-  options_.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
-  options_.frozen = FrozenLayers(settings_, model_.network);
+  options_.step.class_threshold = model_.preprocessor.targets().class_threshold();
+  options_.step.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
+  options_.step.frozen = FrozenLayers(settings_, model_.network);
   if (encoded && !settings_.memory.empty()) {
     options_.window_rows = WindowRows(ParseBytes(settings_.memory), rows().train, model_.network, options_);
     model_.training["window_rows"] = options_.window_rows;
   }
   SetMonitor(settings_, model_, validation(), options_);
   RequireQuality();
-  if (options_.shards > 0 && (options_.front_scale > 0 || options_.dropout > 0 || options_.mixup > 0 ||
-                              settings_.members > 1 || options_.normalization != Normalization::kNone)) {
-    RefuseSetting(
-        "shards",
-        "a front scale, dropout, mixup, members and normalisation are of steps in one piece, and --shards cuts "
-        "them",
-        "", "Leave one of them out (--recipe plain has none).");
-  }
+  options_.RequireRoutes(model_.network.layers(), settings_.members);
   const std::string_view backend =
       LearnsByGradient(settings_)
           ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
@@ -212,7 +205,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   if (settings_.precision == "auto") {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
                                            !model_.preprocessor.targets().class_names().empty());
-    options_.precision = PrecisionFrom(settings_);
+    options_.step.precision = PrecisionFrom(settings_);
   }
   if (!costs.empty()) {
     RequireCosts(costs, model_);

@@ -116,15 +116,15 @@ struct TrainSettings {
   std::optional<double> bias_rate;
   std::optional<double> embedding_rate;
   std::optional<double> label_smoothing;
-  double dropout = TrainOptions{}.dropout;
-  double mixup = TrainOptions{}.mixup;
+  double dropout = StepOptions{}.dropout;
+  double mixup = StepOptions{}.mixup;
   std::string normalization = "none";
   double momentum = UpdateRule{}.momentum;
   std::optional<double> weight_decay;
   double beta1 = UpdateRule{}.beta1;
   std::optional<double> beta2;
   double epsilon = UpdateRule{}.epsilon;
-  double clip_norm = TrainOptions{}.clip_norm;
+  double clip_norm = StepOptions{}.clip_norm;
   std::optional<int64_t> epochs;  // these and the decay: by the number of rows, AutoTrainingFor()
   std::optional<int64_t> batch;
   int64_t shards = TrainOptions{}.shards;

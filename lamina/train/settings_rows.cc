@@ -8,6 +8,7 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/model/metrics.h"
+#include "lamina/nn/routes.h"
 #include "lamina/train/embedding.h"
 #include "lamina/train/layers_text.h"
 #include "lamina/train/method_rows.h"
@@ -341,12 +342,18 @@ std::vector<Row> MachineRows() {
 
 template <>
 std::span<const Setting<TrainSettings>> SettingRows() {
-  static const std::vector<Row> rows = JoinGroups<S>({{kDataGroup, DataRows()},
-                                                      {kNetworkGroup, NetworkRows()},
-                                                      {kMethodGroup, MethodRows()},
-                                                      {kTrainingGroup, TrainingRows()},
-                                                      {kQualityGroup, QualityRows()},
-                                                      {kMachineGroup, MachineRows()}});
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> all = JoinGroups<S>({{kDataGroup, DataRows()},
+                                          {kNetworkGroup, NetworkRows()},
+                                          {kMethodGroup, MethodRows()},
+                                          {kTrainingGroup, TrainingRows()},
+                                          {kQualityGroup, QualityRows()},
+                                          {kMachineGroup, MachineRows()}});
+    for (Row& row : all) {
+      row.help += RefusalsText(row.name);
+    }
+    return all;
+  }();
   return rows;
 }
 

@@ -73,26 +73,30 @@ void ValidateLbfgs(const TrainSettings& settings) {
     return;
   }
   const TrainSettings whole = WithRecipe(settings, false);
+  const auto refuse = [&](std::string_view name, std::string message) {
+    RefuseSetting(name, std::move(message), SettingText(whole, name),
+                  settings.recipe == "plain" ? "Leave it out, or use --optimizer adam."
+                                             : "Use --recipe plain, or --optimizer adam.");
+  };
   const std::pair<const char*, bool> others[] = {
-      {"dropout", whole.dropout > 0},
-      {"mixup", whole.mixup > 0},
-      {"normalization", whole.normalization != "none"},
       {"shards", whole.shards > 0},
       {"shard-data", whole.shard_data},
-      {"members", whole.members > 1},
-      {"clip-norm", whole.clip_norm > 0},
-      {"front-scale", whole.front_scale.value_or(0) > 0},
-      {"bias-rate", whole.bias_rate.value_or(1) != 1},
-      {"parametrization", whole.parametrization != "standard"},
-      {"schedule", whole.schedule != ScheduleKindName(ScheduleKind::kConstant)},
-      {"freeze", !whole.freeze.empty()}};
+      {"schedule", whole.schedule != ScheduleKindName(ScheduleKind::kConstant)}};
   for (const auto& [name, given] : others) {
     if (given) {
-      RefuseSetting(name, fmt::format("--{} is of steps on parts of the rows, and lbfgs takes all at once", name),
-                    SettingText(whole, name),
-                    settings.recipe == "plain" ? "Leave it out, or use --optimizer adam."
-                                               : "Use --recipe plain, or --optimizer adam.");
+      refuse(name, fmt::format("--{} is of steps on parts of the rows, and lbfgs takes all at once", name));
     }
+  }
+  const LayerSpec any{1, 1, Synapse::kDot, Activation(), true};
+  Techniques used = TechniquesOf({&any, 1}, whole.members, TrainOptionsFrom(settings, Loss::kMse, {}).step);
+  used.Add(Technique::kFrozen, !whole.freeze.empty());
+  if (const TechniqueRow* row = FirstRefused(Route::kAllRows, used); row != nullptr) {
+    TrainSettings plain;
+    plain.recipe = "plain";
+    plain = WithRecipe(plain, false);
+    const auto* const given = std::ranges::find_if(
+        row->settings, [&](std::string_view name) { return SettingText(whole, name) != SettingText(plain, name); });
+    refuse(*given, fmt::format("--{}: {}", *given, Accepts(Route::kAllRows, used).reason));
   }
 }
 

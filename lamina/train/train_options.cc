@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/train/lbfgs.h"
@@ -17,8 +15,6 @@ constexpr Named<Keep> kKeeps[] = {{"auto", Keep::kAuto},
                                   {"last", Keep::kLast},
                                   {"last_best", Keep::kLastBest},
                                   {"best_wave", Keep::kBestWave}};
-constexpr Named<Parametrization> kParametrizations[] = {{"standard", Parametrization::kStandard},
-                                                        {"ntk", Parametrization::kNtk}};
 
 }  // namespace
 
@@ -27,12 +23,6 @@ std::string_view KeepName(Keep keep) { return NameOf(keep, kKeeps); }
 std::vector<std::string> KeepNames() { return NamesIn(kKeeps); }
 
 Keep ParseKeep(std::string_view name) { return ParseName(name, kKeeps, "unknown choice of weights to keep"); }
-
-std::vector<std::string> ParametrizationNames() { return NamesIn(kParametrizations); }
-
-Parametrization ParseParametrization(std::string_view name) {
-  return ParseName(name, kParametrizations, "unknown parametrization");
-}
 
 void TrainOptions::Validate() const {
   using Ranges = TrainRanges;
@@ -46,13 +36,13 @@ void TrainOptions::Validate() const {
   Ranges::beta1.Require("beta1", rule.beta1);
   Ranges::beta2.Require("beta2", rule.beta2);
   Ranges::epsilon.Require("epsilon", rule.epsilon);
-  Ranges::clip_norm.Require("clip_norm", clip_norm);
-  Ranges::label_smoothing.Require("label_smoothing", label_smoothing);
-  Ranges::dropout.Require("dropout", dropout);
-  Ranges::mixup.Require("mixup", mixup);
-  Ranges::bias_rate.Require("bias_rate", bias_rate);
-  Ranges::embedding_rate.Require("embedding_rate", embedding_rate);
-  Ranges::front_scale.Require("front_scale", front_scale);
+  Ranges::clip_norm.Require("clip_norm", step.clip_norm);
+  Ranges::label_smoothing.Require("label_smoothing", step.label_smoothing);
+  Ranges::dropout.Require("dropout", step.dropout);
+  Ranges::mixup.Require("mixup", step.mixup);
+  Ranges::bias_rate.Require("bias_rate", step.bias_rate);
+  Ranges::embedding_rate.Require("embedding_rate", step.embedding_rate);
+  Ranges::front_scale.Require("front_scale", step.front_scale);
   Ranges::warmup.Require("warmup", schedule.warmup);
   Ranges::schedule_factor.Require("schedule_factor", schedule.factor);
   Ranges::schedule_epochs.Require("schedule_epochs", static_cast<double>(schedule.step_epochs));
@@ -61,7 +51,7 @@ void TrainOptions::Validate() const {
   Ranges::patience_waves.Require("patience_waves", static_cast<double>(patience_waves));
   Ranges::min_improvement.Require("min_improvement", min_improvement);
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
-  if (normalization == Normalization::kBatch && batch < 2) {
+  if (step.normalization == Normalization::kBatch && batch < 2) {
     throw Error(ErrorCode::kInvalidArgument, "batch must be at least 2 where layers are normalised by it",
                 {.value = fmt::format("{}", batch),
                  .remedy = "Give a larger batch, or use no normalisation.",
@@ -95,24 +85,19 @@ bool TrainOptions::StopsEarly(int64_t epoch, int64_t since_best) const {
 int TrainOptions::StateCount() const { return lbfgs ? Lbfgs::kStates : rule.StateCount(); }
 
 std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
-  const bool in_host_memory = front_scale > 0 || dropout > 0 || mixup > 0 || members > 1 || embedding_layers > 0 ||
-                              normalization != Normalization::kNone;
-  return name == "auto" && in_host_memory ? "cpu" : name;
+  return name == "auto" && !Accepts(Route::kDevice, TechniquesOf({}, members, step)) ? "cpu" : name;
 }
 
-std::vector<LayerRates> TrainOptions::RatesOf(std::span<const LayerSpec> layers) const {
-  const bool ntk = parametrization == Parametrization::kNtk;
-  const bool embeds = embedding_layers > 0 && embedding_rate != 1;
-  std::vector<LayerRates> rates;
-  for (const LayerSpec& layer : ntk || bias_rate != 1 || embeds ? layers : std::span<const LayerSpec>()) {
-    if (std::ssize(rates) < embedding_layers) {
-      rates.push_back({embedding_rate, embedding_rate});
-      continue;
-    }
-    const bool divided = ntk && layer.synapse == Synapse::kDot;
-    rates.push_back({divided ? 1.0 / std::sqrt(static_cast<double>(layer.inputs)) : 1.0, bias_rate});
+void TrainOptions::RequireRoutes(std::span<const LayerSpec> layers, int64_t members) const {
+  const Techniques used = TechniquesOf(layers, members, step);
+  if (const Verdict verdict = Accepts(Route::kShards, used); shards > 0 && !verdict) {
+    throw Error(ErrorCode::kUnsupported, verdict.reason,
+                {.remedy = "Leave one of them out (--recipe plain has none).", .setting = "shards"});
   }
-  return rates;
+  if (const Verdict verdict = Accepts(Route::kAllRows, used); lbfgs && !verdict) {
+    throw Error(ErrorCode::kUnsupported, verdict.reason,
+                {.remedy = "Leave one of them out, or use --optimizer adam.", .setting = "optimizer"});
+  }
 }
 
 }  // namespace lamina

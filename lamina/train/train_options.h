@@ -27,18 +27,11 @@ std::string_view KeepName(Keep keep);
 std::vector<std::string> KeepNames();
 Keep ParseKeep(std::string_view name);
 
-/// How the parameters of dot layers stand to what is trained. kNtk: weights are trained as sqrt(inputs) times
-/// themselves, of variance 1 at the start (Jacot et al. 2018). For rules that normalise the gradient, such as adam,
-/// that is a learning rate of weights divided by sqrt(inputs), and Initialization::kNtk.
-enum class Parametrization { kStandard, kNtk };
-
-std::vector<std::string> ParametrizationNames();
-Parametrization ParseParametrization(std::string_view name);
-
 /// The name of L-BFGS among the optimizers.
 inline constexpr std::string_view kLbfgs = "lbfgs";
 
 struct TrainOptions {
+  StepOptions step{.loss = Loss::kCrossEntropy};
   int64_t epochs = 20;
   int64_t batch = 32;  // larger than the data: the whole data
   int64_t shards = 0;  // parts of a batch whose gradients are summed in a fixed order (ShardedSteps); 0: one piece
@@ -47,17 +40,9 @@ struct TrainOptions {
   int64_t sharded_rows = 0;        // training rows of all ranks where the shards own them (ShardRows) and each rank is
                                    // given its own alone; 0: every rank is given all rows
   int64_t window_rows = 0;         // of training rows in files: those that are shuffled at a time; 0: all
-  Loss loss = Loss::kCrossEntropy;
-  Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
   UpdateRule rule;
   bool lbfgs = false;  // steps by Lbfgs (train/lbfgs.h) instead, each on all rows; of the rule only the decay counts
   Schedule schedule;
-  Parametrization parametrization = Parametrization::kStandard;
-  double bias_rate = 1;          // the learning rate of biases as a share of the rate
-  int64_t embedding_layers = 0;  // ExecutorOptions::embedding_layers
-  double embedding_rate = 1;     // the learning rate of their parameters as a share of the rate
-  double front_scale = 0;        // ExecutorOptions::front_scale
-  uint64_t seed = 0;
   bool shuffle = true;           // a new order every epoch
   int64_t patience = 0;          // epochs without improvement of the validation loss before stopping; 0: never
   int64_t patience_waves = 0;    // waves of the schedule coslog4 without one before stopping, at their end; 0: never
@@ -66,16 +51,8 @@ struct TrainOptions {
   /// What tells the best epoch instead of the validation loss, from the network's outputs for the validation rows.
   /// Empty: the loss.
   std::function<double(const Matrix& outputs)> monitor;
-  bool monitor_higher = false;                         // more of it is better
-  int64_t checkpoint_epochs = 0;                       // calls back every so many epochs; 0: only when stopped
-  double class_threshold = 0.5;                        // of a single output
-  double clip_norm = 0;                                // largest L2 norm of a step's gradient; 0: any
-  double label_smoothing = 0;                          // share of the training targets that is spread over the classes
-  double dropout = 0;                                  // share of the hidden layers' outputs that a step leaves out
-  double mixup = 0;                                    // ExecutorOptions::mixup
-  Normalization normalization = Normalization::kNone;  // of hidden layers in training steps
-  bool starts_trained = false;                         // ExecutorOptions::starts_trained
-  std::vector<bool> frozen;                            // layers that stay as they are; empty: none
+  bool monitor_higher = false;    // more of it is better
+  int64_t checkpoint_epochs = 0;  // calls back every so many epochs; 0: only when stopped
 
   /// `watched`: there are validation rows.
   bool KeepsBest(bool watched) const { return keep == Keep::kBest || (keep != Keep::kLast && watched); }
@@ -86,10 +63,10 @@ struct TrainOptions {
   bool StopsEarly(int64_t epoch, int64_t since_best) const;
   /// Arrays of state that training keeps.
   int StateCount() const;
-  /// What `name` means for these options: cpu for auto where only backends in host memory can train by them.
+  /// What `name` means for these options: cpu for auto where a GPU's cannot train by them.
   std::string_view BackendFor(std::string_view name, int64_t members) const;
-  /// The learning rates of layers by parametrization, bias_rate and embedding_rate; empty where all are 1.
-  std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
+  /// Throws Error(kUnsupported) where such a network cannot be trained in shards or by lbfgs as these options ask for.
+  void RequireRoutes(std::span<const LayerSpec> layers, int64_t members) const;
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
   void Validate() const;
 };

@@ -77,22 +77,9 @@ struct Trainer::Run_ {
     ExecutorOptions plan;
     plan.max_batch = evaluation_batch;
     plan.training = true;
-    plan.loss = options.loss;
+    plan.step = options.step;
     plan.state_count = options.lbfgs ? 0 : options.rule.StateCount();
-    plan.class_threshold = options.class_threshold;
-    plan.clip_norm = options.clip_norm;
-    plan.label_smoothing = options.label_smoothing;
-    plan.frozen = options.frozen;
-    plan.rates = options.RatesOf(owner.network_.layers());
-    plan.embedding_layers = options.embedding_layers;
-    plan.front_scale = options.front_scale;
-    plan.dropout = options.dropout;
-    plan.mixup = options.mixup;
-    plan.normalization = options.normalization;
-    plan.starts_trained = options.starts_trained;
-    plan.seed = options.seed;
     plan.step_batch = step_rows;
-    plan.precision = options.precision;
     return plan;
   }
 
@@ -379,6 +366,7 @@ TrainState Trainer::Run_::Snapshot() const {
 Trainer::Trainer(Network& network, const Backend& backend, const TrainOptions& options, Communicator* ranks)
     : network_(network), backend_(backend), options_(options), ranks_(ranks) {
   options_.Validate();
+  options_.RequireRoutes(network.layers(), network.members());
   Check(ranks == nullptr || ranks->size() == 1 || options.shards > 0, "ranks share a batch by its shards");
 }
 

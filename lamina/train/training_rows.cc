@@ -117,18 +117,16 @@ std::vector<Row> TrainingRows() {
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
           "recipe (plain: 0)",
           {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses, .after_checkpoint = true}),
-      Row("dropout", &S::dropout,
-          "This share of the hidden layers' outputs is left out of a training step, at random; not on backend cuda",
+      Row("dropout", &S::dropout, "This share of the hidden layers' outputs is left out of a training step, at random",
           {.range = TrainRanges::dropout, .after_checkpoint = true}),
       Row("mixup", &S::mixup,
           "The rows of a training step are mixed with one another, inputs and targets, in shares by Beta(a, a) of this "
-          "a; "
-          "0: not; not on backend cuda",
+          "a; 0: not",
           {.range = TrainRanges::mixup, .after_checkpoint = true}),
       Row("normalization", &S::normalization,
           "Of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum less its mean over the "
           "batch, over its standard deviation there, times a trained factor. The model keeps them folded into the "
-          "weights; not on backend cuda",
+          "weights",
           {.choices = &NormalizationNames}),
       Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &OptimizerNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),

@@ -126,7 +126,7 @@ class Steps {
     ExecutorOptions options;
     options.max_batch = rows;
     options.training = true;
-    options.loss = loss_;
+    options.step.loss = loss_;
     options.state_count = rule_.StateCount();
     auto grown = std::make_unique<Executor>(network_, backend_, options);
     for (int i = 0; executor_ != nullptr && i < grown->state_count(); ++i) {

@@ -74,19 +74,19 @@ TrainOptions TrainOptionsFrom(const nb::dict& given) {
   train.rule = TakeRule(options);
   options.Take("epochs", train.epochs);
   options.Take("batch", train.batch);
-  options.TakeName("loss", train.loss, &Loss::Parse);
-  options.TakeName("precision", train.precision,
+  options.TakeName("loss", train.step.loss, &Loss::Parse);
+  options.TakeName("precision", train.step.precision,
                    [](const std::string& name) { return ParseName(name, kPrecisions, "unknown precision"); });
   options.TakeName("schedule", train.schedule.kind, &ParseScheduleKind);
   options.Take("schedule_factor", train.schedule.factor);
   options.Take("schedule_epochs", train.schedule.step_epochs);
   options.Take("schedule_patience", train.schedule.patience);
   options.Take("min_improvement", train.min_improvement);
-  options.Take("seed", train.seed);
+  options.Take("seed", train.step.seed);
   options.Take("shuffle", train.shuffle);
-  options.Take("class_threshold", train.class_threshold);
-  options.Take("clip_norm", train.clip_norm);
-  options.Take("label_smoothing", train.label_smoothing);
+  options.Take("class_threshold", train.step.class_threshold);
+  options.Take("clip_norm", train.step.clip_norm);
+  options.Take("label_smoothing", train.step.label_smoothing);
   options.RequireEmpty();
   return train;
 }

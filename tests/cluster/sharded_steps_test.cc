@@ -106,7 +106,7 @@ std::vector<Recipe> Recipes() {
                               {"f64", ShardedOptions(), DType::kF64},
                               {"odd", ShardedOptions()},
                               {"more_shards_than_rows", ShardedOptions()}};
-  recipes[1].options.clip_norm = 0.05;
+  recipes[1].options.step.clip_norm = 0.05;
   recipes[1].options.patience = 1;
   recipes[3].options.shards = 7;
   recipes[3].options.rule.kind = UpdateKind::kSgd;
@@ -249,7 +249,7 @@ class RanksThatRound : public testing::Test {
 
 TEST_F(RanksThatRound, GradientsOfHalfTheBytesLearnNearlyTheSame) {
   TrainOptions options = ShardedOptions();
-  options.loss = Loss::kMse;
+  options.step.loss = Loss::kMse;
   options.epochs = 10;
   const Trained exact = TrainOn(2, options);
   options.gradients_as_bf16 = true;
@@ -264,7 +264,7 @@ TEST_F(RanksThatRound, GradientsOfHalfTheBytesLearnNearlyTheSame) {
 
 TEST_F(RanksThatRound, GradientsInPartsAreRoundedAlike) {
   TrainOptions options = ShardedOptions();
-  options.loss = Loss::kMse;
+  options.step.loss = Loss::kMse;
   options.rule.learning_rate = 0.001;
   options.epochs = kThin ? 1 : options.epochs;
   const Trained exact = TrainOn(2, options, wide_);
@@ -279,7 +279,7 @@ TEST_F(RanksThatRound, GradientsInPartsAreRoundedAlike) {
 
 TEST_F(RanksThatRound, StepsAloneAreAveraged) {
   TrainOptions options = ShardedOptions();
-  options.loss = Loss::kMse;
+  options.step.loss = Loss::kMse;
   options.epochs = 10;
   const Trained together = TrainOn(2, options);
   for (const int64_t steps : {1, 3, 100}) {
@@ -313,7 +313,7 @@ TEST_F(RanksThatRound, StepsAloneAreAveraged) {
 
 TEST_F(RanksThatRound, StepsAloneCanBeStoppedAndGoOn) {
   TrainOptions options = ShardedOptions();
-  options.loss = Loss::kMse;
+  options.step.loss = Loss::kMse;
   options.sync_steps = 2;
   const Trained whole = TrainOn(2, options);
   for (const int stop_after : {1, 2, 5}) {

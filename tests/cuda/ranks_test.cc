@@ -137,7 +137,7 @@ TEST_F(RanksOnGpus, AnyNumberGivesTheSameBits) {
                           {"clipped", OptionsOfShards()},
                           {"in_order", OptionsOfShards()},
                           {"rates_of_steps", OptionsOfShards()}};
-  cases[2].options.clip_norm = 0.05;
+  cases[2].options.step.clip_norm = 0.05;
   cases[3].options.shuffle = false;
   cases[4].options.schedule.kind = ScheduleKind::kOneCycle;
   for (const Case& each : cases) {

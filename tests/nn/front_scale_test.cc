@@ -61,7 +61,6 @@ std::vector<double> Numbers(const AlignedBuffer& buffer) {
 TEST(FrontScale, StepsFollowTheGradientOfBothFactorsAtTheirRates) {
   const Small problem;
   const std::vector<double> start = problem.Start();
-  const std::vector<LayerRates> rates{{0.5, 0.25}, {2, 3}};
   constexpr double kFront = 6;
   constexpr double kRate = 0.01;
   std::vector<double> factors(start.size());
@@ -69,17 +68,21 @@ TEST(FrontScale, StepsFollowTheGradientOfBothFactorsAtTheirRates) {
     std::fill_n(factors.begin() + begin, count, factor);
   };
   const std::vector<LayerOffsets>& offsets = problem.network.offsets();
-  set(offsets[0].weights, 15, 0.5);
-  set(offsets[0].bias, 5, 0.25);
-  set(offsets[1].weights, 10, 2);
-  set(offsets[1].bias, 2, 3);
+  constexpr double kBiasRate = 0.25;
+  set(offsets[0].weights, 15, 1 / std::sqrt(3));
+  set(offsets[0].bias, 5, kBiasRate);
+  set(offsets[1].weights, 10, 1 / std::sqrt(5));
+  set(offsets[1].bias, 2, kBiasRate);
   set(problem.network.parameter_bytes() / 8, kInputs, kFront);
   for (const int threads : {1, 2}) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
-      Executor executor(problem.network, *backend,
-                        {.max_batch = kFewRows, .training = true, .rates = rates, .front_scale = kFront});
-      EXPECT_TRUE(Mentions(executor.whole_steps().reason, "learning rates of their own"));
+      Executor executor(
+          problem.network, *backend,
+          {.max_batch = kFewRows,
+           .training = true,
+           .step = {.parametrization = Parametrization::kNtk, .bias_rate = kBiasRate, .front_scale = kFront}});
+      EXPECT_TRUE(Mentions(executor.whole_steps().reason, "learning rates of single layers"));
       AlignedBuffer trained(static_cast<int64_t>(start.size() * 8));
       std::memcpy(trained.data(), start.data(), start.size() * 8);
       executor.SetTrainedParameters(trained);
@@ -171,7 +174,7 @@ TEST(Members, StepsFollowTheGradientOfTheMeanOfTheirLosses) {
   for (const int threads : {1, 2}) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
-      Executor executor(network, *backend, {.max_batch = kFewRows + 2, .training = true, .front_scale = 2});
+      Executor executor(network, *backend, {.max_batch = kFewRows + 2, .training = true, .step = {.front_scale = 2}});
       UpdateRule rule;
       rule.learning_rate = kRate;
       LossSums sums;
@@ -236,7 +239,8 @@ TEST(Dropout, GradientsAreThoseOfTheNetworkWithoutWhatIsDropped) {
   for (const int threads : {1, 2}) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), threads));
-      Executor executor(network, *backend, {.max_batch = kFewRows, .training = true, .dropout = kDropout, .seed = 9});
+      Executor executor(network, *backend,
+                        {.max_batch = kFewRows, .training = true, .step = {.dropout = kDropout, .seed = 9}});
       UpdateRule rule;
       rule.learning_rate = 0.01;
       rule.step = 7;
@@ -289,7 +293,7 @@ TEST(Members, AreRefusedWhereTheyCannotBe) {
 TEST(FrontScale, BeginsAtOneAndTheNetworkAnswersWithTheProduct) {
   Small problem;
   const std::unique_ptr<Backend> backend = std::move(HostBackends(1).front());
-  Executor executor(problem.network, *backend, {.max_batch = kFewRows, .training = true, .front_scale = 2});
+  Executor executor(problem.network, *backend, {.max_batch = kFewRows, .training = true, .step = {.front_scale = 2}});
   Network stored(problem.network.layers(), DType::kF64);
   executor.StoreParameters(stored);
   EXPECT_EQ(ParameterBytes(stored), ParameterBytes(problem.network));
@@ -309,12 +313,12 @@ TEST(FrontScale, BeginsAtOneAndTheNetworkAnswersWithTheProduct) {
 TEST(FrontScale, IsRefusedWhereItCannotBe) {
   const std::unique_ptr<Backend> backend = std::move(HostBackends(1).front());
   Small problem;
-  ExecutorOptions options{.max_batch = 2, .training = true, .front_scale = 1};
+  ExecutorOptions options{.max_batch = 2, .training = true, .step = {.front_scale = 1}};
   Network distances({{2, 3, Synapse::kL1, "triangle", false}, {3, 1, Synapse::kDot, "identity", true}}, DType::kF64);
   EXPECT_TRUE(Mentions(CaughtError([&] { Executor(distances, *backend, options); }).what(), "dot products"));
-  options.frozen = {true, false};
+  options.step.frozen = {true, false};
   EXPECT_TRUE(Mentions(CaughtError([&] { Executor(problem.network, *backend, options); }).what(), "frozen"));
-  options.frozen.clear();
+  options.step.frozen.clear();
   const std::unique_ptr<Backend> device = conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
   if (device != nullptr && device->space() != Space::kHost) {
     EXPECT_TRUE(Mentions(CaughtError([&] { Executor(problem.network, *device, options); }).what(), "host memory"));

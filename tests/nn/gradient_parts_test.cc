@@ -93,7 +93,7 @@ TEST_P(PartsOfGradients, HaveTheBitsOfThoseInOnePiece) {
         }
         Network network(LayersInParts(synapse), GetParam());
         network.Initialize(Initialization::kGlorotUniform, 1);
-        const ExecutorOptions options{.max_batch = 40, .training = true, .loss = Loss::kMse};
+        const ExecutorOptions options{.max_batch = 40, .training = true, .step = {.loss = Loss::kMse}};
         Executor whole(network, *backend, options);
         Executor parts(network, *backend, options);
         if (!parts.ComputesByParts()) {
@@ -149,7 +149,7 @@ TEST(GradientParts, WhatCannotBeComputedSoSaysWhy) {
   const Executor executor(radii, *backend, {.max_batch = 4, .training = true});
   EXPECT_NE(executor.ComputesByParts().reason.find("radii"), std::string::npos);
   Network dots({{5, 300}, {300, 1}}, DType::kF32);
-  const Executor dropped(dots, *backend, {.max_batch = 4, .training = true, .dropout = 0.5});
+  const Executor dropped(dots, *backend, {.max_batch = 4, .training = true, .step = {.dropout = 0.5}});
   EXPECT_NE(dropped.ComputesByParts().reason.find("dropout"), std::string::npos);
 }
 

@@ -205,7 +205,7 @@ void ExpectStepFollowsGradient(const Plain& plain, const Backend& backend, const
     const double slope = (above - plain.Loss(moved, rows, by_batch)) / (2 * kStep) / static_cast<double>(rows);
     const bool of_front =
         plain.front_scale && place >= plain.front_at && place < plain.front_at + Padded(kFeatureCount);
-    ASSERT_NEAR(start[n] - after[n], kRate * (of_front ? options.front_scale : 1) * slope, 1e-9) << n;
+    ASSERT_NEAR(start[n] - after[n], kRate * (of_front ? options.step.front_scale : 1) * slope, 1e-9) << n;
   }
 }
 
@@ -214,16 +214,18 @@ TEST(Normalization, StepsFollowTheGradientThroughTheStatisticsOfTheBatch) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       for (const bool front : {false, true}) {
         SCOPED_TRACE(fmt::format("{} {} {}", backend->name(), threads, front));
-        ExecutorOptions options{.max_batch = kSmallRows, .training = true, .normalization = Normalization::kBatch};
-        options.front_scale = front ? 6 : 0;
+        ExecutorOptions options{
+            .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
+        options.step.front_scale = front ? 6 : 0;
         Plain plain(front);
         ExpectStepFollowsGradient(plain, *backend, options, kSmallRows);
         ExpectStepFollowsGradient(plain, *backend, options, 2);
-        options.dropout = 0.4;
-        options.seed = 9;
+        options.step.dropout = 0.4;
+        options.step.seed = 9;
         for (uint64_t l = 0; l < 2; ++l) {
           plain.masks.emplace_back(kSmallRows, plain.network.layers()[l].outputs, DType::kF64);
-          FillDropoutMask(options.dropout, options.seed, kDropoutStreams + 3 * 7 + l, plain.masks.back().view());
+          FillDropoutMask(options.step.dropout, options.step.seed, kDropoutStreams + 3 * 7 + l,
+                          plain.masks.back().view());
         }
         ExpectStepFollowsGradient(plain, *backend, options, kSmallRows);
       }
@@ -235,7 +237,8 @@ TEST(Normalization, StepsFollowTheGradientThroughTheStatisticsOfTheBatch) {
 TEST(Normalization, AStepOfOneRowTakesTheRunningStatistics) {
   for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
     const Plain plain;
-    const ExecutorOptions options{.max_batch = kSmallRows, .training = true, .normalization = Normalization::kBatch};
+    const ExecutorOptions options{
+        .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
     ExpectStepFollowsGradient(plain, *backend, options, 1);
     Executor executor(plain.network, *backend, options);
     executor.SetTrainedParameters(BufferOf(plain.Start()));
@@ -257,8 +260,9 @@ TEST(Normalization, AnswersAreByTheRunningStatisticsFoldedIntoTheWeights) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), front));
       const Plain plain(front);
-      ExecutorOptions options{.max_batch = kSmallRows, .training = true, .normalization = Normalization::kBatch};
-      options.front_scale = front ? 1 : 0;
+      ExecutorOptions options{
+          .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
+      options.step.front_scale = front ? 1 : 0;
       Executor executor(plain.network, *backend, options);
       UpdateRule rule;
       rule.learning_rate = 0.05;
@@ -323,9 +327,8 @@ TEST(Normalization, GivesTheSameBitsOnAnyNumberOfThreads) {
     Executor executor(network, *backend,
                       {.max_batch = 300,
                        .training = true,
-                       .loss = Loss::kCrossEntropy,
-                       .state_count = 2,
-                       .normalization = Normalization::kBatch});
+                       .step = {.loss = Loss::kCrossEntropy, .normalization = Normalization::kBatch},
+                       .state_count = 2});
     EXPECT_TRUE(Mentions(executor.whole_steps().reason, "normalised"));
     EXPECT_TRUE(Mentions(executor.Describe()[0], "normalised"));
     UpdateRule rule;
@@ -344,8 +347,9 @@ TEST(Normalization, GivesTheSameBitsOnAnyNumberOfThreads) {
 TEST(Normalization, ATrainedNetworkGoesOnFromItsAnswers) {
   const Plain plain;
   for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
-    const ExecutorOptions options{
-        .max_batch = kSmallRows, .training = true, .normalization = Normalization::kBatch, .starts_trained = true};
+    const ExecutorOptions options{.max_batch = kSmallRows,
+                                  .training = true,
+                                  .step = {.normalization = Normalization::kBatch, .starts_trained = true}};
     Executor executor(plain.network, *backend, options);
     Executor without(plain.network, *backend, {.max_batch = kSmallRows, .training = true});
     UpdateRule rule;
@@ -377,7 +381,7 @@ TEST(Normalization, IsOfTrainedHiddenLayersOfDotProducts) {
 
 TEST(Normalization, IsRefusedWhereItCannotBe) {
   const std::unique_ptr<Backend> backend = std::move(HostBackends(1).front());
-  const ExecutorOptions options{.max_batch = 2, .training = true, .normalization = Normalization::kBatch};
+  const ExecutorOptions options{.max_batch = 2, .training = true, .step = {.normalization = Normalization::kBatch}};
   const LayerSpec output{3, 1, Synapse::kDot, "identity", true};
   const auto said = [&](const std::vector<LayerSpec>& layers, int64_t members = 1) {
     const Network network(layers, DType::kF64, members);

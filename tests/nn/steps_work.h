@@ -95,10 +95,10 @@ inline ExecutorOptions PlanOf(const Work& work) {
   plan.max_batch = work.batch + 3;  // as with validation: Evaluate() may take more than a step
   plan.step_batch = work.batch;
   plan.training = true;
-  plan.loss = work.loss;
+  plan.step.loss = work.loss;
   plan.state_count = work.rule.StateCount();
-  plan.label_smoothing = work.label_smoothing;
-  plan.clip_norm = work.clip_norm;
+  plan.step.label_smoothing = work.label_smoothing;
+  plan.step.clip_norm = work.clip_norm;
   return plan;
 }
 

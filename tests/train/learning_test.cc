@@ -40,13 +40,13 @@ Dataset Circle(int64_t rows) {
 
 TrainOptions XorOptions() {
   TrainOptions options;
-  options.loss = Loss::kMse;
+  options.step.loss = Loss::kMse;
   options.epochs = 300;
   options.batch = 4;
   options.rule.kind = UpdateKind::kNesterov;
   options.rule.learning_rate = 0.05;
   options.rule.momentum = 0.9;
-  options.class_threshold = 0;
+  options.step.class_threshold = 0;
   return options;
 }
 
@@ -70,7 +70,7 @@ TEST(Learning, LinearRegressionFindsItsCoefficients) {
     data.targets.Row<double>(i)[0] = std::inner_product(x, x + 4, coefficients, 3.0);
   }
   TrainOptions options;
-  options.loss = Loss::kMse;
+  options.step.loss = Loss::kMse;
   options.epochs = 400;
   options.batch = 50;
   options.rule.learning_rate = 0.3;
@@ -95,7 +95,7 @@ TEST(Learning, LbfgsFindsTheLeastSquares) {
   }
   for (const double decay : {0.0, 0.1}) {
     TrainOptions options;
-    options.loss = Loss::kMse;
+    options.step.loss = Loss::kMse;
     options.lbfgs = true;
     options.epochs = 100;
     options.rule.weight_decay = decay;
@@ -144,8 +144,8 @@ TEST(Learning, EveryUpdateRuleLearnsACircle) {
     options.rule.beta2 = DefaultBeta2(options.rule.kind);
     for (const double clip_norm : {0.0, 0.5}) {
       for (const double smoothing : {0.0, 0.1}) {
-        options.clip_norm = clip_norm;
-        options.label_smoothing = smoothing;
+        options.step.clip_norm = clip_norm;
+        options.step.label_smoothing = smoothing;
         const Trained trained = Train(*MakeBackend("cpu"), options, start, data, &data);
         EXPECT_GE(trained.history.epochs.back().validation_accuracy, 0.93)
             << name << ", clip " << clip_norm << ", smoothing " << smoothing;
@@ -171,7 +171,7 @@ TEST(Learning, MaeAndHuberForgiveOutliers) {
   options.rule.learning_rate = 0.05;
   options.schedule.kind = ScheduleKind::kCosine;
   const auto worst = [&](const Loss& loss) {
-    options.loss = loss;
+    options.step.loss = loss;
     const Trained trained = Train(*MakeBackend("cpu"), options, start, data);
     double error = std::abs(*static_cast<const double*>(trained.network.Bias(0)) - 1);
     for (int64_t k = 0; k < 3; ++k) {
@@ -215,7 +215,7 @@ TEST(Learning, CustomActivations) {
       Model model = SmallModel(table, dtype, custom, Task::kRegression);
       const Dataset data = BoundTable(model.preprocessor, table).Encode(RowsOf(table), dtype);
       TrainOptions options;
-      options.loss = Loss::kMse;
+      options.step.loss = Loss::kMse;
       options.epochs = 60;
       options.rule.kind = UpdateKind::kAdam;
       options.rule.learning_rate = 0.02;

@@ -34,7 +34,7 @@ TEST(Recipe, TabularIsRealMlpTdS) {
     EXPECT_EQ(options.rule.learning_rate, classes ? 0.04 : 0.07);
     EXPECT_EQ(options.rule.beta2, 0.95);
     EXPECT_EQ(options.rule.weight_decay, 0);
-    EXPECT_EQ(options.front_scale, 6);
+    EXPECT_EQ(options.step.front_scale, 6);
     EXPECT_EQ(options.schedule.kind, ScheduleKind::kCosLog4);
     const std::vector<LayerSpec> layers{{16, 4, Synapse::kDot, "selu", true}, {4, 4, Synapse::kL1, "identity", false}};
     const std::vector<LayerRates> rates = options.RatesOf(layers);
@@ -62,9 +62,9 @@ TEST(Recipe, PlainLeavesTrainingAsItWas) {
   const AutoTraining by_rows = AutoTrainingFor({100, 20});
   EXPECT_EQ(options.epochs, by_rows.epochs);
   EXPECT_EQ(options.batch, by_rows.batch);
-  EXPECT_EQ(options.front_scale, 0);
-  EXPECT_EQ(options.bias_rate, 1);
-  EXPECT_EQ(options.label_smoothing, 0);
+  EXPECT_EQ(options.step.front_scale, 0);
+  EXPECT_EQ(options.step.bias_rate, 1);
+  EXPECT_EQ(options.step.label_smoothing, 0);
   EXPECT_EQ(options.schedule.kind, ScheduleKind::kConstant);
   EXPECT_EQ(options.keep, Keep::kAuto);
   EXPECT_TRUE(options.RatesOf(std::vector<LayerSpec>(2)).empty());
@@ -158,7 +158,7 @@ TEST(Recipe, PlainHasAReason) {
   EXPECT_EQ(RecipeRemark(settings, true), "");
   settings.backend = "cuda";
   EXPECT_EQ(RecipeFor(settings, false), "plain");
-  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda has no front scale"));
+  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda works without a front scale"));
   settings = {};
   settings.layers = "rbf:8,auto";
   EXPECT_EQ(RecipeFor(settings, false), "plain");

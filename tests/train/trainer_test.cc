@@ -15,7 +15,7 @@ namespace {
 
 TrainOptions OptionsFor(Loss loss, UpdateKind kind = UpdateKind::kAdam, double rate = 0.01) {
   TrainOptions options;
-  options.loss = loss;
+  options.step.loss = loss;
   options.rule.kind = kind;
   options.rule.learning_rate = rate;
   options.epochs = 4;
@@ -35,7 +35,7 @@ TEST(Trainer, SameSeedBackendAndThreadsGiveTheSameBits) {
         const Trained second = Train(*backend, options, start, data, &data);
         EXPECT_EQ(ParameterBytes(first.network), ParameterBytes(second.network)) << backend->Describe();
         EXPECT_EQ(first.history.epochs[3].validation_loss, second.history.epochs[3].validation_loss);
-        options.seed = 2;
+        options.step.seed = 2;
         EXPECT_NE(ParameterBytes(Train(*backend, options, start, data).network), ParameterBytes(first.network));
         EXPECT_NE(ParameterBytes(start), ParameterBytes(first.network));
       }
@@ -161,7 +161,7 @@ TEST(Trainer, RatesOfStepsAreTheOnesUsed) {
     TrainOptions options = OptionsFor(Loss::kMse, UpdateKind::kSgd, 0.1);
     options.epochs = 3;
     options.schedule = {.kind = ScheduleKind::kFlatCos, .warmup = 0.3};
-    options.bias_rate = bias_rate;
+    options.step.bias_rate = bias_rate;
     const Trained trained = Train(*MakeBackend(backend), options, one.network, one.data);
     double b = 0;
     for (int e = 0; e < 3; ++e) {
@@ -181,7 +181,7 @@ struct Overfit {
     options.patience = 4;
   }
   double ValidationLoss(const Network& network) const {
-    Executor executor(network, *backend, {.max_batch = validation.size(), .loss = Loss::kCrossEntropy});
+    Executor executor(network, *backend, {.max_batch = validation.size(), .step = {.loss = Loss::kCrossEntropy}});
     LossSums sums;
     executor.Evaluate(validation.features.view(), validation.targets.view(), nullptr, &sums);
     return sums.loss / sums.weight;

@@ -1,0 +1,66 @@
+// StepOptions: what a training step does besides its update rule. Settings make them, trainer and executor hold them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/neuron/loss.h"
+#include "lamina/neuron/problem.h"
+#include "lamina/nn/normalization.h"
+
+namespace lamina {
+
+/// How the parameters of dot layers stand to what is trained. kNtk: weights are trained as sqrt(inputs) times
+/// themselves, of variance 1 at the start (Jacot et al. 2018). For rules that normalise the gradient, such as adam,
+/// that is a learning rate of weights divided by sqrt(inputs), and Initialization::kNtk.
+enum class Parametrization { kStandard, kNtk };
+
+std::vector<std::string> ParametrizationNames();
+Parametrization ParseParametrization(std::string_view name);
+
+/// Factors of the learning rate for the parameters of a layer. Radii have 1.
+struct LayerRates {
+  double weights = 1;
+  double bias = 1;
+};
+
+struct StepOptions {
+  Loss loss = Loss::kMse;
+  Precision precision = Precision::kExact;  // kBFloat16: master weights and sums stay f32
+  double class_threshold = 0.5;             // of a single output, for counting correct answers
+  double clip_norm = 0;  // largest L2 norm of the gradient of a step, all parameters together; 0: any
+  double label_smoothing =
+      0;  // share of the targets that is spread over the classes; evaluation takes them as they are
+  /// This share of the hidden layers' outputs is zero and the others are multiplied by 1 / (1 - dropout), at random by
+  /// the seed, the number of the step (UpdateRule::step) and the layer: the same on any number of threads.
+  double dropout = 0;
+  /// Above 0, at most 1: the samples of a step, with targets and weights, are mixed with one another (nn/mixup.h) in
+  /// shares by Beta(mixup, mixup), by the seed and the number of the step.
+  double mixup = 0;
+  uint64_t seed = 0;         // of the two, and of the order of rows
+  std::vector<bool> frozen;  // layers whose parameters training leaves alone; empty: none
+  Parametrization parametrization = Parametrization::kStandard;
+  double bias_rate = 1;  // the learning rate of biases as a share of the rate
+  /// The first so many layers are embeddings of the inputs: each of their neurons is of one column, and weights that
+  /// are zero stay zero. The front scale stands behind them.
+  int64_t embedding_layers = 0;
+  double embedding_rate = 1;  // the learning rate of their parameters as a share of the rate
+  /// Above 0: the first layer's weights, of a dot layer, are W diag(s), where s starts at 1 and is trained, without
+  /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
+  /// is 1.
+  double front_scale = 0;
+  /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
+  /// the running statistics folded into the weights.
+  Normalization normalization = Normalization::kNone;
+  /// The weights at the start are those of a trained network: in the first ten steps γ and β follow the running
+  /// statistics, so that answers change by the gradients alone.
+  bool starts_trained = false;
+
+  /// The learning rates of layers by parametrization, bias_rate and embedding_rate; empty where all are 1.
+  std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
+};
+
+}  // namespace lamina

@@ -1,0 +1,219 @@
+// Every technique of the library's list with every route and backend: the weights of the plain loops layer by layer, or
+// a refusal that names the technique, as the list says.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/nn/routes.h"
+#include "lamina/train/layers_text.h"
+#include "lamina/train/settings_text.h"
+#include "tests/caught_error.h"
+#include "tests/train/small_training.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRouteRows = 26;
+constexpr int64_t kRouteInputs = 6;
+
+// What is trained: the plain network, with one technique.
+struct Trial {
+  explicit Trial(DType dtype)
+      : layers({{kRouteInputs, 8, Synapse::kDot, "tanh", true},
+                {8, 5, Synapse::kDot, "tanh", true},
+                {5, 1, Synapse::kDot, "identity", true}}),
+        data(RandomDataset(kRouteRows, kRouteInputs, 0, dtype, 3)) {
+    options.step.loss = Loss::kMse;
+    options.step.seed = 5;
+    options.rule.kind = UpdateKind::kSgd;
+    options.rule.learning_rate = 0.05;
+    options.rule.momentum = 0.5;
+    options.epochs = 3;
+    options.batch = 8;
+  }
+  Network Start() const {
+    Network network(layers, data.features.dtype(), members);
+    network.Initialize(Initialization::kGlorotUniform, 7);
+    if (options.step.embedding_layers > 0) {  // each neuron is of one column
+      for (int64_t n = 0; n < layers[0].weight_count(); ++n) {
+        if (n % kRouteInputs != n / kRouteInputs % kRouteInputs) {
+          network.Weights(0).Row<double>(0)[n] = 0;
+        }
+      }
+    }
+    return network;
+  }
+  Techniques Used() const { return TechniquesOf(layers, members, options.step); }
+  Network Run(const Backend& backend) const { return Train(backend, options, Start(), data).network; }
+
+  std::vector<LayerSpec> layers;
+  int64_t members = 1;
+  TrainOptions options;
+  Dataset data;
+};
+
+using Change = void (*)(Trial&);
+
+// How a trial uses a technique. One that is missing fails below.
+const std::map<Technique, Change>& Changes() {
+  static const std::map<Technique, Change> changes{
+      {Technique::kLowPrecision, [](Trial& t) { t.options.step.precision = Precision::kBFloat16; }},
+      {Technique::kClipping, [](Trial& t) { t.options.step.clip_norm = 0.05; }},
+      {Technique::kFrozen,
+       [](Trial& t) {
+         t.options.step.frozen = {true, false, false};
+       }},
+      {Technique::kRates, [](Trial& t) { t.options.step.bias_rate = 0.25; }},
+      {Technique::kTrainedRadius,
+       [](Trial& t) { t.layers[0] = ParseLayers("l2-gaussian(radius=2)-radius:8", kRouteInputs, true)[0]; }},
+      {Technique::kDropout, [](Trial& t) { t.options.step.dropout = 0.3; }},
+      {Technique::kMixup, [](Trial& t) { t.options.step.mixup = 0.4; }},
+      {Technique::kNormalization, [](Trial& t) { t.options.step.normalization = Normalization::kBatch; }},
+      {Technique::kFrontScale, [](Trial& t) { t.options.step.front_scale = 3; }},
+      {Technique::kMembers, [](Trial& t) { t.members = 2; }},
+      {Technique::kEmbedding, [](Trial& t) { t.options.step.embedding_layers = 1; }}};
+  return changes;
+}
+
+Trial TrialOf(Technique technique) {
+  Trial trial(technique == Technique::kLowPrecision ? DType::kF32 : DType::kF64);
+  Changes().at(technique)(trial);
+  return trial;
+}
+
+std::vector<double> NumbersOf(const Network& network) {
+  std::vector<double> numbers;
+  DispatchFloat(network.dtype(), [&]<class T>(T) {
+    const auto* first = static_cast<const T*>(network.parameters());
+    numbers.assign(first, first + network.parameter_bytes() / static_cast<int64_t>(sizeof(T)));
+  });
+  return numbers;
+}
+
+void ExpectSameNetwork(const Network& got, const Network& expected, double bound) {
+  const std::vector<double> a = NumbersOf(got);
+  const std::vector<double> b = NumbersOf(expected);
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_NEAR(a[i], b[i], bound * (1 + std::abs(b[i]))) << "number " << i;
+  }
+}
+
+double BoundOf(Technique technique) { return technique == Technique::kLowPrecision ? 0.02 : 1e-9; }
+
+// Runs `trial` and compares it, where the route accepts the technique; else expects a refusal in its words.
+void ExpectAsListed(const TechniqueRow& row, Route route, const Trial& trial, const Backend& backend,
+                    const Network& expected) {
+  if (row.RefusedBy(route)) {
+    const Error error = CaughtError([&] { trial.Run(backend); });
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_TRUE(Mentions(error.what(), std::string(row.words))) << error.what();
+    return;
+  }
+  ExpectSameNetwork(trial.Run(backend), expected, BoundOf(row.technique));
+}
+
+TEST(Routes, EveryTechniqueIsTried) {
+  EXPECT_EQ(Changes().size(), TechniqueTable().size());
+  for (const TechniqueRow& row : TechniqueTable()) {
+    SCOPED_TRACE(row.words);
+    const Trial trial = TrialOf(row.technique);
+    for (const TechniqueRow& other : TechniqueTable()) {
+      EXPECT_EQ(trial.Used().Has(other.technique), other.technique == row.technique) << other.words;
+    }
+    if (row.technique != Technique::kLowPrecision && row.technique != Technique::kTrainedRadius) {
+      Trial plain(DType::kF64);  // it changes something
+      plain.members = trial.members;
+      const std::unique_ptr<Backend> serial = MakeBackend("serial");
+      EXPECT_NE(NumbersOf(plain.Run(*serial)), NumbersOf(trial.Run(*serial)));
+    }
+  }
+}
+
+TEST(Routes, EveryBackendComputesOrRefuses) {
+  const std::unique_ptr<Backend> serial = MakeBackend("serial");
+  for (const TechniqueRow& row : TechniqueTable()) {
+    const Trial trial = TrialOf(row.technique);
+    Trial exact = trial;
+    exact.options.step.precision = Precision::kExact;  // the plain loops have no other
+    const Network expected = exact.Run(*serial);
+    for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
+      SCOPED_TRACE(fmt::format("{} on {}", row.words, backend->name()));
+      if (!LosesDigits(trial.options.step.precision) ||
+          backend->Supports(
+              {trial.layers[0], Pass::kForward, trial.options.batch, DType::kF32, Precision::kBFloat16})) {
+        ExpectSameNetwork(trial.Run(*backend), expected, BoundOf(row.technique));
+      }
+    }
+    if (!conformance::CudaUnderTest().empty()) {
+      SCOPED_TRACE(fmt::format("{} on a device", row.words));
+      const std::unique_ptr<Backend> device = conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
+      ExpectAsListed(row, Route::kDevice, trial, *device, expected);
+    }
+  }
+}
+
+TEST(Routes, ShardsComputeOrRefuse) {
+  const std::unique_ptr<Backend> serial = MakeBackend("serial");
+  const std::unique_ptr<Backend> cpu = MakeBackend("cpu", {.threads = 2});
+  for (const TechniqueRow& row : TechniqueTable()) {
+    SCOPED_TRACE(row.words);
+    Trial trial = TrialOf(row.technique);
+    trial.options.step.precision = Precision::kExact;
+    const Network expected = trial.Run(*serial);
+    trial.options.shards = 3;
+    ExpectAsListed(row, Route::kShards, trial, *cpu, expected);
+  }
+}
+
+TEST(Routes, LbfgsComputesOrRefuses) {
+  const std::unique_ptr<Backend> serial = MakeBackend("serial");
+  const std::unique_ptr<Backend> cpu = MakeBackend("cpu", {.threads = 2});
+  for (const TechniqueRow& row : TechniqueTable()) {
+    SCOPED_TRACE(row.words);
+    Trial trial = TrialOf(row.technique);
+    trial.options.step.precision = Precision::kExact;
+    trial.options.lbfgs = true;
+    trial.options.batch = kRouteRows;
+    trial.options.rule.learning_rate = 1;
+    ExpectAsListed(row, Route::kAllRows, trial, *cpu,
+                   row.RefusedBy(Route::kAllRows) ? trial.Start() : trial.Run(*serial));
+  }
+}
+
+// What the executor says of itself is what the list says.
+TEST(Routes, ExecutorsAskTheList) {
+  const std::unique_ptr<Backend> cpu = MakeBackend("cpu", {.threads = 2});
+  for (const TechniqueRow& row : TechniqueTable()) {
+    SCOPED_TRACE(row.words);
+    const Trial trial = TrialOf(row.technique);
+    const Executor executor(trial.Start(), *cpu, {.max_batch = 8, .training = true, .step = trial.options.step});
+    const auto refuses = [&](const Verdict& verdict) {
+      return !verdict && Mentions(verdict.reason, std::string(row.words)).failure_message() == std::string();
+    };
+    EXPECT_EQ(row.RefusedBy(Route::kWholeNetwork), refuses(executor.whole_steps()));
+    EXPECT_EQ(row.RefusedBy(Route::kParts), refuses(executor.ComputesByParts()));
+  }
+}
+
+// Settings that ask for a technique say in their help what it does not go with, and --backend auto follows.
+TEST(Routes, HelpAndAutoFollowTheList) {
+  for (const TechniqueRow& row : TechniqueTable()) {
+    const bool on_device = !row.RefusedBy(Route::kDevice);
+    const Trial trial = TrialOf(row.technique);
+    EXPECT_EQ(trial.options.BackendFor("auto", trial.members), on_device ? "auto" : "cpu") << row.words;
+    EXPECT_EQ(trial.options.BackendFor("cuda", trial.members), "cuda");
+    for (const std::string_view name : row.settings) {
+      if (!name.empty()) {
+        EXPECT_EQ(TrainSettingRow(name).help.find("backend cuda") == std::string::npos, on_device) << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lamina
