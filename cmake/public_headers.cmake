@@ -3,9 +3,9 @@
 
 # What a program includes.
 set(lamina_public_headers
-    backend/backends.h base/stop.h base/version.h cluster/communicator.h cluster/mpi.h cluster/thread_ranks.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h
+    backend/backends.h base/stop.h base/version.h cluster/communicator.h cluster/mpi.h cluster/thread_ranks.h data/encode/bound_table.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h lamina.hpp
     layer/file_layer.h layer/layer.h layer/neighbour_tree.h layer/neighbours.h model/answer.h model/cell_rows.h model/onnx_export.h model/predictor.h
-    neuron/problem.h nn/executor.h rbf/clusters.h rbf/elm.h rbf/fsvc.h train/remarks.h train/session.h tune/profile.h
+    neuron/problem.h nn/executor.h rbf/clusters.h rbf/elm.h rbf/fsvc.h run/remarks.h run/run_plan.h run/session.h settings/validation.h tune/profile.h
     tune/tuner.h)
 # What those include: types in their interfaces.
 set(lamina_public_parts
@@ -14,11 +14,11 @@ set(lamina_public_parts
     base/part_file.h base/row_source.h base/setting.h data/encode/class_map.h data/encode/dataset.h
     data/encode/decisions.h data/encode/derive.h data/encode/fitted_column.h data/encode/input_encoder.h data/encode/preprocess_options.h
     data/encode/preprocessor.h data/encode/row_encoder.h data/encode/sample_weights.h data/encode/target_encoder.h data/encode/useless_columns.h
-    data/files/table.h layer/sliced_layer.h layer/slices.h model/bootstrap.h model/calibrate.h model/cost_matrix.h model/data_profile.h model/evaluate.h model/metric.h
-    model/metric_table.h model/metrics.h model/model.h model/safetensors.h model/scored_rows.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
+    data/files/read_options.h data/files/table.h layer/sliced_layer.h layer/slices.h model/bootstrap.h model/calibrate.h model/cost_matrix.h model/data_profile.h model/evaluate.h model/metric.h
+    model/metric_table.h model/metrics.h model/model.h model/outputs.h model/safetensors.h model/scored_rows.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
     neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/gradient_parts.h nn/network.h nn/normalization.h nn/routes.h nn/step_options.h rbf/novelty.h
-    train/auto_training.h train/history.h
-    train/schedule.h train/settings.h train/split.h train/train_options.h train/train_progress.h train/train_state.h train/trainer.h)
+    run/folds.h settings/auto_training.h settings/meanings.h settings/output_plan.h settings/settings.h settings/split.h
+    train/history.h train/schedule.h train/train_options.h train/train_progress.h train/train_state.h train/trainer.h)
 # For activations of one's own on a GPU, compiled by nvcc.
 set(lamina_public_device_headers
     backend/copy_streams.h backend/cuda/activation.cuh backend/cuda/custom_activation.cuh backend/cuda/device.h

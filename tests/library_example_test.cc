@@ -20,7 +20,7 @@
 #include "lamina/rbf/clusters.h"
 #include "lamina/rbf/elm.h"
 #include "lamina/rbf/fsvc.h"
-#include "lamina/train/session.h"
+#include "lamina/run/session.h"
 #include "lamina/tune/profile.h"
 #include "lamina/tune/tuner.h"
 #include "tests/temporary_folder.h"

@@ -12,7 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/text.h"
-#include "lamina/train/command_line.h"
+#include "lamina/run/command_line.h"
 #include "toml_parser.h"
 #include "toml_text.h"
 

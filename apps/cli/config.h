@@ -8,9 +8,9 @@
 #include "lamina/layer/file_layer.h"
 #include "lamina/layer/file_neighbours.h"
 #include "lamina/rbf/file_centres.h"
+#include "lamina/run/command_line.h"
 #include "lamina/search/search_settings.h"
-#include "lamina/train/command_line.h"
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 
 namespace lamina::cli {
 

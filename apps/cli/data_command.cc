@@ -15,9 +15,10 @@
 #include "lamina/data/encode/decisions.h"
 #include "lamina/data/files/fetch.h"
 #include "lamina/data/files/reader.h"
-#include "lamina/train/encoded_data.h"
-#include "lamina/train/settings.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/run/encoded_data.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/settings.h"
+#include "lamina/settings/settings_text.h"
 #include "print.h"
 
 namespace lamina::cli {

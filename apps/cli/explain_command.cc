@@ -12,7 +12,7 @@
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
 #include "lamina/report/explain_report.h"
-#include "lamina/train/command_line.h"
+#include "lamina/run/command_line.h"
 #include "model_input.h"
 #include "pictures.h"
 #include "print.h"

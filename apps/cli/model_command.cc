@@ -11,8 +11,8 @@
 #include "lamina/base/text.h"
 #include "lamina/model/metric.h"
 #include "lamina/model/model.h"
-#include "lamina/train/command_line.h"
-#include "lamina/train/settings.h"
+#include "lamina/run/command_line.h"
+#include "lamina/settings/settings.h"
 #include "print.h"
 #include "tables.h"
 

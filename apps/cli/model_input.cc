@@ -1,5 +1,6 @@
 // The flags and the reading that evaluate and predict share.
 #include "model_input.h"
+#include "lamina/settings/meanings.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +12,8 @@
 
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
-#include "lamina/train/settings_text.h"
-#include "lamina/train/split.h"
+#include "lamina/settings/settings_text.h"
+#include "lamina/settings/split.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::cli {

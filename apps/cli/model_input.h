@@ -11,7 +11,7 @@
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/model.h"
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 
 namespace lamina::cli {
 

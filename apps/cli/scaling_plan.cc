@@ -8,7 +8,7 @@
 #include "lamina/cluster/performance_model.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/measure/step_cost.h"
-#include "lamina/train/method.h"
+#include "lamina/settings/method.h"
 #include "print.h"
 #include "ranks.h"
 

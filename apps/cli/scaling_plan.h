@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "lamina/train/session.h"
+#include "lamina/run/session.h"
 
 namespace lamina::cli {
 

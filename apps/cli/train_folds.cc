@@ -9,7 +9,7 @@
 
 #include "interrupt.h"
 #include "lamina/base/text.h"
-#include "lamina/train/method.h"
+#include "lamina/settings/method.h"
 #include "print.h"
 #include "progress.h"
 #include "tables.h"

@@ -1,7 +1,7 @@
 // What train says about --folds.
 #pragma once
 
-#include "lamina/train/cross_validation.h"
+#include "lamina/run/cross_validation.h"
 
 namespace lamina::cli {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 
 namespace lamina::gui {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "lamina/base/text.h"
 #include "lamina/neuron/problem.h"
-#include "lamina/train/layers_text.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/layers_text.h"
+#include "lamina/settings/settings_text.h"
 #include "problem.h"
 
 namespace lamina::gui {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 
 namespace lamina::gui {
 

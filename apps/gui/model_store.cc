@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/text.h"
-#include "lamina/train/command_line.h"
+#include "lamina/run/command_line.h"
 #include "number_text.h"
 #include "problem.h"
 #include "train_worker.h"

@@ -8,8 +8,8 @@
 
 #include "lamina/model/model.h"
 #include "lamina/search/search_settings.h"
+#include "lamina/settings/settings.h"
 #include "lamina/train/history.h"
-#include "lamina/train/settings.h"
 
 namespace lamina::gui {
 

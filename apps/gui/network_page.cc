@@ -13,7 +13,7 @@
 #include "form_scroll.h"
 #include "labels.h"
 #include "lamina/base/text.h"
-#include "lamina/train/recipe.h"
+#include "lamina/settings/recipe.h"
 #include "layer_editor.h"
 #include "level_switch.h"
 #include "network_picture.h"

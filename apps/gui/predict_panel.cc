@@ -1,5 +1,6 @@
 // Predictions of a file.
 #include "predict_panel.h"
+#include "lamina/settings/meanings.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -15,7 +16,7 @@
 
 #include "labels.h"
 #include "lamina/base/file.h"
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 #include "number_text.h"
 #include "prediction_model.h"
 #include "results_page.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 #include "layer_rows.h"
 #include "problem.h"
 

@@ -4,7 +4,7 @@
 #include <QString>
 #include <span>
 
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 
 namespace lamina::gui {
 

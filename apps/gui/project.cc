@@ -8,7 +8,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/model/checked_json.h"
-#include "lamina/train/command_line.h"
+#include "lamina/run/command_line.h"
 #include "problem.h"
 
 namespace lamina::gui {

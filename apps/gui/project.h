@@ -3,8 +3,8 @@
 
 #include <QString>
 
+#include "lamina/settings/settings.h"
 #include "lamina/train/history.h"
-#include "lamina/train/settings.h"
 #include "run_list.h"
 
 namespace lamina::gui {

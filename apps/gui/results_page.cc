@@ -22,7 +22,7 @@
 #include "importance_table.h"
 #include "labels.h"
 #include "lamina/base/text.h"
-#include "lamina/train/remarks.h"
+#include "lamina/run/remarks.h"
 #include "number_text.h"
 #include "problem.h"
 #include "run_table.h"

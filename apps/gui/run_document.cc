@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "labels.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 
 namespace lamina::gui {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "background.h"
 #include "lamina/data/encode/column_statistics.h"
-#include "lamina/train/run_plan.h"
-#include "lamina/train/settings.h"
+#include "lamina/run/run_plan.h"
+#include "lamina/settings/settings.h"
 #include "problem.h"
 #include "run_preview.h"
 

@@ -7,7 +7,7 @@
 
 #include "labels.h"
 #include "lamina/base/text.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 #include "number_text.h"
 #include "problem.h"
 

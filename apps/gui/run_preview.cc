@@ -1,5 +1,6 @@
 // Counting the rows of a run before it starts.
 #include "run_preview.h"
+#include "lamina/settings/meanings.h"
 
 #include <QObject>
 #include <algorithm>
@@ -9,9 +10,9 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/bound_table.h"
-#include "lamina/train/method.h"
-#include "lamina/train/recipe.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/settings_text.h"
 #include "number_text.h"
 #include "problem.h"
 

@@ -9,8 +9,8 @@
 
 #include "labels.h"
 #include "lamina/data/encode/dataset.h"
-#include "lamina/train/run_plan.h"
-#include "lamina/train/settings.h"
+#include "lamina/run/run_plan.h"
+#include "lamina/settings/settings.h"
 #include "problem.h"
 
 namespace lamina::gui {

@@ -22,7 +22,7 @@
 #include "derive_dialog.h"
 #include "labels.h"
 #include "lamina/backend/backends.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 #include "plain_text.h"
 #include "table_models.h"
 

@@ -1,5 +1,6 @@
 // Three linked shares.
 #include "split_editor.h"
+#include "lamina/settings/meanings.h"
 
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>

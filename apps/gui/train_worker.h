@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "lamina/model/explain.h"
+#include "lamina/run/cross_validation.h"
+#include "lamina/run/run_control.h"
+#include "lamina/run/session.h"
 #include "lamina/search/search_settings.h"
-#include "lamina/train/cross_validation.h"
-#include "lamina/train/run_control.h"
-#include "lamina/train/session.h"
 #include "run_document.h"
 #include "work_thread.h"
 

@@ -16,7 +16,7 @@
 namespace lamina {
 namespace {
 
-constexpr uint64_t kRowStream = 902;  // of the seed; see train/centres.cc
+constexpr uint64_t kRowStream = 902;  // of the seed; see settings/centres.cc
 constexpr uint64_t kWeightStream = 903;
 constexpr int64_t kBlock_bytes = 16 << 20;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lamina/cluster/performance_model.h"
-#include "lamina/train/session.h"
+#include "lamina/run/session.h"
 
 namespace lamina {
 

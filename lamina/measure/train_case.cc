@@ -7,7 +7,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/train/train_data.h"
+#include "lamina/run/train_data.h"
 
 namespace lamina {
 

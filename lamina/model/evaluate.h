@@ -12,6 +12,7 @@
 #include "lamina/model/metric.h"
 #include "lamina/model/metrics.h"
 #include "lamina/model/model.h"
+#include "lamina/model/outputs.h"
 #include "lamina/model/scored_rows.h"
 
 namespace lamina {
@@ -20,19 +21,10 @@ namespace lamina {
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Matrix& features);
 /// The same of rows that may be in files, of which few are in memory at once.
 Matrix NetworkOutputs(const Model& model, const Backend& backend, const Dataset& rows);
-/// The answers of an ensemble's networks (each rows × outputs, one type) times their shares, summed in f64.
-Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shares);
-/// NetworkOutputs() in f64 and, for regression, in units of the target; of encoded targets, too.
-Matrix InTargetUnits(const Model& model, const Matrix& outputs);
-/// The first row with a number that is not finite; -1: none.
-int64_t FirstNotFinite(const Matrix& outputs);
 
 /// Network outputs for encoded rows: rows × outputs in f64; regression outputs in units of the target. Throws
 /// Error(kBadModel) where one is not a finite number.
 Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& features);
-
-/// The class of each row of PredictRows(); -1 where the row holds a NaN.
-std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs);
 
 struct Evaluation {
   std::optional<ClassificationMetrics> classification;

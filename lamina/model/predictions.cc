@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "lamina/base/text.h"
+#include "lamina/model/outputs.h"
 
 namespace lamina {
 std::string CellName(const Column& column, int64_t row) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
 
 namespace lamina {

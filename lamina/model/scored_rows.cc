@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "lamina/model/evaluate.h"
+#include "lamina/model/outputs.h"
 #include "lamina/model/predictions.h"
 
 namespace lamina {

@@ -8,7 +8,7 @@
 
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
-#include "lamina/train/command_line.h"
+#include "lamina/run/command_line.h"
 
 namespace lamina {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "lamina/report/html_report.h"
 #include "lamina/report/plots.h"
-#include "lamina/train/session.h"
+#include "lamina/run/session.h"
 
 namespace lamina {
 

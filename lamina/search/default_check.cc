@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lamina/base/text.h"
-#include "lamina/train/cross_validation.h"
+#include "lamina/run/cross_validation.h"
 
 namespace lamina {
 namespace {

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "lamina/run/train_data.h"
 #include "lamina/search/search_settings.h"
 #include "lamina/search/search_space.h"
 #include "lamina/search/search_state.h"
 #include "lamina/search/successive_halving.h"
 #include "lamina/search/time_budget.h"
 #include "lamina/search/trial.h"
-#include "lamina/train/train_data.h"
 
 namespace lamina {
 

@@ -9,10 +9,12 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
+#include "lamina/run/checkpoint.h"
 #include "lamina/search/search.h"
-#include "lamina/train/checkpoint.h"
-#include "lamina/train/method.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/settings_text.h"
+#include "lamina/settings/validation.h"
 
 namespace lamina {
 

@@ -11,10 +11,10 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/run/command_line.h"
 #include "lamina/search/search_space.h"
-#include "lamina/train/command_line.h"
-#include "lamina/train/recipe.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/settings_text.h"
 
 namespace lamina {
 namespace {

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
+#include "lamina/settings/validation.h"
 
 namespace lamina {
 

@@ -13,7 +13,7 @@
 #include "lamina/base/random.h"
 #include "lamina/base/text.h"
 #include "lamina/search/search_settings.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 
 namespace lamina {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 
 namespace lamina {
 

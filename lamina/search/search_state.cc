@@ -17,7 +17,7 @@
 #include "lamina/base/part_file.h"
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
-#include "lamina/train/checkpoint.h"
+#include "lamina/run/checkpoint.h"
 
 namespace lamina {
 namespace {

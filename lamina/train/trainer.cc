@@ -16,7 +16,7 @@
 #include "lamina/train/divergence.h"
 #include "lamina/train/epoch_rows.h"
 #include "lamina/train/lbfgs.h"
-#include "lamina/train/monitor.h"
+#include "lamina/train/monitored.h"
 
 namespace lamina {
 namespace {

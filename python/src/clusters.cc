@@ -15,7 +15,7 @@
 #include "lamina/rbf/cluster_starts.h"
 #include "lamina/rbf/clusters.h"
 #include "lamina/rbf/row_shards.h"
-#include "lamina/train/centres.h"
+#include "lamina/settings/centres.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"

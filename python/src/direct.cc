@@ -13,7 +13,7 @@
 #include "lamina/rbf/fsvc.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
-#include "lamina/train/centres.h"
+#include "lamina/settings/centres.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"

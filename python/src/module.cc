@@ -18,7 +18,7 @@
 #include "lamina/neuron/problem.h"
 #include "lamina/neuron/update_rule.h"
 #include "lamina/nn/network.h"
-#include "lamina/train/settings.h"
+#include "lamina/settings/settings.h"
 #include "python/src/bindings.h"
 #include "python/src/machine.h"
 

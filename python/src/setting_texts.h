@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "lamina/train/settings.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings.h"
+#include "lamina/settings/settings_text.h"
 
 namespace lamina::python {
 

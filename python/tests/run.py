@@ -1,6 +1,9 @@
 """Builds the Python package against a built library in a virtual environment and runs its tests.
 
-Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [--sanitize] [-- PYTEST_ARGUMENT...]
+Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEXT]... [--sanitize] [--only build|tests]
+              [-- PYTEST_ARGUMENT...]
+
+--only build: the package is built and installed, and imported once; --only tests: with the package that is there.
 
 --sanitize: BUILD has address and undefined-behaviour sanitizers (preset asan), and the interpreter runs under their preloaded runtime;
 scikit-learn's own checks of estimators then take very long: name the other test files. The environment is kept in FOLDER for the next
@@ -69,17 +72,27 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--requirement", action="append", default=[])
     parser.add_argument("--sanitize", action="store_true")
+    parser.add_argument("--only", choices=["build", "tests"])
     given = parser.parse_args(own.split())
     work = given.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    python = make_environment(given.python, work / "environment", given.requirement)
+    if given.only == "tests":
+        python = work / "environment/bin/python"
+        if not python.exists() or subprocess.run([python, "-c", "import lamina"], cwd=work, capture_output=True).returncode != 0:
+            print("skipped: no package was built (python.package says why)")
+            return SKIPPED
+    else:
+        python = make_environment(given.python, work / "environment", given.requirement)
     environment = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": os.environ.get("LAMINA_JOBS", "2"), "OMP_WAIT_POLICY": "passive",
                    "PATH": f"{python.parent}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
     if shutil.which("ccache"):
         environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
-                    "--force-reinstall", f"-Ccmake.define.lamina_DIR={given.library.resolve()}", f"-Cbuild-dir={work / 'build'}",
-                    *(SANITIZED_BUILD if given.sanitize else []), str(ROOT)], check=True, env=environment)
+    if given.only != "tests":
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
+                        "--force-reinstall", f"-Ccmake.define.lamina_DIR={given.library.resolve()}", f"-Cbuild-dir={work / 'build'}",
+                        *(SANITIZED_BUILD if given.sanitize else []), str(ROOT)], check=True, env=environment)
+    if given.only == "build":
+        return subprocess.run([python, "-c", "import lamina; print('lamina', lamina.__version__)"], cwd=work, env=environment).returncode
     arguments = for_pytest.split() or [str(ROOT / "python/tests")]
     if given.sanitize:
         environment.update(sanitized())

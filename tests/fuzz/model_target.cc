@@ -14,7 +14,7 @@
 #include "lamina/model/model.h"
 #include "lamina/model/predictor.h"
 #include "lamina/model/safetensors.h"
-#include "lamina/train/checkpoint.h"
+#include "lamina/run/checkpoint.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace lamina::fuzz {

@@ -10,7 +10,7 @@
 #include "lamina/report/html_report.h"
 #include "lamina/report/plots.h"
 #include "lamina/report/report_writer.h"
-#include "lamina/train/command_line.h"
+#include "lamina/run/command_line.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace lamina::fuzz {

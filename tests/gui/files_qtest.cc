@@ -10,7 +10,7 @@
 
 #include "curves_view.h"
 #include "lamina/model/onnx_export.h"
-#include "lamina/train/session.h"
+#include "lamina/run/session.h"
 #include "model_page.h"
 #include "predict_panel.h"
 #include "prediction.h"

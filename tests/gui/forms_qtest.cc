@@ -9,8 +9,8 @@
 #include <set>
 
 #include "form_scroll.h"
-#include "lamina/train/recipe.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/settings_text.h"
 #include "network_picture.h"
 #include "setting_field.h"
 #include "tests/gui/window_test.h"

@@ -13,7 +13,7 @@
 #include "labels.h"
 #include "lamina/data/encode/derive.h"
 #include "lamina/data/files/csv.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 #include "layer_rows.h"
 #include "number_text.h"
 #include "pictures.h"

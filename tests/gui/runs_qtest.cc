@@ -10,7 +10,7 @@
 
 #include "confusion_view.h"
 #include "curves_view.h"
-#include "lamina/train/cross_validation.h"
+#include "lamina/run/cross_validation.h"
 #include "number_text.h"
 #include "results_page.h"
 #include "tests/gui/window_test.h"

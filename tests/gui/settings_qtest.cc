@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 #include "split_editor.h"
 #include "table_models.h"
 #include "tests/gui/window_test.h"

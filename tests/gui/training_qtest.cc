@@ -7,7 +7,9 @@
 #include <QProcess>
 #include <QTableWidget>
 #include <cstring>
+#include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "curves_view.h"
 #include "lamina/model/model.h"
@@ -22,6 +24,13 @@ namespace {
 
 QByteArray Bytes(const Network& network) {
   return {static_cast<const char*>(network.parameters()), static_cast<qsizetype>(network.parameter_bytes())};
+}
+
+// Processor time of this thread.
+double ThreadSeconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 class TrainingTest : public WindowTest {
@@ -202,20 +211,22 @@ void TrainingTest::ALongRunStaysLive() {
   QVERIFY(Settled());
   window().ShowPage(Page::kTraining);
   QTest::mouseClick(Start(), Qt::LeftButton);
+  CurvesView& curves = window().training().curves();
   QElapsedTimer total;
   total.start();
-  qint64 longest = 0;
-  while (window().worker().active() && total.elapsed() < 60000) {
-    QElapsedTimer turn;
-    turn.start();
+  double longest = 0;      // processor time, which a busy machine does not add to
+  std::set<size_t> shown;  // how far the run was after a turn: a window that waits for it sees the end alone
+  while (window().worker().active()) {
+    const double begin = ThreadSeconds();
     QCoreApplication::processEvents();
-    longest = std::max(longest, turn.elapsed());
+    longest = std::max(longest, ThreadSeconds() - begin);
+    shown.insert(curves.epochs().size());
     QTest::qSleep(2);
   }
-  QVERIFY(!window().worker().active());
-  qInfo("100000 epochs in %lld ms, the longest turn of the event loop %lld ms", total.elapsed(), longest);
-  QVERIFY2(longest < 1000, "the window froze");
-  CurvesView& curves = window().training().curves();
+  qInfo("100000 epochs in %lld ms, the longest turn of the event loop computed %.0f ms, the window showed %zu moments",
+        total.elapsed(), longest * 1e3, shown.size());
+  QVERIFY2(longest < 1, "a turn of the event loop computes for a second");
+  QVERIFY2(shown.size() > 3, "the window froze");
   QCOMPARE(curves.epochs().size(), size_t{100000});
   QVERIFY(curves.shown_points() <= 1300);
   QVERIFY(Find<QPlainTextEdit>("log")->blockCount() <= 5001);

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "lamina/base/file.h"
 #include "lamina/model/onnx_export.h"
-#include "lamina/train/checkpoint.h"
+#include "lamina/run/checkpoint.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
 #include "tests/nn/small_data.h"

@@ -177,8 +177,9 @@ struct Plain {
   std::vector<Matrix> masks;  // of dropout, a hidden layer each; empty: none
 };
 
-void ExpectStepFollowsGradient(const Plain& plain, const Backend& backend, const ExecutorOptions& options,
-                               int64_t rows) {
+const ExecutorOptions kNormalizing{
+    .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
+void ExpectStepFollowsGradient(const Plain& plain, const Backend& backend, const ExecutorOptions& options, int rows) {
   constexpr double kRate = 0.01;
   const std::vector<double> start = plain.Start();
   Executor executor(plain.network, backend, options);
@@ -214,8 +215,7 @@ TEST(Normalization, StepsFollowTheGradientThroughTheStatisticsOfTheBatch) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
       for (const bool front : {false, true}) {
         SCOPED_TRACE(fmt::format("{} {} {}", backend->name(), threads, front));
-        ExecutorOptions options{
-            .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
+        ExecutorOptions options = kNormalizing;
         options.step.front_scale = front ? 6 : 0;
         Plain plain(front);
         ExpectStepFollowsGradient(plain, *backend, options, kSmallRows);
@@ -237,10 +237,8 @@ TEST(Normalization, StepsFollowTheGradientThroughTheStatisticsOfTheBatch) {
 TEST(Normalization, AStepOfOneRowTakesTheRunningStatistics) {
   for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
     const Plain plain;
-    const ExecutorOptions options{
-        .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
-    ExpectStepFollowsGradient(plain, *backend, options, 1);
-    Executor executor(plain.network, *backend, options);
+    ExpectStepFollowsGradient(plain, *backend, kNormalizing, 1);
+    Executor executor(plain.network, *backend, kNormalizing);
     executor.SetTrainedParameters(BufferOf(plain.Start()));
     const UpdateRule rule;
     LossSums sums;
@@ -260,8 +258,7 @@ TEST(Normalization, AnswersAreByTheRunningStatisticsFoldedIntoTheWeights) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
       SCOPED_TRACE(fmt::format("{} {}", backend->name(), front));
       const Plain plain(front);
-      ExecutorOptions options{
-          .max_batch = kSmallRows, .training = true, .step = {.normalization = Normalization::kBatch}};
+      ExecutorOptions options = kNormalizing;
       options.step.front_scale = front ? 1 : 0;
       Executor executor(plain.network, *backend, options);
       UpdateRule rule;
@@ -347,9 +344,8 @@ TEST(Normalization, GivesTheSameBitsOnAnyNumberOfThreads) {
 TEST(Normalization, ATrainedNetworkGoesOnFromItsAnswers) {
   const Plain plain;
   for (const std::unique_ptr<Backend>& backend : HostBackends(1)) {
-    const ExecutorOptions options{.max_batch = kSmallRows,
-                                  .training = true,
-                                  .step = {.normalization = Normalization::kBatch, .starts_trained = true}};
+    ExecutorOptions options = kNormalizing;
+    options.step.starts_trained = true;
     Executor executor(plain.network, *backend, options);
     Executor without(plain.network, *backend, {.max_batch = kSmallRows, .training = true});
     UpdateRule rule;

@@ -6,7 +6,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/search/search_settings.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/settings_text.h"
 #include "tests/data/data_test_util.h"
 
 namespace lamina {

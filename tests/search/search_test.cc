@@ -16,8 +16,8 @@
 #include "lamina/base/file.h"
 #include "lamina/base/part_file.h"
 #include "lamina/base/random.h"
+#include "lamina/run/session.h"
 #include "lamina/search/search_state.h"
-#include "lamina/train/session.h"
 #include "tests/data/data_test_util.h"
 #include "tests/temporary_folder.h"
 

@@ -9,8 +9,8 @@
 
 #include "gtest/gtest.h"
 #include "lamina/nn/routes.h"
-#include "lamina/train/layers_text.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/layers_text.h"
+#include "lamina/settings/settings_text.h"
 #include "tests/caught_error.h"
 #include "tests/train/small_training.h"
 

@@ -5,12 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "lamina/data/files/reader.h"
+#include "lamina/data/files/read_options.h"
 
 namespace lamina {
-
-/// What a record may have: each column takes some hundred bytes beside its values.
-inline constexpr int64_t kMostCsvColumns = 1'000'000;
 
 /// True for text: the start holds no NUL or other control bytes, or the path ends in .csv, .tsv, .txt or
 /// .data.

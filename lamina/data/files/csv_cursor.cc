@@ -5,7 +5,6 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/files/csv_dialect.h"
 
 namespace lamina {
 
@@ -105,6 +104,16 @@ bool CsvCursor::SkipComment(size_t columns) {
   at_ = line_end + 1;
   ++line_;
   return true;
+}
+
+size_t FieldsOfLine(std::string_view line, char separator) {
+  bool quoted = false;
+  size_t fields = 1;
+  for (const char c : line) {
+    quoted = quoted != (c == '"');
+    fields += c == separator && !quoted ? 1 : 0;
+  }
+  return fields;
 }
 
 }  // namespace lamina

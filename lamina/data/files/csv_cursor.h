@@ -9,6 +9,8 @@ namespace lamina {
 
 /// Without spaces, tabs and carriage returns at both ends.
 std::string_view TrimField(std::string_view text);
+/// How many fields `line` has.
+size_t FieldsOfLine(std::string_view line, char separator);
 
 class CsvCursor {
  public:

@@ -10,7 +10,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/files/csv.h"
+#include "lamina/data/files/csv_cursor.h"
 
 namespace lamina {
 namespace {
@@ -280,16 +280,6 @@ void CollapseBlanks(std::string& content) {
     content[size++] = c;
   }
   content.resize(size);
-}
-
-size_t FieldsOfLine(std::string_view line, char separator) {
-  bool quoted = false;
-  size_t fields = 1;
-  for (const char c : line) {
-    quoted = quoted != (c == '"');
-    fields += c == separator && !quoted ? 1 : 0;
-  }
-  return fields;
 }
 
 }  // namespace lamina

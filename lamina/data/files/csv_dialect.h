@@ -1,14 +1,18 @@
 // Finds out how a CSV file is written: separator, header, kinds of columns. Private to the CSV reader.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lamina/data/files/csv_columns.h"
-#include "lamina/data/files/reader.h"
+#include "lamina/data/files/read_options.h"
 
 namespace lamina {
+
+/// What a record may have: each column takes some hundred bytes beside its values.
+inline constexpr int64_t kMostCsvColumns = 1'000'000;
 
 /// The separator that splits the first records into the same number of fields, the most fields winning; a comma only
 /// where no other does (it may be decimal); a space where none of them does and numbers are lined up with spaces.
@@ -38,8 +42,5 @@ std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size
 /// One space for every run of them, and none at the ends of lines, but for those within quotes: fields separated by a
 /// space may be lined up with more.
 void CollapseBlanks(std::string& content);
-
-/// How many fields `line` has.
-size_t FieldsOfLine(std::string_view line, char separator);
 
 }  // namespace lamina

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lamina/data/files/reader.h"
+#include "lamina/data/files/read_options.h"
 #include "lamina/data/files/text_file.h"
 
 namespace lamina {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lamina/data/files/reader.h"
+#include "lamina/data/files/read_options.h"
 
 namespace lamina {
 

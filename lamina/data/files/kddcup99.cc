@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "lamina/base/error.h"
+#include "lamina/data/files/reader.h"
 
 namespace lamina {
 namespace {

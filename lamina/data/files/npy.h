@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "lamina/data/files/reader.h"
+#include "lamina/data/files/read_options.h"
 
 namespace lamina {
 

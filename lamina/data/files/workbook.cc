@@ -12,6 +12,7 @@
 #include "lamina/data/files/csv.h"
 #include "lamina/data/files/number_formats.h"
 #include "lamina/data/files/ods.h"
+#include "lamina/data/files/reader.h"
 #include "lamina/data/files/xlsx.h"
 #include "lamina/data/files/zip_file.h"
 

@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "lamina/base/random.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/settings_text.h"
 #include "tests/nn/small_data.h"
 
 namespace lamina {

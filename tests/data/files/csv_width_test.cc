@@ -5,6 +5,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/data/files/csv.h"
+#include "lamina/data/files/csv_dialect.h"
 #include "tests/caught_error.h"
 
 namespace lamina {

@@ -1,0 +1,56 @@
+// Sums, units and classes of outputs.
+#include "lamina/model/outputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lamina/base/convert.h"
+
+namespace lamina {
+
+Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shares) {
+  const Matrix& first = answers.front();
+  Matrix sums(first.rows(), first.cols(), first.dtype());
+  DispatchFloat(first.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < first.rows(); ++i) {
+      for (int64_t j = 0; j < first.cols(); ++j) {
+        double sum = 0;
+        for (size_t k = 0; k < answers.size(); ++k) {
+          sum += shares[k] * static_cast<double>(answers[k].Row<T>(i)[j]);
+        }
+        sums.Row<T>(i)[j] = static_cast<T>(sum);
+      }
+    }
+  });
+  return sums;
+}
+
+Matrix InTargetUnits(const Model& model, const Matrix& outputs) {
+  Matrix numbers(outputs.rows(), outputs.cols(), DType::kF64);
+  ConvertMatrix(outputs.view(), numbers.view());
+  if (model.preprocessor.targets().task() == Task::kRegression) {
+    model.preprocessor.targets().Unscale(numbers.view());
+  }
+  return numbers;
+}
+
+int64_t FirstNotFinite(const Matrix& outputs) {
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    const double* row = outputs.Row<double>(i);
+    if (!std::all_of(row, row + outputs.cols(), [](double output) { return std::isfinite(output); })) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+std::vector<int32_t> ClassesOf(const Model& model, const Matrix& outputs) {
+  std::vector<int32_t> classes;
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    classes.push_back(
+        model.preprocessor.targets().ClassOf({outputs.Row<double>(i), static_cast<size_t>(outputs.cols())}));
+  }
+  return classes;
+}
+
+}  // namespace lamina

@@ -1,0 +1,56 @@
+// Encoded data in a folder: rows as numbers in .npy files, with how they were made of which files, so that training
+// need not read and encode them again, nor have all of them in memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "lamina/model/data_profile.h"
+#include "lamina/run/train_data.h"
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+/// Whether `path` is a folder that WriteEncodedData() made.
+bool IsEncodedData(const std::string& path);
+
+struct EncodedDataInfo {
+  int64_t train_rows = 0;
+  int64_t validation_rows = 0;
+  int64_t test_rows = 0;
+  int64_t left_out_rows = 0;
+  int64_t inputs = 0;
+  int64_t size_bytes = 0;  // of the folder's files
+  double seconds = 0;
+};
+
+/// Reads, splits and encodes what the settings' kDataGroup (with dtype, recipe and seed) describe into the folder
+/// `path`, as EncodeData() does; the folder appears when it is complete, in place of one that was there. CSV files are
+/// read and rows encoded piece by piece, of an eighth of settings.memory (64 MiB where it is empty); beside them about
+/// 60 bytes a row are in memory, and 4 for each column of text. Numbers are kept beside the folder meanwhile, in a file
+/// without a name. `stop`: asked between pieces, may be empty. Throws Error, also kIo for a full disk and a folder of
+/// something else, and leaves nothing then.
+EncodedDataInfo WriteEncodedData(const TrainSettings& settings, const std::string& path,
+                                 const std::function<bool()>& stop = {});
+/// Whether a setting has a say in what encoded data are.
+bool DecidesEncoding(const Setting<TrainSettings>& row);
+
+/// What the folder holds: as EncodeData() gave it, features and targets mapped.
+struct EncodedData {
+  TrainSettings settings;  // those asked for, with those of the data
+  TrainData data;
+  DataProfile profile;
+  bool is_image = false;
+};
+
+/// Opens settings.data. Targets of another form than those encoded are made in memory. `fitted`: what a model to go on
+/// from wants, null: whatever it is. `share`: of settings.shard_data the rank whose training rows alone are opened;
+/// test rows are the first one's. Throws Error(kInvalidArgument) for settings that say something else of the data than
+/// those they were encoded with, and for methods without steps, Error(kBadData) for a folder that is damaged
+/// (checksums), incomplete or of another version, or where the files that it was made of have changed since.
+EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom = {},
+                            const Preprocessor* fitted = nullptr, const RankShare& share = {});
+
+}  // namespace lamina

@@ -1,0 +1,382 @@
+// From settings to data sets, network, training and files. Prepare(), which every constructor calls, validates, reads,
+// encodes and builds network and backend, in this order, so that nothing is read for settings that cannot work; a
+// checkpoint brings its own preprocessing and must fit what was built (resume.cc). Run() trains from resume_state_, if
+// there is one, and writes the files.
+#include "lamina/run/session.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "lamina/backend/backends.h"
+#include "lamina/backend/cpu/cpu_backend.h"
+#include "lamina/base/error.h"
+#include "lamina/base/file.h"
+#include "lamina/base/file_claim.h"
+#include "lamina/base/sha256.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/base/version.h"
+#include "lamina/cluster/communicator.h"
+#include "lamina/cluster/shards.h"
+#include "lamina/data/encode/bound_table.h"
+#include "lamina/model/drift.h"
+#include "lamina/model/intervals.h"
+#include "lamina/run/checkpoint.h"
+#include "lamina/run/checkpoint_settings.h"
+#include "lamina/run/direct_training.h"
+#include "lamina/run/encoded_data.h"
+#include "lamina/run/memory_limit.h"
+#include "lamina/run/start_model.h"
+#include "lamina/run/train_data.h"
+#include "lamina/settings/centres.h"
+#include "lamina/settings/embedding.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/monitor.h"
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/validation.h"
+#include "lamina/tune/profile.h"
+
+namespace lamina {
+namespace {
+
+constexpr const char* kSettingsKey = "settings";
+
+// The same table may be named from another folder.
+std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+// Training again replaces what it made before; another model is only replaced where that was asked for.
+void RequireOwnModel(const TrainSettings& settings, std::span<const Activation> custom) {
+  std::error_code ignored;
+  if (settings.model.empty() || settings.overwrite || !std::filesystem::is_regular_file(settings.model, ignored)) {
+    return;
+  }
+  std::string what = "a file that is no model";
+  try {
+    const Model there = LoadModel(settings.model, custom);
+    const nlohmann::json of = there.training.value(kSettingsKey, nlohmann::json::object());
+    const auto data = of.value("data", std::string());
+    if (FileName(data) == FileName(settings.data) &&
+        of.value("target", std::vector<std::string>()) == settings.target) {
+      return;
+    }
+    what = fmt::format("a model of {}{}", fmt::join(there.preprocessor.targets().names(), ", "),
+                       data.empty() ? "" : ", trained on " + data);
+  } catch (const Error&) {  // it says what is wrong with it, which does not matter
+  }
+  RefuseSetting("model", fmt::format("--model would replace {}", what), settings.model,
+                "Give another name, or --overwrite.");
+}
+
+void RequireOwnCheckpoint(const TrainSettings& settings) {
+  const std::string path = CheckpointPathOf(settings);
+  std::error_code ignored;
+  const bool replaces = settings.overwrite && !settings.checkpoint.empty();
+  if (path.empty() || replaces || !std::filesystem::is_regular_file(path, ignored) || IsCheckpoint(path)) {
+    return;
+  }
+  RefuseSetting(
+      settings.checkpoint.empty() ? "model" : "checkpoint",
+      fmt::format("the checkpoint{} would replace a file that is none",
+                  settings.checkpoint.empty() ? " of --model" : ""),
+      path, settings.checkpoint.empty() ? "Move it, or give --checkpoint FILE." : "Give another name, or --overwrite.");
+}
+
+}  // namespace
+
+void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom) {
+  CheckFiles(FilesOf(settings));
+  if (settings.checkpoint_epochs > 0 && CheckpointPathOf(settings).empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
+  }
+  RequireOwnModel(settings, custom);
+  RequireOwnCheckpoint(settings);
+}
+
+TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom, Communicator* ranks)
+    : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
+  Prepare(nullptr, nullptr);
+}
+
+TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom)
+    : settings_(settings), custom_(std::move(custom)) {
+  Prepare(&raw, nullptr);
+}
+
+TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
+                           std::vector<Activation> custom)
+    : settings_(settings), custom_(std::move(custom)), found_(std::move(found)) {
+  Prepare(&raw, nullptr);
+}
+
+TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom,
+                           Communicator* ranks)
+    : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
+  Prepare(nullptr, &checkpoint);
+}
+
+void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
+  std::optional<Checkpoint> saved;
+  nlohmann::json resumed;
+  if (checkpoint != nullptr) {
+    saved = LoadCheckpoint(*checkpoint, custom_);
+    RequireFixedSettings(settings_, *saved, *checkpoint);
+    resumed = ResumedWith(settings_, *saved);
+  }
+  TrainSettings checked = settings_;
+  checked.bag = checked.bag && !(found_ && found_->encoding);  // CrossValidate() trains a bag fold by fold
+  ValidateSettings(checked, custom_);
+  if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
+    settings_.shards = kShardsOfRanks;
+  }
+  if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
+    RefuseSetting("method", fmt::format("the method {} has no sums that ranks could share", settings_.method),
+                  settings_.method, "Train it in one process.");
+  }
+  CheckTrainOutputs(settings_, custom_);
+  std::optional<Model> start;
+  if (!saved && !settings_.start_from.empty()) {
+    start = ReadStartModel(settings_, custom_);
+  }
+  const Preprocessor* fitted = saved                        ? &saved->model.preprocessor
+                               : start                      ? &start->preprocessor
+                               : found_ && found_->encoding ? &*found_->encoding
+                                                            : nullptr;
+  const Stopwatch watch;
+  const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
+  const RankShare share = ranks_ == nullptr ? RankShare() : RankShare{ranks_->size(), ranks_->rank()};
+  std::optional<RawData> read;
+  std::optional<EncodedData> encoded;
+  if (given == nullptr && IsEncodedData(settings_.data)) {
+    encoded = OpenEncodedData(settings_, custom_, fitted, share);
+  } else if (given == nullptr) {
+    DataSources sources = SourcesFrom(settings_);
+    if (fitted != nullptr) {  // an earlier program may have read text where this one sees numbers
+      fitted->AddTo(sources.read);
+    }
+    read = ReadRawData(sources);
+  }
+  if (!encoded && !settings_.memory.empty()) {
+    RefuseSetting("memory", "--memory is of encoded data", settings_.memory,
+                  "Encode them with lamina data encode, and train on the folder.");
+  }
+  DataProfile profile;
+  if (encoded) {
+    recipe_remark_ = RecipeRemark(settings_, encoded->is_image);
+    settings_ = encoded->settings;
+    data_ = std::make_shared<const TrainData>(std::move(encoded->data));
+    profile = std::move(encoded->profile);
+  } else {
+    const RawData& raw = given != nullptr ? *given : *read;
+    recipe_remark_ = RecipeRemark(settings_, raw.main.train.is_image);
+    settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+    TrainData data = EncodeData(raw, settings_, custom_, fitted, {{}, share});
+    const std::vector<int64_t> all_rows = std::exchange(data.all_rows, {});
+    profile = ProfileOf(BoundTable(data.preprocessor, raw.main.train), data.preprocessor,
+                        data.sharded_rows > 0 ? all_rows : data.train.rows);
+    data_ = std::make_shared<const TrainData>(std::move(data));
+  }
+  load_seconds_ = watch.Elapsed_seconds();
+  model_ = BuildModel(settings_, *data_, custom_);
+  model_.profile = std::move(profile);
+  RequireCentres(settings_, model_.network.layers().front());
+  if (start) {
+    model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
+  }
+  options_ = TrainOptionsFrom(settings_, model_.loss, rows());
+  options_.step.class_threshold = model_.preprocessor.targets().class_threshold();
+  options_.step.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
+  options_.step.frozen = FrozenLayers(settings_, model_.network);
+  if (encoded && !settings_.memory.empty()) {
+    options_.window_rows = WindowRows(ParseBytes(settings_.memory), rows().train, model_.network, options_);
+    model_.training["window_rows"] = options_.window_rows;
+  }
+  SetMonitor(settings_, model_, validation(), options_);
+  RequireQuality();
+  options_.RequireRoutes(model_.network.layers(), settings_.members);
+  const std::string_view backend =
+      LearnsByGradient(settings_)
+          ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
+                               options_.batch, model_.network.dtype(), options_.StateCount())
+          : settings_.backend;
+  backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
+                              &tuning_warning_);
+  if (settings_.precision == "auto") {
+    settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
+                                           !model_.preprocessor.targets().class_names().empty());
+    options_.step.precision = PrecisionFrom(settings_);
+  }
+  if (!costs.empty()) {
+    RequireCosts(costs, model_);
+    model_.training[kCostsKey] = costs.ToJson();
+  }
+  if (!resumed.is_null()) {
+    model_.training[kResumedKey] = std::move(resumed);
+  }
+  if (saved) {
+    Accept(std::move(*saved), *checkpoint);
+  }
+  RequireSameOnRanks();
+}
+
+bool TrainSession::IsFirst() const { return ranks_ == nullptr || ranks_->is_first(); }
+
+// The ranks of a host share its cores.
+int TrainSession::Threads() {
+  const auto asked = static_cast<int>(settings_.threads);
+  if (ranks_ == nullptr) {
+    return asked;
+  }
+  const int cores = CoresOfRank(*ranks_);
+  if (asked > cores) {
+    threads_warning_ =
+        fmt::format("{} threads a rank, and {} on host {} for each: they will wait for one another", asked,
+                    cores == 1 ? "1 core" : fmt::format("{} cores", cores), ranks_->host(ranks_->rank()));
+  }
+  return asked > 0 ? asked : cores;
+}
+
+void TrainSession::RequireSameOnRanks() {
+  if (ranks_ == nullptr) {
+    return;
+  }
+  RequireSame(*ranks_, "the version of lamina", Version(), "Install the same one on all hosts.");
+  RequireSame(*ranks_, "the backend", fmt::format("{} ({})", backend_->name(), CpuTargets().front()),
+              "Their numbers would differ. Choose one that all hosts have: --backend, LAMINA_ISA=avx2.");
+  RequireSame(*ranks_, "the settings", ToJson(settings_).dump(), "Start all ranks with the same command.");
+  RequireSame(*ranks_, "the data", fmt::format("checksum {:016x}", Fingerprint()),
+              "Copy the same files to all hosts, or read them from a file system that all share.");
+  Sha256 parameters;
+  parameters.Update(model_.network.parameters(), static_cast<size_t>(model_.network.parameter_bytes()));
+  RequireSame(*ranks_, "the network at the start", parameters.HexDigest(),
+              "Start from the same model or checkpoint on all hosts.");
+}
+
+uint64_t TrainSession::Fingerprint() {
+  if (!fingerprint_ && data_->fingerprint) {
+    fingerprint_ = data_->fingerprint;
+  } else if (!fingerprint_) {
+    fingerprint_ = DataFingerprint(train(), validation().size() == 0 ? nullptr : &validation());
+  }
+  return *fingerprint_;
+}
+
+int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
+
+TrainSession::~TrainSession() = default;
+
+const Dataset& TrainSession::train() const { return data_->train; }
+const Dataset& TrainSession::validation() const { return data_->validation; }
+const Dataset& TrainSession::test() const { return data_->test; }
+TrainRows TrainSession::rows() const { return RowsOf(*data_); }
+const EncodeReport& TrainSession::encode_report() const { return data_->report; }
+const std::vector<ColumnDecision>& TrainSession::decisions() const { return data_->decisions; }
+int64_t TrainSession::left_out_rows() const { return data_->left_out_rows; }
+
+std::string TrainSession::PrecisionRemark() const {
+  const Network& network = model_.network;
+  return backend_
+      ->Supports({network.layers().front(), Pass::kForward, options_.batch, network.dtype(), PrecisionFrom(settings_)})
+      .reason;
+}
+
+std::string TrainSession::CheckpointPath() const { return CheckpointPathOf(settings_); }
+
+TrainResult TrainSession::Run(TrainCallbacks callbacks) {
+  std::vector<std::unique_ptr<FileClaim>> claims;  // of what a second run would overwrite with its own
+  for (const std::string& path : {settings_.model, CheckpointPath()}) {
+    claims.push_back(path.empty() || !IsFirst() ? nullptr : FileClaim::Take(path));
+  }
+  TrainResult result;
+  const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
+  const double exchanged_before = ranks_ == nullptr ? 0 : ranks_->exchange_seconds();
+  if (found_ && !found_->networks.empty()) {
+    AnswerTogether(found_->networks, model_);
+    result.history.stop_reason = "folds";
+  } else {
+    result.history = LearnsByGradient(settings_)
+                         ? RunTrainer(std::move(callbacks), result)
+                         : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
+  }
+  if (ranks_ != nullptr) {
+    result.waited_seconds = ranks_->waited_seconds() - waited_before;
+    result.exchange_seconds = ranks_->exchange_seconds() - exchanged_before;
+  }
+  for (const EpochRecord& record : result.history.epochs) {
+    result.train_seconds += record.train_seconds;
+  }
+  if (IsFirst() && result.history.stop_reason != "interrupted") {
+    JudgeBy(validation(), result);
+    if (test().size() > 0) {
+      result.test = Evaluate(model_, *backend_, test());
+      MeasureTest(result);
+    }
+  }
+  model_.training["epochs"] = result.history.epochs.size();
+  model_.training["best_epoch"] = result.history.best_epoch;
+  model_.training["batch"] = options_.batch;
+  model_.training["rows"] = {{"train", rows().train}, {"validation", validation().size()}, {"test", test().size()}};
+  if (found_ && !found_->cross_validation.is_null()) {
+    model_.training["cross_validation"] = found_->cross_validation;
+  }
+  if (result.test) {
+    model_.training["test"] = ToJson(*result.test);
+  }
+  if (IsFirst()) {
+    WriteFiles(result);
+  }
+  return result;
+}
+
+History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) {
+  if (const std::optional<ClusterKind> kind = CentresFrom(settings_.centres); kind && !resume_state_) {
+    const ClusterOptions options{.kind = *kind,
+                                 .seed = settings_.seed,
+                                 .shards = settings_.shards,
+                                 .ranks = ranks_,
+                                 .stop_requested = callbacks.stop_requested};
+    if (!PlaceClusters(model_.network, train(), options, *backend_).complete) {
+      History history;
+      history.stop_reason = "interrupted";
+      return history;
+    }
+  }
+  Trainer trainer(model_.network, *backend_, options_, ranks_);
+  if (resume_state_) {
+    trainer.Resume(*std::exchange(resume_state_, std::nullopt));
+  }
+  bool stopped = false;
+  const std::string path = CheckpointPath();
+  callbacks.stop_requested = [&stopped, ask = std::move(callbacks.stop_requested)] {
+    return stopped = stopped || (ask && ask());
+  };
+  callbacks.checkpoint = [&](TrainState&& state) {
+    if (!path.empty() && IsFirst()) {
+      SaveCheckpoint(path, model_, state, Fingerprint());
+    }
+    if (stopped) {
+      resume_state_ = std::move(state);
+    }
+  };
+  const History& history = trainer.Run(train(), &validation(), callbacks);
+  result.overlaps = trainer.overlaps();
+  result.exchanged_by = trainer.exchanged_by();
+  return history;
+}
+
+void TrainSession::WriteFiles(const TrainResult& result) {
+  if (!settings_.history.empty()) {
+    WriteFileAtomically(settings_.history, result.history.ToCsv());
+  }
+  if (!settings_.history_json.empty()) {
+    WriteFileAtomically(settings_.history_json, result.history.ToJson().dump(2) + "\n");
+  }
+  if (result.history.stop_reason != "interrupted" && !settings_.model.empty()) {
+    SaveModel(settings_.model, model_);
+  }
+}
+
+}  // namespace lamina

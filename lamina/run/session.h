@@ -1,0 +1,140 @@
+// TrainSession: one training run from files to model, as the program and the desktop application do it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lamina/backend/backend.h"
+#include "lamina/data/encode/decisions.h"
+#include "lamina/model/calibrate.h"
+#include "lamina/model/evaluate.h"
+#include "lamina/model/model.h"
+#include "lamina/settings/settings.h"
+#include "lamina/train/trainer.h"
+
+namespace lamina {
+
+class Communicator;  // cluster/communicator.h
+struct Checkpoint;
+struct RawData;
+struct TrainData;
+
+/// What came out of Run().
+struct TrainResult {
+  History history;
+  std::optional<Evaluation> test;          // on the test rows, if there are any, by the weights kept
+  double train_seconds = 0;                // steps only
+  double waited_seconds = 0;               // for other ranks: communication that nothing hid
+  double exchange_seconds = 0;             // in all of it, hidden or not
+  Verdict overlaps;                        // whether ranks exchange gradients while they compute; the reason if not
+  std::string exchanged_by;                // what carries gradients from rank to rank: ShardedSteps::ExchangedBy()
+  std::optional<Calibration> calibration;  // where the settings ask for it and validation rows fitted it
+  std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
+};
+
+/// What other runs on the same data have found out, instead of the validation rows of this one (CrossValidate).
+struct FoundByFolds {
+  std::optional<double> temperature;         // of --calibrate
+  std::optional<AnswerIntervals> intervals;  // of --intervals
+  nlohmann::json cross_validation;           // kept in the model's "training"
+  // Of --bag:
+  std::optional<Preprocessor> encoding;  // that of all rows, instead of the training rows'
+  std::vector<Network> networks;         // their mean answers, nothing is trained
+};
+
+class TrainSession {
+ public:
+  /// Validates the settings, checks that every output can be written, reads and splits the data, fits the
+  /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
+  /// `ranks`: those that train together, by MPI or as threads; null: this process alone. All ranks make the same
+  /// session and call Run(); the first one writes the files. Throws Error(kInvalidArgument) on all ranks where their
+  /// data, settings or programs differ. It outlives the session.
+  explicit TrainSession(const TrainSettings& settings, std::vector<Activation> custom = {},
+                        Communicator* ranks = nullptr);
+  ~TrainSession();
+
+  /// As above with what ReadRawData(settings) has read, which is not needed any more afterwards.
+  TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom = {});
+  TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
+               std::vector<Activation> custom = {});
+
+  /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
+  /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
+  /// The number of ranks may be another one than that of the run that wrote it.
+  TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {},
+               Communicator* ranks = nullptr);
+
+  /// Trains, writes model and history files as the settings say, evaluates the test rows. Throws Error(kIo)
+  /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
+  /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
+  /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
+  TrainResult Run(TrainCallbacks callbacks);
+
+  /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).
+  std::string CheckpointPath() const;
+
+  /// What to know of settings().precision on this machine ("bf16 without hardware for it ..."), or "".
+  std::string PrecisionRemark() const;
+
+  const TrainSettings& settings() const { return settings_; }
+  /// What the settings mean for these rows: epochs and batch are numbers.
+  const TrainOptions& options() const { return options_; }
+  const Model& model() const { return model_; }
+  const Backend& backend() const { return *backend_; }
+  /// The training rows; of settings().shard_data those of this rank alone. All of them are rows().train.
+  const Dataset& train() const;
+  const Dataset& validation() const;
+  const Dataset& test() const;
+  TrainRows rows() const;
+  const EncodeReport& encode_report() const;
+  /// What reading and fitting decided about columns, and how many rows were left out for missing values.
+  const std::vector<ColumnDecision>& decisions() const;
+  /// RecipeRemark() of the settings given.
+  const std::string& recipe_remark() const { return recipe_remark_; }
+  int64_t left_out_rows() const;
+  double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding
+  const std::string& tuning_warning() const { return tuning_warning_; }  // of a stored profile that is ignored
+  /// "8 threads of 2 ranks on 4 cores: ..." where there are more threads than cores, or "".
+  const std::string& threads_warning() const { return threads_warning_; }
+  int64_t first_epoch() const;                                  // of the next Run(): 1, or where it goes on
+  bool can_go_on() const { return resume_state_.has_value(); }  // interrupted, or from a checkpoint
+
+ private:
+  void Prepare(const RawData* given, const std::string* checkpoint);
+  History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
+  void RequireQuality() const;
+  void JudgeBy(const Dataset& rows, TrainResult& result);
+  void MeasureTest(TrainResult& result);
+  void Accept(Checkpoint saved, const std::string& path);
+  uint64_t Fingerprint();
+  int Threads();
+  void RequireSameOnRanks();
+  bool IsFirst() const;
+  void WriteFiles(const TrainResult& result);
+
+  TrainSettings settings_;
+  std::vector<Activation> custom_;
+  Communicator* ranks_ = nullptr;
+  std::unique_ptr<Backend> backend_;
+  std::string tuning_warning_;
+  std::string threads_warning_;
+  Model model_;
+  TrainOptions options_;
+  std::shared_ptr<const TrainData> data_;
+  std::optional<TrainState> resume_state_;
+  std::optional<FoundByFolds> found_;
+  std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
+  std::string recipe_remark_;
+  double load_seconds_ = 0;
+};
+
+/// Throws Error(kInvalidArgument) where a file of the settings cannot be written, or would replace a model of something
+/// else or, as a checkpoint, what is none.
+void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom = {});
+
+}  // namespace lamina

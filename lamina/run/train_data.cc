@@ -1,0 +1,237 @@
+// Encoding; the network that fits the data; data shared by many trainings.
+#include "lamina/run/train_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "lamina/base/error.h"
+#include "lamina/base/timing.h"
+#include "lamina/base/version.h"
+#include "lamina/data/encode/bound_table.h"
+#include "lamina/data/encode/leakage.h"
+#include "lamina/model/drift.h"
+#include "lamina/rbf/mean_distance.h"
+#include "lamina/run/checkpoint.h"
+#include "lamina/settings/centres.h"
+#include "lamina/settings/embedding.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/method.h"
+
+namespace lamina {
+namespace {
+
+// Throws Error for the first row whose target the loss has no answer for. Encoded targets have the signs of raw ones.
+void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& targets, const Table& table,
+                      const Dataset& data) {
+  if (!LearnsByGradient(settings)) {
+    return;
+  }
+  const Loss loss = LossFrom(settings);
+  const bool positive = loss.targets() == LossTargets::kPositive;
+  if (!positive && loss.targets() != LossTargets::kNotNegative) {
+    return;
+  }
+  DispatchFloat(data.targets.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < data.size(); ++i) {
+      for (int64_t j = 0; j < data.targets.cols(); ++j) {
+        const T y = data.targets.Row<T>(i)[j];
+        if (y < T(0) || (positive && y == T(0))) {
+          const auto column = static_cast<size_t>(j / targets.OutputsOfTarget());
+          ThrowCell(table, data.rows[static_cast<size_t>(i)],
+                    table.columns[static_cast<size_t>(table.FindColumn(targets.names()[column]))],
+                    fmt::format("{} needs targets {}", loss.name(), positive ? "above 0" : "of 0 or more"),
+                    "Correct the row or take it out, or use --loss mse.");
+        }
+      }
+    }
+  });
+  data.Release();
+}
+
+// First weights; a first layer of distances starts at rows.
+void StartNetwork(const TrainSettings& settings, const InputEncoder& inputs, const Dataset& train, Network& network) {
+  std::vector<LayerSpec> layers = network.layers();
+  LayerSpec& first = layers.front();
+  if (IsDistance(first.synapse) && !GivesRadius(settings.layers.substr(0, settings.layers.find(':')))) {
+    first.activation =
+        WithRadiusFor(first.activation, MeanDistance(first.synapse, train.features.view(), settings.seed));
+    network = Network(layers, network.dtype());
+  }
+  network.Initialize(InitializationFrom(settings, layers), settings.seed);
+  if (IsDistance(first.synapse)) {
+    PlaceCentres(network, train, settings.seed);
+  }
+  InputEmbedding(settings, inputs).Start(train.features, settings.seed, network);
+  if (LastStartsAtZero(settings)) {
+    network.ClearLayer(layers.size() - 1);
+  }
+}
+
+// The training rows of a rank, with what is known of all; test rows are the first rank's to judge by.
+void TakeShare(ShareOfRows share, const RankShare& of, TrainData& data) {
+  data.train = std::move(share.own);
+  data.sharded_rows = std::ssize(share.all.rows);
+  data.all_rows = std::move(share.all.rows);
+  const std::vector<double>& weights = share.all.sample_weights;
+  if (!weights.empty()) {
+    data.train.sample_weights.assign(weights.begin() + share.range.begin, weights.begin() + share.range.end);
+  }
+  const uint64_t hash = HashBytes(share.fingerprint, weights.data(), std::ssize(weights) * int64_t{sizeof(double)});
+  data.fingerprint = DataFingerprint(data.validation, nullptr, hash);
+  if (of.rank > 0) {
+    data.test = {};
+  }
+}
+
+}  // namespace
+
+TrainData InForm(const TrainData& data, const TargetForm& form) {
+  const Stopwatch watch;
+  TrainData formed;
+  formed.preprocessor = data.preprocessor;
+  formed.preprocessor.set_form(form);
+  const TargetEncoder& targets = formed.preprocessor.targets();
+  formed.train = targets.InForm(data.train);
+  formed.validation = targets.InForm(data.validation);
+  formed.test = targets.InForm(data.test);
+  formed.report = data.report;
+  formed.decisions = data.decisions;
+  formed.left_out_rows = data.left_out_rows;
+  formed.sharded_rows = data.sharded_rows;
+  formed.all_rows = data.all_rows;
+  formed.fingerprint = data.fingerprint;
+  formed.seconds = watch.Elapsed_seconds();
+  return formed;
+}
+
+TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom,
+                     const Preprocessor* fitted, const EncodeTarget& target) {
+  const Stopwatch watch;
+  DataPlan plan = PlanData(settings, raw, custom, fitted);
+  TrainData data;
+  data.preprocessor = std::move(plan.preprocessor);
+  data.decisions = std::move(plan.decisions);
+  const DType dtype = ParseDType(settings.dtype);
+  const BoundTable main(data.preprocessor, raw.main.train);
+  const auto encode = [&](const Table* other, const std::vector<int64_t>& chosen) {
+    const std::optional<BoundTable> bound =
+        other != nullptr ? std::optional<BoundTable>(std::in_place, data.preprocessor, *other) : std::nullopt;
+    const std::vector<int64_t> all = other != nullptr ? AllRowsOf(*other) : std::vector<int64_t>();
+    const BoundTable& table = bound ? *bound : main;
+    const std::vector<int64_t>& rows = other != nullptr ? all : chosen;
+    Dataset encoded = target.encode_rows ? target.encode_rows(table, rows, dtype, &data.report)
+                                         : table.Encode(rows, dtype, &data.report);
+    data.left_out_rows += std::ssize(rows) - encoded.size();
+    return encoded;
+  };
+  const Table* validation = raw.validation ? &*raw.validation : nullptr;
+  const Table* test = TestTableOf(settings, raw);
+  const auto require = [&](const Table* other, const Dataset& encoded) {
+    RequireTargetsOf(settings, data.preprocessor.targets(), other != nullptr ? *other : raw.main.train, encoded);
+  };
+  const bool shared = settings.shard_data && LearnsByGradient(settings) && !target.encode_rows;
+  ShareOfRows share;
+  if (shared) {
+    share = EncodeShare(main, plan.split.train, settings, target.share, &data.report,
+                        [&](const Dataset& piece) { require(nullptr, piece); });
+    data.left_out_rows += std::ssize(plan.split.train) - std::ssize(share.all.rows);
+  } else {
+    data.train = encode(nullptr, plan.split.train);
+  }
+  data.validation = encode(validation, plan.split.validation);
+  data.test = encode(test, plan.split.test);
+  require(nullptr, data.train);
+  require(validation, data.validation);
+  require(test, data.test);
+  if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
+    Dataset& all = shared ? share.all : data.train;
+    all.sample_weights = SampleWeights(raw.main.train, all, data.preprocessor.targets(), weights);
+  }
+  if (!raw.main.train.is_image) {
+    const auto also_in_training = [&](const Dataset& part) {
+      return shared ? RowsAlsoIn(part, share.all_hashes) : RowsAlsoIn(part, data.train);
+    };
+    data.report.validation_rows_in_training = also_in_training(data.validation);
+    data.report.test_rows_in_training = also_in_training(data.test);
+  }
+  if (shared) {
+    TakeShare(std::move(share), target.share, data);
+  }
+  data.seconds = watch.Elapsed_seconds();
+  return data;
+}
+
+Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom) {
+  Model model;
+  model.preprocessor = data.preprocessor;
+  const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
+  model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
+  if (LearnsByGradient(settings)) {
+    StartNetwork(settings, model.preprocessor.inputs(), data.train, model.network);
+    data.train.Release();
+  }
+  model.loss = plan.output.loss;
+  model.training = {{"settings", ToJson(settings)}, {"lamina_version", Version()}};
+  return model;
+}
+
+void AnswerTogether(const std::vector<Network>& networks, Model& model) {
+  model.network = networks.front();
+  model.others.assign(networks.begin() + 1, networks.end());
+  model.shares.assign(networks.size(), 1.0 / static_cast<double>(networks.size()));
+  model.training["bag"] = networks.size();
+  if (const Verdict verdict = CheckEnsemble(model); !verdict) {
+    throw Error(ErrorCode::kUnsupported, "the folds' networks cannot answer together: " + verdict.reason,
+                {.remedy = "Leave --bag out."});
+  }
+}
+
+const RawData& DataCache::Read(const DataSources& sources) {
+  const auto known = std::find_if(files_.begin(), files_.end(), [&](const auto& row) { return row.first == sources; });
+  if (known != files_.end()) {
+    return *known->second;
+  }
+  return *files_.emplace_back(sources, std::make_unique<const RawData>(ReadRawData(sources))).second;
+}
+
+const RawData& DataCache::Raw(const TrainSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  return Read(SourcesFrom(settings));
+}
+
+bool DataCache::HasImages(const TrainSettings& settings) { return Raw(settings).main.train.is_image; }
+
+DataProfile DataCache::ProfileOf(const TrainSettings& settings, const Preprocessor& preprocessor) {
+  const std::shared_ptr<const TrainData> data = Get(settings);
+  const std::lock_guard lock(mutex_);
+  return lamina::ProfileOf(BoundTable(preprocessor, Read(SourcesFrom(settings)).main.train), preprocessor,
+                           data->train.rows);
+}
+
+std::shared_ptr<const TrainData> DataCache::Get(const TrainSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  const RawData& raw = Read(SourcesFrom(settings));
+  const DataOptions options = DataOptionsFrom(settings, raw);
+  std::shared_ptr<const TrainData> same_inputs;
+  for (const Encoded& known : encoded_) {
+    std::shared_ptr<const TrainData> data = known.raw == &raw && known.options == options ? known.data.lock() : nullptr;
+    if (data != nullptr) {
+      same_inputs = data;
+      if (data->preprocessor.targets().form() == FormFor(settings, data->preprocessor.targets())) {
+        return data;
+      }
+    }
+  }
+  last_ = std::make_shared<const TrainData>(
+      same_inputs != nullptr ? InForm(*same_inputs, FormFor(settings, same_inputs->preprocessor.targets()))
+                             : EncodeData(raw, settings));
+  std::erase_if(encoded_, [](const Encoded& known) { return known.data.expired(); });
+  encoded_.push_back({&raw, options, last_});
+  return last_;
+}
+
+}  // namespace lamina

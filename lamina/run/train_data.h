@@ -1,0 +1,93 @@
+// The data of a training run: read and split once, encoded for a network; what runs on the same data can share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lamina/model/model.h"
+#include "lamina/run/rank_share.h"
+#include "lamina/run/run_plan.h"
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+class BoundTable;  // data/encode/bound_table.h
+
+/// Encoded rows. Immutable once made, so that several trainings may read it at once.
+struct TrainData {
+  Preprocessor preprocessor;
+  Dataset train;
+  Dataset validation;
+  Dataset test;
+  EncodeReport report;
+  std::vector<ColumnDecision> decisions;
+  int64_t left_out_rows = 0;  // for missing values
+  double seconds = 0;         // splitting and encoding
+  // Of settings.shard_data:
+  int64_t sharded_rows = 0;             // training rows of all ranks, `train` has this rank's; 0: `train` has all
+  std::vector<int64_t> all_rows;        // the table rows of those; of encoded files empty
+  std::optional<uint64_t> fingerprint;  // of the training and validation rows of all ranks
+};
+
+/// BoundTable::Encode(), or what takes its place: asked for the training, the validation and the test rows in turn.
+using EncodeRows = std::function<Dataset(const BoundTable&, std::span<const int64_t> rows, DType, EncodeReport*)>;
+
+/// For whom rows are encoded.
+struct EncodeTarget {
+  EncodeRows encode_rows;  // empty: rows are kept in memory, of settings.shard_data those of the share
+  RankShare share;
+};
+
+/// Plans (PlanData) and encodes. Throws Error.
+TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
+                     const Preprocessor* fitted = nullptr, const EncodeTarget& target = {});
+
+/// `data` with targets in another form: nothing is encoded, inputs are shared.
+TrainData InForm(const TrainData& data, const TargetForm& form);
+
+inline TrainRows RowsOf(const TrainData& data) {
+  return {data.sharded_rows > 0 ? data.sharded_rows : data.train.size(), data.validation.size(),
+          !data.preprocessor.targets().class_names().empty(), data.preprocessor.inputs().count()};
+}
+
+/// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
+Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
+
+/// Makes `model` answer the mean of networks on its encoding. Throws Error(kUnsupported) where they cannot be added.
+void AnswerTogether(const std::vector<Network>& networks, Model& model);
+
+/// Encoded data for many trainings: what they have in common is read and encoded once. Those that differ in what their
+/// networks answer with (loss, activations) share inputs and have targets of their own. Files stay in memory; encoded
+/// data only while somebody holds it, and the last one. Safe for several threads, which wait for one another.
+class DataCache {
+ public:
+  /// Throws Error.
+  std::shared_ptr<const TrainData> Get(const TrainSettings& settings);
+  /// Whether the rows of settings.data are images. Throws Error.
+  bool HasImages(const TrainSettings& settings);
+  /// The files as read, which stay. Throws Error.
+  const RawData& Raw(const TrainSettings& settings);
+  /// What the training rows of that are like.
+  DataProfile ProfileOf(const TrainSettings& settings, const Preprocessor& preprocessor);
+
+ private:
+  struct Encoded {
+    const RawData* raw;
+    DataOptions options;
+    std::weak_ptr<const TrainData> data;
+  };
+  const RawData& Read(const DataSources& sources);
+
+  std::mutex mutex_;
+  std::vector<std::pair<DataSources, std::unique_ptr<const RawData>>> files_;
+  std::vector<Encoded> encoded_;
+  std::shared_ptr<const TrainData> last_;
+};
+
+}  // namespace lamina

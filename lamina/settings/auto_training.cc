@@ -1,0 +1,50 @@
+// Epochs, batch and patience by rows.
+#include "lamina/settings/auto_training.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kLeastBatch = 16;
+constexpr int64_t kLargestBatch = 128;
+constexpr int64_t kStepsAnEpoch = 128;  // between those two
+constexpr int64_t kSteps = 30'000;      // with early stopping
+constexpr int64_t kStepsUnwatched = 4'000;
+constexpr int64_t kLeastEpochs = 10;
+constexpr int64_t kMostEpochs = 500;
+constexpr int64_t kMostEpochsUnwatched = 200;
+constexpr int64_t kLeastPatience = 5;
+constexpr int64_t kMostPatience = 50;
+constexpr int64_t kPatienceShare = 5;  // of the epochs, one in this many
+
+constexpr int64_t kRecipeEpochs = 256;
+constexpr int64_t kLeastRecipeEpochs = 16;
+constexpr int64_t kRecipeRows = 1'000'000;  // seen in all epochs together
+
+constexpr double kMostDecay = 0.001;
+constexpr double kDecayRows = 5;  // few rows are learnt by heart without it, many are not
+
+}  // namespace
+
+AutoTraining AutoTrainingFor(const TrainRows& rows) {
+  const bool watched = rows.validation > 0;
+  const int64_t train = std::max<int64_t>(1, rows.train);
+  AutoTraining training;
+  training.batch = static_cast<int64_t>(
+      std::bit_floor(static_cast<uint64_t>(std::clamp(train / kStepsAnEpoch, kLeastBatch, kLargestBatch))));
+  const int64_t steps = (train + training.batch - 1) / training.batch;
+  training.epochs = std::clamp((watched ? kSteps : kStepsUnwatched) / steps, kLeastEpochs,
+                               watched ? kMostEpochs : kMostEpochsUnwatched);
+  training.patience = watched ? std::clamp(training.epochs / kPatienceShare, kLeastPatience, kMostPatience) : 0;
+  training.weight_decay = std::min(kMostDecay, kDecayRows / static_cast<double>(train));
+  return training;
+}
+
+AutoTraining RecipeTrainingFor(const TrainRows& rows) {
+  const int64_t train = std::max<int64_t>(1, rows.train);
+  return {.epochs = std::clamp(kRecipeRows / train, kLeastRecipeEpochs, kRecipeEpochs), .batch = 256};
+}
+
+}  // namespace lamina

@@ -1,0 +1,66 @@
+// Embeddings of inputs: layers in front of the hidden ones whose neurons are of one column each, so that most of their
+// weights are zero and stay zero (ExecutorOptions::embedding_layers). They are ordinary layers for whatever answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+#include "lamina/data/encode/input_encoder.h"
+#include "lamina/nn/network.h"
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+/// What a number becomes. kPeriodic: itself and sine waves of it, whose frequencies and phases are trained (Gorishniy
+/// et al. 2022); kPbld: those mixed linearly to fewer numbers, beside the number itself (Holzmüller et al. 2024,
+/// RealMLP).
+enum class NumberEmbedding { kNone, kPeriodic, kPbld };
+
+std::vector<std::string> NumberEmbeddingNames();
+
+/// The embedding that settings ask for, of an encoder's inputs. The first layer is of sines: waves of a number; of a
+/// category the sines of as many weights as it becomes numbers; and since a layer has one activation, what is passed
+/// on goes through a sine, too: a quarter of a wave from 0 to the input's largest value, which is 0 and 1 for
+/// categories. The second layer, of pbld, mixes the waves of each number.
+class InputEmbedding {
+ public:
+  /// Empty where the settings ask for none, or no input is of such a kind. Throws Error for an unknown name.
+  InputEmbedding(const TrainSettings& settings, const InputEncoder& inputs);
+
+  bool empty() const { return layers_.empty(); }
+  /// The first layers of the network; none where it is empty.
+  const std::vector<LayerSpec>& layers() const { return layers_; }
+  /// Weights at the start of the network's first layers, for inputs such as `features` (rows × inputs); the same seed
+  /// gives the same bits.
+  void Start(const Matrix& features, uint64_t seed, Network& network) const;
+
+ private:
+  // Neighbouring inputs that have neurons of their own.
+  struct Part {
+    enum Kind { kPassed, kNumber, kCategory };
+    Kind kind = kPassed;
+    int64_t first = 0;   // input
+    int64_t inputs = 1;  // one, or one a category
+  };
+  int64_t FirstWidth(const Part& part) const;
+  int64_t SecondWidth(const Part& part) const;
+  void StartWaves(const Matrix& features, uint64_t seed, Network& network) const;
+  void StartMixtures(uint64_t seed, Network& network) const;
+
+  int64_t waves_;
+  double wave_scale_;
+  int64_t size_;
+  int64_t category_size_;
+  std::vector<Part> parts_;
+  std::vector<LayerSpec> layers_;
+};
+
+/// TrainOptions::embedding_layers.
+inline int64_t EmbeddingLayersOf(const TrainSettings& settings, const InputEncoder& inputs) {
+  return std::ssize(InputEmbedding(settings, inputs).layers());
+}
+
+}  // namespace lamina

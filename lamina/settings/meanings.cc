@@ -1,0 +1,400 @@
+// From named settings to the options of each part of the library.
+#include "lamina/settings/meanings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "lamina/backend/backends.h"
+#include "lamina/base/error.h"
+#include "lamina/base/names.h"
+#include "lamina/base/text.h"
+#include "lamina/cluster/shards.h"
+#include "lamina/settings/layers_text.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/setting_names.h"
+#include "lamina/train/lbfgs.h"
+
+namespace lamina {
+namespace {
+
+using namespace setting_names;  // NOLINT(google-build-using-namespace): its own lists
+
+// The value called `text`, or an error that names the flag and the choices.
+template <class E, size_t N>
+E Choose(std::string_view flag, const std::string& text, const Named<E> (&choices)[N]) {
+  return WithSetting(flag, [&] { return ParseName(text, choices, fmt::format("--{}: unknown choice", flag)); });
+}
+
+void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64_t classes) {
+  if (classes == 0 && settings.target_scale != "none" && settings.target_scale != "minmax") {
+    RefuseSetting("target-scale",
+                  fmt::format("{} needs targets from 0 to 1, and standardised ones are not", loss.name()), "",
+                  "Use --target-scale minmax (or none, for probabilities), or --loss mse.");
+  }
+  if (classes == 0 || settings.target_values.size() != 2) {
+    return;
+  }
+  const double low = settings.target_values[0];
+  const double high = settings.target_values[1];
+  const double sum = high + static_cast<double>(classes - 1) * low;
+  const bool distribution = loss.targets() == LossTargets::kDistribution;
+  if (low < 0 || high > 1 || (distribution && std::abs(sum - 1) > 1e-6)) {
+    RefuseSetting("target-values",
+                  fmt::format("{} needs --target-values from 0 to 1{}", loss.name(),
+                              distribution ? " that sum to 1 over the classes" : ""),
+                  FieldText(&settings.target_values), "Leave them out, or use --loss mse.");
+  }
+}
+
+// Of counts or amounts, which stay such only if nothing is taken from them.
+bool HasLogLink(const Loss& loss) {
+  return loss.targets() == LossTargets::kNotNegative || loss.targets() == LossTargets::kPositive;
+}
+
+// The gradients of some losses hold for some targets only.
+void RequireTargets(const TrainSettings& settings, const Loss& loss, int64_t classes) {
+  if (loss.of_classes()) {
+    RequireProbabilities(settings, loss, classes);
+    return;
+  }
+  if (classes > 0 && (HasLogLink(loss) || !loss.levels().empty())) {
+    RefuseSetting("loss", fmt::format("{} is of numbers to predict, and the target is classes", loss.name()), "",
+                  "Use --task regression, or --loss cross_entropy.");
+  }
+  if (HasLogLink(loss) && settings.target_scale != "auto" && settings.target_scale != "none" &&
+      settings.target_scale != "size") {
+    RefuseSetting("target-scale", fmt::format("{} needs targets that are divided at most, not shifted", loss.name()),
+                  settings.target_scale, "Use --target-scale auto, size or none, or --loss mse.");
+  }
+}
+bool IsAuto(const std::string& text) { return text == "auto"; }
+// The loss of classes that asks for this output activation, else mse.
+Loss LossForClasses(std::string_view output) {
+  for (const std::string& name : LossNames()) {
+    if (const Loss loss = Loss::Parse(name); loss.of_classes() && loss.output() == output) {
+      return loss;
+    }
+  }
+  return Loss::kMse;
+}
+
+}  // namespace
+
+ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
+  ReadOptions options;
+  options.header = Choose("header", settings.header, kHeaders);
+  options.header_line = settings.header_line;
+  options.around = Choose("around", settings.around, kArounds);
+  options.separator =
+      settings.separator.size() == 1 ? settings.separator[0] : Choose("separator", settings.separator, kSeparators);
+  options.decimal = Choose("decimal", settings.decimal, kDecimals);
+  options.date_order = Choose("date-order", settings.date_order, kDateOrders);
+  options.text_columns = settings.text_columns;
+  options.missing_values = settings.missing_values;
+  options.strict = settings.strict;
+  options.encoding = settings.encoding;
+  options.sheet = settings.sheet;
+  options.answer_columns = settings.target.empty() ? std::vector<std::string>{"-1"} : settings.target;
+  return options;
+}
+MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
+UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }
+
+PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
+  PreprocessOptions options;
+  options.targets = settings.target;
+  options.drop_columns = settings.drop;
+  options.leave_out_useless = true;
+  options.use_columns = settings.use;
+  for (const std::string* column : {&settings.weight_column, &settings.group}) {
+    if (!column->empty()) {
+      options.drop_columns.push_back(*column);
+    }
+  }
+  options.encoding = Choose("encode", settings.encode, kEncodings);
+  options.scaling = Choose("scale", WithRecipe(settings, /*classes=*/false).scale, kScalings);
+  const bool novelty = settings.method == "fsvc" || settings.method == "sfsvc";  // docs/decisions/0045
+  options.auto_scaling = novelty ? Scaling::kMinMax : Scaling::kStandardize;
+  options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
+  if (options.target_scaling == Scaling::kAuto && HasLogLink(LossFrom(settings))) {
+    options.target_scaling = Scaling::kSize;
+  }
+  options.missing = ParseMissing(settings.missing);
+  options.missing_values = settings.missing_values;
+  const std::string& indicator = settings.missing_indicator;
+  options.missing_indicator = indicator == kAutoText ? std::nullopt : std::optional(indicator == "yes");
+  const bool all_rows = settings.bag && settings.select == kAutoText;  // would choose, also those that are tested
+  options.select = all_rows ? ColumnSelection::kAll : Choose("select", settings.select, kSelections);
+  options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
+  options.bins = settings.bins;
+  options.dates = Choose("dates", settings.dates, kDateEncodings);
+  options.text = Choose("text", settings.text, kTextEncodings);
+  options.text_inputs = settings.text_inputs;
+  options.min_count = settings.min_count;
+  options.max_categories = settings.max_categories;
+  options.unseen = ParseUnseen(settings.unseen);
+  options.task = Choose("task", settings.task, kTasks);
+  options.derive = {settings.derive, settings.series_by, settings.order_by};
+  options.class_map = WithSetting("class-map", [&] { return ClassMap::Parse(settings.class_map); });
+  options.baseline = settings.baseline;
+  return options;
+}
+
+Loss LossFrom(const TrainSettings& settings) {
+  const Loss loss = IsAuto(settings.loss) ? Loss() : WithSetting("loss", [&] { return Loss::Parse(settings.loss); });
+  if (settings.quantiles.empty() || loss.kind() != Loss::kQuantile) {
+    return loss;
+  }
+  return WithSetting("quantiles", [&] { return Loss::Quantiles(settings.quantiles); });
+}
+
+TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output) {
+  TargetForm form;
+  form.single_output = single_output;
+  form.quantiles = LossFrom(settings).levels();
+  if (settings.target_values.size() == 2 && std::isfinite(settings.target_values[0]) &&
+      std::isfinite(settings.target_values[1]) && settings.target_values[0] < settings.target_values[1]) {
+    form.negative = settings.target_values[0];
+    form.positive = settings.target_values[1];
+  } else if (!settings.target_values.empty()) {
+    RefuseSetting("target-values", "--target-values takes two ascending numbers", FieldText(&settings.target_values));
+  } else if (output.bipolar()) {
+    form.negative = -1.0;
+  }
+  return form;
+}
+
+SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given) {
+  SplitOptions options;
+  options.seed = settings.seed;
+  options.stratify = settings.stratify;
+  std::vector<double> shares = settings.split;
+  if (shares.empty()) {
+    shares = test_given || settings.folds > 0 ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0}
+                                              : std::vector<double>{0.6, 0.2, 0.2};
+    if (validation_given) {
+      shares[0] += std::exchange(shares[1], 0.0);
+    }
+  }
+  if (shares.size() != 3) {
+    RefuseSetting("split", "--split takes three shares: training, validation, test", FieldText(&shares),
+                  "For example 0.8,0.2,0.");
+  }
+  options.train = shares[0];
+  options.validation = shares[1];
+  options.test = shares[2];
+  return options;
+}
+
+TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainRows& rows) {
+  const TrainSettings settings = WithRecipe(open, rows.classes);
+  const AutoTraining by_rows = settings.recipe == "tabular" ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
+  TrainOptions options;
+  options.epochs = settings.epochs.value_or(by_rows.epochs);
+  options.batch = settings.batch.value_or(by_rows.batch);
+  options.shards = settings.shard_data && settings.shards == 0 ? kShardsOfRanks : settings.shards;
+  options.sharded_rows = settings.shard_data ? rows.train : 0;
+  options.gradients_as_bf16 = ParseName(settings.gradients, setting_names::kGradients, "--gradients: unknown choice");
+  options.sync_steps = settings.sync_steps;
+  options.step.loss = loss;
+  options.step.precision = PrecisionFrom(settings);
+  options.step.clip_norm = settings.clip_norm;
+  options.step.label_smoothing = open.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
+  options.step.parametrization = ParseParametrization(settings.parametrization);
+  options.step.bias_rate = *settings.bias_rate;
+  options.step.dropout = settings.dropout;
+  options.step.mixup = settings.mixup;
+  options.step.normalization = ParseNormalization(settings.normalization);
+  options.step.starts_trained = !settings.start_from.empty();
+  options.step.embedding_rate = *settings.embedding_rate;
+  options.step.front_scale = *settings.front_scale;
+  options.lbfgs = settings.optimizer == kLbfgs;
+  options.rule.kind = options.lbfgs ? UpdateKind::kSgd : ParseUpdateKind(settings.optimizer);
+  options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
+  options.rule.momentum = settings.momentum;
+  options.rule.weight_decay =
+      settings.weight_decay.value_or(settings.epochs ? UpdateRule{}.weight_decay : by_rows.weight_decay);
+  options.rule.beta1 = settings.beta1;
+  options.rule.beta2 = settings.beta2.value_or(DefaultBeta2(options.rule.kind));
+  options.rule.epsilon = settings.epsilon;
+  options.schedule.kind = ParseScheduleKind(settings.schedule);
+  options.schedule.factor = settings.schedule_factor;
+  options.schedule.step_epochs = settings.schedule_epochs;
+  options.schedule.patience = settings.schedule_patience;
+  options.schedule.warmup = settings.warmup;
+  options.step.seed = settings.seed;
+  options.shuffle = settings.shuffle;
+  options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
+  options.patience_waves = open.patience_waves || rows.validation > 0 ? settings.patience_waves.value_or(0) : 0;
+  options.min_improvement = settings.min_improvement;
+  options.keep = ParseKeep(settings.keep);
+  options.checkpoint_epochs = settings.checkpoint_epochs;
+  if (options.lbfgs) {  // every epoch is a step on all rows
+    options.epochs = settings.epochs.value_or(Lbfgs::kIterations);
+    options.batch = std::max<int64_t>(1, rows.train);
+    options.rule.learning_rate = 1;
+  }
+  return options;
+}
+
+Precision PrecisionFrom(const TrainSettings& settings) {
+  return settings.precision == "auto" ? Precision::kExact : Choose("precision", settings.precision, kPrecisions);
+}
+
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
+  const auto is_faster = [&](Precision precision) {
+    bool faster = false;
+    for (const LayerSpec& layer : network.layers()) {
+      const Verdict verdict = backend.Supports({layer, Pass::kForward, batch, network.dtype(), precision});
+      if (!verdict) {
+        return false;
+      }
+      faster |= verdict.reason.empty();  // a reason beside a yes: no faster here
+    }
+    return faster;
+  };
+  using List = std::vector<Precision>;
+  const List candidates = classes ? List{Precision::kBFloat16, Precision::kFast}
+                                  : List{Precision::kBFloat16x3};  // the last digits of numbers show
+  for (const Precision precision : candidates) {
+    if (is_faster(precision)) {
+      return std::string(NameOf(precision, kPrecisions));
+    }
+  }
+  return std::string(NameOf(Precision::kExact, kPrecisions));
+}
+
+WeightOptions WeightOptionsFrom(const TrainSettings& settings) {
+  WeightOptions options;
+  options.weight_column = settings.weight_column;
+  for (const std::string& entry : settings.class_weights) {
+    if (entry == "balanced") {
+      options.balanced_classes = true;
+      continue;
+    }
+    const size_t equals = entry.rfind('=');
+    const double weight = equals == std::string::npos ? std::nan("") : ParseNumber(entry.substr(equals + 1));
+    if (!std::isfinite(weight) || weight < 0) {
+      RefuseSetting("class-weights", "--class-weights takes balanced or name=weight", entry);
+    }
+    options.class_weights.emplace_back(entry.substr(0, equals), weight);
+  }
+  return options;
+}
+
+Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom) {
+  if (text != formulas::BipolarSigmoid::kName || (!settings.gain && !settings.threshold)) {
+    return Activation::Parse(text, custom);
+  }
+  const formulas::BipolarSigmoid defaults;
+  return Activation::Parse(fmt::format("{}(gain={},threshold={})", text, settings.gain.value_or(defaults.gain),
+                                       settings.threshold.value_or(defaults.threshold)),
+                           custom);
+}
+
+OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<const Activation> custom) {
+  if (!LearnsByGradient(open)) {
+    return OutputOfMethod();
+  }
+  const TrainSettings settings = WithRecipe(open, classes > 0);
+  int64_t given_outputs = 0;
+  OutputPlan plan{};
+  plan.classes = classes > 0;
+  std::string given = settings.output_activation;
+  if (!settings.layers.empty() && !EndsInAuto(settings.layers)) {
+    const LayerSpec last = ParseLayers(settings.layers, 1, settings.bias, custom).back();
+    given = last.activation.Text();
+    given_outputs = last.outputs;
+  }
+  if (!IsAuto(settings.loss)) {
+    plan.loss = LossFrom(settings);
+  } else if (classes > 0) {
+    plan.loss = LossForClasses(IsAuto(given) ? Loss(Loss::kCrossEntropy).output() : given);
+  }
+  if (classes == 0 && plan.loss.targets() == LossTargets::kDistribution) {
+    RefuseSetting("loss", fmt::format("{} needs classes, and the target is a number to predict", plan.loss.name()), "",
+                  "Use --loss mse, or --task classification.");
+  }
+  if (!IsAuto(given)) {
+    plan.activation = ActivationFrom(settings, given, custom);
+  } else if (!plan.loss.output().empty()) {
+    plan.activation = Activation::Parse(plan.loss.output());
+  } else {
+    plan.activation = classes > 0 ? ActivationFrom(settings, settings.activation, custom) : Activation();
+  }
+  if (const Verdict verdict = LossAccepts(plan.loss, plan.activation); !verdict) {
+    RefuseSetting("loss", verdict.reason);
+  }
+  RequireTargets(settings, plan.loss, classes);
+  if (*settings.label_smoothing > 0 && classes == 0) {
+    RefuseSetting("label-smoothing", "--label-smoothing needs classes, and the target is a number to predict", "",
+                  "Leave it out, or use --task classification.");
+  }
+  // A recipe smooths where it can.
+  if (const Verdict verdict = LossSmooths(plan.loss); open.label_smoothing.value_or(0) > 0 && !verdict) {
+    RefuseSetting("label-smoothing", "--label-smoothing: " + verdict.reason, "",
+                  "Use --loss cross_entropy or binary_cross_entropy.");
+  }
+  plan.single_output = classes == 2 && (plan.loss.targets() == LossTargets::kProbabilities || given_outputs == 1);
+  return plan;
+}
+
+std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& plan, int64_t inputs, int64_t outputs,
+                                  std::span<const Activation> custom) {
+  const TrainSettings settings = WithRecipe(open, plan.classes);
+  std::vector<LayerSpec> layers;
+  int64_t width = inputs;
+  if (EndsInAuto(settings.layers)) {
+    if (const std::string hidden = HiddenPart(settings.layers); !hidden.empty()) {
+      layers = ParseLayers(hidden, inputs, settings.bias, custom);
+      width = layers.back().outputs;
+    }
+    layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});
+    return layers;
+  }
+  if (!settings.layers.empty()) {
+    layers = ParseLayers(settings.layers, inputs, settings.bias, custom);
+    if (layers.back().outputs != outputs) {
+      RefuseSetting("layers",
+                    fmt::format("the output layer has {} neurons, the target needs {}", layers.back().outputs, outputs),
+                    settings.layers);
+    }
+    return layers;
+  }
+  for (const int64_t neurons : settings.hidden) {
+    if (settings.hidden.size() == 1 && neurons == 0) {
+      break;
+    }
+    layers.push_back(
+        {width, neurons, Synapse::kDot, ActivationFrom(settings, settings.activation, custom), settings.bias});
+    width = neurons;
+  }
+  layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});
+  return layers;
+}
+
+Parametrization ParametrizationFrom(const TrainSettings& settings) {
+  return ParseParametrization(WithRecipe(settings, false).parametrization);
+}
+
+bool LastStartsAtZero(const TrainSettings& settings) { return WithRecipe(settings, false).zero_last == "yes"; }
+
+Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers) {
+  if (!IsAuto(settings.init)) {
+    return ParseInitialization(settings.init);
+  }
+  if (ParametrizationFrom(settings) == Parametrization::kNtk) {
+    return Initialization::kNtk;
+  }
+  // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise
+  // better.
+  constexpr size_t kFewLayers = 3;
+  return layers.front().activation.relu_like() && layers.size() > kFewLayers ? Initialization::kHeUniform
+                                                                             : Initialization::kGlorotUniform;
+}
+
+}  // namespace lamina

@@ -1,0 +1,166 @@
+// The table of what each method reads, and the neurons they can have.
+#include "lamina/settings/method.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lamina/base/error.h"
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/settings_text.h"
+
+namespace lamina {
+namespace {
+
+struct MethodReadsRow {
+  Method method;
+  std::vector<std::string_view> settings;
+};
+
+// Of the settings that not every method reads: backpropagation all of the other groups.
+const std::vector<MethodReadsRow>& ReadsTable() {
+  static const std::vector<MethodReadsRow> table = {
+      {Method::kBackpropagation, {"start-from", "freeze", "centres"}},
+      {Method::kFsvc, {"neuron", "radius", "overlap", "learning-rate", "epochs"}},
+      {Method::kSfsvc, {"neuron", "radius", "overlap"}},
+      {Method::kNearest, {"distance", "k"}},
+      {Method::kElm,
+       {"neuron", "radius", "hidden", "hidden-weights", "centres", "ridge-c", "precision", "shards", "class-weights",
+        "weight-column"}}};
+  return table;
+}
+
+constexpr std::string_view kReadByAll[] = {"method", "dtype", "seed"};
+// Of the other groups, what only some methods read.
+constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values", "monitor"};
+constexpr std::string_view kOfFiles[] = {"checkpoint", "checkpoint-epochs"};
+
+template <class List>
+bool Contains(const List& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+bool IsOfSomeMethods(const Setting<TrainSettings>& row) {
+  return row.group == kNetworkGroup || row.group == kTrainingGroup || row.group == kMethodGroup ||
+         Contains(kOfData, row.name) || Contains(kOfFiles, row.name);
+}
+
+// Neurons of hidden layers, those of the recipe where they are open.
+std::vector<int64_t> HiddenOf(const TrainSettings& settings) { return WithRecipe(settings, false).hidden; }
+
+std::string_view OwnNeuron(Method method) {
+  return method == Method::kElm ? "dot-abs" : method == Method::kSfsvc ? "l2sq-triangle" : "l1-triangle";
+}
+
+}  // namespace
+
+Method MethodFrom(const TrainSettings& settings) {
+  return WithSetting("method", [&] { return ParseName(settings.method, kMethods, "--method: unknown choice"); });
+}
+
+bool MethodReads(const TrainSettings& settings, std::string_view name) {
+  const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
+                                   [&](const Named<Method>& known) { return known.name == settings.method; });
+  if (method == std::end(kMethods) || Contains(kReadByAll, name)) {
+    return true;
+  }
+  const Setting<TrainSettings>& row = TrainSettingRow(name);
+  for (const MethodReadsRow& reads : ReadsTable()) {
+    if (reads.method == method->value) {
+      const bool of_some = method->value == Method::kBackpropagation ? row.group == kMethodGroup : IsOfSomeMethods(row);
+      return !of_some || Contains(reads.settings, name);
+    }
+  }
+  return true;
+}
+
+void ValidateMethod(const TrainSettings& settings) {
+  const Method method = MethodFrom(settings);
+  TrainSettings defaults;
+  if (settings.recipe == "plain") {  // as what is open is without a word
+    defaults.recipe = settings.recipe;
+  }
+  for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
+    if (!MethodReads(settings, row.name) && SettingText(settings, row.name) != SettingText(defaults, row.name)) {
+      RefuseSetting(row.name, fmt::format("--{} has no effect with --method {}", row.name, settings.method),
+                    SettingText(settings, row.name), "Leave it out.");
+    }
+  }
+  if (method == Method::kBackpropagation) {
+    return;
+  }
+  NeuronFrom(settings);
+  if (method == Method::kElm && (HiddenOf(settings).size() != 1 || HiddenOf(settings)[0] == 0)) {
+    RefuseSetting("hidden", "--method elm has one hidden layer", FieldText(&settings.hidden),
+                  "Give --hidden its neurons, such as 1000.");
+  }
+}
+
+MethodNeuron NeuronFrom(const TrainSettings& settings) {
+  const Method method = MethodFrom(settings);
+  if (method == Method::kNearest) {
+    MethodNeuron neuron;
+    neuron.layer.synapse =
+        WithSetting("distance", [&] { return ParseName(settings.distance, kMetrics, "--distance: unknown choice"); });
+    neuron.layer.bias = false;
+    return neuron;
+  }
+  const std::string text = settings.neuron == "auto" ? std::string(OwnNeuron(method)) : settings.neuron;
+  MethodNeuron neuron{WithSetting("neuron", [&] { return ParseNeuron(text); })};
+  LayerSpec& layer = neuron.layer;
+  if (method != Method::kElm) {
+    layer.bias = false;
+  }
+  const bool curve = layer.activation.radius() > 0;
+  if (layer.trained_radius || layer.activation.is_softmax() || (IsDistance(layer.synapse) && layer.bias)) {
+    RefuseSetting("neuron", fmt::format("--method {} cannot have this neuron", settings.method), text,
+                  "Use for example l1-triangle or dot-abs.");
+  }
+  if (method != Method::kElm && (!IsDistance(layer.synapse) || !curve)) {
+    RefuseSetting("neuron", fmt::format("--method {} needs a distance with a triangle or gaussian", settings.method),
+                  text, "Use for example l1-triangle or l2-gaussian.");
+  }
+  if (settings.radius && !curve) {
+    RefuseSetting("radius", fmt::format("--radius is for triangle and gaussian, {} has none", layer.activation.name()));
+  }
+  if (settings.radius) {
+    layer.activation = layer.activation.WithRadius(*settings.radius);
+  }
+  neuron.has_radius = settings.radius.has_value() || !curve || GivesRadius(text);
+  return neuron;
+}
+
+OutputPlan OutputOfMethod() { return {Loss::kMse, Activation(), /*single_output=*/false}; }
+
+TargetForm TargetFormOfMethod(const TrainSettings& settings) {
+  TargetForm form;
+  form.negative = MethodFrom(settings) == Method::kElm ? -1.0 : 0.0;
+  return form;
+}
+
+std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inputs, int64_t outputs, int64_t classes) {
+  const Method method = MethodFrom(settings);
+  if (classes == 0 && (method == Method::kFsvc || method == Method::kSfsvc)) {
+    RefuseSetting("method",
+                  fmt::format("--method {} needs classes, and the target is a number to predict", settings.method), "",
+                  "Use --method elm or knn, or --task classification.");
+  }
+  LayerSpec hidden = NeuronFrom(settings).layer;
+  hidden.inputs = inputs;
+  hidden.outputs = method == Method::kElm ? HiddenOf(settings)[0] : 1;
+  return {hidden, {hidden.outputs, outputs, Synapse::kDot, Activation(), /*bias=*/false}};
+}
+
+FsvcOptions FsvcOptionsFrom(const TrainSettings& settings) {
+  const MethodNeuron neuron = NeuronFrom(settings);
+  FsvcOptions options;
+  options.novelty.synapse = neuron.layer.synapse;
+  options.novelty.activation = neuron.layer.activation;
+  options.novelty.overlap = settings.overlap.value_or(options.novelty.overlap);
+  options.by_class = MethodFrom(settings) == Method::kSfsvc;
+  options.learning_rate = options.by_class ? 0 : settings.learning_rate.value_or(0);
+  options.epochs = settings.epochs.value_or(options.epochs);
+  return options;
+}
+
+}  // namespace lamina

@@ -1,0 +1,62 @@
+// Which method, and its own few settings.
+#include "lamina/settings/method_rows.h"
+
+#include "lamina/settings/centres.h"
+#include "lamina/settings/method.h"
+
+namespace lamina {
+
+std::vector<Setting<TrainSettings>> MethodRows() {
+  using S = TrainSettings;
+  using Row = Setting<S>;
+  return {
+      Row("method", &S::method,
+          "How the model is found: backpropagation (all other settings are about it); at once, by centres among the "
+          "training rows in their order, fsvc (of all rows) or sfsvc (class by class); elm: random hidden neurons and "
+          "output weights that solve a ridge regression; knn: the nearest training rows answer, which the model keeps",
+          {.choices = [] { return NamesIn(kMethods); }}),
+      Row("neuron", &S::neuron,
+          "fsvc, sfsvc, elm: the hidden neuron, as in --layers; auto: l1-triangle for fsvc, l2sq-triangle for sfsvc, "
+          "dot-abs for elm (the authors' has no bias: dot-abs-nobias)",
+          {.effect = [](const S& s) { return MethodReads(s, "neuron"); }}),
+      Row("radius", &S::radius,
+          "fsvc, sfsvc, elm: radius of the triangle or gaussian, in units of the distance; not given: searched for "
+          "with the validation rows, of elm from the mean distance",
+          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "radius"); }, .logarithmic = true}),
+      Row("overlap", &S::overlap,
+          "fsvc, sfsvc: a row becomes a centre where the activations of the centres so far sum to less; not given: 1, "
+          "or "
+          "what is found with a radius that is searched for",
+          {.range = NumberRange{.low = 0, .high = NoveltyOptions::kLargestOverlap, .above_low = true},
+           .effect = [](const S& s) { return MethodReads(s, "overlap"); },
+           .logarithmic = true}),
+      Row("hidden-weights", &S::hidden_weights,
+          "elm: how the weights of dot neurons are drawn from -1 to 1: uniform, signs, or rounded to 2bit or 8bit",
+          {.choices = [] { return NamesIn(kHiddenWeights); },
+           .effect = [](const S& s) { return MethodReads(s, "hidden-weights"); }}),
+      Row("centres", &S::centres,
+          "elm, backpropagation: where the distance neurons of the first layer have their centres, or start: rows, "
+          "random ones; k-means (for l2) or k-medians (for l1): the centres of clusters of the training rows",
+          {.choices = &CentreChoices, .effect = [](const S& s) { return MethodReads(s, "centres"); }}),
+      Row("ridge-c", &S::ridge_c,
+          "elm: C of the ridge regression, the larger the closer to the training rows; not given: chosen by leaving "
+          "rows out one by one",
+          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "ridge-c"); }, .logarithmic = true}),
+      Row("distance", &S::distance, "knn: how far rows are apart: l2, l1, or dot: the nearest have the largest product",
+          {.choices = [] { return NamesIn(kMetrics); },
+           .effect = [](const S& s) { return MethodReads(s, "distance"); }}),
+      Row("k", &S::k, "knn: nearest training rows whose targets make an answer, by their mean",
+          {.range = NumberRange{.low = 1, .high = NeighbourOptions::kMost},
+           .effect = [](const S& s) { return MethodReads(s, "k"); }}),
+      Row("start-from", &S::start_from,
+          "backpropagation: start from this model, with its encoding of the columns: the layers are its own where "
+          "--layers, --hidden and --activation say nothing, and those of the same place and sizes start as they are in "
+          "it",
+          {.effect = [](const S& s) { return MethodReads(s, "start-from"); },
+           .trials = InTrials::kSame,
+           .reads = [](const std::string& path) { return std::vector<std::string>{path}; }}),
+      Row("freeze", &S::freeze, "backpropagation: layers that stay as they start, layer.1 being the first",
+          {.effect = [](const S& s) { return MethodReads(s, "freeze"); }, .after_checkpoint = true})};
+}
+
+}  // namespace lamina

@@ -1,0 +1,72 @@
+// Folds, metrics, and what is kept beside a model so that its answers can be judged.
+#include "lamina/settings/quality_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lamina/model/metric.h"
+
+namespace lamina {
+namespace {
+
+constexpr NumberRange kShareInside{.low = 0, .high = 1, .above_low = true, .below_high = true};
+
+bool HasFolds(const TrainSettings& settings) { return settings.folds > 0; }
+
+std::vector<std::string> MonitorNames() {
+  std::vector<std::string> names = MetricNames();
+  names.insert(names.begin(), {std::string(kAutoText), kMonitorLoss});
+  return names;
+}
+
+}  // namespace
+
+std::vector<Setting<TrainSettings>> QualityRows() {
+  using S = TrainSettings;
+  using Row = Setting<S>;
+  constexpr InTrials kSame = InTrials::kSame;
+  return {
+      Row("folds", &S::folds,
+          "Cross-validation: so many models, each tested on a part of the rows that it has not seen, every row once. "
+          "Classes are spread evenly; with --split-by a text column's rows stay together, numbers and dates are tested "
+          "by what was trained before them. --model then trains on all rows; 0: none",
+          {.range = kFoldCounts,
+           .trials = kSame,
+           .of_columns = true,
+           .basic = "Cross-validation: 5 tests every row once"}),
+      Row("fold", &S::fold, "--folds: train only this one, from 1, and test its rows; 0: all",
+          {.range = kNotNegative, .effect = &HasFolds, .trials = kSame, .of_columns = true}),
+      Row("bag", &S::bag,
+          "--folds: --model keeps the folds' networks, whose mean answers, instead of one trained on all rows; all of "
+          "them see columns as encoded by all rows",
+          {.effect = &HasFolds, .trials = kSame}),
+      Row("group", &S::group,
+          "--folds: rows with the same value in this column stay together; the column itself is no input",
+          {.effect = &HasFolds, .trials = kSame, .of_columns = true}),
+      Row("out-of-fold", &S::out_of_fold,
+          "--folds: write the answer to every row by the model that has not seen it to this file, as CSV",
+          {.effect = &HasFolds, .trials = InTrials::kOutside, .writes = true}),
+      Row("metrics", &S::metrics,
+          fmt::format("What the test rows and folds are measured with, all or some of {}; pinball:0.9 is of a "
+                      "quantile; of a model of quantiles pinball is of each answer's own",
+                      fmt::join(MetricNames(), ", ")),
+          {.trials = kSame, .after_checkpoint = true, .of_columns = true}),
+      Row("monitor", &S::monitor,
+          "What tells the best epoch, for --keep, --patience and the schedule plateau: loss, or a metric of the "
+          "validation rows; auto: by the recipe (plain: loss)",
+          {.choices = &MonitorNames, .more_choices = true, .trials = kSame}),
+      Row("calibrate", &S::calibrate,
+          "Classes: divide the last layer by a temperature fitted to the validation rows, so that probabilities say "
+          "how "
+          "often they are right",
+          {.effect = [](const S& s) { return s.task != "regression"; }, .trials = kSame, .after_checkpoint = true}),
+      Row("intervals", &S::intervals,
+          "Regression: keep the distance to the answer within which this share of the true values lies (of the "
+          "validation rows, of all with --folds), for predict --intervals; 0.9 for example",
+          {.range = kShareInside,
+           .effect = [](const S& s) { return s.task != "classification"; },
+           .trials = kSame,
+           .after_checkpoint = true})};
+}
+
+}  // namespace lamina

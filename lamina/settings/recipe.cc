@@ -1,0 +1,163 @@
+// One table of what each recipe makes of a setting that is not given.
+#include "lamina/settings/recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "lamina/base/names.h"
+#include "lamina/base/setting.h"
+#include "lamina/base/text.h"
+#include "lamina/nn/routes.h"
+#include "lamina/settings/settings_text.h"
+#include "lamina/train/schedule.h"
+
+namespace lamina {
+namespace {
+
+// The numbers of RealMLP-TD-S are those of its parametrisation and update rule.
+bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam" || s.optimizer == "adamw"; }
+bool HasItsRates(const TrainSettings& s) { return IsAdam(s) && s.parametrization == "ntk"; }
+bool RatesInWaves(const TrainSettings& s) { return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4); }
+bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s); }  // 20 epochs are 20 epochs
+bool KeepsByWaves(const TrainSettings& s) {
+  return s.patience.value_or(0) == 0 && RatesInWaves(s);
+}  // it counts epochs
+
+// Text of --layers with another neuron than dot ones.
+bool NamesOtherNeurons(const TrainSettings& s) {
+  bool others = false;
+  std::string layer;  // commas inside parentheses do not separate layers
+  for (const std::string_view piece : SplitText(s.layers, ',')) {
+    layer += std::string(piece);
+    if (std::count(layer.begin(), layer.end(), '(') == std::count(layer.begin(), layer.end(), ')')) {
+      others |= !layer.empty() && layer != kAutoText && !layer.starts_with("dot-");
+      layer.clear();
+    }
+  }
+  return others;
+}
+
+struct RecipeRow {
+  std::string_view setting;
+  std::string_view plain;
+  std::string_view classes;  // of tabular, for classes and for numbers
+  std::string_view numbers;
+  bool (*only_if)(const TrainSettings&) = nullptr;  // for tabular; null: always
+};
+
+// tabular: RealMLP-TD-S of Holzmüller, Grinsztajn and Steinwart 2024, "Better by Default". Rows that others ask about
+// stand before them. Empty: left open.
+constexpr RecipeRow kRows[] = {
+    {"scale", "", "robust", "robust"},
+    {"hidden", "128", "256,256,256", "256,256,256"},
+    {"activation", "relu", "selu", "mish"},
+    {"parametrization", "standard", "ntk", "ntk", &IsAdam},
+    {"bias-rate", "1", "0.1", "0.1"},
+    {"number-embedding", "none", "none", "none"},
+    {"category-embedding", "0", "0", "0"},
+    {"embedding-rate", "1", "0.1", "0.1"},
+    {"front-scale", "0", "6", "6"},
+    {"zero-last", "no", "yes", "yes"},
+    {"label-smoothing", "0", "0.1", ""},
+    {"learning-rate", "", "0.04", "0.07", &HasItsRates},
+    {"beta2", "", "0.95", "0.95", &IsAdam},
+    {"weight-decay", "", "0", "0"},
+    {"schedule", "constant", "coslog4", "coslog4"},
+    {"patience", "", "0", "0"},
+    {"patience-waves", "0", "1", "1", &EndsByWaves},
+    {"monitor", "loss", "accuracy", "loss"},
+    {"keep", "auto", "last_best", "last_best"},
+    {"keep", "", "best_wave", "best_wave", &KeepsByWaves},
+};
+
+// What of tabular a route may refuse (nn/routes.h).
+Techniques OfTabular() {
+  Techniques used;
+  used.Add(Technique::kFrontScale);
+  used.Add(Technique::kRates);
+  return used;
+}
+
+// Settings that ask for a route, as they are written.
+struct AskedRoute {
+  std::string_view given;
+  bool (*asks)(const TrainSettings&);
+  Route route;
+};
+
+constexpr AskedRoute kAskedRoutes[] = {
+    {"--backend cuda", [](const TrainSettings& s) { return s.backend == "cuda"; }, Route::kDevice},
+    {"--optimizer lbfgs", [](const TrainSettings& s) { return s.optimizer == kLbfgs; }, Route::kAllRows},
+    {"--shards", [](const TrainSettings& s) { return s.shards > 0; }, Route::kShards},
+    {"--shard-data", [](const TrainSettings& s) { return s.shard_data; }, Route::kShards}};
+
+bool IsOpen(const TrainSettings& settings, std::string_view name) {
+  const std::string text = SettingText(settings, name);
+  return text.empty() || text == kAutoText;
+}
+
+}  // namespace
+
+std::vector<std::string> RecipeNames() { return {"auto", "plain", "tabular"}; }
+
+std::string WhyNotTabular(const TrainSettings& settings) {
+  if (!LearnsByGradient(settings)) {
+    return "";
+  }
+  for (const AskedRoute& asked : kAskedRoutes) {
+    const TechniqueRow* const refused = FirstRefused(asked.route, OfTabular());
+    if (refused != nullptr && asked.asks(settings)) {
+      return fmt::format("{} works without {}", asked.given, refused->words);
+    }
+  }
+  return NamesOtherNeurons(settings) ? "--layers names neurons without a rate of the recipe, which is for dot layers"
+                                     : "";
+}
+
+std::string RecipeFor(const TrainSettings& settings, bool images) {
+  if (settings.recipe != kAutoText) {
+    return settings.recipe;
+  }
+  return images || !LearnsByGradient(settings) || !WhyNotTabular(settings).empty() ? "plain" : "tabular";
+}
+
+std::string RecipeRemark(const TrainSettings& given, bool images) {
+  const std::string reason = given.recipe == kAutoText && !images ? WhyNotTabular(given) : "";
+  return reason.empty() ? "" : "recipe plain instead of tabular: " + reason;
+}
+
+TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {
+  CheckChoice("recipe", settings.recipe, RecipeNames());
+  const bool plain = RecipeFor(settings, /*images=*/false) != "tabular";
+  TrainSettings whole = settings;
+  whole.recipe = plain ? "plain" : "tabular";
+  for (const RecipeRow& row : kRows) {
+    const std::string_view value = plain ? row.plain : classes ? row.classes : row.numbers;
+    const bool taken = plain || row.only_if == nullptr || row.only_if(whole);
+    if (!value.empty() && taken && IsOpen(settings, row.setting)) {
+      SetSetting(whole, row.setting, value);
+    }
+  }
+  if (whole.parametrization == kAutoText) {  // of another rule than the recipe's
+    whole.parametrization = "standard";
+  }
+  if (!whole.label_smoothing) {
+    whole.label_smoothing = 0;
+  }
+  return whole;
+}
+
+std::map<std::string, std::string> RecipeChoices(const TrainSettings& settings, bool classes) {
+  const TrainSettings whole = WithRecipe(settings, classes);
+  std::map<std::string, std::string> choices;
+  for (const RecipeRow& row : kRows) {
+    if (IsOpen(settings, row.setting) && !IsOpen(whole, row.setting)) {
+      choices.emplace(row.setting, SettingText(whole, row.setting));
+    }
+  }
+  return choices;
+}
+
+}  // namespace lamina

@@ -1,0 +1,187 @@
+// Recipes: what is open follows them, what is given stays, and what was written before them means what it meant.
+#include "lamina/settings/recipe.h"
+#include "lamina/settings/meanings.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "lamina/run/run_plan.h"
+#include "lamina/settings/settings_text.h"
+#include "tests/caught_error.h"
+
+namespace lamina {
+namespace {
+
+TrainSettings Tabular() {
+  TrainSettings settings;
+  settings.recipe = "tabular";
+  return settings;
+}
+
+TEST(Recipe, TabularIsRealMlpTdS) {
+  for (const bool classes : {true, false}) {
+    const TrainSettings whole = WithRecipe(Tabular(), classes);
+    EXPECT_EQ(whole.hidden, (std::vector<int64_t>{256, 256, 256}));
+    EXPECT_EQ(whole.activation, classes ? "selu" : "mish");
+    EXPECT_EQ(whole.label_smoothing, classes ? 0.1 : 0);
+    EXPECT_EQ(whole.monitor, classes ? "accuracy" : "loss");
+    const TrainOptions options = TrainOptionsFrom(Tabular(), Loss::kMse, {100, 20, classes, 5});
+    EXPECT_EQ(options.epochs, 256);
+    EXPECT_EQ(options.batch, 256);
+    EXPECT_EQ(options.patience, 0);
+    EXPECT_EQ(options.patience_waves, 1);
+    EXPECT_EQ(options.rule.learning_rate, classes ? 0.04 : 0.07);
+    EXPECT_EQ(options.rule.beta2, 0.95);
+    EXPECT_EQ(options.rule.weight_decay, 0);
+    EXPECT_EQ(options.step.front_scale, 6);
+    EXPECT_EQ(options.schedule.kind, ScheduleKind::kCosLog4);
+    const std::vector<LayerSpec> layers{{16, 4, Synapse::kDot, "selu", true}, {4, 4, Synapse::kL1, "identity", false}};
+    const std::vector<LayerRates> rates = options.RatesOf(layers);
+    EXPECT_EQ(rates[0].weights, 0.25);
+    EXPECT_EQ(rates[0].bias, 0.1);
+    EXPECT_EQ(rates[1].weights, 1);
+    EXPECT_EQ(InitializationFrom(Tabular(), layers), Initialization::kNtk);
+  }
+}
+
+TEST(Recipe, WavesEndTrainingOnlyWhereNobodySaysHowLong) {
+  EXPECT_EQ(TrainOptionsFrom(Tabular(), Loss::kMse, {100, 0, false, 5}).patience_waves, 0);  // nothing to watch
+  TrainSettings settings = Tabular();
+  settings.epochs = 20;
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 20, false, 5}).patience_waves, 0);
+  settings.patience_waves = 2;
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 20, false, 5}).patience_waves, 2);
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 0, false, 5}).patience_waves, 2);  // the trainer refuses
+}
+
+TEST(Recipe, PlainLeavesTrainingAsItWas) {
+  TrainSettings plain;
+  plain.recipe = "plain";
+  const TrainOptions options = TrainOptionsFrom(plain, Loss::kMse, {100, 20, true, 5});
+  const AutoTraining by_rows = AutoTrainingFor({100, 20});
+  EXPECT_EQ(options.epochs, by_rows.epochs);
+  EXPECT_EQ(options.batch, by_rows.batch);
+  EXPECT_EQ(options.step.front_scale, 0);
+  EXPECT_EQ(options.step.bias_rate, 1);
+  EXPECT_EQ(options.step.label_smoothing, 0);
+  EXPECT_EQ(options.schedule.kind, ScheduleKind::kConstant);
+  EXPECT_EQ(options.keep, Keep::kAuto);
+  EXPECT_TRUE(options.RatesOf(std::vector<LayerSpec>(2)).empty());
+  EXPECT_FALSE(LastStartsAtZero(plain));
+}
+
+// Of every setting that a recipe decides: a value that is not the recipe's.
+TEST(Recipe, WhatIsGivenStays) {
+  const TrainSettings whole = WithRecipe(Tabular(), true);
+  for (const auto& [name, by_recipe] : RecipeChoices(Tabular(), true)) {
+    EXPECT_EQ(by_recipe, SettingText(whole, name));
+    for (const std::string& text :
+         {std::string("1"), std::string("0"), std::string("standard"), std::string("relu"), std::string("yes"),
+          std::string("no"), std::string("loss"), std::string("last"), std::string("cosine")}) {
+      TrainSettings given = Tabular();
+      try {
+        SetSetting(given, name, text);
+        CheckSettingRows(given);
+      } catch (const Error&) {
+        continue;
+      }
+      EXPECT_EQ(SettingText(WithRecipe(given, true), name), SettingText(given, name)) << name << " " << by_recipe;
+    }
+  }
+}
+
+TEST(Recipe, RatesAreThoseOfItsRuleAndParametrization) {
+  TrainSettings settings = Tabular();
+  settings.parametrization = "standard";
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, DefaultLearningRate(UpdateKind::kAdam));
+  settings = Tabular();
+  settings.optimizer = "sgd";
+  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, DefaultLearningRate(UpdateKind::kSgd));
+}
+
+TEST(Recipe, EpochsAreBoundedByTheRows) {
+  int64_t before = 256;
+  for (int64_t rows = 100; rows < 100'000'000; rows *= 3) {
+    const AutoTraining now = RecipeTrainingFor({rows, 0, false, 10});
+    EXPECT_LE(now.epochs, before);
+    EXPECT_GE(now.epochs, 1);
+    before = now.epochs;
+  }
+  EXPECT_LT(before, 64);
+}
+
+// A flag changes what it names: each setting of network and training alone keeps the recipe, and every other choice
+// of it, or has a reason.
+TEST(Recipe, AutoStaysTabularWhateverIsGivenBesideIt) {
+  const std::map<std::string, std::string> choices = RecipeChoices(TrainSettings(), true);
+  EXPECT_EQ(choices, RecipeChoices(Tabular(), true));
+  int tried = 0;
+  for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
+    if ((row.group != kNetworkGroup && row.group != kTrainingGroup) || row.name == "recipe") {
+      continue;
+    }
+    for (const char* text : {"7", "0.25", "tanh", "yes", "no", "cosine", "adamw", "lbfgs", "dot-relu:8,auto"}) {
+      TrainSettings given;
+      try {
+        SetSetting(given, row.name, text);
+        CheckSettingRows(given);
+      } catch (const Error&) {
+        continue;
+      }
+      ++tried;
+      SCOPED_TRACE(std::string(row.name) + " " + text);
+      const std::string why = WhyNotTabular(given);
+      EXPECT_EQ(RecipeFor(given, false), why.empty() ? "tabular" : "plain");
+      const bool told = !why.empty();
+      if (row.name == "layers" && !std::string_view(text).starts_with("dot-")) {
+        continue;  // no layers
+      }
+      EXPECT_EQ(told, row.name == "shards" || row.name == "shard-data"
+                          ? given.shards > 0 || given.shard_data
+                          : row.name == "optimizer" && std::string_view(text) == "lbfgs");
+      EXPECT_EQ(RecipeRemark(given, false).empty(), !told);
+      if (!told && row.name != "schedule" && row.name != "optimizer" && row.name != "epochs" &&
+          row.name != "patience" && row.name != "parametrization") {
+        for (const auto& [name, text_of] : RecipeChoices(given, true)) {
+          EXPECT_EQ(text_of, choices.at(name)) << name;
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 30);
+}
+
+TEST(Recipe, PlainHasAReason) {
+  TrainSettings settings;
+  EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
+  EXPECT_EQ(RecipeRemark(settings, true), "");
+  settings.backend = "cuda";
+  EXPECT_EQ(RecipeFor(settings, false), "plain");
+  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda works without a front scale"));
+  settings = {};
+  settings.layers = "rbf:8,auto";
+  EXPECT_EQ(RecipeFor(settings, false), "plain");
+  settings.layers = "dot-bipolar_sigmoid(gain=2,threshold=0):4,dot-softmax:2";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  settings = {};
+  settings.method = "elm";
+  EXPECT_EQ(RecipeFor(settings, false), "plain");
+  EXPECT_EQ(RecipeRemark(settings, false), "") << "no recipe counts";
+  EXPECT_EQ(RecipeFor(Tabular(), true), "tabular") << "who asks for it gets it";
+}
+
+TEST(Recipe, FilesOfBeforeArePlain) {
+  nlohmann::json before = ToJson(TrainSettings());
+  before["hidden"] = {128};
+  before["activation"] = "relu";
+  before.erase("recipe");
+  EXPECT_EQ(TrainSettingsFromJson(before).recipe, "plain");
+  TrainSettings settings;
+  settings.recipe = "tabula";
+  EXPECT_TRUE(Mentions(CaughtError([&] { WithRecipe(settings, true); }).what(), "Did you mean 'tabular'?"));
+}
+
+}  // namespace
+}  // namespace lamina
