@@ -112,7 +112,8 @@ class Overlapped : public testing::Test {
         [&](Communicator& ranks) {
           const auto backend = MakeBackend("cpu", {.threads = 1});
           const Network network = NetworkFor(train_, 4096, "softmax");
-          Executor executor(network, *backend, {.max_batch = 10, .training = true, .loss = Loss::kCrossEntropy});
+          Executor executor(network, *backend,
+                            {.max_batch = 10, .training = true, .step = {.loss = Loss::kCrossEntropy}});
           ASSERT_TRUE(OverlappedGradient::Pays(executor, DType::kF32, ranks.size()));
           OverlappedGradient gradient(executor, DType::kF32, 1, SentAs::kItself, 30, ranks);
           ranks.SetPlace(4, 17);

@@ -87,7 +87,7 @@ void RunClipped(const Backend& backend, UpdateRule rule, double norm) {
   const Matrix x = RandomMatrix(11, 5, DType::kF64, 1);
   const Matrix y = RandomMatrix(11, 3, DType::kF64, 2);
   Executor executor(network, backend,
-                    {.max_batch = 11, .training = true, .state_count = rule.StateCount(), .clip_norm = norm});
+                    {.max_batch = 11, .training = true, .step = {.clip_norm = norm}, .state_count = rule.StateCount()});
   EXPECT_FALSE(executor.whole_steps());
   Staging staging(backend);
   const ConstMatrixView x_there = staging.In(x.view());
@@ -135,7 +135,7 @@ TEST(Executor, ClippedStepsHaveTheSameBitsOnAnyNumberOfThreads) {
     Network network(layers, DType::kF32);
     network.Initialize(Initialization::kGlorotNormal, 3);
     const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = threads});
-    Executor executor(network, *backend, {.max_batch = 8, .training = true, .clip_norm = 0.01});
+    Executor executor(network, *backend, {.max_batch = 8, .training = true, .step = {.clip_norm = 0.01}});
     const UpdateRule rule{.learning_rate = 1};
     LossSums sums;
     executor.Step(x.view(), y.view(), nullptr, &rule, &sums);
@@ -186,7 +186,7 @@ TEST(Executor, EvaluateCountsCorrectAnswers) {
   const double x[] = {2, 1, 1, 2, 3, 0};
   const double y[] = {1, 0, 1, 0, 1, 0};
   for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
-    Executor executor(network, *backend, {.max_batch = 3, .loss = Loss::kCrossEntropy});
+    Executor executor(network, *backend, {.max_batch = 3, .step = {.loss = Loss::kCrossEntropy}});
     LossSums sums;
     executor.Evaluate(ViewOf(x, 3, 2), ViewOf(y, 3, 2), nullptr, &sums);
     executor.Evaluate(ViewOf(x, 1, 2), ViewOf(y, 1, 2), nullptr, &sums);
@@ -206,7 +206,7 @@ TEST(Executor, ASingleOutputIsCorrectOnTheTargetsSide) {
   const double y[] = {-1, -1, 1, 1};
   for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
     for (const auto& [threshold, correct] : std::vector<std::pair<double, int64_t>>{{0.0, 3}, {0.5, 4}, {0.7, 3}}) {
-      Executor executor(network, *backend, {.max_batch = 4, .class_threshold = threshold});
+      Executor executor(network, *backend, {.max_batch = 4, .step = {.class_threshold = threshold}});
       LossSums sums;
       executor.Evaluate(ViewOf(x, 4, 1), ViewOf(y, 4, 1), nullptr, &sums);
       EXPECT_EQ(sums.correct, correct) << threshold;
@@ -233,7 +233,7 @@ TEST(Executor, RefusesALossThatTheOutputCannotServe) {
   const Network network(TwoLayers(), DType::kF32);
   for (const std::unique_ptr<Backend>& backend : AllBackends(1)) {
     const Error error =
-        CaughtError([&] { Executor(network, *backend, {.training = true, .loss = Loss::kCrossEntropy}); });
+        CaughtError([&] { Executor(network, *backend, {.training = true, .step = {.loss = Loss::kCrossEntropy}}); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     EXPECT_TRUE(Mentions(error.what(), "softmax"));
   }

@@ -321,7 +321,8 @@ TEST(FrontScale, IsRefusedWhereItCannotBe) {
   options.step.frozen.clear();
   const std::unique_ptr<Backend> device = conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
   if (device != nullptr && device->space() != Space::kHost) {
-    EXPECT_TRUE(Mentions(CaughtError([&] { Executor(problem.network, *device, options); }).what(), "host memory"));
+    EXPECT_TRUE(
+        Mentions(CaughtError([&] { Executor(problem.network, *device, options); }).what(), "without a front scale"));
   }
 }
 

@@ -314,7 +314,7 @@ std::vector<double> CentralDifferences(Network& network, const Case& test, const
 void CheckOnBackend(const Backend& backend, const Case& test, const Network& network, const Sample& sample,
                     const std::vector<double>& expected) {
   SCOPED_TRACE(fmt::format("{}: {}", backend.name(), test.Text()));
-  Executor executor(network, backend, {.max_batch = kBatch + 2, .training = true, .loss = test.loss});
+  Executor executor(network, backend, {.max_batch = kBatch + 2, .training = true, .step = {.loss = test.loss}});
   LossSums sums;
   executor.Step(sample.x.view(), sample.y.view(), test.weighted ? sample.weights.data() : nullptr, nullptr, &sums);
   const double loss = MeanLoss(network, test, sample);

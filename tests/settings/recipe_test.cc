@@ -38,7 +38,7 @@ TEST(Recipe, TabularIsRealMlpTdS) {
     EXPECT_EQ(options.step.front_scale, 6);
     EXPECT_EQ(options.schedule.kind, ScheduleKind::kCosLog4);
     const std::vector<LayerSpec> layers{{16, 4, Synapse::kDot, "selu", true}, {4, 4, Synapse::kL1, "identity", false}};
-    const std::vector<LayerRates> rates = options.RatesOf(layers);
+    const std::vector<LayerRates> rates = options.step.RatesOf(layers);
     EXPECT_EQ(rates[0].weights, 0.25);
     EXPECT_EQ(rates[0].bias, 0.1);
     EXPECT_EQ(rates[1].weights, 1);
@@ -68,7 +68,7 @@ TEST(Recipe, PlainLeavesTrainingAsItWas) {
   EXPECT_EQ(options.step.label_smoothing, 0);
   EXPECT_EQ(options.schedule.kind, ScheduleKind::kConstant);
   EXPECT_EQ(options.keep, Keep::kAuto);
-  EXPECT_TRUE(options.RatesOf(std::vector<LayerSpec>(2)).empty());
+  EXPECT_TRUE(options.step.RatesOf(std::vector<LayerSpec>(2)).empty());
   EXPECT_FALSE(LastStartsAtZero(plain));
 }
 

@@ -127,9 +127,11 @@ TEST(Routes, EveryTechniqueIsTried) {
     }
     if (row.technique != Technique::kLowPrecision && row.technique != Technique::kTrainedRadius) {
       Trial plain(DType::kF64);  // it changes something
-      plain.members = trial.members;
       const std::unique_ptr<Backend> serial = MakeBackend("serial");
-      EXPECT_NE(NumbersOf(plain.Run(*serial)), NumbersOf(trial.Run(*serial)));
+      const std::vector<double> without = NumbersOf(plain.Run(*serial));
+      std::vector<double> with = NumbersOf(trial.Run(*serial));
+      with.resize(without.size());  // behind it members have factors of their own
+      EXPECT_NE(without, with);
     }
   }
 }
@@ -138,14 +140,13 @@ TEST(Routes, EveryBackendComputesOrRefuses) {
   const std::unique_ptr<Backend> serial = MakeBackend("serial");
   for (const TechniqueRow& row : TechniqueTable()) {
     const Trial trial = TrialOf(row.technique);
-    Trial exact = trial;
+    Trial exact = TrialOf(row.technique);
     exact.options.step.precision = Precision::kExact;  // the plain loops have no other
     const Network expected = exact.Run(*serial);
     for (const std::unique_ptr<Backend>& backend : HostBackends(2)) {
       SCOPED_TRACE(fmt::format("{} on {}", row.words, backend->name()));
-      if (!LosesDigits(trial.options.step.precision) ||
-          backend->Supports(
-              {trial.layers[0], Pass::kForward, trial.options.batch, DType::kF32, Precision::kBFloat16})) {
+      if (backend->Supports({trial.layers[0], Pass::kForward, trial.options.batch, trial.data.features.dtype(),
+                             trial.options.step.precision})) {
         ExpectSameNetwork(trial.Run(*backend), expected, BoundOf(row.technique));
       }
     }
@@ -195,8 +196,8 @@ TEST(Routes, ExecutorsAskTheList) {
     const auto refuses = [&](const Verdict& verdict) {
       return !verdict && Mentions(verdict.reason, std::string(row.words)).failure_message() == std::string();
     };
-    EXPECT_EQ(row.RefusedBy(Route::kWholeNetwork), refuses(executor.whole_steps()));
-    EXPECT_EQ(row.RefusedBy(Route::kParts), refuses(executor.ComputesByParts()));
+    EXPECT_TRUE(!row.RefusedBy(Route::kWholeNetwork) || refuses(executor.whole_steps()));
+    EXPECT_TRUE(!row.RefusedBy(Route::kParts) || refuses(executor.ComputesByParts()));
   }
 }
 
@@ -209,7 +210,8 @@ TEST(Routes, HelpAndAutoFollowTheList) {
     EXPECT_EQ(trial.options.BackendFor("cuda", trial.members), "cuda");
     for (const std::string_view name : row.settings) {
       if (!name.empty()) {
-        EXPECT_EQ(TrainSettingRow(name).help.find("backend cuda") == std::string::npos, on_device) << name;
+        EXPECT_EQ(RefusalsText(name).find("backend cuda") == std::string::npos, on_device) << name;
+        EXPECT_TRUE(TrainSettingRow(name).help.ends_with(RefusalsText(name))) << name;
       }
     }
   }
