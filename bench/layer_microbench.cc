@@ -1,4 +1,4 @@
-// GFLOP/s (dot layers) or 10^9 synapses/s (distances) of one layer pass for the cpu backend's own kernels, oneDNN and
+// GFLOP/s (dot layers) or 10^9 synapses/s (distances) of one layer pass for the cpu backend's own kernels and
 // CBLAS in the same run, and the layer calls of a 784-1024-10 training step. OMP_NUM_THREADS sets the threads.
 // Example: layer_microbench --benchmark_filter=l1.*1024x1024x784 --benchmark_repetitions=5
 #include <benchmark/benchmark.h>
@@ -23,9 +23,6 @@ struct Way {
 
 std::vector<Way> Ways() {
   std::vector<Way> ways{{"own", "cpu", "own"}};
-  if (!OnednnDescription().empty()) {
-    ways.push_back({"onednn", "cpu", "onednn"});
-  }
   for (const BackendRow& row : BackendTable()) {
     if (row.name == "blas" && row.available()) {
       ways.push_back({"blas", "blas", "auto"});

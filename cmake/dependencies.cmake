@@ -25,11 +25,6 @@ function(lamina_report part target what)
   set(LAMINA_HAVE_${part} ${found} PARENT_SCOPE)
 endfunction()
 
-if(NOT LAMINA_ONEDNN STREQUAL "OFF")
-  lamina_find_onednn()
-endif()
-lamina_report(ONEDNN lamina::onednn "oneDNN (libdnnl-dev)")
-
 if(NOT LAMINA_BLAS STREQUAL "OFF")
   lamina_find_cblas()
 endif()

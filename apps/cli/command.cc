@@ -75,13 +75,6 @@ double NumberOrNan(const nlohmann::json& node, const char* name) {
   return at != node.end() && at->is_number() ? at->get<double>() : kNaN;
 }
 
-void AddSpeed(nlohmann::json& node, double samples, double seconds) {
-  if (samples > 0 && seconds > 0) {
-    node["samples_per_second"] = samples / seconds;
-    node["seconds_per_60000_samples"] = 60000.0 * seconds / samples;
-  }
-}
-
 void PrintWarning(const std::string& warning) {
   if (!warning.empty()) {
     PrintToStderr("lamina: warning: {}\n", warning);

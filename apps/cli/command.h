@@ -73,9 +73,6 @@ void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends);
 /// node[name]; NaN where it is none, as JSON has no NaN: an R² of one row is null.
 double NumberOrNan(const nlohmann::json& node, const char* name);
 
-/// Adds "samples_per_second" and "seconds_per_60000_samples"; neither where nothing was measured.
-void AddSpeed(nlohmann::json& node, double samples, double seconds);
-
 /// "lamina: warning: ..." on standard error, nothing for "".
 void PrintWarning(const std::string& warning);
 

@@ -15,6 +15,7 @@
 #include "lamina/model/weight_effect.h"
 #include "lamina/run/command_line.h"
 #include "lamina/run/remarks.h"
+#include "lamina/run/result_json.h"
 #include "model_input.h"
 #include "pictures.h"
 #include "print.h"

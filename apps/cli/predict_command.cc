@@ -11,6 +11,7 @@
 #include "lamina/data/files/npy_writer.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/predictions.h"
+#include "lamina/run/result_json.h"
 #include "model_input.h"
 #include "print.h"
 #include "tables.h"

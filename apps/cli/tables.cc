@@ -100,24 +100,6 @@ void PrintDecisions(const std::vector<ColumnDecision>& decisions) {
   }
 }
 
-nlohmann::json DecisionsJson(const std::vector<ColumnDecision>& decisions) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const ColumnDecision& decision : decisions) {
-    list.push_back({{"column", decision.column}, {"what", decision.what}, {"otherwise", decision.otherwise}});
-  }
-  return list;
-}
-
-nlohmann::json NewLabelsJson(const EncodeReport& report) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const EncodeReport::NewLabel& label : report.new_labels) {
-    list.push_back({{"name", label.name},
-                    {"class", label.class_name.empty() ? nlohmann::json(nullptr) : nlohmann::json(label.class_name)},
-                    {"rows", label.rows}});
-  }
-  return list;
-}
-
 std::string MetricName(const std::string& target, const Metric& metric) {
   return (target.empty() ? "" : Cell(target) + ": ") + metric.Title();
 }

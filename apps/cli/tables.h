@@ -24,8 +24,6 @@ void PrintNote(const std::string& note, std::FILE* to = stdout);
 void PrintNotes(const std::vector<std::string>& notes, std::FILE* to = stdout);
 /// The table of what was decided about columns; nothing for none.
 void PrintDecisions(const std::vector<ColumnDecision>& decisions);
-nlohmann::json DecisionsJson(const std::vector<ColumnDecision>& decisions);
-nlohmann::json NewLabelsJson(const EncodeReport& report);
 /// Accuracy or errors; with details also the metrics per class and the confusion matrix.
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details);
 

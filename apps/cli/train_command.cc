@@ -14,6 +14,7 @@
 #include "lamina/base/text.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/run/remarks.h"
+#include "lamina/run/result_json.h"
 #include "lamina/run/resume.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/method.h"
@@ -87,59 +88,14 @@ void PrintStart(const TrainSession& session) {
   std::fflush(stdout);  // a reader of the pipe sees it before the first epoch ends
 }
 
-json ResultJson(const TrainSession& session, const TrainResult& result) {
-  const Network& network = session.model().network;
-  const EpochRecord& last = result.history.epochs.empty() ? EpochRecord{} : result.history.epochs.back();
-  const double samples = static_cast<double>(session.rows().train) * static_cast<double>(result.history.epochs.size());
-  json node = {{"method", session.model().training.value("method", json::object())},
-               {"network", network.ShapeText()},
-               {"parameters", network.parameter_count()},
-               {"dtype", DTypeName(network.dtype())},
-               {"loss", session.model().loss.Text()},
-               {"backend", session.backend().name()},
-               {"threads", session.backend().threads()},
-               {"hardware", QueryHardware().OneLine()},
-               {"train_rows", session.rows().train},
-               {"validation_rows", session.validation().size()},
-               {"test_rows", session.test().size()},
-               {"inputs", network.inputs()},
-               {"outputs", network.outputs()},
-               {"epochs", session.options().epochs},
-               {"batch", session.options().batch},
-               {"left_out_rows", session.left_out_rows()},
-               {"filled_values", session.encode_report().filled_values},
-               {"unseen_values", session.encode_report().unseen_values},
-               {"decisions", DecisionsJson(session.decisions())},
-               {"remarks", RemarksOn(session, result)},
-               {"load_seconds", session.load_seconds()},
-               {"train_seconds", result.train_seconds},
-               {"peak_memory_bytes", PeakMemory_bytes()},
-               {"train_loss", last.train_loss},
-               {"calibration", result.calibration ? ToJson(*result.calibration) : json(nullptr)},
-               {"intervals", session.model().intervals ? json(session.model().intervals->half_widths) : json(nullptr)},
-               {"coverage", result.coverage},
-               {"history", result.history.ToJson()},
-               {"settings", ToJson(session.settings())}};
-  AddSpeed(node, samples, result.train_seconds);
+json ResultOfJob(const TrainSession& session, const TrainResult& result) {
+  json node = ResultJson(session, result);
   if (json ranks = RanksJson(); !ranks.is_null()) {
     ranks["waited_seconds"] = result.waited_seconds;
     ranks["exchange_seconds"] = result.exchange_seconds;
     ranks["exchanged_by"] = result.exchanged_by;
     ranks["overlap"] = result.overlaps ? "" : result.overlaps.reason;
     node["ranks"] = std::move(ranks);
-  }
-  if (result.test) {
-    node["test"] = ToJson(*result.test);
-    node["test"]["seconds"] = result.test->seconds;
-    node["test"]["new_labels"] = NewLabelsJson(session.encode_report());
-    if (result.test->classification) {
-      node["accuracy"] = result.test->classification->accuracy;
-    }
-  } else if (session.validation().size() > 0 && !session.validation().labels.empty() &&
-             !result.history.epochs.empty()) {
-    const bool best = session.options().KeepsBest(true);
-    node["accuracy"] =
-        (best ? result.history.epochs[static_cast<size_t>(result.history.best_epoch - 1)] : last).validation_accuracy;
   }
   return node;
 }
@@ -272,7 +228,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
     PrintResult(session, result);
   }
   // Of 100,000 epochs it takes 200 MB.
-  json node = command.json_output.path.empty() ? json::object() : ResultJson(session, result);
+  json node = command.json_output.path.empty() ? json::object() : ResultOfJob(session, result);
   if (!folds.is_null()) {
     node["cross_validation"] = std::move(folds);
   }

@@ -40,16 +40,12 @@ void Backend::RadiusBackward(const RadiusBackwardArgs&) const noexcept {
   Check(false, "SupportsTrainedRadius() says no");
 }
 
-Verdict Backend::SupportsNormalization() const {
-  return Verdict::No(fmt::format("backend {} does not normalise layers", name()));
-}
-
 void Backend::NormalizeForward(const NormalizeForwardArgs&) const noexcept {
-  Check(false, "SupportsNormalization() says no");
+  Check(false, "normalised layers are in host memory");
 }
 
 void Backend::NormalizeBackward(const NormalizeBackwardArgs&) const noexcept {
-  Check(false, "SupportsNormalization() says no");
+  Check(false, "normalised layers are in host memory");
 }
 
 }  // namespace lamina

@@ -198,7 +198,7 @@ struct UpdateArgs {
 
 struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
-  /// Of backend cpu: "auto" (the faster one for each problem), "own" or "onednn".
+  /// Of backend cpu: "auto", or "own": layers one by one.
   std::string kernel = "auto";
   /// Of backends with several devices: the one of this number, beyond the last one the first again.
   int device = 0;
@@ -220,7 +220,7 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual std::string_view name() const = 0;
-  /// One line for people: "cpu: AVX-512 (AVX3), 2 threads, oneDNN 2.6.3".
+  /// One line for people: "cpu: AVX-512 (AVX3), 2 threads".
   virtual std::string Describe() const = 0;
   virtual int threads() const = 0;
   /// Where Allocate() takes memory. Host matrices can be passed to the calls of a kHost backend as they are.
@@ -273,8 +273,7 @@ class Backend {
   virtual void RadiusForward(const RadiusForwardArgs& args) const noexcept;
   virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept;
 
-  /// The same of normalised layers.
-  virtual Verdict SupportsNormalization() const;
+  /// Of normalised layers: for backends in host memory (nn/routes.h).
   virtual void NormalizeForward(const NormalizeForwardArgs& args) const noexcept;
   virtual void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept;
 };

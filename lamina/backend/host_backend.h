@@ -33,7 +33,6 @@ class HostBackend : public Backend {
   Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
   void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
   void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
-  Verdict SupportsNormalization() const override { return Verdict::Yes(); }
   void NormalizeForward(const NormalizeForwardArgs& args) const noexcept override;
   void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept override;
 
@@ -64,7 +63,7 @@ void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept;
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
 
-/// While it lives, OpenMP libraries called from this thread (OpenBLAS, oneDNN) use `threads` threads: they
+/// While it lives, OpenMP libraries called from this thread (OpenBLAS) use `threads` threads: they
 /// ask omp_get_max_threads() at every call.
 class ThreadCountScope {
  public:

@@ -9,11 +9,6 @@ std::string Version() { return LAMINA_VERSION; }
 
 std::vector<std::string> BuildOptions() {
   const auto line = [](const char* part, bool on) { return fmt::format("{:<9}{}", part, on ? "on" : "off"); };
-#ifdef LAMINA_HAVE_ONEDNN
-  constexpr bool kOnednn = true;
-#else
-  constexpr bool kOnednn = false;
-#endif
 #ifdef LAMINA_HAVE_BLAS
   constexpr bool kBlas = true;
 #else
@@ -29,8 +24,7 @@ std::vector<std::string> BuildOptions() {
 #else
   const char* const kind = "debug";
 #endif
-  return {fmt::format("{:<9}{} {}", "compiler", __VERSION__, kind), line("oneDNN", kOnednn), line("BLAS", kBlas),
-          line("CUDA", kCuda)};
+  return {fmt::format("{:<9}{} {}", "compiler", __VERSION__, kind), line("BLAS", kBlas), line("CUDA", kCuda)};
 }
 
 }  // namespace lamina

@@ -80,6 +80,9 @@ class TrainResult:
         "epochs", "early_stopping", "converged" (L-BFGS) or "interrupted".
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
+    report : dict
+        What ``lamina train --json`` writes of the run, but for the history: network, backend, rows, decisions, remarks,
+        times, settings, test.
     notes : list of str
         What was decided without being asked for, in the program's words: the task, columns left out, how many values
         were filled in, unseen or left out; then the remarks on the result. ``logging`` has them, too (logger "lamina"):
@@ -93,12 +96,14 @@ class TrainResult:
         stop_reason: str,
         test: dict[str, Any] | None,
         notes: list[str] | None = None,
+        report: dict[str, Any] | None = None,
     ) -> None:
         self.model = model
         self.history = history
         self.stop_reason = stop_reason
         self.test = test
         self.notes = notes or []
+        self.report = report or {}
 
     def __repr__(self) -> str:
         return f"TrainResult({self.model!r}, {len(self.history)} epochs, {self.stop_reason})"
@@ -166,7 +171,7 @@ def train(
             said = asked(record)
             return isinstance(said, (bool, np.bool_)) and bool(said)
 
-    core, epochs, best, reason, evaluation, notes, remarks = _core.train(texts, *tables, call, on_progress)
+    core, epochs, best, reason, report, notes, remarks = _core.train(texts, *tables, call, on_progress)
     notes, remarks = [in_python(note) for note in notes], [in_python(remark) for remark in remarks]
     for note in notes:
         _LOGGER.log(logging.WARNING if ": warning: " in note else logging.INFO, "%s", note)
@@ -175,7 +180,8 @@ def train(
     values = None
     if core.class_names and not isinstance(data, (str, os.PathLike)) and "class_map" not in settings:
         values = class_values(data, core.target_names[0], core.class_names)
-    return TrainResult(Model(core, values), History(epochs, best), reason, json.loads(evaluation), [*notes, *remarks])
+    told = json.loads(report)
+    return TrainResult(Model(core, values), History(epochs, best), reason, told.get("test"), [*notes, *remarks], told)
 
 
 def settings() -> list[str]:

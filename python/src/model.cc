@@ -26,6 +26,7 @@
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
 #include "lamina/run/remarks.h"
+#include "lamina/run/result_json.h"
 #include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/meanings.h"
@@ -286,8 +287,8 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   }
   return nb::make_tuple(
       std::move(model), epochs, result.history.best_epoch, result.history.stop_reason,
-      result.test ? ToJson(*result.test).dump(-1, ' ', false, json::error_handler_t::replace) : std::string("null"),
-      notes, remarks);
+      ResultJson(*session, result, /*history=*/false).dump(-1, ' ', false, json::error_handler_t::replace), notes,
+      remarks);
 }
 
 std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string& loss,

@@ -175,6 +175,10 @@ def test_every_setting_has_a_name():
     assert {"epochs", "learning_rate", "hidden", "class_weights", "model"} <= set(lamina.settings())
     result = lamina.train(frame(), "price", split=[0.7, 0.2, 0.1], **SETTINGS)
     assert result.test["samples"] == 20 or json.dumps(result.test)
+    assert result.report["test"] == result.test
+    assert result.report["epochs"] == len(result.history)
+    assert result.report["settings"]["epochs"] == len(result.history)
+    assert "history" not in result.report
 
 
 def test_notes_say_what_was_decided(caplog):

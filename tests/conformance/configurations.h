@@ -52,9 +52,9 @@ struct Configuration {
     std::replace(name.begin(), name.end(), '-', '_');
     return name + "_" + std::to_string(threads);
   }
-  bool OnlyF32() const { return kernel == "onednn" || kernel == "medium" || kernel.starts_with("paper"); }
+  bool OnlyF32() const { return kernel == "medium" || kernel.starts_with("paper"); }
   bool Supports(DType dtype) const { return !OnlyF32() || dtype == DType::kF32; }
-  bool Supports(Synapse synapse) const { return synapse == Synapse::kDot || (backend != "blas" && kernel != "onednn"); }
+  bool Supports(Synapse synapse) const { return synapse == Synapse::kDot || backend != "blas"; }
   /// Of those that this configuration computes.
   std::vector<Synapse> Distances() const {
     return Supports(Synapse::kL1) ? std::vector{Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}
@@ -91,9 +91,6 @@ inline std::vector<Configuration> AllConfigurations() {
       }
       for (const std::string& target : CpuTargets()) {
         all.push_back({"cpu", "own", target, threads});
-      }
-      if (!OnednnDescription().empty()) {
-        all.push_back({"cpu", "onednn", "", threads});
       }
     }
   }

@@ -7,7 +7,6 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/instruction_sets.h"
-#include "lamina/backend/cpu/onednn_matmul.h"
 
 namespace lamina {
 namespace {
@@ -78,7 +77,7 @@ Problem ProblemOf(const LayerPlanRequest& request) {
           request.precision};
 }
 
-TEST(CpuImplementations, EveryRequestGoesToOneThatNeedsNoPlan) {
+TEST(CpuImplementations, EveryRequestGoesToOne) {
   const std::unique_ptr<Backend> backend = MakeBackend("cpu");
   std::set<std::string> taken;
   for (const LayerPlanRequest& request : AllRequests()) {
@@ -91,19 +90,15 @@ TEST(CpuImplementations, EveryRequestGoesToOneThatNeedsNoPlan) {
       EXPECT_FALSE(supports.reason.empty());
       continue;
     }
-    const cpu::ServingImplementations serving = cpu::ImplementationsFor(request, "auto");
-    ASSERT_FALSE(serving.list.empty());
-    EXPECT_EQ(serving.list.back()->name, expected);
-    for (const cpu::CpuImplementation* each : serving.list) {
-      EXPECT_EQ(each->only_by_plan, each != serving.list.back()) << each->name;
-      EXPECT_NE(each->make(request, {}), nullptr) << each->name;
-      taken.emplace(each->name);
-    }
+    const cpu::CpuImplementation* const serving = cpu::ImplementationFor(request);
+    ASSERT_NE(serving, nullptr);
+    EXPECT_EQ(serving->name, expected);
+    EXPECT_NE(serving->make(request, {}), nullptr) << serving->name;
+    taken.emplace(serving->name);
   }
   const cpu::InstructionSets& sets = cpu::ApplyInstructionSets().used;
   for (const cpu::CpuImplementation& each : cpu::CpuImplementations()) {
-    const bool absent = each.name == "AMX tiles" ? !sets.bf16_tiles && !sets.byte_tiles
-                                                 : each.only_by_plan && !cpu::OnednnMatmul::Available();
+    const bool absent = each.name == "AMX tiles" && !sets.bf16_tiles && !sets.byte_tiles;
     EXPECT_NE(taken.contains(std::string(each.name)), absent) << each.name;
   }
 }
@@ -117,26 +112,16 @@ TEST(CpuImplementations, WhoDeclinesSaysWhy) {
   }
 }
 
-TEST(CpuImplementations, PlansAreOfThoseThatTakeThem) {
-  const Problem problem = Problem::Parse("dot-tanh:f32:forward:40x24x32");
-  for (const cpu::CpuImplementation& each : cpu::CpuImplementations()) {
-    for (const cpu::Candidate& candidate : each.candidates(problem, 2)) {
-      EXPECT_EQ(candidate.plan.kernel == each.kernel, each.only_by_plan) << each.name;
-    }
-  }
-}
-
 // A profile of another build or a hand-written one: whoever does not know a plan's kernel goes by its own rule.
-class OnednnPlans final : public PlanSource {
+class UnknownPlans final : public PlanSource {
  public:
   Plan PlanFor(const Problem&) const override { return {.kernel = "onednn"}; }
 };
 
-TEST(CpuImplementations, APlanForOnednnChangesNothingElse) {
+TEST(CpuImplementations, APlanOfAnUnknownKernelChangesNothing) {
   const std::unique_ptr<Backend> plain = MakeBackend("cpu", {.kernel = "own", .plans = nullptr});
   const std::unique_ptr<Backend> planned =
-      MakeBackend("cpu", {.kernel = "own", .plans = std::make_shared<OnednnPlans>()});
-  const std::unique_ptr<Backend> open = MakeBackend("cpu", {.plans = std::make_shared<OnednnPlans>()});
+      MakeBackend("cpu", {.kernel = "own", .plans = std::make_shared<UnknownPlans>()});
   for (LayerPlanRequest request : AllRequests()) {
     if (Expected(request).empty()) {
       continue;
@@ -145,10 +130,6 @@ TEST(CpuImplementations, APlanForOnednnChangesNothingElse) {
       request.max_batch = batch;
       const std::string description = plain->Prepare(request)->Describe();
       EXPECT_EQ(planned->Prepare(request)->Describe(), description) << ProblemOf(request).Text();
-      const bool onednn = cpu::OnednnMatmul::Available() && request.dtype == DType::kF32 &&
-                          request.layer.synapse == Synapse::kDot && request.precision != Precision::kBFloat16 &&
-                          !request.any_slicing && !TakenByAmx(request);
-      EXPECT_EQ(open->Prepare(request)->Describe() != description, onednn) << ProblemOf(request).Text();
     }
   }
 }

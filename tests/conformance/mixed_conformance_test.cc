@@ -169,7 +169,6 @@ TEST(MixedPrecision, IsRefusedWithAReason) {
   EXPECT_NE(cpu->Supports(distance).reason.find("l1"), std::string::npos);
   Problem wide{MixedRequest({1, 1, 1}).layer, Pass::kForward, 1, DType::kF64, Precision::kBFloat16};
   EXPECT_NE(cpu->Supports(wide).reason.find("f64"), std::string::npos);
-  EXPECT_FALSE(MakeBackend("cpu", {.kernel = OnednnDescription().empty() ? "own" : "onednn"})->Supports(wide));
 }
 
 }  // namespace

@@ -228,8 +228,6 @@ std::unique_ptr<PreparedLayer> MakeAmxLayer(const LayerPlanRequest& request, con
   return std::make_unique<AmxFloatLayer>(request, plans);
 }
 
-CpuImplementation AmxImplementation() {
-  return {"AMX tiles", "own", false, &AmxAccepts, &MakeAmxLayer, &AmxCandidates};
-}
+CpuImplementation AmxImplementation() { return {"AMX tiles", &AmxAccepts, &MakeAmxLayer, &AmxCandidates}; }
 
 }  // namespace lamina::cpu

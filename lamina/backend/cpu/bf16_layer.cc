@@ -80,7 +80,7 @@ std::unique_ptr<PreparedLayer> MakeBFloat16Layer(const LayerPlanRequest& request
 }  // namespace
 
 CpuImplementation BFloat16Implementation() {
-  return {"bf16 product", "own", false, &BFloat16Accepts, &MakeBFloat16Layer, &TileCandidates};
+  return {"bf16 product", &BFloat16Accepts, &MakeBFloat16Layer, &TileCandidates};
 }
 
 }  // namespace lamina::cpu

@@ -30,25 +30,27 @@ class CpuBackend final : public HostBackend, public Reduces {
   std::string Describe() const override {
     const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();
     const std::string restriction = use.Restriction();
-    return fmt::format("cpu: {}{}{}, {} thread{}{}", cpu::Kernels<float>().target,
+    return fmt::format("cpu: {}{}{}, {} thread{}", cpu::Kernels<float>().target,
                        restriction.empty() ? "" : fmt::format(" (LAMINA_ISA={})", restriction),
                        use.not_built.empty() ? "" : fmt::format(" (not built: {})", fmt::join(use.not_built, ", ")),
-                       threads(), threads() == 1 ? "" : "s", kernel_ == "onednn" ? ", " + OnednnDescription() : "");
+                       threads(), threads() == 1 ? "" : "s");
   }
 
   Verdict Supports(const Problem& problem) const override {
     const Verdict verdict = CheckDType(problem);
-    return verdict ? cpu::ImplementationsFor(RequestOf(problem), kernel_).verdict : verdict;
+    if (!verdict) {
+      return verdict;
+    }
+    Verdict accepts;
+    cpu::ImplementationFor(RequestOf(problem), &accepts);
+    return accepts;
   }
 
   std::vector<Plan> Candidates(const Problem& problem) const override {
     if (!Supports(problem)) {
       return {};
     }
-    std::vector<cpu::Candidate> candidates;
-    for (const cpu::CpuImplementation* each : cpu::ImplementationsFor(RequestOf(problem), kernel_).list) {
-      std::ranges::move(each->candidates(problem, threads()), std::back_inserter(candidates));
-    }
+    std::vector<cpu::Candidate> candidates = cpu::ImplementationFor(RequestOf(problem))->candidates(problem, threads());
     std::ranges::stable_sort(candidates, {}, &cpu::Candidate::cost);
     std::vector<Plan> plans;
     std::ranges::transform(candidates, std::back_inserter(plans), &cpu::Candidate::plan);
@@ -58,13 +60,12 @@ class CpuBackend final : public HostBackend, public Reduces {
   std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const override {
     RequireSupport(*this, request);
     const cpu::PassPlans plans = PlansFor(request);
-    const cpu::ServingImplementations serving = cpu::ImplementationsFor(request, kernel_);
-    for (const cpu::CpuImplementation* each : serving.list) {
-      if (!each->only_by_plan || std::ranges::count(plans, each->kernel, &cpu::PassPlan::kernel) > 0) {
-        return each->make(request, plans);
-      }
+    Verdict why;
+    const cpu::CpuImplementation* const serving = cpu::ImplementationFor(request, &why);
+    if (serving == nullptr) {  // a promise that RequireSupport() does not ask for
+      throw Error(ErrorCode::kUnsupported, why.reason);
     }
-    throw Error(ErrorCode::kUnsupported, serving.verdict.reason);  // a promise that RequireSupport() does not ask for
+    return serving->make(request, plans);
   }
 
   std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const override {
@@ -93,11 +94,7 @@ class CpuBackend final : public HostBackend, public Reduces {
     for (size_t pass = 0; pass < plans.size(); ++pass) {
       const Problem problem{request.layer, static_cast<Pass>(pass), request.max_batch, request.dtype,
                             request.precision};
-      Plan plan = plans_ == nullptr ? Plan() : plans_->PlanFor(problem);
-      if (kernel_ == "onednn") {  // as a plan of every pass
-        plan.kernel = kernel_;
-      }
-      plans[pass] = cpu::PassPlan(plan, request, threads());
+      plans[pass] = cpu::PassPlan(plans_ == nullptr ? Plan() : plans_->PlanFor(problem), request, threads());
     }
     return plans;
   }

@@ -1,4 +1,4 @@
-// Backend "cpu": the fast one. Blocked Highway kernels chosen at run time, oneDNN as a rival candidate.
+// Backend "cpu": the fast one. Blocked Highway kernels chosen at run time.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,5 @@ std::unique_ptr<Backend> MakeCpuBackend(const BackendOptions& options);
 /// Instruction sets compiled in that this CPU has and LAMINA_ISA allows, best first ("AVX3", "AVX2", "SCALAR"); the
 /// first is used.
 std::vector<std::string> CpuTargets();
-/// "oneDNN 2.6.3", or "" in a build without it.
-std::string OnednnDescription();
 
 }  // namespace lamina

@@ -161,9 +161,7 @@ std::unique_ptr<PreparedLayer> MakeGroupLayer(const LayerPlanRequest& request, c
 
 }  // namespace
 
-CpuImplementation GroupImplementation() {
-  return {"group", "own", false, &GroupsAccept, &MakeGroupLayer, &TileCandidates};
-}
+CpuImplementation GroupImplementation() { return {"group", &GroupsAccept, &MakeGroupLayer, &TileCandidates}; }
 
 RegisterWork RegisterWorkOf(const LayerPlanRequest& request) {
   ApplyInstructionSets();

@@ -15,10 +15,6 @@ namespace lamina::cpu {
 
 struct CpuImplementation {
   std::string_view name;  // what it computes with
-  /// The BackendOptions::kernel that allows it (so does "auto"), and its name in plans.
-  std::string_view kernel;
-  /// Taken only where the plan of a pass names `kernel`: no rule says when it is the faster one.
-  bool only_by_plan;
   /// Whether it computes the request, whatever the plans; the reason why not.
   Verdict (*accepts)(const LayerPlanRequest&);
   /// Of a request that it accepts.
@@ -30,23 +26,17 @@ struct CpuImplementation {
 /// Fastest first.
 std::span<const CpuImplementation> CpuImplementations();
 
-/// What of the list serves a request.
-struct ServingImplementations {
-  /// Fastest first, up to the first that needs no plan: those after it are never taken. Empty: nobody accepts.
-  std::vector<const CpuImplementation*> list;
-  /// Of the fastest; where nobody accepts, the reason of the fastest that BackendOptions::kernel allows.
-  Verdict verdict;
-};
-ServingImplementations ImplementationsFor(const LayerPlanRequest& request, std::string_view kernel);
+/// The first of the list that accepts the request; null where none does. `why`: its verdict, else that of the first of
+/// the list; may be null.
+const CpuImplementation* ImplementationFor(const LayerPlanRequest& request, Verdict* why = nullptr);
 
-/// What may stand in BackendOptions::kernel: "auto" and the kernels of the list.
+/// What may stand in BackendOptions::kernel: "auto", and "own" for layers one by one.
 std::vector<std::string> CpuKernelNames();
 
 // The entries of the list.
 CpuImplementation AmxImplementation();
 CpuImplementation BFloat16Implementation();
 CpuImplementation GroupImplementation();
-CpuImplementation OnednnImplementation();
 CpuImplementation TileImplementation();
 
 }  // namespace lamina::cpu

@@ -11,7 +11,6 @@
 
 #include "lamina/backend/cpu/amx_support.h"
 #include "lamina/backend/cpu/cpu_backend.h"
-#include "lamina/backend/cpu/onednn_matmul.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 
@@ -72,7 +71,6 @@ InstructionSetUse Apply() {
     hwy::DisableTargets(~use.level->allowed.targets);
     // Asking Highway 1.0.3 what is supported chooses without the mask, so this is the last time.
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    OnednnMatmul::KeepTo(use.level->name);
   }
   const int64_t allowed = use.level == nullptr ? kAvx512 : use.level->allowed.targets;
   const int64_t better = (use.used.targets & -use.used.targets) - 1;  // better ones have lower bits

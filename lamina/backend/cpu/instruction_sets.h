@@ -48,7 +48,7 @@ struct InstructionSetUse {
   std::string Restriction() const;
 };
 
-/// Reads LAMINA_ISA at the first call, from where on Highway and oneDNN keep to it. To be called before anything that
+/// Reads LAMINA_ISA at the first call, from where on Highway keeps to it. To be called before anything that
 /// Highway chooses. Thread-safe. Throws Error(kInvalidArgument), at every call, where LAMINA_ISA names no level.
 const InstructionSetUse& ApplyInstructionSets();
 

@@ -121,6 +121,6 @@ WeightGradientTask<T> TileLayer<T>::TaskOf(const WeightGradientArgs& args) const
 template class TileLayer<float>;
 template class TileLayer<double>;
 
-CpuImplementation TileImplementation() { return {"tile", "own", false, &TilesAccept, &MakeTileLayer, &TileCandidates}; }
+CpuImplementation TileImplementation() { return {"tile", &TilesAccept, &MakeTileLayer, &TileCandidates}; }
 
 }  // namespace lamina::cpu
