@@ -1,0 +1,467 @@
+// The search: rounds of feature weights, and in a round scales and ridges, each judged by one factorisation.
+#include "lamina/rbf/kernel_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "lamina/backend/cpu/instruction_sets.h"
+#include "lamina/backend/cpu/symmetric_kernels.h"
+#include "lamina/base/error.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/stop.h"
+#include "lamina/base/team.h"
+#include "lamina/base/timing.h"
+#include "lamina/rbf/kernel_solver.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kLeastSquaredWeight = 1e-6;  // of a column, beside the largest: xRFM's, too
+constexpr double kWorseRound = 1.1;           // errors so much above the best end the rounds
+constexpr int64_t kMostOfMedian = int64_t{1} << 21;
+constexpr double kFirstJitter = 1e-10;
+
+// Scaled rows, and the distances between them.
+class ScaledRows {
+ public:
+  ScaledRows(ConstMatrixView x, std::span<const double> weights, int p, int threads)
+      : rows_(x.rows),
+        width_(x.cols),
+        stride_(KernelSolver::StrideOf(x.rows)),
+        by_row_(std::max<int64_t>(1, rows_ * width_ * 8)),
+        by_column_(std::max<int64_t>(1, width_ * stride_ * 8)) {
+    RunParts(threads, rows_, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t j = 0; j < width_; ++j) {
+          const double value = x.Row<double>(i)[j] * weights[static_cast<size_t>(j)];
+          by_row_.As<double>()[static_cast<size_t>(i * width_ + j)] = value;
+          by_column_.As<double>()[static_cast<size_t>(j * stride_ + i)] = value;
+        }
+      }
+    });
+    p_ = p;
+  }
+
+  const double* Row(int64_t i) const { return by_row_.As<double>().data() + i * width_; }
+  int64_t width() const { return width_; }
+  cpu::ColumnRows columns() const { return {by_column_.As<double>().data(), stride_, rows_, width_}; }
+
+  /// |row i - x_k|_p of the first `count` rows.
+  void Distances(int64_t i, int64_t count, double* out) const {
+    cpu::SymmetricKernels().distances(Row(i), columns(), count, p_, out);
+  }
+
+ private:
+  int64_t rows_;
+  int64_t width_;
+  int64_t stride_;
+  int p_ = 1;
+  AlignedBuffer by_row_;
+  AlignedBuffer by_column_;
+};
+
+// Rows of a triangle are shared out in turn: they differ in length.
+template <class Fn>
+void EachRow(int threads, int64_t rows, const Fn& fn) {
+  RunTeam(threads, [&](Team team) {
+    for (int64_t i = team.thread; i < rows; i += team.size) {
+      fn(i);
+    }
+  });
+}
+
+// Of the positive ones among distances below the diagonal; of very many, evenly spread ones.
+double MedianOf(const double* distances, int64_t rows, int64_t stride) {
+  const int64_t pairs = rows * (rows - 1) / 2;
+  const int64_t step = std::max<int64_t>(1, pairs / kMostOfMedian);
+  std::vector<double> positive;
+  positive.reserve(static_cast<size_t>(pairs / step + 1));
+  int64_t skip = 0;
+  for (int64_t i = 1; i < rows; ++i) {
+    int64_t j = skip;
+    for (; j < i; j += step) {
+      if (distances[i * stride + j] > 0) {
+        positive.push_back(distances[i * stride + j]);
+      }
+    }
+    skip = j - i;
+  }
+  if (positive.empty()) {
+    return 1;
+  }
+  const auto middle = positive.begin() + std::ssize(positive) / 2;
+  std::nth_element(positive.begin(), middle, positive.end());
+  if (std::ssize(positive) % 2 == 1) {
+    return *middle;
+  }
+  return (*middle + *std::max_element(positive.begin(), middle)) / 2;
+}
+
+std::vector<double> SquaredSlopesOf(const ScaledRows& rows, const cpu::KernelShape& shape, const double* alpha,
+                                    int64_t outputs, std::span<const double> weights, int threads) {
+  const cpu::ColumnRows x = rows.columns();
+  std::vector<double> of_rows(static_cast<size_t>(x.rows * x.width));
+  RunTeam(threads, [&](Team team) {
+    const AlignedBuffer buffer(x.stride * 8);
+    double* const w = buffer.As<double>().data();
+    for (int64_t i = team.thread; i < x.rows; i += team.size) {
+      rows.Distances(i, x.rows, w);
+      cpu::SymmetricKernels().slope_weights(w, x.rows, shape, w);
+      cpu::SymmetricKernels().squared_slopes(rows.Row(i), x, w, alpha, outputs, shape.p, &of_rows[static_cast<size_t>(i * x.width)]);
+    }
+  });
+  std::vector<double> means(static_cast<size_t>(x.width));
+  for (int64_t i = 0; i < x.rows; ++i) {
+    for (size_t j = 0; j < means.size(); ++j) {
+      means[j] += of_rows[static_cast<size_t>(i) * means.size() + j];
+    }
+  }
+  for (size_t j = 0; j < means.size(); ++j) {
+    const double factor = shape.power * weights[j];
+    means[j] *= factor * factor / static_cast<double>(x.rows);
+  }
+  return means;
+}
+
+void CheckFinite(ConstMatrixView rows, const char* what) {
+  for (int64_t i = 0; i < rows.rows; ++i) {
+    const double* const row = rows.Row<double>(i);
+    if (!std::all_of(row, row + rows.cols, [](double value) { return std::isfinite(value); })) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("{} of row {} are not finite", what, i + 1));
+    }
+  }
+}
+
+void CheckChoices(const KernelMachineOptions& options, ConstMatrixView x) {
+  const KernelChoices& choices = options.choices;
+  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  const auto all = [](const auto& values, const auto& good) {
+    return !values.empty() && std::all_of(values.begin(), values.end(), good);
+  };
+  const auto not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
+  if (!all(choices.kinds, [&](const KernelKind& k) { return (k.p == 1 || k.p == 2) && positive(k.power) && k.power <= 2; }) ||
+      !all(choices.scales, positive) || !all(choices.ridges, not_negative) || choices.rounds < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "kernels need p = 1 or 2, a power above 0 up to 2, positive scales and ridges from 0 on");
+  }
+  const auto fits = [](size_t size, int64_t count) { return size == 0 || static_cast<int64_t>(size) == count; };
+  if (!fits(options.feature_weights.size(), x.cols) || !fits(options.sample_weights.size(), x.rows) ||
+      !fits(options.groups.size(), x.rows) ||
+      !std::all_of(options.sample_weights.begin(), options.sample_weights.end(), positive)) {
+    throw Error(ErrorCode::kInvalidArgument, "weights or groups do not fit the rows, or are not positive");
+  }
+}
+
+class KernelSearch {
+ public:
+  KernelSearch(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options)
+      : x_(x),
+        y_(y),
+        options_(options),
+        choices_(options.choices),
+        solver_(x.rows, y.cols, options.threads),
+        distances_(x.rows * solver_.stride() * 8),
+        targets_(y.cols * solver_.stride() * 8),
+        errors_(x.rows, y.cols, DType::kF64) {
+    for (int64_t i = 0; i < y.rows; ++i) {
+      for (int64_t c = 0; c < y.cols; ++c) {
+        targets_.As<double>()[static_cast<size_t>(c * solver_.stride() + i)] = y.Row<double>(i)[c];
+      }
+    }
+    std::map<int64_t, size_t> places;
+    for (int64_t i = 0; i < x.rows; ++i) {
+      const int64_t group = options.groups.empty() ? i : options.groups[static_cast<size_t>(i)];
+      const auto [place, added] = places.try_emplace(group, members_.size());
+      if (added) {
+        members_.emplace_back();
+      }
+      members_[place->second].push_back(i);
+    }
+    best_.error = INFINITY;
+  }
+
+  KernelMachine Run() {
+    for (const KernelKind& kind : choices_.kinds) {
+      best_.errors_of_kinds.push_back(OutOfTime() && tried_ > 0 ? kNaN : Rounds(kind));
+    }
+    best_.tried = tried_;
+    best_.complete = true;
+    return std::move(best_);
+  }
+
+ private:
+  struct Place {
+    int64_t scale = 0;
+    int64_t ridge = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  bool OutOfTime() const { return options_.seconds > 0 && watch_.Elapsed_seconds() > options_.seconds; }
+
+  // The least error of a kind of kernel.
+  double Rounds(const KernelKind& kind) {
+    std::vector<double> weights = options_.feature_weights;
+    if (weights.empty()) {
+      weights.assign(static_cast<size_t>(x_.cols), 1.0);
+    }
+    of_kind_ = INFINITY;
+    start_ = {std::ssize(choices_.scales) / 2, std::ssize(choices_.ridges) / 2};
+    for (int round = 0; round <= choices_.rounds; ++round) {
+      const ScaledRows rows(x_, weights, kind.p, options_.threads);
+      EachRow(options_.threads, x_.rows, [&](int64_t i) { rows.Distances(i, i, Distances(i)); });
+      median_ = MedianOf(Distances(0), x_.rows, solver_.stride());
+      kind_ = kind;
+      round_ = round;
+      weights_ = &weights;
+      of_round_.clear();
+      start_ = choices_.all ? BestOfAll() : WayDown(start_, round == 0);
+      const double found = of_round_.at(start_);
+      const bool worse = round > 0 && found > kWorseRound * of_kind_;
+      of_kind_ = std::min(of_kind_, found);
+      if (round == choices_.rounds || worse || !std::isfinite(found) || OutOfTime()) {
+        break;
+      }
+      std::vector<double> squares =
+          SquaredSlopesOf(rows, ShapeAt(start_), round_alpha_.data(), y_.cols, weights, options_.threads);
+      const double largest = *std::max_element(squares.begin(), squares.end());
+      if (!(largest > 0) || !std::isfinite(largest)) {
+        break;  // nothing depends on any column
+      }
+      std::transform(squares.begin(), squares.end(), weights.begin(), [&](double square) {
+        return std::sqrt(std::max(square / largest, kLeastSquaredWeight));
+      });
+    }
+    return of_kind_;
+  }
+
+  double* Distances(int64_t i) { return distances_.As<double>().data() + i * solver_.stride(); }
+
+  cpu::KernelShape ShapeAt(Place place) const {
+    return {kind_.p, kind_.power, choices_.scales[static_cast<size_t>(place.scale)] * median_};
+  }
+
+  Place BestOfAll() {
+    Place best;
+    for (int64_t scale = 0; scale < std::ssize(choices_.scales); ++scale) {
+      for (int64_t ridge = 0; ridge < std::ssize(choices_.ridges); ++ridge) {
+        best = Better({scale, ridge}, best) ? Place{scale, ridge} : best;
+      }
+    }
+    return best;
+  }
+
+  // Whether `place` is allowed and its error less.
+  bool Better(Place place, Place than) {
+    const bool inside = place.scale >= 0 && place.scale < std::ssize(choices_.scales) && place.ridge >= 0 &&
+                        place.ridge < std::ssize(choices_.ridges);
+    return inside && ErrorAt(place) < ErrorAt(than);
+  }
+
+  // A larger scale with a smaller ridge is much the same machine: the valley runs that way, so a first round looks
+  // there, too.
+  Place WayDown(Place at, bool along_valley) {
+    constexpr std::pair<int, int> kSteps[] = {{0, -1}, {0, 1}, {-1, 0}, {1, 0}, {1, -1}, {-1, 1}};
+    const size_t count = along_valley ? 6 : 4;
+    ErrorAt(at);
+    for (size_t tried = 0; tried < count;) {
+      tried = 0;
+      for (; tried < count; ++tried) {
+        const Place next{at.scale + kSteps[tried].first, at.ridge + kSteps[tried].second};
+        if (Better(next, at)) {
+          at = next;
+          break;
+        }
+      }
+    }
+    return at;
+  }
+
+  double ErrorAt(Place place) {
+    if (const auto known = of_round_.find(place); known != of_round_.end()) {
+      return known->second;
+    }
+    StopPoint();
+    const double ridge = choices_.ridges[static_cast<size_t>(place.ridge)];
+    double jitter = 0;
+    bool solved = SolveWith(place, ridge);
+    // A search passes by what cannot be solved; where there is nothing else, the diagonal grows until it can.
+    const bool only = choices_.scales.size() == 1 && choices_.ridges.size() == 1 && choices_.kinds.size() == 1;
+    while (!solved && only && jitter < 1) {
+      jitter = jitter == 0 ? kFirstJitter : 10 * jitter;
+      solved = SolveWith(place, ridge + jitter);
+    }
+    ++tried_;
+    if (options_.progress) {
+      options_.progress(tried_);
+    }
+    const double error = solved ? LeftOutError() : INFINITY;
+    const auto less_than_all = [&] {
+      return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
+    };
+    if (std::isfinite(error) && less_than_all()) {
+      round_alpha_.assign(solver_.alpha(), solver_.alpha() + y_.cols * solver_.stride());
+    }
+    if (error < best_.error) {
+      Keep(place, ridge, jitter, error);
+    }
+    return of_round_[place] = error;
+  }
+
+  bool SolveWith(Place place, double ridge) {
+    const cpu::KernelShape shape = ShapeAt(place);
+    EachRow(options_.threads, x_.rows, [&](int64_t i) {
+      cpu::SymmetricKernels().kernels(Distances(i), i, shape, solver_.Row(i));
+      solver_.Row(i)[i] = 1 + ridge / WeightOf(i);
+    });
+    return solver_.Solve(targets_.As<double>().data());
+  }
+
+  double WeightOf(int64_t i) const {
+    return options_.sample_weights.empty() ? 1 : options_.sample_weights[static_cast<size_t>(i)];
+  }
+
+  double LeftOutError() {
+    double sum = 0;
+    double weights = 0;
+    std::vector<double> errors;
+    for (const std::vector<int64_t>& members : members_) {
+      errors.resize(members.size() * static_cast<size_t>(y_.cols));
+      solver_.LeftOut(members, errors.data());
+      for (size_t m = 0; m < members.size(); ++m) {
+        const double weight = WeightOf(members[m]);
+        weights += weight;
+        for (int64_t c = 0; c < y_.cols; ++c) {
+          const double error = errors[m * static_cast<size_t>(y_.cols) + static_cast<size_t>(c)];
+          errors_.Row<double>(members[m])[c] = error;
+          sum += weight * error * error;
+        }
+      }
+    }
+    const double mean = sum / weights / static_cast<double>(y_.cols);
+    return std::isfinite(mean) ? mean : INFINITY;
+  }
+
+  void Keep(Place place, double ridge, double jitter, double error) {
+    best_.kind = kind_;
+    best_.scale = ShapeAt(place).scale;
+    best_.relative = choices_.scales[static_cast<size_t>(place.scale)];
+    best_.ridge = ridge;
+    best_.jitter = jitter;
+    best_.round = round_;
+    best_.error = error;
+    best_.feature_weights = *weights_;
+    if (best_.alpha.empty()) {
+      best_.alpha = Matrix(x_.rows, y_.cols, DType::kF64);
+      best_.left_out = Matrix(x_.rows, y_.cols, DType::kF64);
+    }
+    for (int64_t i = 0; i < x_.rows; ++i) {
+      for (int64_t c = 0; c < y_.cols; ++c) {
+        best_.alpha.Row<double>(i)[c] = solver_.alpha()[c * solver_.stride() + i];
+        best_.left_out.Row<double>(i)[c] = errors_.Row<double>(i)[c];
+      }
+    }
+  }
+
+  ConstMatrixView x_;
+  ConstMatrixView y_;
+  const KernelMachineOptions& options_;
+  const KernelChoices& choices_;
+  KernelSolver solver_;
+  AlignedBuffer distances_;  // below the diagonal
+  AlignedBuffer targets_;    // column by column
+  Matrix errors_;            // of the last machine
+  std::vector<std::vector<int64_t>> members_;
+  KernelKind kind_;
+  int round_ = 0;
+  const std::vector<double>* weights_ = nullptr;
+  double median_ = 1;
+  Place start_;
+  std::map<Place, double> of_round_;
+  std::vector<double> round_alpha_;  // of its best
+  double of_kind_ = 0;
+  int64_t tried_ = 0;
+  Stopwatch watch_;
+  KernelMachine best_;
+};
+
+}  // namespace
+
+KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options) {
+  if (x.rows == 0 || x.cols == 0 || y.cols == 0 || x.rows != y.rows) {
+    throw Error(ErrorCode::kInvalidArgument, "a kernel machine needs rows, columns and a target for each row");
+  }
+  CheckChoices(options, x);
+  CheckFinite(x, "inputs");
+  CheckFinite(y, "targets");
+  cpu::ApplyInstructionSets();
+  std::optional<StopScope> scope;
+  if (options.stop_requested) {
+    scope.emplace(options.stop_requested);
+  }
+  KernelMachine machine;
+  try {
+    machine = KernelSearch(x, y, options).Run();
+  } catch (const Stopped&) {
+    if (!options.stop_requested) {
+      throw;
+    }
+    return machine;
+  }
+  if (machine.alpha.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "no kernel matrix is positive definite: the rows are too much alike",
+                {.remedy = "Use a larger ridge."});
+  }
+  return machine;
+}
+
+int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs) {
+  const int64_t stride = KernelSolver::StrideOf(rows);
+  return KernelSolver::Bytes(rows, outputs) + (rows + columns + 2 * outputs) * stride * 8 +
+         rows * (2 * columns + 3 * outputs) * 8;
+}
+
+std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x) {
+  std::vector<int64_t> order(static_cast<size_t>(x.rows));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  const auto compare = [&](int64_t a, int64_t b) {
+    const double* const first = x.Row<double>(a);
+    const double* const second = x.Row<double>(b);
+    return std::lexicographical_compare_three_way(first, first + x.cols, second, second + x.cols);
+  };
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const auto order_of = compare(a, b);
+    return order_of < 0 || (order_of == 0 && a < b);
+  });
+  std::vector<int64_t> groups(static_cast<size_t>(x.rows));
+  bool some = false;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool equal = i > 0 && compare(order[i - 1], order[i]) == 0;
+    some = some || equal;
+    groups[static_cast<size_t>(order[i])] = equal ? groups[static_cast<size_t>(order[i - 1])] : order[i];
+  }
+  return some ? groups : std::vector<int64_t>();
+}
+
+std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads) {
+  cpu::ApplyInstructionSets();
+  const ScaledRows rows(x, machine.feature_weights, machine.kind.p, threads);
+  const int64_t stride = rows.columns().stride;
+  const int64_t outputs = machine.alpha.cols();
+  std::vector<double> alpha(static_cast<size_t>(outputs * stride));
+  for (int64_t i = 0; i < x.rows; ++i) {
+    for (int64_t c = 0; c < outputs; ++c) {
+      alpha[static_cast<size_t>(c * stride + i)] = machine.alpha.Row<double>(i)[c];
+    }
+  }
+  return SquaredSlopesOf(rows, {machine.kind.p, machine.kind.power, machine.scale}, alpha.data(), outputs,
+                         machine.feature_weights, threads);
+}
+
+}  // namespace lamina
