@@ -18,6 +18,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 #include "lamina/base/timing.h"
+#include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solver.h"
 
 namespace lamina {
@@ -25,47 +26,7 @@ namespace {
 
 constexpr double kLeastSquaredWeight = 1e-6;  // of a column, beside the largest: xRFM's, too
 constexpr double kWorseRound = 1.1;           // errors so much above the best end the rounds
-constexpr int64_t kMostOfMedian = int64_t{1} << 21;
 constexpr double kFirstJitter = 1e-10;
-
-// Scaled rows, and the distances between them.
-class ScaledRows {
- public:
-  ScaledRows(ConstMatrixView x, std::span<const double> weights, int p, int threads)
-      : rows_(x.rows),
-        width_(x.cols),
-        stride_(KernelSolver::StrideOf(x.rows)),
-        by_row_(std::max<int64_t>(1, rows_ * width_ * 8)),
-        by_column_(std::max<int64_t>(1, width_ * stride_ * 8)) {
-    RunParts(threads, rows_, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        for (int64_t j = 0; j < width_; ++j) {
-          const double value = x.Row<double>(i)[j] * weights[static_cast<size_t>(j)];
-          by_row_.As<double>()[static_cast<size_t>(i * width_ + j)] = value;
-          by_column_.As<double>()[static_cast<size_t>(j * stride_ + i)] = value;
-        }
-      }
-    });
-    p_ = p;
-  }
-
-  const double* Row(int64_t i) const { return by_row_.As<double>().data() + i * width_; }
-  int64_t width() const { return width_; }
-  cpu::ColumnRows columns() const { return {by_column_.As<double>().data(), stride_, rows_, width_}; }
-
-  /// |row i - x_k|_p of the first `count` rows.
-  void Distances(int64_t i, int64_t count, double* out) const {
-    cpu::SymmetricKernels().distances(Row(i), columns(), count, p_, out);
-  }
-
- private:
-  int64_t rows_;
-  int64_t width_;
-  int64_t stride_;
-  int p_ = 1;
-  AlignedBuffer by_row_;
-  AlignedBuffer by_column_;
-};
 
 // Rows of a triangle are shared out in turn: they differ in length.
 template <class Fn>
@@ -75,59 +36,6 @@ void EachRow(int threads, int64_t rows, const Fn& fn) {
       fn(i);
     }
   });
-}
-
-// Of the positive ones among distances below the diagonal; of very many, evenly spread ones.
-double MedianOf(const double* distances, int64_t rows, int64_t stride) {
-  const int64_t pairs = rows * (rows - 1) / 2;
-  const int64_t step = std::max<int64_t>(1, pairs / kMostOfMedian);
-  std::vector<double> positive;
-  positive.reserve(static_cast<size_t>(pairs / step + 1));
-  int64_t skip = 0;
-  for (int64_t i = 1; i < rows; ++i) {
-    int64_t j = skip;
-    for (; j < i; j += step) {
-      if (distances[i * stride + j] > 0) {
-        positive.push_back(distances[i * stride + j]);
-      }
-    }
-    skip = j - i;
-  }
-  if (positive.empty()) {
-    return 1;
-  }
-  const auto middle = positive.begin() + std::ssize(positive) / 2;
-  std::nth_element(positive.begin(), middle, positive.end());
-  if (std::ssize(positive) % 2 == 1) {
-    return *middle;
-  }
-  return (*middle + *std::max_element(positive.begin(), middle)) / 2;
-}
-
-std::vector<double> SquaredSlopesOf(const ScaledRows& rows, const cpu::KernelShape& shape, const double* alpha,
-                                    int64_t outputs, std::span<const double> weights, int threads) {
-  const cpu::ColumnRows x = rows.columns();
-  std::vector<double> of_rows(static_cast<size_t>(x.rows * x.width));
-  RunTeam(threads, [&](Team team) {
-    const AlignedBuffer buffer(x.stride * 8);
-    double* const w = buffer.As<double>().data();
-    for (int64_t i = team.thread; i < x.rows; i += team.size) {
-      rows.Distances(i, x.rows, w);
-      cpu::SymmetricKernels().slope_weights(w, x.rows, shape, w);
-      cpu::SymmetricKernels().squared_slopes(rows.Row(i), x, w, alpha, outputs, shape.p, &of_rows[static_cast<size_t>(i * x.width)]);
-    }
-  });
-  std::vector<double> means(static_cast<size_t>(x.width));
-  for (int64_t i = 0; i < x.rows; ++i) {
-    for (size_t j = 0; j < means.size(); ++j) {
-      means[j] += of_rows[static_cast<size_t>(i) * means.size() + j];
-    }
-  }
-  for (size_t j = 0; j < means.size(); ++j) {
-    const double factor = shape.power * weights[j];
-    means[j] *= factor * factor / static_cast<double>(x.rows);
-  }
-  return means;
 }
 
 void CheckFinite(ConstMatrixView rows, const char* what) {
@@ -146,7 +54,8 @@ void CheckChoices(const KernelMachineOptions& options, ConstMatrixView x) {
     return !values.empty() && std::all_of(values.begin(), values.end(), good);
   };
   const auto not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
-  if (!all(choices.kinds, [&](const KernelKind& k) { return (k.p == 1 || k.p == 2) && positive(k.power) && k.power <= 2; }) ||
+  if (!all(choices.kinds,
+           [&](const KernelKind& k) { return (k.p == 1 || k.p == 2) && positive(k.power) && k.power <= 2; }) ||
       !all(choices.scales, positive) || !all(choices.ridges, not_negative) || choices.rounds < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "kernels need p = 1 or 2, a power above 0 up to 2, positive scales and ridges from 0 on");
@@ -214,9 +123,9 @@ class KernelSearch {
     of_kind_ = INFINITY;
     start_ = {std::ssize(choices_.scales) / 2, std::ssize(choices_.ridges) / 2};
     for (int round = 0; round <= choices_.rounds; ++round) {
-      const ScaledRows rows(x_, weights, kind.p, options_.threads);
+      const KernelRows rows(x_, weights, kind.p, options_.threads);
       EachRow(options_.threads, x_.rows, [&](int64_t i) { rows.Distances(i, i, Distances(i)); });
-      median_ = MedianOf(Distances(0), x_.rows, solver_.stride());
+      median_ = MedianDistance(Distances(0), x_.rows, solver_.stride());
       kind_ = kind;
       round_ = round;
       weights_ = &weights;
@@ -234,9 +143,8 @@ class KernelSearch {
       if (!(largest > 0) || !std::isfinite(largest)) {
         break;  // nothing depends on any column
       }
-      std::transform(squares.begin(), squares.end(), weights.begin(), [&](double square) {
-        return std::sqrt(std::max(square / largest, kLeastSquaredWeight));
-      });
+      std::transform(squares.begin(), squares.end(), weights.begin(),
+                     [&](double square) { return std::sqrt(std::max(square / largest, kLeastSquaredWeight)); });
     }
     return of_kind_;
   }
@@ -393,6 +301,11 @@ class KernelSearch {
 
 }  // namespace
 
+std::vector<KernelKind> UsualKernelKinds() {
+  constexpr KernelKind kUsual[] = {{1, 1.0}, {2, 1.0}, {2, 1.4}, {1, 0.7}};
+  return {std::begin(kUsual), std::end(kUsual)};
+}
+
 KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options) {
   if (x.rows == 0 || x.cols == 0 || y.cols == 0 || x.rows != y.rows) {
     throw Error(ErrorCode::kInvalidArgument, "a kernel machine needs rows, columns and a target for each row");
@@ -427,31 +340,9 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs) {
          rows * (2 * columns + 3 * outputs) * 8;
 }
 
-std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x) {
-  std::vector<int64_t> order(static_cast<size_t>(x.rows));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  const auto compare = [&](int64_t a, int64_t b) {
-    const double* const first = x.Row<double>(a);
-    const double* const second = x.Row<double>(b);
-    return std::lexicographical_compare_three_way(first, first + x.cols, second, second + x.cols);
-  };
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const auto order_of = compare(a, b);
-    return order_of < 0 || (order_of == 0 && a < b);
-  });
-  std::vector<int64_t> groups(static_cast<size_t>(x.rows));
-  bool some = false;
-  for (size_t i = 0; i < order.size(); ++i) {
-    const bool equal = i > 0 && compare(order[i - 1], order[i]) == 0;
-    some = some || equal;
-    groups[static_cast<size_t>(order[i])] = equal ? groups[static_cast<size_t>(order[i - 1])] : order[i];
-  }
-  return some ? groups : std::vector<int64_t>();
-}
-
 std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads) {
   cpu::ApplyInstructionSets();
-  const ScaledRows rows(x, machine.feature_weights, machine.kind.p, threads);
+  const KernelRows rows(x, machine.feature_weights, machine.kind.p, threads);
   const int64_t stride = rows.columns().stride;
   const int64_t outputs = machine.alpha.cols();
   std::vector<double> alpha(static_cast<size_t>(outputs * stride));

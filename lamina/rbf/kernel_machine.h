@@ -17,9 +17,12 @@ struct KernelKind {
   double power = 1;
 };
 
+/// (1, 1), (2, 1), (2, 1.4) and (1, 0.7).
+std::vector<KernelKind> UsualKernelKinds();
+
 /// What is tried. A scale is in units of the median distance of the rows, which s moves.
 struct KernelChoices {
-  std::vector<KernelKind> kinds{{1, 1.0}, {2, 1.0}, {2, 1.4}, {1, 0.7}};
+  std::vector<KernelKind> kinds = UsualKernelKinds();
   std::vector<double> scales{0.3, 1.0, 3.0, 10.0};
   std::vector<double> ridges{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0};
   int rounds = 3;  // in which s is learned; 0: it stays
@@ -29,9 +32,9 @@ struct KernelChoices {
 
 struct KernelMachineOptions {
   KernelChoices choices;
-  std::vector<double> feature_weights;    // s at the start; empty: 1
-  std::span<const double> sample_weights; // positive; empty: 1
-  std::span<const int64_t> groups;        // a number a row, equal ones are left out together; empty: row by row
+  std::vector<double> feature_weights;     // s at the start; empty: 1
+  std::span<const double> sample_weights;  // positive; empty: 1
+  std::span<const int64_t> groups;         // a number a row, equal ones are left out together; empty: row by row
   int threads = 1;
   double seconds = 0;  // after which no other kind or round is begun; 0: all are
   std::function<bool()> stop_requested;
@@ -48,8 +51,8 @@ struct KernelMachine {
   int round = 0;
   int64_t tried = 0;  // matrices solved
   std::vector<double> feature_weights;
-  Matrix alpha;     // rows × outputs, f64
-  Matrix left_out;  // rows × outputs: target less answer of each row (or group) left out
+  Matrix alpha;      // rows × outputs, f64
+  Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out
   double error = 0;  // mean square of these, by sample weights
   /// The least error of each kind, in the order of the choices; NaN for one not tried.
   std::vector<double> errors_of_kinds;
@@ -62,9 +65,6 @@ struct KernelMachine {
 KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options);
 
 int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs);
-
-/// Equal rows of x (f64) have equal numbers. Empty where all differ.
-std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x);
 
 /// The mean over rows of the square of the answer's slope along each column of x, summed over outputs: of alpha (rows ×
 /// outputs) with s = feature_weights. A row has no slope towards itself.

@@ -20,6 +20,9 @@ using cpu::ProductTask;
 constexpr int64_t kBlock = 64;
 constexpr int64_t kInnerBlock = cpu::kProductStep;
 constexpr int64_t kUnitRows = 16;  // of which a thread computes a block's columns at a time
+constexpr int64_t kDepth = 512;    // columns taken off at a time: those of the block's rows stay in the second cache
+
+constexpr double kLeastPivot = 1e-14;  // beside a diagonal of 1: what is left of two equal rows is less
 
 struct Square {
   double* at = nullptr;
@@ -29,15 +32,15 @@ struct Square {
 
 int64_t RoundedUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-// The factor in place, and its inverse; a.stride × rows of zeros for the latter. False at a pivot that is not positive.
-bool FactoriseFew(Square a, int64_t n, Square inverse) {
+// The factor in place, and its inverse turned, into zeros. False at a pivot that is not positive.
+bool FactoriseFew(Square a, int64_t n, Square turned) {
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t i = j; i < n; ++i) {
       double sum = a.Row(i)[j];
       for (int64_t k = 0; k < j; ++k) {
         sum -= a.Row(i)[k] * a.Row(j)[k];
       }
-      if (i == j && (!(sum > 0) || !std::isfinite(sum))) {
+      if (i == j && (!(sum > kLeastPivot) || !std::isfinite(sum))) {
         return false;
       }
       a.Row(i)[j] = i == j ? std::sqrt(sum) : sum / a.Row(j)[j];
@@ -47,9 +50,9 @@ bool FactoriseFew(Square a, int64_t n, Square inverse) {
     for (int64_t j = 0; j <= i; ++j) {
       double sum = i == j ? 1 : 0;
       for (int64_t k = j; k < i; ++k) {
-        sum -= a.Row(i)[k] * inverse.Row(k)[j];
+        sum -= a.Row(i)[k] * turned.Row(j)[k];
       }
-      inverse.Row(i)[j] = sum / a.Row(i)[i];
+      turned.Row(j)[i] = sum / a.Row(i)[i];
     }
   }
   return true;
@@ -61,38 +64,40 @@ struct Panel {
   Square a;
   int64_t begin;
   int64_t width;
-  Square inverse;  // of the block's factor, zeros to whole product steps
+  Square inverse;  // of the block's factor, turned, zeros to whole product steps
 
-  // Of `count` rows the columns of this block; their columns before `first` are zero.
-  void Compute(Square rows, int64_t count, int64_t first) const {
-    if (first < begin) {
-      kernels.products({rows.at + first, rows.stride, a.Row(begin) + first, a.stride, rows.at + begin, rows.stride,
-                        count, width, begin - first, /*subtract=*/true});
+  // What columns [from, to) of `count` rows take off.
+  void Subtract(Square rows, int64_t count, int64_t from, int64_t to) const {
+    if (from < to) {
+      kernels.products({rows.at + from, rows.stride, a.Row(begin) + from, a.stride, rows.at + begin, rows.stride, count,
+                        width, to - from, /*subtract=*/true});
     }
-    std::array<double, kUnitRows * kBlock> open{};
-    for (int64_t i = 0; i < count; ++i) {
-      std::copy_n(rows.Row(i) + begin, width, open.data() + i * kBlock);
-    }
-    kernels.products({open.data(), kBlock, inverse.at, inverse.stride, rows.at + begin, rows.stride, count, width,
-                      RoundedUp(width, cpu::kProductStep), /*subtract=*/false});
+  }
+  void Finish(Square rows, int64_t count) const {
+    kernels.times_triangle(rows.at + begin, rows.stride, count, inverse.at, inverse.stride,
+                           RoundedUp(width, cpu::kProductStep));
   }
 };
 
-// Rows that a block is computed for, in units of up to kUnitRows.
-struct Units {
-  int64_t block;
-  int64_t below;    // rows of the matrix below the block
-  int64_t before;   // rows of the inverse before it
-  int64_t outputs;  // rows of targets
-  int64_t Rows() const { return std::min(kUnitRows, block); }
-  int64_t Of(int64_t rows) const { return (rows + Rows() - 1) / Rows(); }
-  int64_t Count() const { return Of(below) + Of(before) + Of(outputs); }
+// Some rows that a block is computed for; their columns before `first` are zero.
+struct Unit {
+  Square rows;
+  int64_t count;
+  int64_t first;
 };
+
+void AddUnits(Square rows, int64_t count, int64_t unit_rows, int64_t zero_block, std::vector<Unit>& units) {
+  for (int64_t i = 0; i < count; i += unit_rows) {
+    units.push_back(
+        {{rows.Row(i), rows.stride}, std::min(unit_rows, count - i), zero_block > 0 ? i / zero_block * zero_block : 0});
+  }
+}
 
 // The lower triangle of a (n × n) becomes its factor, `inverse` (n × n, zeros) the factor's inverse turned, `targets`
 // L^-1 times them.
 bool FactoriseBlocks(Square a, int64_t n, Square inverse, Square targets, int64_t outputs, int64_t block, int threads) {
   const cpu::SymmetricTable& kernels = cpu::SymmetricKernels();
+  std::vector<Unit> units;
   for (int64_t begin = 0; begin < n; begin += block) {
     const int64_t width = std::min(block, n - begin);
     if (begin > 0) {
@@ -100,52 +105,40 @@ bool FactoriseBlocks(Square a, int64_t n, Square inverse, Square targets, int64_
                         begin, /*subtract=*/true});
     }
     alignas(64) std::array<double, kBlock * kBlock> factor{};
-    alignas(64) std::array<double, kBlock * kBlock> block_inverse{};
+    alignas(64) std::array<double, kBlock * kBlock> turned{};
     const Square own{factor.data(), kBlock};
-    const Square own_inverse{block_inverse.data(), kBlock};
+    const Square own_inverse{turned.data(), kBlock};
     for (int64_t i = 0; i < width; ++i) {
       std::copy_n(a.Row(begin + i) + begin, i + 1, own.Row(i));
     }
-    if (block == kInnerBlock) {
-      if (!FactoriseFew(own, width, own_inverse)) {
-        return false;
-      }
-    } else {
-      alignas(64) std::array<double, kBlock * kBlock> turned{};
-      if (!FactoriseBlocks(own, width, {turned.data(), kBlock}, {}, 0, kInnerBlock, 1)) {
-        return false;
-      }
-      for (int64_t i = 0; i < width; ++i) {
-        for (int64_t j = i; j < width; ++j) {
-          own_inverse.Row(j)[i] = turned[static_cast<size_t>(i * kBlock + j)];
-        }
-      }
+    const bool inner = block == kInnerBlock;
+    if (!inner) {
       StopPoint();
+    }
+    if (inner ? !FactoriseFew(own, width, own_inverse)
+              : !FactoriseBlocks(own, width, own_inverse, {}, 0, kInnerBlock, 1)) {
+      return false;
     }
     for (int64_t i = 0; i < width; ++i) {
       std::copy_n(own.Row(i), i + 1, a.Row(begin + i) + begin);
-      for (int64_t j = i; j < width; ++j) {
-        inverse.Row(begin + i)[begin + j] = own_inverse.Row(j)[i];
-      }
+      std::copy_n(own_inverse.Row(i), width, inverse.Row(begin + i) + begin);
     }
     const Panel panel{kernels, a, begin, width, own_inverse};
-    const Units units{block, n - begin - width, begin, outputs};
+    units.clear();
+    const int64_t unit_rows = std::min(kUnitRows, block);
+    AddUnits({a.Row(begin + width), a.stride}, n - begin - width, unit_rows, 0, units);
+    AddUnits(inverse, begin, unit_rows, block, units);
+    AddUnits(targets, outputs, unit_rows, 0, units);
     RunTeam(threads, [&](Team team) {
-      for (int64_t unit = team.thread; unit < units.Count(); unit += team.size) {
-        int64_t at = unit;
-        const auto rows_of = [&](int64_t rows) { return std::min(units.Rows(), rows - at * units.Rows()); };
-        if (at < units.Of(units.below)) {
-          panel.Compute({a.Row(begin + width + at * units.Rows()), a.stride}, rows_of(units.below), 0);
-          continue;
+      for (int64_t from = 0; from < begin; from += kDepth) {
+        const int64_t to = std::min(begin, from + kDepth);
+        for (int64_t u = team.thread; u < std::ssize(units); u += team.size) {
+          const Unit& unit = units[static_cast<size_t>(u)];
+          panel.Subtract(unit.rows, unit.count, std::max(from, unit.first), to);
         }
-        at -= units.Of(units.below);
-        if (at < units.Of(units.before)) {
-          const int64_t first = at * units.Rows();
-          panel.Compute({inverse.Row(first), inverse.stride}, rows_of(units.before), first / block * block);
-          continue;
-        }
-        at -= units.Of(units.before);
-        panel.Compute({targets.Row(at * units.Rows()), targets.stride}, rows_of(units.outputs), 0);
+      }
+      for (int64_t u = team.thread; u < std::ssize(units); u += team.size) {
+        panel.Finish(units[static_cast<size_t>(u)].rows, units[static_cast<size_t>(u)].count);
       }
     });
   }
@@ -180,9 +173,7 @@ KernelSolver::KernelSolver(int64_t rows, int64_t outputs, int threads)
 
 bool KernelSolver::Factorise() {
   const Square inverse{inverse_.As<double>().data(), stride_};
-  RunParts(threads_, rows_, [&](int64_t begin, int64_t end) {
-    std::fill(inverse.Row(begin), inverse.Row(end), 0.0);
-  });
+  RunParts(threads_, rows_, [&](int64_t begin, int64_t end) { std::fill(inverse.Row(begin), inverse.Row(end), 0.0); });
   return FactoriseBlocks({Row(0), stride_}, rows_, inverse, {targets_.As<double>().data(), stride_}, outputs_, kBlock,
                          threads_);
 }
@@ -201,8 +192,9 @@ bool KernelSolver::Solve(const double* targets) {
       const int64_t first = block * kBlock;
       const int64_t count = std::min(kBlock, rows_ - first);
       double* const rows = inverse + first * stride_ + first;
-      kernels.products({targets_.As<double>().data() + first, stride_, rows, stride_, alpha_.As<double>().data() + first,
-                        stride_, outputs_, count, whole - first, /*subtract=*/false});
+      kernels.products({targets_.As<double>().data() + first, stride_, rows, stride_,
+                        alpha_.As<double>().data() + first, stride_, outputs_, count, whole - first,
+                        /*subtract=*/false});
       for (int64_t i = 0; i < count; ++i) {
         double* const row = rows + i * stride_;
         kernels.products({row, stride_, row, stride_, &diagonal_.As<double>()[static_cast<size_t>(first + i)], 1, 1, 1,
@@ -237,7 +229,8 @@ void KernelSolver::LeftOut(std::span<const int64_t> members, double* errors) con
   const AlignedBuffer wanted = Doubles(outputs_ * block.stride());
   for (int64_t m = 0; m < count; ++m) {
     for (int64_t c = 0; c < outputs_; ++c) {
-      wanted.As<double>()[static_cast<size_t>(c * block.stride() + m)] = alpha[c * stride_ + members[static_cast<size_t>(m)]];
+      wanted.As<double>()[static_cast<size_t>(c * block.stride() + m)] =
+          alpha[c * stride_ + members[static_cast<size_t>(m)]];
     }
   }
   const bool solved = block.Solve(wanted.As<double>().data());

@@ -25,7 +25,8 @@ class KernelSolver {
   /// Row i of A, of which the elements up to the diagonal are read and lost.
   double* Row(int64_t i) { return matrix_.As<double>().data() + i * stride_; }
 
-  /// Solves for `targets` (outputs rows of `stride`). False where A is not positive definite. A stop point a block of
+  /// Solves for `targets` (outputs rows of `stride`). False where A, whose diagonal is about 1, is not
+  /// positive definite. A stop point a block of
   /// columns (lamina/base/stop.h).
   bool Solve(const double* targets);
 

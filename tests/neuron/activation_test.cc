@@ -60,7 +60,9 @@ const Reference kReferences[] = {
      [](double z) { return z == 0 ? 0 : std::copysign(1 / std::exp(std::abs(z)), -z); }},
     {"laplace(radius=3,power=1.4)", [](double z) { return std::exp(-std::pow(z * z / 9, 0.7)); },
      [](double z) {
-       return std::abs(z) > 1e6 ? 0 : -1.4 * z / 9 / std::pow(z * z / 9 + 1e-200, 0.3) * std::exp(-std::pow(z * z / 9, 0.7));
+       return std::abs(z) > 1e6
+                  ? 0
+                  : -1.4 * z / 9 / std::pow(z * z / 9 + 1e-200, 0.3) * std::exp(-std::pow(z * z / 9, 0.7));
      }},
     {"silu", [](double z) { return z * Logistic(z); }, [](double z) { return Logistic(z) + z * LogisticSlope(z); }},
     {"mish", [](double z) { return z * std::tanh(LogOnePlusExp(z)); },

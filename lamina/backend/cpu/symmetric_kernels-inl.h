@@ -20,7 +20,6 @@ inline constexpr int64_t kWide = kLanes<double>;
 // Of a product: rows of a and of b whose sums stand in registers. With 16 registers (AVX2) fewer rows of a.
 inline constexpr int64_t kTileRows = kWide >= 8 ? 4 : 2;
 inline constexpr int64_t kTileColumns = 4;
-inline constexpr int64_t kDepth = 512;  // of a product at a time: both operands of a tile stay in the first cache
 
 // The sums of four vectors' lanes, with fewer steps than one after the other.
 HWY_INLINE void SumsOfFour(const Doubles* sums, double* out) {
@@ -33,9 +32,8 @@ HWY_INLINE void SumsOfFour(const Doubles* sums, double* out) {
     return hn::Add(hn::LowerHalf(d, sums[c]), hn::UpperHalf(d, sums[c]));
 #endif
   };
-  const auto pairs = [&](auto a, auto b) HWY_ATTR {
-    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-  };
+  const auto pairs = [&](auto a, auto b)
+                         HWY_ATTR { return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)); };
   const auto first = pairs(half(0), half(1));
   const auto second = pairs(half(2), half(3));
   hn::StoreU(hn::Add(hn::ConcatLowerLower(d, second, first), hn::ConcatUpperUpper(d, second, first)), d, out);
@@ -47,7 +45,7 @@ HWY_INLINE void SumsOfFour(const Doubles* sums, double* out) {
 }
 
 template <int64_t kRows, int64_t kColumns>
-HWY_INLINE void ProductTile(const ProductTask& task, int64_t i, int64_t j, int64_t begin, int64_t depth, bool add) {
+HWY_INLINE void ProductTile(const ProductTask& task, int64_t i, int64_t j) {
   const Tag<double> d;
   Doubles sums[kRows][kColumns];
   for (auto& row : sums) {
@@ -55,9 +53,9 @@ HWY_INLINE void ProductTile(const ProductTask& task, int64_t i, int64_t j, int64
       sum = hn::Zero(d);
     }
   }
-  const double* HWY_RESTRICT a = task.a + i * task.a_stride + begin;
-  const double* HWY_RESTRICT b = task.b + j * task.b_stride + begin;
-  for (int64_t k = 0; k < depth; k += kWide) {
+  const double* HWY_RESTRICT a = task.a + i * task.a_stride;
+  const double* HWY_RESTRICT b = task.b + j * task.b_stride;
+  for (int64_t k = 0; k < task.k; k += kWide) {
     Doubles columns[kColumns];
     for (int64_t c = 0; c < kColumns; ++c) {
       columns[c] = hn::LoadU(d, b + c * task.b_stride + k);
@@ -79,32 +77,85 @@ HWY_INLINE void ProductTile(const ProductTask& task, int64_t i, int64_t j, int64
       SumsOfFour(alone, totals);
     }
     for (int64_t c = 0; c < kColumns; ++c) {
-      to[c] = task.subtract ? to[c] - totals[c] : add ? to[c] + totals[c] : totals[c];
+      to[c] = task.subtract ? to[c] - totals[c] : totals[c];
     }
   }
 }
 
 template <int64_t kRows>
-HWY_INLINE void ProductRows(const ProductTask& task, int64_t i, int64_t begin, int64_t depth) {
+HWY_INLINE void ProductRows(const ProductTask& task, int64_t i) {
   int64_t j = 0;
   for (; j + kTileColumns <= task.n; j += kTileColumns) {
-    ProductTile<kRows, kTileColumns>(task, i, j, begin, depth, begin > 0);
+    ProductTile<kRows, kTileColumns>(task, i, j);
   }
   for (; j < task.n; ++j) {
-    ProductTile<kRows, 1>(task, i, j, begin, depth, begin > 0);
+    ProductTile<kRows, 1>(task, i, j);
   }
 }
 
 inline void Products(const ProductTask& task) noexcept {
-  for (int64_t begin = 0; begin < std::max<int64_t>(task.k, 1); begin += kDepth) {
-    const int64_t depth = std::min(kDepth, task.k - begin);
-    int64_t i = 0;
-    for (; i + kTileRows <= task.m; i += kTileRows) {
-      ProductRows<kTileRows>(task, i, begin, depth);
+  int64_t i = 0;
+  for (; i + kTileRows <= task.m; i += kTileRows) {
+    ProductRows<kTileRows>(task, i);
+  }
+  for (; i < task.m; ++i) {
+    ProductRows<1>(task, i);
+  }
+}
+
+template <int64_t kRows, int64_t kVectors>
+HWY_INLINE void TriangleTile(double* HWY_RESTRICT rows, int64_t stride, const double* HWY_RESTRICT triangle,
+                             int64_t triangle_stride, int64_t column) {
+  const Tag<double> d;
+  Doubles sums[kRows][kVectors];
+  for (auto& row : sums) {
+    for (Doubles& sum : row) {
+      sum = hn::Zero(d);
     }
-    for (; i < task.m; ++i) {
-      ProductRows<1>(task, i, begin, depth);
+  }
+  for (int64_t k = 0; k < column + kVectors * kWide; ++k) {
+    Doubles of_triangle[kVectors];
+    for (int64_t v = 0; v < kVectors; ++v) {
+      of_triangle[v] = hn::LoadU(d, triangle + k * triangle_stride + column + v * kWide);
     }
+    for (int64_t r = 0; r < kRows; ++r) {
+      const Doubles factor = hn::Set(d, rows[r * stride + k]);
+      for (int64_t v = 0; v < kVectors; ++v) {
+        sums[r][v] = hn::MulAdd(factor, of_triangle[v], sums[r][v]);
+      }
+    }
+  }
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[r][v], d, rows + r * stride + column + v * kWide);
+    }
+  }
+}
+
+// The last columns first: what they are made of is still there.
+template <int64_t kRows>
+HWY_INLINE void TriangleRows(double* rows, int64_t stride, const double* triangle, int64_t triangle_stride,
+                             int64_t width) {
+  constexpr int64_t kVectors = 2;
+  constexpr int64_t kStep = kVectors * kWide;
+  int64_t column = width;
+  for (; column % kStep != 0; column -= kWide) {
+    TriangleTile<kRows, 1>(rows, stride, triangle, triangle_stride, column - kWide);
+  }
+  for (; column > 0; column -= kStep) {
+    TriangleTile<kRows, kVectors>(rows, stride, triangle, triangle_stride, column - kStep);
+  }
+}
+
+inline void TimesTriangle(double* rows, int64_t stride, int64_t count, const double* triangle, int64_t triangle_stride,
+                          int64_t width) noexcept {
+  constexpr int64_t kRows = kWide >= 8 ? 8 : 4;
+  int64_t i = 0;
+  for (; i + kRows <= count; i += kRows) {
+    TriangleRows<kRows>(rows + i * stride, stride, triangle, triangle_stride, width);
+  }
+  for (; i < count; ++i) {
+    TriangleRows<1>(rows + i * stride, stride, triangle, triangle_stride, width);
   }
 }
 
@@ -164,8 +215,7 @@ HWY_INLINE Doubles PowerOf(Doubles distance, const KernelShape& shape) {
 
 inline void Kernels(const double* distances, int64_t n, const KernelShape& shape, double* out) noexcept {
   Transform<double>(
-      n, out,
-      [&](Doubles distance) HWY_ATTR { return ExpVec<double>(hn::Neg(PowerOf(distance, shape))); }, distances);
+      n, out, [&](Doubles distance) HWY_ATTR { return ExpVec<double>(hn::Neg(PowerOf(distance, shape))); }, distances);
 }
 
 inline void SlopeWeights(const double* distances, int64_t n, const KernelShape& shape, double* w) noexcept {
@@ -228,7 +278,8 @@ inline void SquaredSlopes(const double* row, const ColumnRows& x, const double* 
 }
 
 const SymmetricTable& SymmetricTableOfTarget() {
-  static constexpr SymmetricTable table = {&Products, &Distances, &Kernels, &SlopeWeights, &SquaredSlopes};
+  static constexpr SymmetricTable table = {&Products, &TimesTriangle, &Distances,
+                                           &Kernels,  &SlopeWeights,  &SquaredSlopes};
   return table;
 }
 

@@ -40,6 +40,10 @@ struct ColumnRows {
 
 struct SymmetricTable {
   void (*products)(const ProductTask&) noexcept;
+  /// Rows (count of `stride`) times an upper triangle, in place. Of both `width` columns, a multiple of kProductStep;
+  /// below the triangle's diagonal nothing but what stands in its steps is read, which must be zeros.
+  void (*times_triangle)(double* rows, int64_t stride, int64_t count, const double* triangle, int64_t triangle_stride,
+                         int64_t width) noexcept;
   /// out[i] = |row - x_i|_p of the first `count` rows of x.
   void (*distances)(const double* row, const ColumnRows& x, int64_t count, int p, double* out) noexcept;
   /// out[i] = the kernel at the distance d[i]; out may be d.
