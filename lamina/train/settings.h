@@ -17,6 +17,7 @@
 #include "lamina/data/encode/target_encoder.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/nn/network.h"
+#include "lamina/rbf/kernel_machine.h"
 #include "lamina/train/auto_training.h"
 #include "lamina/train/split.h"
 #include "lamina/train/trainer.h"
@@ -104,6 +105,10 @@ struct TrainSettings {
   std::string hidden_weights = "uniform";
   std::string centres = "rows";
   std::optional<double> ridge_c;
+  std::string feature_weights = "diagonal";
+  int64_t feature_rounds = KernelChoices{}.rounds;
+  std::optional<double> ridge;
+  std::optional<double> fit_seconds;
   std::string distance = "l2";
   int64_t k = 5;
   std::string start_from;
