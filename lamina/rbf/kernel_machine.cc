@@ -18,6 +18,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 #include "lamina/base/timing.h"
+#include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solver.h"
 
@@ -93,6 +94,12 @@ class KernelSearch {
       }
       members_[place->second].push_back(i);
     }
+    const std::vector<int64_t> equal = GroupsOfEqualRows(x);
+    for (int64_t i = 0; i < x.rows; ++i) {
+      if (equal.empty() || equal[static_cast<size_t>(i)] == i) {
+        different_.push_back(i);
+      }
+    }
     best_.error = INFINITY;
   }
 
@@ -125,7 +132,7 @@ class KernelSearch {
     for (int round = 0; round <= choices_.rounds; ++round) {
       const KernelRows rows(x_, weights, kind.p, options_.threads);
       EachRow(options_.threads, x_.rows, [&](int64_t i) { rows.Distances(i, i, Distances(i)); });
-      median_ = MedianDistance(Distances(0), x_.rows, solver_.stride());
+      median_ = MedianDistance(Distances(0), different_, solver_.stride());
       kind_ = kind;
       round_ = round;
       weights_ = &weights;
@@ -137,8 +144,8 @@ class KernelSearch {
       if (round == choices_.rounds || worse || !std::isfinite(found) || OutOfTime()) {
         break;
       }
-      std::vector<double> squares =
-          SquaredSlopesOf(rows, ShapeAt(start_), round_alpha_.data(), y_.cols, weights, options_.threads);
+      std::vector<double> squares = SquaredSlopesOf(rows, ShapeAt(start_), round_alpha_.data(), y_.cols, weights,
+                                                    options_.sample_weights, options_.threads);
       const double largest = *std::max_element(squares.begin(), squares.end());
       if (!(largest > 0) || !std::isfinite(largest)) {
         break;  // nothing depends on any column
@@ -282,10 +289,11 @@ class KernelSearch {
   const KernelMachineOptions& options_;
   const KernelChoices& choices_;
   KernelSolver solver_;
-  AlignedBuffer distances_;  // below the diagonal
-  AlignedBuffer targets_;    // column by column
-  Matrix errors_;            // of the last machine
-  std::vector<std::vector<int64_t>> members_;
+  AlignedBuffer distances_;                    // below the diagonal
+  AlignedBuffer targets_;                      // column by column
+  Matrix errors_;                              // of the last machine
+  std::vector<std::vector<int64_t>> members_;  // of groups
+  std::vector<int64_t> different_;             // rows, of equal ones the first
   KernelKind kind_;
   int round_ = 0;
   const std::vector<double>* weights_ = nullptr;
@@ -352,7 +360,7 @@ std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& ma
     }
   }
   return SquaredSlopesOf(rows, {machine.kind.p, machine.kind.power, machine.scale}, alpha.data(), outputs,
-                         machine.feature_weights, threads);
+                         machine.feature_weights, {}, threads);
 }
 
 }  // namespace lamina

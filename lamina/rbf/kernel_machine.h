@@ -20,7 +20,7 @@ struct KernelKind {
 /// (1, 1), (2, 1), (2, 1.4) and (1, 0.7).
 std::vector<KernelKind> UsualKernelKinds();
 
-/// What is tried. A scale is in units of the median distance of the rows, which s moves.
+/// What is tried. A scale is in units of the median distance of different rows, which s moves.
 struct KernelChoices {
   std::vector<KernelKind> kinds = UsualKernelKinds();
   std::vector<double> scales{0.3, 1.0, 3.0, 10.0};

@@ -41,7 +41,7 @@ Matrix InDoubles(ConstMatrixView rows) {
 struct PreparedRows {
   Matrix x;
   Matrix y;                     // centred
-  std::vector<double> weights;  // of mean 1, or empty
+  std::vector<double> weights;  // or empty
   std::vector<double> means;    // of the targets
   std::vector<int64_t> groups;
 };
@@ -49,20 +49,20 @@ struct PreparedRows {
 PreparedRows Prepared(const Dataset& rows) {
   PreparedRows prepared{InDoubles(rows.features.view()), InDoubles(rows.targets.view()), rows.sample_weights, {}, {}};
   const int64_t count = rows.size();
-  double sum = 0;
-  for (const double weight : prepared.weights) {
-    sum += weight;
-  }
-  for (double& weight : prepared.weights) {
-    weight *= static_cast<double>(count) / sum;
+  const auto weight_of = [&](int64_t i) {
+    return prepared.weights.empty() ? 1.0 : prepared.weights[static_cast<size_t>(i)];
+  };
+  double weights = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    weights += weight_of(i);
   }
   prepared.means.resize(static_cast<size_t>(prepared.y.cols()));
   for (size_t c = 0; c < prepared.means.size(); ++c) {
     double total = 0;
     for (int64_t i = 0; i < count; ++i) {
-      total += prepared.y.Row<double>(i)[c] * (prepared.weights.empty() ? 1 : prepared.weights[static_cast<size_t>(i)]);
+      total += prepared.y.Row<double>(i)[c] * weight_of(i);
     }
-    prepared.means[c] = total / static_cast<double>(count);
+    prepared.means[c] = total / weights;
     for (int64_t i = 0; i < count; ++i) {
       prepared.y.Row<double>(i)[c] -= prepared.means[c];
     }
@@ -96,7 +96,7 @@ void FitProbabilities(const PreparedRows& rows, KernelNetwork& result) {
     correct += std::max_element(logit, logit + logits.cols()) - logit == label ? 1 : 0;
   }
   result.left_out_correct = static_cast<double>(correct) / static_cast<double>(count);
-  result.temperature = FitTemperature(logits, labels);
+  result.temperature = FitTemperature(logits, labels, rows.weights);
 }
 
 Network NetworkOf(const KernelNetwork& fitted, const PreparedRows& rows, DType dtype, bool classes) {

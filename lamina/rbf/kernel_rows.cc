@@ -36,17 +36,18 @@ void KernelRows::Distances(int64_t i, int64_t count, double* out) const {
   cpu::SymmetricKernels().distances(Row(i), columns(), count, p_, out);
 }
 
-double MedianDistance(const double* distances, int64_t rows, int64_t stride) {
-  const int64_t pairs = rows * (rows - 1) / 2;
+double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride) {
+  const int64_t pairs = std::ssize(rows) * (std::ssize(rows) - 1) / 2;
   const int64_t step = std::max<int64_t>(1, pairs / kMostOfMedian);
   std::vector<double> positive;
   positive.reserve(static_cast<size_t>(pairs / step + 1));
   int64_t skip = 0;
-  for (int64_t i = 1; i < rows; ++i) {
+  for (int64_t i = 1; i < std::ssize(rows); ++i) {
+    const double* const row = distances + rows[static_cast<size_t>(i)] * stride;
     int64_t j = skip;
     for (; j < i; j += step) {
-      if (distances[i * stride + j] > 0) {
-        positive.push_back(distances[i * stride + j]);
+      if (const double distance = row[rows[static_cast<size_t>(j)]]; distance > 0) {
+        positive.push_back(distance);
       }
     }
     skip = j - i;
@@ -63,7 +64,8 @@ double MedianDistance(const double* distances, int64_t rows, int64_t stride) {
 }
 
 std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelShape& shape, const double* alpha,
-                                    int64_t outputs, std::span<const double> weights, int threads) {
+                                    int64_t outputs, std::span<const double> weights,
+                                    std::span<const double> row_weights, int threads) {
   const cpu::ColumnRows x = rows.columns();
   std::vector<double> of_rows(static_cast<size_t>(x.rows * x.width));
   RunTeam(threads, [&](Team team) {
@@ -77,14 +79,17 @@ std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelSha
     }
   });
   std::vector<double> means(static_cast<size_t>(x.width));
+  double total = 0;
   for (int64_t i = 0; i < x.rows; ++i) {
+    const double weight = row_weights.empty() ? 1 : row_weights[static_cast<size_t>(i)];
+    total += weight;
     for (size_t j = 0; j < means.size(); ++j) {
-      means[j] += of_rows[static_cast<size_t>(i) * means.size() + j];
+      means[j] += weight * of_rows[static_cast<size_t>(i) * means.size() + j];
     }
   }
   for (size_t j = 0; j < means.size(); ++j) {
     const double factor = shape.power * weights[j];
-    means[j] *= factor * factor / static_cast<double>(x.rows);
+    means[j] *= factor * factor / total;
   }
   return means;
 }

@@ -29,13 +29,14 @@ class KernelRows {
   AlignedBuffer by_column_;
 };
 
-/// Of the positive ones among the distances below the diagonal (element j < i of row i at i * stride + j); of very many
-/// that of evenly spread ones. 1 where there are none.
-double MedianDistance(const double* distances, int64_t rows, int64_t stride);
+/// Of the positive ones among the distances between `rows`, ascending (that of row i to j < i at i * stride + j); of
+/// very many that of evenly spread ones. 1 where there are none.
+double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride);
 
-/// The mean over rows of the square of the slope along each column before it was weighed, summed over outputs: of alpha
-/// (output c of row i at c * stride + i, zeros behind). `weights`: those of the rows.
+/// The mean over rows, by `row_weights` (empty: 1), of the square of the slope along each column before it was weighed,
+/// summed over outputs: of alpha (output c of row i at c * stride + i, zeros behind). `weights`: of the columns.
 std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelShape& shape, const double* alpha,
-                                    int64_t outputs, std::span<const double> weights, int threads);
+                                    int64_t outputs, std::span<const double> weights,
+                                    std::span<const double> row_weights, int threads);
 
 }  // namespace lamina
