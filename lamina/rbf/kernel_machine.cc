@@ -104,8 +104,12 @@ class KernelSearch {
   }
 
   KernelMachine Run() {
-    for (const KernelKind& kind : choices_.kinds) {
-      best_.errors_of_kinds.push_back(OutOfTime() && tried_ > 0 ? kNaN : Rounds(kind));
+    // What cannot be solved is passed by; where nothing can, the diagonals grow until it can.
+    for (; best_.alpha.empty() && jitter_ < 1; jitter_ = jitter_ == 0 ? kFirstJitter : 10 * jitter_) {
+      best_.errors_of_kinds.clear();
+      for (const KernelKind& kind : choices_.kinds) {
+        best_.errors_of_kinds.push_back(OutOfTime() && !best_.alpha.empty() ? kNaN : Rounds(kind));
+      }
     }
     best_.tried = tried_;
     best_.complete = true;
@@ -128,7 +132,6 @@ class KernelSearch {
       weights.assign(static_cast<size_t>(x_.cols), 1.0);
     }
     of_kind_ = INFINITY;
-    start_ = {std::ssize(choices_.scales) / 2, std::ssize(choices_.ridges) / 2};
     for (int round = 0; round <= choices_.rounds; ++round) {
       const KernelRows rows(x_, weights, kind.p, options_.threads);
       EachRow(options_.threads, x_.rows, [&](int64_t i) { rows.Distances(i, i, Distances(i)); });
@@ -137,7 +140,7 @@ class KernelSearch {
       round_ = round;
       weights_ = &weights;
       of_round_.clear();
-      start_ = choices_.all ? BestOfAll() : WayDown(start_, round == 0);
+      start_ = choices_.all ? BestOfAll() : round == 0 ? BestOfScales() : WayDown(start_, kSteps);
       const double found = of_round_.at(start_);
       const bool worse = round > 0 && found > kWorseRound * of_kind_;
       of_kind_ = std::min(of_kind_, found);
@@ -179,16 +182,25 @@ class KernelSearch {
     return inside && ErrorAt(place) < ErrorAt(than);
   }
 
-  // A larger scale with a smaller ridge is much the same machine: the valley runs that way, so a first round looks
-  // there, too.
-  Place WayDown(Place at, bool along_valley) {
-    constexpr std::pair<int, int> kSteps[] = {{0, -1}, {0, 1}, {-1, 0}, {1, 0}, {1, -1}, {-1, 1}};
-    const size_t count = along_valley ? 6 : 4;
+  // Of a first round: for every scale the ridge, downhill from that of the scale before.
+  Place BestOfScales() {
+    Place best{0, std::ssize(choices_.ridges) / 2};
+    Place at = best;
+    for (; at.scale < std::ssize(choices_.scales); ++at.scale) {
+      at = WayDown(at, std::span(kSteps).first(2));
+      best = Better(at, best) ? at : best;
+    }
+    return best;
+  }
+
+  // Ridges, scales, and both: a larger scale with a smaller ridge is much the same machine.
+  static constexpr std::pair<int, int> kSteps[] = {{0, -1}, {0, 1}, {-1, 0}, {1, 0}, {1, -1}, {-1, 1}};
+
+  Place WayDown(Place at, std::span<const std::pair<int, int>> steps) {
     ErrorAt(at);
-    for (size_t tried = 0; tried < count;) {
-      tried = 0;
-      for (; tried < count; ++tried) {
-        const Place next{at.scale + kSteps[tried].first, at.ridge + kSteps[tried].second};
+    for (size_t tried = 0; tried < steps.size();) {
+      for (tried = 0; tried < steps.size(); ++tried) {
+        const Place next{at.scale + steps[tried].first, at.ridge + steps[tried].second};
         if (Better(next, at)) {
           at = next;
           break;
@@ -204,14 +216,7 @@ class KernelSearch {
     }
     StopPoint();
     const double ridge = choices_.ridges[static_cast<size_t>(place.ridge)];
-    double jitter = 0;
-    bool solved = SolveWith(place, ridge);
-    // A search passes by what cannot be solved; where there is nothing else, the diagonal grows until it can.
-    const bool only = choices_.scales.size() == 1 && choices_.ridges.size() == 1 && choices_.kinds.size() == 1;
-    while (!solved && only && jitter < 1) {
-      jitter = jitter == 0 ? kFirstJitter : 10 * jitter;
-      solved = SolveWith(place, ridge + jitter);
-    }
+    const bool solved = SolveWith(place, ridge + jitter_);
     ++tried_;
     if (options_.progress) {
       options_.progress(tried_);
@@ -224,7 +229,7 @@ class KernelSearch {
       round_alpha_.assign(solver_.alpha(), solver_.alpha() + y_.cols * solver_.stride());
     }
     if (error < best_.error) {
-      Keep(place, ridge, jitter, error);
+      Keep(place, ridge, error);
     }
     return of_round_[place] = error;
   }
@@ -263,12 +268,12 @@ class KernelSearch {
     return std::isfinite(mean) ? mean : INFINITY;
   }
 
-  void Keep(Place place, double ridge, double jitter, double error) {
+  void Keep(Place place, double ridge, double error) {
     best_.kind = kind_;
     best_.scale = ShapeAt(place).scale;
     best_.relative = choices_.scales[static_cast<size_t>(place.scale)];
     best_.ridge = ridge;
-    best_.jitter = jitter;
+    best_.jitter = jitter_;
     best_.round = round_;
     best_.error = error;
     best_.feature_weights = *weights_;
@@ -298,6 +303,7 @@ class KernelSearch {
   int round_ = 0;
   const std::vector<double>* weights_ = nullptr;
   double median_ = 1;
+  double jitter_ = 0;
   Place start_;
   std::map<Place, double> of_round_;
   std::vector<double> round_alpha_;  // of its best

@@ -26,7 +26,8 @@ struct KernelChoices {
   std::vector<double> scales{0.3, 1.0, 3.0, 10.0};
   std::vector<double> ridges{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0};
   int rounds = 3;  // in which s is learned; 0: it stays
-  /// Whether every scale and ridge of a round is tried, else those on a way downhill from the best so far.
+  /// Whether every scale and ridge of a round is tried, else those on ways downhill: in the first round of the ridge
+  /// for every scale, in others from the best of the round before.
   bool all = false;
 };
 
