@@ -220,6 +220,9 @@ struct Curve {
     if (name == "multiquadric") {
       return std::hypot(1.0, z);
     }
+    if (name == "laplace") {
+      return std::exp(-std::pow(std::abs(z) / parameters[0], parameters[1]));
+    }
     if (name == "triangle") {
       return std::isnan(z) ? z : std::max(0.0, 1 - z / (2.5066 * parameters[0]));
     }
@@ -287,6 +290,10 @@ struct Curve {
     if (name == "multiquadric") {
       return z / std::hypot(1.0, z);
     }
+    if (name == "laplace") {
+      const double u = std::abs(z) / parameters[0];
+      return u == 0 ? 0 : -std::copysign(parameters[1] / parameters[0] * std::pow(u, parameters[1] - 1), z) * Value(z);
+    }
     if (name == "triangle") {
       return z < 2.5066 * parameters[0] ? -1 / (2.5066 * parameters[0]) : 0;
     }
@@ -312,6 +319,9 @@ struct Curve {
     }
     if (name == "bipolar_sigmoid") {
       return std::abs(parameters[0]) / 2;
+    }
+    if (name == "laplace") {  // of powers from 1 on
+      return parameters[1] / parameters[0];
     }
     if (name == "triangle" || name == "gaussian") {
       return (name == "triangle" ? 1 / 2.5066 : std::exp(-0.5)) / parameters[0];

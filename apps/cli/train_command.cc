@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +18,7 @@
 #include "lamina/run/session.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/validation.h"
+#include "method_result.h"
 #include "pictures.h"
 #include "print.h"
 #include "progress.h"
@@ -123,23 +123,6 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
     }
   }
   Print("{}\n", line);
-}
-
-// The network is known only now.
-void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
-  const Network& network = session.model().network;
-  std::string found;
-  for (const char* number : {"radius", "c"}) {
-    if (const json& method = session.model().training["method"]; method.contains(number)) {
-      found += fmt::format(", {} {:.6g}", number, method[number].get<double>());
-    }
-  }
-  Print("network {} ({}), {} parameters{}; trained in {}\n", network.ShapeText(), ActivationsText(network),
-        WithThousands(network.parameter_count()), found, DurationText(result.train_seconds));
-  const EpochRecord& record = result.history.epochs.front();
-  if (!std::isnan(record.validation_accuracy)) {
-    Print("validation accuracy {:.2f} %\n", 100 * record.validation_accuracy);
-  }
 }
 
 // What was kept for judging answers.

@@ -92,7 +92,7 @@ double TryTemperatures(const Model& model, const Backend& backend, const Dataset
 }
 
 // Slope of the mean loss of softmax(beta z), times the rows: expected minus true logit. It grows with beta.
-double SlopeAt(double beta, const Matrix& logits, std::span<const int32_t> labels) {
+double SlopeAt(double beta, const Matrix& logits, std::span<const int32_t> labels, std::span<const double> weights) {
   double sum = 0;
   for (int64_t i = 0; i < logits.rows(); ++i) {
     const int32_t label = labels[static_cast<size_t>(i)];
@@ -100,8 +100,9 @@ double SlopeAt(double beta, const Matrix& logits, std::span<const int32_t> label
       continue;
     }
     const double* z = logits.Row<double>(i);
+    const double weight = weights.empty() ? 1 : weights[static_cast<size_t>(i)];
     if (logits.cols() == 1) {
-      sum += z[0] * (1 / (1 + std::exp(-beta * z[0])) - (label == 1 ? 1 : 0));
+      sum += weight * z[0] * (1 / (1 + std::exp(-beta * z[0])) - (label == 1 ? 1 : 0));
       continue;
     }
     const double largest = *std::max_element(z, z + logits.cols());
@@ -112,19 +113,19 @@ double SlopeAt(double beta, const Matrix& logits, std::span<const int32_t> label
       total += share;
       expected += share * z[c];
     }
-    sum += expected / total - z[label];
+    sum += weight * (expected / total - z[label]);
   }
   return sum;
 }
 
 }  // namespace
 
-double FitTemperature(const Matrix& logits, std::span<const int32_t> labels) {
+double FitTemperature(const Matrix& logits, std::span<const int32_t> labels, std::span<const double> weights) {
   double low = -std::log(kLargestTemperature);  // of ln beta
   double high = -low;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
-    (SlopeAt(std::exp(middle), logits, labels) > 0 ? high : low) = middle;
+    (SlopeAt(std::exp(middle), logits, labels, weights) > 0 ? high : low) = middle;
   }
   return std::exp(-(low + high) / 2);
 }

@@ -13,9 +13,9 @@
 namespace lamina {
 
 /// The temperature that makes -ln of the true class's probability least: softmax of logits / temperature, or the
-/// sigmoid of the one logit of two classes. `logits`: rows × classes (or × 1), f64; labels below 0 are left out. From
-/// 1/20 to 20: where every row is right, the least loss would be at none.
-double FitTemperature(const Matrix& logits, std::span<const int32_t> labels);
+/// sigmoid of the one logit of two classes. `logits`: rows × classes (or × 1), f64; labels below 0 are left out;
+/// `weights` of the rows, empty: 1. From 1/20 to 20: where every row is right, the least loss would be at none.
+double FitTemperature(const Matrix& logits, std::span<const int32_t> labels, std::span<const double> weights = {});
 
 /// Whether the answers of `model` are probabilities that a temperature can change.
 Verdict CanCalibrate(const Model& model);

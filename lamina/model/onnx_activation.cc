@@ -78,6 +78,10 @@ class ActivationNodes {
         const std::string below = Node("Min", {z, Scalar(formulas::Sine::kMostInput)});
         return Node("Sin", {Node("Max", {below, Scalar(-formulas::Sine::kMostInput)})});
       }
+      if (name == formulas::Laplace::kName) {
+        const std::string u = Node("Div", {Node("Abs", {z}), Scalar(parameters[0])});
+        return Node("Exp", {Node("Neg", {parameters[1] == 1 ? u : Node("Pow", {u, Scalar(parameters[1])})})});
+      }
       if (name == formulas::Multiquadric::kName) {
         return Node("Sqrt", {Node("Add", {Node("Mul", {z, z}), Scalar(1)})});
       }

@@ -50,7 +50,7 @@ class Activation {
   /// The formula's kBipolar and kReluLike; false where it leaves them out.
   bool bipolar() const { return bipolar_; }
   bool relu_like() const { return relu_like_; }
-  /// Built-in curves of z / radius (triangle, gaussian): the radius; 0 for all others.
+  /// Built-in curves of z / radius (triangle, gaussian, laplace): the radius; 0 for all others.
   double radius() const;
   /// The same curve with another radius, which must be positive. Only where radius() > 0.
   Activation WithRadius(double radius) const;

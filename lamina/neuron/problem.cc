@@ -99,7 +99,8 @@ Verdict CheckNeuron(const LayerSpec& layer) {
     return Verdict::Yes();
   }
   if (!(layer.activation.radius() > 0)) {
-    return Verdict::No(fmt::format("{} has no radius to train; triangle and gaussian have", layer.activation.Text()));
+    return Verdict::No(
+        fmt::format("{} has no radius to train; triangle, gaussian and laplace have", layer.activation.Text()));
   }
   return layer.bias ? Verdict::No("a neuron with a trained radius takes no bias") : Verdict::Yes();
 }

@@ -12,6 +12,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/rbf/even_rows.h"
+#include "lamina/rbf/kernel_network.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
 #include "lamina/settings/centres.h"
@@ -35,9 +36,10 @@ class DirectTraining {
       throw Error(ErrorCode::kBadData, "there are no training rows");
     }
     const Method method = MethodFrom(settings_);
-    std::optional<Network> network = method == Method::kElm       ? TrainedElm(model)
-                                     : method == Method::kNearest ? KeptRows(model)
-                                                                  : TrainedFsvc();
+    std::optional<Network> network = method == Method::kElm             ? TrainedElm(model)
+                                     : method == Method::kNearest       ? KeptRows(model)
+                                     : method == Method::kKernelMachine ? TrainedKernels(model)
+                                                                        : TrainedFsvc();
     History history;
     if (!network) {
       history.stop_reason = "interrupted";
@@ -159,6 +161,38 @@ class DirectTraining {
       found_["radius"] = hidden.activation.radius();
     }
     return network;
+  }
+
+  std::optional<Network> TrainedKernels(const Model& model) {
+    KernelNetworkOptions options;
+    options.choices = KernelChoicesFrom(settings_);
+    options.classes = model.network.layers().back().activation.is_softmax();
+    options.threads = backend_.threads();
+    options.seconds = settings_.fit_seconds.value_or(0);
+    options.stop_requested = [this] { return Stopped(); };
+    KernelNetwork fitted = FitKernelNetwork(data_.train, options);
+    const KernelMachine& machine = fitted.machine;
+    if (!machine.complete) {
+      return std::nullopt;
+    }
+    found_ = {{"distance", machine.kind.p == 1 ? "l1" : "l2"},
+              {"power", machine.kind.power},
+              {"radius", machine.scale},
+              {"ridge", machine.ridge},
+              {"round", machine.round},
+              {"left_out_error", machine.error},
+              {"tried", fitted.tried},
+              {"search_rows", fitted.search_rows},
+              {"equal_rows", fitted.equal_rows},
+              {"feature_weights", machine.feature_weights}};
+    if (machine.jitter > 0) {
+      found_["jitter"] = machine.jitter;
+    }
+    if (options.classes) {
+      found_["left_out_accuracy"] = fitted.left_out_correct;
+      found_["temperature"] = fitted.temperature;
+    }
+    return std::move(fitted.network);
   }
 
   std::optional<Network> KeptRows(const Model& model) const {

@@ -298,7 +298,7 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
 
 OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<const Activation> custom) {
   if (!LearnsByGradient(open)) {
-    return OutputOfMethod();
+    return OutputOfMethod(open, classes);
   }
   const TrainSettings settings = WithRecipe(open, classes > 0);
   int64_t given_outputs = 0;

@@ -6,11 +6,14 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
+#include "lamina/rbf/kernel_network.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 
 namespace lamina {
 namespace {
+
+constexpr const char* kNoFeatureWeights = "none";
 
 struct MethodReadsRow {
   Method method;
@@ -24,6 +27,8 @@ const std::vector<MethodReadsRow>& ReadsTable() {
       {Method::kFsvc, {"neuron", "radius", "overlap", "learning-rate", "epochs"}},
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},
+      {Method::kKernelMachine,
+       {"neuron", "feature-weights", "feature-rounds", "ridge", "fit-seconds", "class-weights", "weight-column"}},
       {Method::kElm,
        {"neuron", "radius", "hidden", "hidden-weights", "centres", "ridge-c", "precision", "shards", "class-weights",
         "weight-column"}}};
@@ -89,6 +94,10 @@ void ValidateMethod(const TrainSettings& settings) {
   if (method == Method::kBackpropagation) {
     return;
   }
+  if (method == Method::kKernelMachine) {
+    KernelChoicesFrom(settings);
+    return;
+  }
   NeuronFrom(settings);
   if (method == Method::kElm && (HiddenOf(settings).size() != 1 || HiddenOf(settings)[0] == 0)) {
     RefuseSetting("hidden", "--method elm has one hidden layer", FieldText(&settings.hidden),
@@ -130,7 +139,12 @@ MethodNeuron NeuronFrom(const TrainSettings& settings) {
   return neuron;
 }
 
-OutputPlan OutputOfMethod() { return {Loss::kMse, Activation(), /*single_output=*/false}; }
+OutputPlan OutputOfMethod(const TrainSettings& settings, int64_t classes) {
+  if (classes > 0 && MethodFrom(settings) == Method::kKernelMachine) {
+    return {Loss::kCrossEntropy, Activation("softmax"), /*single_output=*/false, /*classes=*/true};
+  }
+  return {Loss::kMse, Activation(), /*single_output=*/false};
+}
 
 TargetForm TargetFormOfMethod(const TrainSettings& settings) {
   TargetForm form;
@@ -143,12 +157,45 @@ std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inp
   if (classes == 0 && (method == Method::kFsvc || method == Method::kSfsvc)) {
     RefuseSetting("method",
                   fmt::format("--method {} needs classes, and the target is a number to predict", settings.method), "",
-                  "Use --method elm or knn, or --task classification.");
+                  "Use --method elm, knn or rfm, or --task classification.");
+  }
+  if (method == Method::kKernelMachine) {
+    return KernelLayers(KernelChoicesFrom(settings).kinds.front(), settings.feature_weights != kNoFeatureWeights,
+                        inputs, outputs, classes > 0);
   }
   LayerSpec hidden = NeuronFrom(settings).layer;
   hidden.inputs = inputs;
   hidden.outputs = method == Method::kElm ? HiddenOf(settings)[0] : 1;
   return {hidden, {hidden.outputs, outputs, Synapse::kDot, Activation(), /*bias=*/false}};
+}
+
+std::vector<std::string> FeatureWeightsChoices() { return {kNoFeatureWeights, "diagonal"}; }
+
+KernelChoices KernelChoicesFrom(const TrainSettings& settings) {
+  KernelChoices choices;
+  choices.rounds = settings.feature_weights == kNoFeatureWeights ? 0 : static_cast<int>(settings.feature_rounds);
+  if (settings.ridge) {
+    choices.ridges = {*settings.ridge};
+  }
+  if (settings.neuron == "auto") {
+    return choices;
+  }
+  const LayerSpec neuron = WithSetting("neuron", [&] { return ParseNeuron(settings.neuron); });
+  const bool gaussian = neuron.activation.name() == formulas::Gaussian::kName;
+  const bool laplace = neuron.activation.name() == formulas::Laplace::kName;
+  const bool distance = neuron.synapse == Synapse::kL1 || neuron.synapse == Synapse::kL2;
+  if (!distance || (!gaussian && !laplace) || neuron.trained_radius || neuron.bias || GivesRadius(settings.neuron)) {
+    RefuseSetting("neuron", "--method rfm needs an l1 or l2 distance with a laplace or gaussian and no radius",
+                  settings.neuron, "Use for example l1-laplace or l2-laplace(power=1.4).");
+  }
+  const int p = neuron.synapse == Synapse::kL1 ? 1 : 2;
+  const double power = gaussian ? 2 : neuron.activation.parameters()[1];
+  if (power > p) {  // such a kernel is not positive definite
+    RefuseSetting("neuron", fmt::format("a kernel of {} distances has a power of at most {}", p == 1 ? "l1" : "l2", p),
+                  settings.neuron);
+  }
+  choices.kinds = {{p, power}};
+  return choices;
 }
 
 FsvcOptions FsvcOptionsFrom(const TrainSettings& settings) {

@@ -12,18 +12,20 @@
 #include "lamina/layer/neighbours.h"
 #include "lamina/rbf/elm.h"
 #include "lamina/rbf/fsvc.h"
+#include "lamina/rbf/kernel_machine.h"
 #include "lamina/settings/output_plan.h"
 #include "lamina/settings/settings.h"
 
 namespace lamina {
 
-enum class Method { kBackpropagation, kFsvc, kSfsvc, kElm, kNearest };
+enum class Method { kBackpropagation, kFsvc, kSfsvc, kElm, kNearest, kKernelMachine };
 
 inline constexpr Named<Method> kMethods[] = {{kBackpropagation, Method::kBackpropagation},
                                              {"fsvc", Method::kFsvc},
                                              {"sfsvc", Method::kSfsvc},
                                              {"elm", Method::kElm},
-                                             {"knn", Method::kNearest}};
+                                             {"knn", Method::kNearest},
+                                             {"rfm", Method::kKernelMachine}};
 
 /// Throws Error(kInvalidArgument) offering the nearest name.
 Method MethodFrom(const TrainSettings& settings);
@@ -44,12 +46,17 @@ struct MethodNeuron {
 MethodNeuron NeuronFrom(const TrainSettings& settings);
 
 /// Of a method that is not backpropagation: the loss, the output layer and the values of classes.
-OutputPlan OutputOfMethod();
+OutputPlan OutputOfMethod(const TrainSettings& settings, int64_t classes);
 TargetForm TargetFormOfMethod(const TrainSettings& settings);
 /// Its layers; those that find their centres in the rows have one centre here. `classes`: 0 for regression. Throws
 /// Error(kInvalidArgument) where the method needs classes and there are none.
 std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inputs, int64_t outputs, int64_t classes);
 
 FsvcOptions FsvcOptionsFrom(const TrainSettings& settings);
+
+/// --feature-weights.
+std::vector<std::string> FeatureWeightsChoices();
+/// The kernels, ridges and rounds of --method rfm.
+KernelChoices KernelChoicesFrom(const TrainSettings& settings);
 
 }  // namespace lamina

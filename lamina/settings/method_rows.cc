@@ -13,11 +13,17 @@ std::vector<Setting<TrainSettings>> MethodRows() {
       Row("method", &S::method,
           "How the model is found: backpropagation (all other settings are about it); at once, by centres among the "
           "training rows in their order, fsvc (of all rows) or sfsvc (class by class); elm: random hidden neurons and "
-          "output weights that solve a ridge regression; knn: the nearest training rows answer, which the model keeps",
+          "output weights that solve a ridge regression; knn: the nearest training rows answer, which the model keeps; "
+          "rfm: "
+          "a kernel machine, neurons at all training rows with output weights that are solved for and learned weights "
+          "of the columns",
           {.choices = [] { return NamesIn(kMethods); }}),
       Row("neuron", &S::neuron,
-          "fsvc, sfsvc, elm: the hidden neuron, as in --layers; auto: l1-triangle for fsvc, l2sq-triangle for sfsvc, "
-          "dot-abs for elm (the authors' has no bias: dot-abs-nobias)",
+          "fsvc, sfsvc, elm, rfm: the hidden neuron, as in --layers; auto: l1-triangle for fsvc, l2sq-triangle for "
+          "sfsvc, "
+          "dot-abs for elm (the authors' has no bias: dot-abs-nobias). rfm: l1 or l2 with laplace or gaussian; auto: "
+          "what "
+          "answers rows left out best of l1-laplace, l2-laplace and their powers 0.7 and 1.4",
           {.effect = [](const S& s) { return MethodReads(s, "neuron"); }}),
       Row("radius", &S::radius,
           "fsvc, sfsvc, elm: radius of the triangle or gaussian, in units of the distance; not given: searched for "
@@ -42,6 +48,22 @@ std::vector<Setting<TrainSettings>> MethodRows() {
           "elm: C of the ridge regression, the larger the closer to the training rows; not given: chosen by leaving "
           "rows out one by one",
           {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "ridge-c"); }, .logarithmic = true}),
+      Row("feature-weights", &S::feature_weights,
+          "rfm: weights of the columns in distances: none; diagonal: one a column, the root of the answer's mean "
+          "squared "
+          "slope along it",
+          {.choices = &FeatureWeightsChoices, .effect = [](const S& s) { return MethodReads(s, "feature-weights"); }}),
+      Row("feature-rounds", &S::feature_rounds,
+          "rfm: rounds in which the weights of the columns are learned; the one that answers rows left out best is "
+          "kept",
+          {.range = NumberRange{.low = 0, .high = 100},
+           .effect = [](const S& s) { return MethodReads(s, "feature-rounds") && s.feature_weights != "none"; }}),
+      Row("ridge", &S::ridge,
+          "rfm: what is added to the kernel's diagonal, the larger the smoother; not given: chosen by leaving rows out",
+          {.range = kNotNegative, .effect = [](const S& s) { return MethodReads(s, "ridge"); }, .logarithmic = true}),
+      Row("fit-seconds", &S::fit_seconds,
+          "rfm: seconds after which no other kernel or round is tried; not given: all are",
+          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "fit-seconds"); }}),
       Row("distance", &S::distance, "knn: how far rows are apart: l2, l1, or dot: the nearest have the largest product",
           {.choices = [] { return NamesIn(kMetrics); },
            .effect = [](const S& s) { return MethodReads(s, "distance"); }}),

@@ -17,9 +17,11 @@
 #include "lamina/data/encode/target_encoder.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/nn/network.h"
+#include "lamina/rbf/kernel_machine.h"
 #include "lamina/settings/auto_training.h"
 #include "lamina/settings/split.h"
 #include "lamina/train/train_options.h"
+#include "lamina/train/trainer.h"
 
 namespace lamina {
 
@@ -107,6 +109,10 @@ struct TrainSettings {
   std::string hidden_weights = "uniform";
   std::string centres = "rows";
   std::optional<double> ridge_c;
+  std::string feature_weights = "diagonal";
+  int64_t feature_rounds = KernelChoices{}.rounds;
+  std::optional<double> ridge;
+  std::optional<double> fit_seconds;
   std::string distance = "l2";
   int64_t k = 5;
   std::string start_from;

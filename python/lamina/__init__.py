@@ -1,8 +1,8 @@
 """lamina: neural layers at the speed of the hardware.
 
 Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`, `FSVCClassifier`,
-`SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `KNeighborsClassifier`, `KNeighborsRegressor`, `KNeighborsTransformer`,
-`NearestNeighbors`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
+`SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `RFMClassifier`, `RFMRegressor`, `KNeighborsClassifier`,
+`KNeighborsRegressor`, `KNeighborsTransformer`, `NearestNeighbors`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
 (`Network`, `Model`, `Predictor`, `train`), and `lamina.dask` for rows in many processes.
 """
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ._mlp import MLPClassifier, MLPRegressor
     from ._neighbors import KNeighborsTransformer, NearestNeighbors
     from ._rbf import RBFClassifier, RBFRegressor
+    from ._rfm import RFMClassifier, RFMRegressor
     from ._voting import KNeighborsClassifier, KNeighborsRegressor
 
 __version__: str = _version()
@@ -59,6 +60,8 @@ _LAZY = {
     "MLPRegressor": "_mlp",
     "RBFClassifier": "_rbf",
     "RBFRegressor": "_rbf",
+    "RFMClassifier": "_rfm",
+    "RFMRegressor": "_rfm",
     "KNeighborsClassifier": "_voting",
     "KNeighborsRegressor": "_voting",
     "KNeighborsTransformer": "_neighbors",
@@ -109,6 +112,8 @@ __all__ = [
     "ProgressBar",
     "RBFClassifier",
     "RBFRegressor",
+    "RFMClassifier",
+    "RFMRegressor",
     "ResourceError",
     "RowModel",
     "SFSVCClassifier",

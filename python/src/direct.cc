@@ -1,6 +1,7 @@
 // Networks that are found at once.
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
@@ -11,9 +12,11 @@
 #include "lamina/base/names.h"
 #include "lamina/rbf/elm.h"
 #include "lamina/rbf/fsvc.h"
+#include "lamina/rbf/kernel_network.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
 #include "lamina/settings/centres.h"
+#include "lamina/settings/method.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
@@ -101,6 +104,33 @@ void SolveSums(PyNetwork& network, const InArray& sums_array, double c, const st
   });
 }
 
+// (network, what was found).
+nb::object FitKernels(const Dataset& train, bool classes, const std::string& neuron, const std::string& feature_weights,
+                      int64_t rounds, double ridge, double seconds, int threads) {
+  TrainSettings settings;
+  settings.method = NameOf(Method::kKernelMachine, kMethods);
+  settings.neuron = neuron;
+  settings.feature_weights = feature_weights;
+  settings.feature_rounds = rounds;
+  settings.ridge = ridge >= 0 ? std::optional(ridge) : std::nullopt;
+  KernelNetworkOptions options;
+  options.choices = KernelChoicesFrom(settings);
+  options.classes = classes;
+  options.threads = BackendOf("cpu", threads).threads();
+  options.seconds = seconds;
+  KernelNetwork fitted = Interruptibly([&] { return FitKernelNetwork(train, options); });
+  const KernelMachine& machine = fitted.machine;
+  nb::dict found;
+  found["distance"] = machine.kind.p == 1 ? "l1" : "l2";
+  found["power"] = machine.kind.power;
+  found["radius"] = machine.scale;
+  found["ridge"] = machine.ridge + machine.jitter;
+  found["round"] = machine.round;
+  found["left_out_error"] = machine.error;
+  found["feature_weights"] = machine.feature_weights;
+  return nb::make_tuple(PyNetwork{std::move(fitted.network)}, found);
+}
+
 }  // namespace
 
 void BindDirect(nb::module_& module) {
@@ -119,6 +149,10 @@ void BindDirect(nb::module_& module) {
              "H'H and T'H below it of the hidden activations H and targets T of all rows; to be added to others.");
   module.def("solve_elm_sums", &SolveSums, nb::arg("network"), nb::arg("sums"), nb::arg("c"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0, "Solves for the output weights by sums over rows.");
+  module.def("fit_kernels", &FitKernels, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"),
+             nb::arg("feature_weights"), nb::arg("rounds"), nb::arg("ridge"), nb::arg("seconds"),
+             nb::arg("threads") = 0,
+             "A kernel machine as a network, and what was chosen (ridge below 0, seconds 0: open).");
 }
 
 }  // namespace lamina::python

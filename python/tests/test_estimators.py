@@ -23,7 +23,10 @@ from sklearn.utils.estimator_checks import (
 import lamina
 
 NETWORKS = [lamina.MLPClassifier, lamina.MLPRegressor, lamina.RBFClassifier, lamina.RBFRegressor]
-DIRECT = [lamina.FSVCClassifier, lamina.SFSVCClassifier, lamina.ELMClassifier, lamina.ELMRegressor]
+DIRECT = [
+    lamina.FSVCClassifier, lamina.SFSVCClassifier, lamina.ELMClassifier, lamina.ELMRegressor, lamina.RFMClassifier,
+    lamina.RFMRegressor,
+]
 NEIGHBOURS = [
     lamina.KNeighborsClassifier, lamina.KNeighborsRegressor, lamina.KNeighborsTransformer, lamina.NearestNeighbors,
 ]

@@ -68,7 +68,7 @@ class OnnxTest(CliTest):
         self.write("x.csv", rows)
         inputs = {"input": numbers(rows, ["a", "b"])}
         for activation in ("identity", "sigmoid", "bipolar_sigmoid(gain=2,threshold=0.5)", "tanh", "relu",
-                           "leaky_relu(slope=0.2)", "gelu", "triangle(radius=3)", "gaussian(radius=2)", "silu",
+                           "leaky_relu(slope=0.2)", "gelu", "triangle(radius=3)", "gaussian(radius=2)", "laplace(radius=3)", "laplace(radius=5,power=1.4)", "silu",
                            "mish", "elu(alpha=0.5)", "selu", "softplus", "abs", "linsat", "multiquadric", "exp", "sine"):
             for dtype, tolerance in (("f32", 2e-6), ("f64", 1e-12)):
                 with self.subTest(activation=activation, dtype=dtype):

@@ -1,6 +1,7 @@
 """Training without epochs (--method), from a model on (--start-from), neighbours and centres: results, files, refusals."""
 
 import json
+import math
 import os
 import re
 import unittest
@@ -43,7 +44,8 @@ class MethodsTest(CliTest):
         for method in (("fsvc",), ("fsvc", "--radius", "1", "--scale", "standardize", "--learning-rate", "0.1", "--epochs", "3"), ("sfsvc",),
                        ("elm", "--hidden", "40"), ("elm", "--hidden", "30", "--neuron", "l2-gaussian", "--ridge-c", "10"),
                        ("elm", "--hidden", "20", "--hidden-weights", "2bit"),
-                       ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1")):
+                       ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1"),
+                       ("rfm",), ("rfm", "--neuron", "l2-gaussian", "--feature-weights", "none", "--ridge", "0.1"), ("rfm", "--class-weights", "balanced")):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method, "--model", "m")
                 self.assertGreater(result["accuracy"], 0.85)
@@ -80,18 +82,18 @@ class MethodsTest(CliTest):
     def test_text_columns_are_encoded_as_for_training(self):
         rows = blob_rows(150)
         self.write("x.csv", [["kind", *rows[0]]] + [["abc"[i % 3], *row] for i, row in enumerate(rows[1:])])
-        for method in ("fsvc", "elm", "knn"):
+        for method in ("fsvc", "elm", "knn", "rfm"):
             self.assertGreater(self.train_json("--data", "x.csv", "--method", method)["accuracy"], 0.8)
         self.assertEqual(self.train_json("--data", "x.csv", "--method", "knn")["inputs"], 5)
 
     def test_values(self):
         self.write("x.csv", linear_rows(300))
-        for method in (("elm", "--hidden", "60"), ("elm", "--hidden", "500"), ("knn",)):
+        for method in (("elm", "--hidden", "60"), ("elm", "--hidden", "500"), ("knn",), ("rfm",)):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method)
                 self.assertGreater(result["test"]["r2"], 0.9)
         for method in ("fsvc", "sfsvc"):
-            self.refuse("train", "--data", "x.csv", "--method", method, code=2, says=("needs classes", "elm or knn"))
+            self.refuse("train", "--data", "x.csv", "--method", method, code=2, says=("needs classes", "elm, knn or rfm"))
 
     def test_what_cannot_be(self):
         self.write("x.csv", blob_rows(100))
@@ -115,11 +117,43 @@ class MethodsTest(CliTest):
                                 (("elm", "--neuron", "dot-abs", "--radius", "2"), ("abs has none",)),
                                 (("elm", "--hidden", "50", "--neuron", "dot-identity", "--ridge-c", "1e300"),
                                  ("condition above", "C = 1e+300", "smaller --ridge-c")),
+                                (("rfm", "--ridge", "-1"), ("--ridge must be",)),
+                                (("rfm", "--neuron", "dot-tanh"), ("needs an l1 or l2 distance",)),
+                                (("rfm", "--neuron", "l2-laplace(radius=3)"), ("no radius",)),
+                                (("rfm", "--neuron", "l1-gaussian"), ("a power of at most 1",)),
+                                (("rfm", "--feature-weights", "some"), ("--feature-weights",)),
+                                (("rfm", "--hidden", "5"), ("--hidden has no effect with --method rfm",)),
                                 (("backpropagation", "--radius", "3"), ("--radius has no effect",)),
                                 (("fsvk",), ("Did you mean 'fsvc'?",))):
             with self.subTest(arguments=arguments):
                 self.refuse("train", "--data", "x.csv", "--model", "m", "--method", *arguments, code=2, says=says)
         self.refuse("train", "--data", "one.csv", "--method", "fsvc", says="class")
+
+    def test_a_kernel_machine_says_what_it_chose(self):
+        # The answer depends on the first column alone: its weight is 1, that of noise small.
+        rows = [["a", "noise", "y"]]
+        rows += [[f"{i % 37 / 9:.4f}", f"{i * 7919 % 101 / 25:.4f}", f"{math.sin(i % 37 / 9) * 10:.4f}"] for i in range(150)]
+        self.write("x.csv", rows)
+        said = self.succeed("train", "--data", "x.csv", "--method", "rfm", "--model", "m").out
+        self.assertRegex(said, r"chosen among \d+ machines: l[12] distances, power [\d.]+, round [1-3] of column weights")
+        self.assertRegex(said, r"each row answered by all others: mean squared error [\d.e-]+ of a scaled target")
+        metadata, _ = read_safetensors(self.read("m", "rb"))
+        method = json.loads(metadata["lamina"])["training"]["method"]
+        self.assertEqual(method["feature_weights"][0], 1)
+        self.assertLess(method["feature_weights"][1], 0.2)
+        scaled, centres, answers = self.layers_of("m")
+        self.assertEqual((scaled["synapse"], scaled["activation"], scaled["outputs"]), ("dot", "identity", 2))
+        self.assertEqual((centres["synapse"], centres["inputs"]), (method["distance"], 2))
+        self.assertRegex(centres["activation"], r"laplace\(radius=.*power=.*\)|laplace\(radius=[^,]*\)")
+        self.assertEqual((answers["synapse"], answers["activation"], answers["inputs"]), ("dot", "identity", centres["outputs"]))
+
+    def test_equal_rows_of_a_kernel_machine(self):
+        # Every row three times, without a ridge: left out together, and what had to be added is said.
+        rows = blob_rows(60, ("no", "yes"))
+        self.write("x.csv", rows + rows[1:] + rows[1:])
+        said = self.succeed("train", "--data", "x.csv", "--method", "rfm", "--ridge", "0", "--split", "1,0,0").out
+        self.assertIn("180 equal rows together: accuracy", said)
+        self.assertRegex(said, r"was not positive definite: 1e-\d+ was added to the ridge")
 
     def test_the_radius_to_try_is_one_that_works(self):
         self.write("x.csv", blob_rows(100))

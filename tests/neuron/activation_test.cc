@@ -56,6 +56,14 @@ const Reference kReferences[] = {
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z * std::exp(-z * z / 2); }},
     {"gaussian(radius=2.5)", [](double z) { return std::exp(-z * z / 12.5); },
      [](double z) { return std::abs(z) > 1e6 ? 0 : -z / 6.25 * std::exp(-z * z / 12.5); }},
+    {"laplace", [](double z) { return 1 / std::exp(std::abs(z)); },
+     [](double z) { return z == 0 ? 0 : std::copysign(1 / std::exp(std::abs(z)), -z); }},
+    {"laplace(radius=3,power=1.4)", [](double z) { return std::exp(-std::pow(z * z / 9, 0.7)); },
+     [](double z) {
+       return std::abs(z) > 1e6
+                  ? 0
+                  : -1.4 * z / 9 / std::pow(z * z / 9 + 1e-200, 0.3) * std::exp(-std::pow(z * z / 9, 0.7));
+     }},
     {"silu", [](double z) { return z * Logistic(z); }, [](double z) { return Logistic(z) + z * LogisticSlope(z); }},
     {"mish", [](double z) { return z * std::tanh(LogOnePlusExp(z)); },
      [](double z) { return std::tanh(LogOnePlusExp(z)) + z * SechSquared(LogOnePlusExp(z)) * Logistic(z); }},
@@ -304,7 +312,7 @@ TEST(Activation, FactsOfTheFormulas) {
   for (const std::string& name : ActivationNames()) {
     EXPECT_EQ(Activation(name).bipolar(), among(bipolar, name)) << name;
     EXPECT_EQ(Activation(name).relu_like(), among(relu_like, name)) << name;
-    EXPECT_EQ(Activation(name).radius() > 0, name == "triangle" || name == "gaussian") << name;
+    EXPECT_EQ(Activation(name).radius() > 0, name == "triangle" || name == "gaussian" || name == "laplace") << name;
   }
   EXPECT_FALSE(Activation::Custom<Swish>().relu_like());
 }

@@ -38,6 +38,7 @@ const std::vector<ExtremeValues> kRunsAtEnds = {{},
                                                 {{"task", "regression"}, {"target", "b"}, {"loss", "quantile"}},
                                                 {{"task", "regression"}, {"target", "b"}},
                                                 {{"method", "elm"}},
+                                                {{"method", "rfm"}},
                                                 {{"method", "fsvc"}}};
 
 TEST(ExtremeSettings, EveryRunEnds) {

@@ -137,7 +137,7 @@ TEST(SettingsText, EveryChoiceIsAccepted) {
       TrainSettings settings = Valid();
       SetSetting(settings, name, choice);
       if (!MethodReads(settings, name)) {  // given to another method it is refused
-        settings.method = name == "distance" ? "knn" : "elm";
+        settings.method = name == "distance" ? "knn" : name == "feature-weights" ? "rfm" : "elm";
       }
       if (name == "activation" && choice == "softmax") {
         continue;  // for output layers only, which shows when the network is built

@@ -249,6 +249,30 @@ HWY_INLINE VecOf<T> Log1pVec(VecOf<T> x) {
   return hn::Mul(hn::Add(s, s), sum);
 }
 
+/// ln x of positive normal numbers and infinity, within 4 ulp (near 1: of x), by 2 artanh; NaN comes through.
+template <class T>
+HWY_INLINE VecOf<T> LogVec(VecOf<T> x) {
+  using C = ExpConstants<T>;
+  constexpr int kTerms = sizeof(T) == 4 ? 5 : 11;  // the first one left out is below half an ulp
+  const Tag<T> d;
+  const Tag<typename C::Int> di;
+  const auto one = hn::Set(d, static_cast<T>(1));
+  const auto root = hn::BitCast(di, hn::Set(d, static_cast<T>(0.70710678118654752)));
+  const auto e = hn::ShiftRight<C::kMantissa>(hn::Sub(hn::BitCast(di, x), root));
+  const auto m = hn::BitCast(d, hn::Sub(hn::BitCast(di, x), hn::ShiftLeft<C::kMantissa>(e)));
+  const auto s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+  const auto square = hn::Mul(s, s);
+  auto sum = hn::Set(d, static_cast<T>(1.0 / (2 * kTerms - 1)));
+  for (int k = kTerms - 2; k > 0; --k) {
+    sum = hn::MulAdd(sum, square, hn::Set(d, static_cast<T>(1.0 / (2 * k + 1))));
+  }
+  const auto magic = hn::Set(d, C::kMagic);  // an integer in its low bits is a number
+  const auto exponent = hn::Sub(hn::BitCast(d, hn::Add(hn::BitCast(di, magic), e)), magic);
+  auto log = hn::MulAdd(hn::Mul(hn::Add(s, s), square), sum, hn::Mul(exponent, hn::Set(d, C::kLn2Low)));
+  log = hn::MulAdd(exponent, hn::Set(d, C::kLn2High), hn::Add(hn::Add(s, s), log));
+  return hn::IfThenElse(hn::Eq(x, x), log, x);
+}
+
 // Of the sine: pi in parts whose products with small integers are exact, the polynomial of (sin r - r) / r^3 by r^2,
 // highest power first (SLEEF, Shibata and Petrogalli 2020).
 template <class T>
@@ -312,6 +336,10 @@ struct Pack {
 template <class T>
 HWY_INLINE Pack<T> Exp(Pack<T> x) {
   return Pack<T>(ExpVec<T>(x.v));
+}
+template <class T>
+HWY_INLINE Pack<T> Log(Pack<T> x) {
+  return Pack<T>(LogVec<T>(x.v));
 }
 template <class T>
 HWY_INLINE Pack<T> Tanh(Pack<T> x) {

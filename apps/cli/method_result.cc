@@ -1,0 +1,61 @@
+// Networks found at once, in words.
+#include "method_result.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lamina/base/text.h"
+#include "print.h"
+#include "tables.h"
+
+namespace lamina::cli {
+namespace {
+
+// What a kernel machine chose, and by what.
+void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method) {
+  Print("chosen among {}{}: {} distances, power {:g}, round {} of column weights\n",
+        WithThousands(method["tried"].get<int64_t>()) + Plural(method["tried"].get<int64_t>(), " machine{s}"),
+        method["search_rows"].get<int64_t>() < session.rows().train
+            ? fmt::format(" on {} of the rows", WithThousands(method["search_rows"].get<int64_t>()))
+            : "",
+        method["distance"].get<std::string>(), method["power"].get<double>(), method["round"].get<int>());
+  const int64_t equal = method["equal_rows"].get<int64_t>();
+  const std::string together = equal > 0 ? fmt::format(", {} equal rows together", WithThousands(equal)) : "";
+  if (method.contains("left_out_accuracy")) {
+    Print("each row answered by all others{}: accuracy {:.2f} %\n", together,
+          100 * method["left_out_accuracy"].get<double>());
+  } else {
+    Print("each row answered by all others{}: mean squared error {:.4g} of a scaled target\n", together,
+          method["left_out_error"].get<double>());
+  }
+  if (method.contains("jitter")) {
+    Print("the kernel was not positive definite: {:g} was added to the ridge\n", method["jitter"].get<double>());
+  }
+}
+
+}  // namespace
+
+void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
+  const Network& network = session.model().network;
+  std::string found;
+  const nlohmann::json& method = session.model().training["method"];
+  for (const char* number : {"radius", "c", "ridge"}) {
+    if (method.contains(number)) {
+      found += fmt::format(", {} {:.6g}", number, method[number].get<double>());
+    }
+  }
+  Print("network {} ({}), {} parameters{}; trained in {}\n", network.ShapeText(), ActivationsText(network),
+        WithThousands(network.parameter_count()), found, DurationText(result.train_seconds));
+  if (method.contains("left_out_error")) {
+    PrintKernelChoice(session, method);
+  }
+  const EpochRecord& record = result.history.epochs.front();
+  if (!std::isnan(record.validation_accuracy)) {
+    Print("validation accuracy {:.2f} %\n", 100 * record.validation_accuracy);
+  }
+}
+
+}  // namespace lamina::cli

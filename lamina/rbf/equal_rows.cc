@@ -1,0 +1,31 @@
+// Rows in order, so that equal ones are neighbours.
+#include "lamina/rbf/equal_rows.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lamina {
+
+std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x) {
+  std::vector<int64_t> order(static_cast<size_t>(x.rows));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  const auto compare = [&](int64_t a, int64_t b) {
+    const double* const first = x.Row<double>(a);
+    const double* const second = x.Row<double>(b);
+    return std::lexicographical_compare_three_way(first, first + x.cols, second, second + x.cols);
+  };
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const auto order_of = compare(a, b);
+    return order_of < 0 || (order_of == 0 && a < b);
+  });
+  std::vector<int64_t> groups(static_cast<size_t>(x.rows));
+  bool some = false;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool equal = i > 0 && compare(order[i - 1], order[i]) == 0;
+    some = some || equal;
+    groups[static_cast<size_t>(order[i])] = equal ? groups[static_cast<size_t>(order[i - 1])] : order[i];
+  }
+  return some ? groups : std::vector<int64_t>();
+}
+
+}  // namespace lamina

@@ -1,0 +1,74 @@
+// Kernel machines: RBF neurons at every training row whose output weights are solved for, with learned weights of the
+// columns (recursive feature machines, Radhakrishnan et al. 2024), chosen by errors of rows left out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// K(x, z) = exp(-(|s (x - z)|_p / scale)^power).
+struct KernelKind {
+  int p = 1;  // 1 or 2
+  double power = 1;
+};
+
+/// (1, 1), (2, 1), (2, 1.4) and (1, 0.7).
+std::vector<KernelKind> UsualKernelKinds();
+
+/// What is tried. A scale is in units of the median distance of different rows, which s moves.
+struct KernelChoices {
+  std::vector<KernelKind> kinds = UsualKernelKinds();
+  std::vector<double> scales{0.3, 1.0, 3.0, 10.0};
+  std::vector<double> ridges{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0};
+  int rounds = 3;  // in which s is learned; 0: it stays
+  /// Whether every scale and ridge of a round is tried, else those on ways downhill: in the first round of the ridge
+  /// for every scale, in others from the best of the round before.
+  bool all = false;
+};
+
+struct KernelMachineOptions {
+  KernelChoices choices;
+  std::vector<double> feature_weights;     // s at the start; empty: 1
+  std::span<const double> sample_weights;  // positive; empty: 1
+  std::span<const int64_t> groups;         // a number a row, equal ones are left out together; empty: row by row
+  int threads = 1;
+  double seconds = 0;  // after which no other kind or round is begun; 0: all are
+  std::function<bool()> stop_requested;
+  std::function<void(int64_t tried)> progress;  // after each matrix solved
+};
+
+/// What was found.
+struct KernelMachine {
+  KernelKind kind;
+  double scale = 1;     // as in the formula
+  double relative = 1;  // in units of the median distance
+  double ridge = 1;
+  double jitter = 0;  // what had to be added to a ridge that left the matrix indefinite
+  int round = 0;
+  int64_t tried = 0;  // matrices solved
+  std::vector<double> feature_weights;
+  Matrix alpha;      // rows × outputs, f64
+  Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out
+  double error = 0;  // mean square of these, by sample weights
+  /// The least error of each kind, in the order of the choices; NaN for one not tried.
+  std::vector<double> errors_of_kinds;
+  bool complete = false;  // else stop_requested() ended it, and it is of no use
+};
+
+/// Solves (K + ridge I) alpha = y for x (rows × columns) and y (rows × outputs, centred), both f64. A sample weight w
+/// divides the row's ridge. Memory: KernelMachineBytes(). Throws Error(kInvalidArgument) for numbers that are not
+/// finite and for choices out of range, Error(kResource) where memory is short.
+KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options);
+
+int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs);
+
+/// The mean over rows of the square of the answer's slope along each column of x, summed over outputs: of alpha (rows ×
+/// outputs) with s = feature_weights. A row has no slope towards itself.
+std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads);
+
+}  // namespace lamina

@@ -1,0 +1,97 @@
+// Weighed rows, the median of their distances, slopes along columns.
+#include "lamina/rbf/kernel_rows.h"
+
+#include <algorithm>
+
+#include "lamina/base/team.h"
+#include "lamina/rbf/kernel_solver.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kMostOfMedian = int64_t{1} << 21;
+constexpr auto kDoubleBytes = static_cast<int64_t>(sizeof(double));
+
+}  // namespace
+
+KernelRows::KernelRows(ConstMatrixView x, std::span<const double> weights, int p, int threads)
+    : rows_(x.rows),
+      width_(x.cols),
+      stride_(KernelSolver::StrideOf(x.rows)),
+      p_(p),
+      by_row_(std::max<int64_t>(1, rows_ * width_) * kDoubleBytes),
+      by_column_(std::max<int64_t>(1, width_ * stride_) * kDoubleBytes) {
+  RunParts(threads, rows_, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t j = 0; j < width_; ++j) {
+        const double value = x.Row<double>(i)[j] * weights[static_cast<size_t>(j)];
+        by_row_.As<double>()[static_cast<size_t>(i * width_ + j)] = value;
+        by_column_.As<double>()[static_cast<size_t>(j * stride_ + i)] = value;
+      }
+    }
+  });
+}
+
+void KernelRows::Distances(int64_t i, int64_t count, double* out) const {
+  cpu::SymmetricKernels().distances(Row(i), columns(), count, p_, out);
+}
+
+double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride) {
+  const int64_t pairs = std::ssize(rows) * (std::ssize(rows) - 1) / 2;
+  const int64_t step = std::max<int64_t>(1, pairs / kMostOfMedian);
+  std::vector<double> positive;
+  positive.reserve(static_cast<size_t>(pairs / step + 1));
+  int64_t skip = 0;
+  for (int64_t i = 1; i < std::ssize(rows); ++i) {
+    const double* const row = distances + rows[static_cast<size_t>(i)] * stride;
+    int64_t j = skip;
+    for (; j < i; j += step) {
+      if (const double distance = row[rows[static_cast<size_t>(j)]]; distance > 0) {
+        positive.push_back(distance);
+      }
+    }
+    skip = j - i;
+  }
+  if (positive.empty()) {
+    return 1;
+  }
+  const auto middle = positive.begin() + std::ssize(positive) / 2;
+  std::nth_element(positive.begin(), middle, positive.end());
+  if (std::ssize(positive) % 2 == 1) {
+    return *middle;
+  }
+  return (*middle + *std::max_element(positive.begin(), middle)) / 2;
+}
+
+std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelShape& shape, const double* alpha,
+                                    int64_t outputs, std::span<const double> weights,
+                                    std::span<const double> row_weights, int threads) {
+  const cpu::ColumnRows x = rows.columns();
+  std::vector<double> of_rows(static_cast<size_t>(x.rows * x.width));
+  RunTeam(threads, [&](Team team) {
+    const AlignedBuffer buffer(x.stride * kDoubleBytes);
+    double* const w = buffer.As<double>().data();
+    for (int64_t i = team.thread; i < x.rows; i += team.size) {
+      rows.Distances(i, x.rows, w);
+      cpu::SymmetricKernels().slope_weights(w, x.rows, shape, w);
+      cpu::SymmetricKernels().squared_slopes(rows.Row(i), x, w, alpha, outputs, shape.p,
+                                             &of_rows[static_cast<size_t>(i * x.width)]);
+    }
+  });
+  std::vector<double> means(static_cast<size_t>(x.width));
+  double total = 0;
+  for (int64_t i = 0; i < x.rows; ++i) {
+    const double weight = row_weights.empty() ? 1 : row_weights[static_cast<size_t>(i)];
+    total += weight;
+    for (size_t j = 0; j < means.size(); ++j) {
+      means[j] += weight * of_rows[static_cast<size_t>(i) * means.size() + j];
+    }
+  }
+  for (size_t j = 0; j < means.size(); ++j) {
+    const double factor = shape.power * weights[j];
+    means[j] *= factor * factor / total;
+  }
+  return means;
+}
+
+}  // namespace lamina

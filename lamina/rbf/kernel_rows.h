@@ -1,0 +1,42 @@
+// Rows of a kernel machine with their columns weighed, and what is measured between them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lamina/backend/cpu/symmetric_kernels.h"
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// Rows of x (f64) times a weight a column, for distances |.|_p. Row by row and column by column: twice the memory.
+class KernelRows {
+ public:
+  KernelRows(ConstMatrixView x, std::span<const double> weights, int p, int threads);
+
+  const double* Row(int64_t i) const { return by_row_.As<double>().data() + i * width_; }
+  cpu::ColumnRows columns() const { return {by_column_.As<double>().data(), stride_, rows_, width_}; }
+  /// From row i to each of the first `count` rows.
+  void Distances(int64_t i, int64_t count, double* out) const;
+
+ private:
+  int64_t rows_;
+  int64_t width_;
+  int64_t stride_;  // KernelSolver::StrideOf(rows)
+  int p_;
+  AlignedBuffer by_row_;
+  AlignedBuffer by_column_;
+};
+
+/// Of the positive ones among the distances between `rows`, ascending (that of row i to j < i at i * stride + j); of
+/// very many that of evenly spread ones. 1 where there are none.
+double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride);
+
+/// The mean over rows, by `row_weights` (empty: 1), of the square of the slope along each column before it was weighed,
+/// summed over outputs: of alpha (output c of row i at c * stride + i, zeros behind). `weights`: of the columns.
+std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelShape& shape, const double* alpha,
+                                    int64_t outputs, std::span<const double> weights,
+                                    std::span<const double> row_weights, int threads);
+
+}  // namespace lamina

@@ -1,0 +1,56 @@
+// Symmetric positive systems of kernel machines in f64: the factor, its inverse, answers of rows left out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// (A) alpha = Y for one matrix after another of the same size. With A = L L', all of L^-1 is computed, too: 2/3 n^3
+/// operations, which give the diagonal of A^-1 and any block of it. Bits are the same for any number of threads.
+class KernelSolver {
+ public:
+  KernelSolver(int64_t rows, int64_t outputs, int threads);
+
+  /// What it takes.
+  static int64_t Bytes(int64_t rows, int64_t outputs);
+
+  int64_t rows() const { return rows_; }
+  /// Elements from row to row of all it holds: whole cache lines, zeros behind the last element.
+  int64_t stride() const { return stride_; }
+  static int64_t StrideOf(int64_t rows);
+
+  /// Row i of A, of which the elements up to the diagonal are read and lost.
+  double* Row(int64_t i) { return matrix_.As<double>().data() + i * stride_; }
+
+  /// Solves for `targets` (outputs rows of `stride`). False where A, whose diagonal is about 1, is not
+  /// positive definite. A stop point a block of
+  /// columns (lamina/base/stop.h).
+  bool Solve(const double* targets);
+
+  // Of the last matrix solved:
+  /// Output c of row i at c * stride + i.
+  const double* alpha() const { return alpha_.As<double>().data(); }
+  /// A^-1[i][i].
+  double InverseDiagonal(int64_t i) const { return diagonal_.As<double>()[static_cast<size_t>(i)]; }
+  /// The errors (target less answer) of rows that are left out together, each answered by what all others teach:
+  /// (A^-1 of these rows)^-1 alpha. members × outputs to `errors`.
+  void LeftOut(std::span<const int64_t> members, double* errors) const;
+
+ private:
+  bool Factorise();
+
+  int64_t rows_;
+  int64_t outputs_;
+  int threads_;
+  int64_t stride_;
+  AlignedBuffer matrix_;   // A, then L
+  AlignedBuffer inverse_;  // L^-1 turned: row i has zeros before its block of columns
+  AlignedBuffer targets_;  // then L^-1 targets
+  AlignedBuffer alpha_;
+  AlignedBuffer diagonal_;
+};
+
+}  // namespace lamina
