@@ -11,12 +11,27 @@
 #include "help.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/run/command_line.h"
 #include "toml_parser.h"
 #include "toml_text.h"
 
 namespace lamina::cli {
+
+CLI::Option* AddNamesFlag(CLI::App& app, const std::string& flag, std::vector<std::string>& names,
+                          const std::string& help) {
+  const auto take = [&names](const std::vector<std::string>& given) {
+    names.clear();
+    for (const std::string& text : given) {
+      const std::vector<std::string> items = SplitList(text);
+      names.insert(names.end(), items.begin(), items.end());
+    }
+  };
+  return app.add_option_function<std::vector<std::string>>(flag, take, help)
+      ->type_name("A,B,...")
+      ->allow_extra_args(false);
+}
 namespace {
 
 template <class T>
@@ -53,11 +68,17 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
     option = app.add_flag(fmt::format("{},!--no-{}", name, row.name), field,
                           fmt::format("{} (default: {})", row.help, field ? "yes" : "no"));
   } else if constexpr (kIsVector<T>) {
-    option = app.add_option(name, field, row.help);
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      option = row.commas ? app.add_option(name, field, row.help) : AddNamesFlag(app, name, field, row.help);
+    } else {
+      option = app.add_option(name, field, row.help);
+    }
     if (row.commas) {
       option->type_name("NAME=VALUES")->allow_extra_args(false);
     } else {
-      option->delimiter(',')->type_name("A,B,...")->allow_extra_args(false);
+      if constexpr (!std::is_same_v<T, std::vector<std::string>>) {
+        option->delimiter(',')->type_name("A,B,...")->allow_extra_args(false);
+      }
     }
     if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
       option->check(CheckInteger);

@@ -1,7 +1,8 @@
 """One row, one answer: the same rows through every door give the same answers, or refusals in the same words.
 
-Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_PACKAGE_PYTHON (an interpreter
-that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of the package).
+Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window),
+LAMINA_PACKAGE_PYTHON (an interpreter that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of
+the package).
 """
 
 import csv
@@ -16,6 +17,7 @@ from kinds import KINDS, asked_rows, rows_of
 from lamina_cli import SOURCE, CliTest, main, read_npy
 
 EXAMPLE, DOOR = os.environ.get("LAMINA_EXAMPLE", ""), os.environ.get("LAMINA_DOOR", "")
+WINDOW = os.environ.get("LAMINA_WINDOW", "")
 FOLDER = os.path.join(SOURCE, "tests", "doors")
 RUN_ONNX = os.path.join(SOURCE, "tests", "cli", "run_onnx.py")
 HOWS = ["path", "pandas", "pandas, all text", "polars", "polars, all text", "dict", "rows", "rows of pandas"]
@@ -43,8 +45,14 @@ ONNX = next(
 )
 
 
+def straight(text):
+    """The quotes of the program in the place of the window's."""
+    return re.sub("[“”]", "'", text)
+
+
 def said(text):
-    """A refusal without where it was met and without its remedy; a note without the place in a file."""
+    """A refusal without where it was met and without its remedy; the window's quotes are those of the others."""
+    text = straight(text)
     text = re.sub(r"^(lamina: error|predict|error): ", "", text.strip())
     text = re.sub(r" in row \d+ \(counted from 0\)", "", text)
     text = text[text.find("column '") :] if "column '" in text and ": " in text else text
@@ -101,6 +109,44 @@ class DoorsTest(CliTest):
         names = ["" if self.is_number(row[0]) else row[0] for row in rows]
         outputs = [[float(field) for field in row[1 if name else 0 :]] for row, name in zip(rows, names)]
         return {"outputs": outputs, "labels": names if named else None, "notes": done.stderr.splitlines()}
+
+    def window(self, model, cells):
+        """The file through "Predict a file", and the rows through "Predict typed values"."""
+        done = subprocess.run(
+            [WINDOW, model, "asked.csv", *cells],
+            cwd=self.folder,
+            env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said_by = json.loads(done.stdout)
+        if "outputs" in said_by["file"]:
+            said_by["file"]["outputs"] = [[float(value) for value in row] for row in said_by["file"]["outputs"]]
+        return said_by["file"], said_by["typed"]
+
+    def check_typed(self, kind, expected, typed, what):
+        """Who types can correct: an odd cell is refused, with the value; all else is answered as in a file."""
+        rows = asked_rows(kind)[1:]
+        self.assertEqual(len(typed), len(rows))
+        if kind.refused:
+            refused = [row for row in typed if kind.refused in straight(row["problem"]) and not row["answer"]]
+            self.assertTrue(refused, f"{what}: {typed}")
+            return
+        odd = [note for note in expected["notes"] if "read as missing" in note]
+        for (_, cell), row, label, outputs in zip(rows, typed, expected["labels"], expected["outputs"]):
+            if any(f"'{cell.strip()}'" in note for note in odd) and cell.strip():
+                self.assertIn(cell.strip(), row["problem"], what)
+                self.assertEqual(row["answer"], "", what)
+            elif math.isnan(outputs[0]) or kind.classes:
+                self.assertEqual(row["answer"], "" if math.isnan(outputs[0]) else label, f"{what}: {row}")
+            else:
+                shown = f"{what}: {row}, the program: {outputs}"  # in seven digits
+                self.assertTrue(math.isclose(float(row["answer"]), outputs[0], rel_tol=1e-5, abs_tol=1e-5), shown)
+            if "did not see" in "".join(expected["notes"]) and len(rows) == 1:
+                self.assertIn("did not see", row["problem"], what)
 
     @staticmethod
     def is_number(text):
@@ -188,6 +234,12 @@ class DoorsTest(CliTest):
             self.assertSame(
                 expected, got, f"trained by {trained}, asked through {door}", 1e-5 if door != "ONNX" else 2e-3
             )
+        if WINDOW and model == "m":  # which rests 150 ms behind what is typed
+            file, typed = self.window(model, [cell for row in asked_rows(kind)[1:] for cell in row])
+            if not kind.classes and "outputs" in file:
+                file["labels"] = None  # numbers, as they are shown
+            self.assertSame(expected, file, f"trained by {trained}, a file through the window")
+            self.check_typed(kind, expected, typed, f"trained by {trained}, typed in the window")
 
     def check_kind(self, kind):
         self.write_rows("train.csv", rows_of(kind))
@@ -231,6 +283,10 @@ class AllDoorsTest(unittest.TestCase):
     def test_Cpp(self):
         if not DOOR:
             self.skipTest("C++: the door was not built (LAMINA_DOOR)")
+
+    def test_window(self):
+        if not WINDOW:
+            self.skipTest("the window: its door was not built (LAMINA_WINDOW)")
 
     def test_python(self):
         if not PACKAGE:

@@ -7,9 +7,11 @@
 #include <cctype>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/utf8.h"
+#include "lamina/data/files/csv_box.h"
 #include "lamina/data/files/csv_cursor.h"
 #include "lamina/data/files/csv_dialect.h"
 #include "lamina/data/files/csv_frame.h"
@@ -94,8 +96,11 @@ std::string Decode(std::string& content, const std::string& source, const std::s
     ThrowAt(content, at, source, fmt::format("not UTF-8 text: byte 0x{:02x}", static_cast<unsigned char>(content[at])),
             "Leave --encoding out, or name another one.");
   }
-  content = ConvertToUtf8(content, GuessEncoding(content));
-  return "Windows-1252";
+  MixedText mixed = CellsToUtf8(content);
+  content = std::move(mixed.text);
+  return mixed.utf8_line == 0 ? "Windows-1252"
+                              : fmt::format("a mix of UTF-8 (first in line {}) and Windows-1252 (first in line {})",
+                                            mixed.utf8_line, mixed.other_line);
 }
 
 // Plain UTF-8 that ends in '\n'.
@@ -191,7 +196,11 @@ bool LooksLikeCsv(std::string_view start, std::string_view path) {
 Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options) {
   const std::string encoding = Decode(content, source, options.encoding);
   Normalise(content);
-  const char told = BlankSeparatorLine(content);
+  const bool is_box = IsBox(content);
+  if (is_box) {
+    BlankBox(content);
+  }
+  const char told = is_box ? '|' : BlankSeparatorLine(content);
   const char asked = options.separator != 0 ? options.separator : told;
   BlankLeadingComments(content, asked);
   const char separator = asked != 0 ? asked : SeparatorOf(content, options);
@@ -222,7 +231,7 @@ Table ReadCsvFile(std::string_view content, const std::string& source, const Rea
   });
   const size_t first_line = view.find('\n');
   const bool old_line_ends = first_line + 1 == view.size() && view.find('\r') < first_line;
-  if (!utf8 || old_line_ends) {
+  if (!utf8 || old_line_ends || IsBox(view)) {
     return ReadCsv(std::string(view.substr(0, view.size() - 1)), source, options);  // made anew, in memory
   }
   const auto blank = [&] {

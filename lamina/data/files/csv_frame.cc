@@ -268,49 +268,6 @@ void LookBelowNames(std::string_view text, const MissingMarks& marks, CsvFrame& 
   }
 }
 
-// Whether the last number of `column` is the sum or the mean of those above. `tells`: the sum, as it is not by chance.
-bool LastIsOfAll(const Column& column, int64_t rows, bool& tells) {
-  constexpr double kOfSum = 1e-6;
-  constexpr double kOfMean = 1e-3;  // which is rounded
-  constexpr size_t kLeastDifferent = 5;
-  const double last = column.Number(rows - 1);
-  double sum = 0;
-  double size = 0;
-  double largest = 0;
-  int64_t count = 0;
-  std::set<double> different;
-  for (int64_t row = 0; row + 1 < rows; ++row) {
-    const double value = column.Number(row);
-    if (std::isnan(value)) {
-      continue;
-    }
-    sum += value;
-    size += std::abs(value);
-    largest = std::max(largest, std::abs(value));
-    ++count;
-    if (different.size() < kLeastDifferent) {
-      different.insert(value);
-    }
-  }
-  column.Release();
-  if (count > 0 && std::abs(last - sum) <= kOfSum * size) {
-    tells = tells || (different.size() == kLeastDifferent && std::abs(last) > largest);
-    return true;
-  }
-  const double mean = sum / static_cast<double>(count);
-  return count > 0 && std::abs(last - mean) <= kOfMean * std::abs(mean);
-}
-
-// Whether the last row has another word or nothing where the rows above have something.
-bool LastIsOdd(const Column& column, int64_t rows) {
-  const int64_t last = rows - 1;
-  if (column.kind == ColumnKind::kText && !column.IsMissing(last)) {
-    const int32_t code = column.codes[static_cast<size_t>(last)];
-    return std::find(column.codes.begin(), column.codes.end(), code) == column.codes.begin() + last;
-  }
-  return column.IsMissing(last);
-}
-
 }  // namespace
 
 size_t OffsetOfLine(std::string_view text, int64_t line) {
@@ -355,25 +312,6 @@ CsvFrame FindFrame(std::string_view text, char separator, const std::string& sou
   frame.begin = frame.sample.begins.front();
   frame.line = frame.sample.lines.front();
   return frame;
-}
-
-bool EndsWithSums(const Table& table) {
-  constexpr int64_t kLeastRows = 6;
-  if (table.rows < kLeastRows) {
-    return false;
-  }
-  bool tells = false;
-  bool odd = false;
-  for (const Column& column : table.columns) {
-    if (column.kind == ColumnKind::kNumber && !column.is_date && !column.IsMissing(table.rows - 1)) {
-      if (!LastIsOfAll(column, table.rows, tells)) {
-        return false;
-      }
-    } else {
-      odd = odd || LastIsOdd(column, table.rows);
-    }
-  }
-  return tells && odd;
 }
 
 }  // namespace lamina

@@ -36,9 +36,6 @@ struct CsvFrame {
 CsvFrame FindFrame(std::string_view text, char separator, const std::string& source, const MissingMarks& marks,
                    const ReadOptions& options);
 
-/// Whether the last row holds the sums of all others, a word or nothing where they have values.
-bool EndsWithSums(const Table& table);
-
 /// Where `line`, counted from 1, begins in `text`; its size for lines that there are not.
 size_t OffsetOfLine(std::string_view text, int64_t line);
 

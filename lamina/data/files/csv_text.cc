@@ -14,6 +14,7 @@
 #include "lamina/data/files/csv_formats.h"
 #include "lamina/data/files/csv_frame.h"
 #include "lamina/data/files/csv_records.h"
+#include "lamina/data/files/csv_sums.h"
 #include "lamina/data/files/number_file.h"
 
 namespace lamina {
@@ -193,10 +194,14 @@ class FramedReader {
 Table ReadCsvText(const CsvTextSource& from, const ReadOptions& options) {
   CsvFrame frame = FindFrame(from.text, from.separator, from.source, MissingMarks(options.missing_values), options);
   Table table = FramedReader(from, frame, options).Read();
-  if (options.around == Around::kKeep || !EndsWithSums(table)) {
+  const int64_t sums = options.around == Around::kKeep ? -1 : RowOfSums(table);
+  if (sums < 0) {
     return table;
   }
-  frame.lines.sums = table.lines.back();
+  frame.lines.sums = table.lines[static_cast<size_t>(sums)];
+  if (const int64_t note = FirstFilledRow(table, sums); note >= 0) {
+    frame.lines.notes = table.lines[static_cast<size_t>(note)];
+  }
   frame.end = OffsetOfLine(from.text, frame.lines.sums);
   const auto is_behind = [&](size_t begin) { return begin >= frame.end; };
   const auto kept = std::find_if(frame.sample.begins.begin(), frame.sample.begins.end(), is_behind);

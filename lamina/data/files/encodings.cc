@@ -119,6 +119,29 @@ std::string GuessEncoding(std::string_view text) {
   return FindNotUtf8(text) == std::string_view::npos ? "UTF-8" : "Windows-1252";
 }
 
+MixedText CellsToUtf8(std::string_view text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  MixedText mixed;
+  mixed.text.reserve(text.size() + text.size() / 8);
+  int64_t line = 1;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(",;\t|\"\n", at), text.size() - 1) + 1;
+    const std::string_view cell = text.substr(at, end - at);
+    if (std::all_of(cell.begin(), cell.end(), is_ascii)) {
+      mixed.text += cell;
+    } else if (FindNotUtf8(cell) == std::string_view::npos) {
+      mixed.text += cell;
+      mixed.utf8_line = mixed.utf8_line == 0 ? line : mixed.utf8_line;
+    } else {
+      mixed.text += FromWindows1252(cell);
+      mixed.other_line = mixed.other_line == 0 ? line : mixed.other_line;
+    }
+    line += cell.back() == '\n' ? 1 : 0;
+    at = end;
+  }
+  return mixed;
+}
+
 std::string ConvertToUtf8(std::string_view text, const std::string& encoding) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   const bool western = SameName(encoding, "windows-1252") || SameName(encoding, "cp1252");

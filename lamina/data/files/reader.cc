@@ -15,6 +15,7 @@
 #include "lamina/data/files/gzip.h"
 #include "lamina/data/files/idx.h"
 #include "lamina/data/files/kddcup99.h"
+#include "lamina/data/files/no_tables.h"
 #include "lamina/data/files/npy.h"
 #include "lamina/data/files/workbook.h"
 
@@ -84,6 +85,7 @@ std::optional<Table> ReadInLittleMemory(const std::string& path, const ReadOptio
   const std::string start =
       IsGzip(content) ? GunzipStart(content, kStart_bytes, path) : std::string(content.substr(0, kStart_bytes));
   const std::string_view name = std::string_view(path).substr(0, path.size() - (path.ends_with(".gz") ? 3 : 0));
+  RefuseWhatIsNoTable(start, path);
   const auto format =
       std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatRow& row) { return row.matches(start, name); });
   if (start.empty() || format == kFormats.end() || format->read != ReadCsv || !options.sheet.empty()) {
@@ -107,6 +109,7 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
     throw Error(ErrorCode::kBadData, "the file is empty", {.file = path});
   }
   RefuseOldBook(compressed ? std::string_view(start) : content, path);
+  RefuseWhatIsNoTable(start, path);
   std::string_view name = path;
   if (name.ends_with(".gz")) {
     name.remove_suffix(3);

@@ -34,6 +34,7 @@ TEST(CsvFileTest, ReadsWhatIsReadInMemory) {
                                "a\r3\r1\r2\r",                // line ends of old Macintosh files
                                "  1.0   2.0\n 10.0   3.5\n",  // lined up with spaces
                                "x\n1\n\n2\n\n\n",
+                               "+---+---+\n| a | b |\n+---+---+\n| 1 | x |\n|   |   |\n+---+---+\n",
                                "d,v\n13/2/2024,1\n1/3/2024,2\n"};
   for (const std::string& text : texts) {
     for (const bool compressed : {false, true}) {

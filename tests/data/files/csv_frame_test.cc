@@ -94,6 +94,27 @@ TEST(CsvFrameTest, ARuleBelowTheNamesIsLeftOut) {
   EXPECT_EQ(table.frame.notes, 5);
 }
 
+// As mysql -t, psql with border 2 and Markdown draw them.
+TEST(CsvFrameTest, BordersOfBoxesAreLeftOut) {
+  const std::string border = "+------+-----+---+\n";
+  const std::string box =
+      border + "| a    | b   | c |\n" + border + "|    1 | 2.5 | x |\n| NULL |   4 | y |\n" + border;
+  for (const std::string& text : {box, box + "2 rows in set (0.00 sec)\n", "\n" + box + "\n"}) {
+    const Table table = Framed(text);
+    EXPECT_EQ(table.ColumnNames(), kAbc);
+    EXPECT_EQ(table.rows, 2) << text;
+    EXPECT_TRUE(table.columns[0].IsMissing(1));
+    EXPECT_EQ(table.columns[1].Number(0), 2.5);
+    EXPECT_EQ(TextAt(table.columns[2], 1), "y");
+  }
+  EXPECT_EQ(Framed(box).LineOf(1), 5);
+  const Table markdown = Framed("| a | b | c |\n|--:|:---|---|\n| 1 | 2 | x |\n| 3 | 4 | y |\n");
+  EXPECT_EQ(markdown.ColumnNames(), kAbc);
+  EXPECT_EQ(markdown.rows, 2);
+  EXPECT_EQ(Framed("|a|b|\n|1|2|\n|3|4|\n").columns.size(), 3u) << "no border";
+  EXPECT_EQ(Framed("+1,-2\n+3,-4\n").rows, 2);
+}
+
 TEST(CsvFrameTest, NotesAtTheEndAreLeftOut) {
   EXPECT_EQ(Framed("a,b,c\n" + kRows + "\nSource: office\n").frame.notes, 7);
   EXPECT_EQ(Framed("a,b,c\n" + kRows + "\nSource\n").rows, 4) << "behind an empty line";
@@ -108,6 +129,22 @@ TEST(CsvFrameTest, NotesAtTheEndAreLeftOut) {
 }
 
 const std::string kSold = "city,sold,price\nUlm,3,1.25\nBonn,5,2.5\nKiel,7,3.75\nUlm,8,4\nBonn,9,5.5\nKiel,2,6.25\n";
+
+// As Excel writes them, where every line has as many fields.
+TEST(CsvFrameTest, NotesWithSeparatorsBelowSumsAreLeftOut) {
+  for (const char* end :
+       {"As of May,,\n", ",,\nAs of May,,\n", ",,\n,,\nMay,,\nall shops,,\n", ",,\n", ",As of May,\n"}) {
+    const Table table = Framed(kSold + "Total,34,23.25\n" + end);
+    EXPECT_EQ(table.rows, 6) << end;
+    EXPECT_EQ(table.frame.sums, 8);
+    EXPECT_EQ(table.columns[0].categories.size(), 3u);
+    EXPECT_EQ(table.columns[1].odd.count(), 0);
+  }
+  EXPECT_EQ(Framed(kSold + "Total,34,23.25\nAs of May,,\n").frame.notes, 9);
+  EXPECT_EQ(Framed(kSold + "Total,34,23.25\n,,\nAs of May,,\n").frame.notes, 10);
+  EXPECT_EQ(Framed(kSold + "As of May,,\n").rows, 7) << "a row with gaps";
+  EXPECT_EQ(Framed(kSold + "Total,34,23.25\nUlm,3,\n").rows, 8) << "a row";
+}
 
 TEST(CsvFrameTest, SumsAtTheEndAreLeftOut) {
   for (const char* sums : {"Total,34,23.25\n", ",34,23.25\n", "Total,34,\n", "Total,34,3.875\n"}) {

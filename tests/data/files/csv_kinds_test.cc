@@ -131,5 +131,19 @@ TEST(CsvKinds, ReadsOtherEncodings) {
   EXPECT_EQ(told.LineOf(0), 3);
 }
 
+// Two exports in one file.
+TEST(CsvKinds, CellsOfTwoEncodingsAreReadEach) {
+  const Table mixed =
+      Csv("city;x\nK\xC3\xB6ln;1\nUlm;2\nK\xF6ln;3\nM\xC3\xBCnchen;4\n\"Sch\xF6n; \xC3\xB6\";5\nK\xF6ln;6\n");
+  for (const int64_t row : {0, 2, 5}) {
+    EXPECT_EQ(TextAt(mixed.columns[0], row), "K\xC3\xB6ln");
+  }
+  EXPECT_EQ(TextAt(mixed.columns[0], 3), "M\xC3\xBCnchen");
+  EXPECT_EQ(TextAt(mixed.columns[0], 4), "Sch\xC3\xB6n; \xC3\xB6");
+  EXPECT_EQ(mixed.encoding, "a mix of UTF-8 (first in line 2) and Windows-1252 (first in line 4)");
+  const Table asked = Csv("city;x\nK\xC3\xB6ln;1\nK\xF6ln;3\n", {.encoding = "windows-1252"});
+  EXPECT_EQ(TextAt(asked.columns[0], 0), "K\xC3\x83\xC2\xB6ln");
+}
+
 }  // namespace
 }  // namespace lamina
