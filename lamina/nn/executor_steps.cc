@@ -42,6 +42,10 @@ void Executor::PrepareSteps() {
     whole_steps_ = Verdict::No("gradients are clipped once those of all layers are there: computed layer by layer");
     return;
   }
+  if (options_.first_sums_given) {
+    whole_steps_ = Verdict::No("the first layer's sums are given");
+    return;
+  }
   if (!options_.frozen.empty()) {
     whole_steps_ = Verdict::No("with frozen layers steps are computed layer by layer");
     return;

@@ -2,7 +2,7 @@
 
 Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`, `FSVCClassifier`,
 `SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `KNeighborsClassifier`, `KNeighborsRegressor`, `KNeighborsTransformer`,
-`NearestNeighbors`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
+`NearestNeighbors`, `RadiusNeighborsClassifier`, `RadiusNeighborsRegressor`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
 (`Network`, `Model`, `Predictor`, `train`), and `lamina.dask` for rows in many processes.
 """
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ._elm import ELMClassifier, ELMRegressor
     from ._mlp import MLPClassifier, MLPRegressor
     from ._neighbors import KNeighborsTransformer, NearestNeighbors
+    from ._radius_voting import RadiusNeighborsClassifier, RadiusNeighborsRegressor
     from ._rbf import RBFClassifier, RBFRegressor
     from ._voting import KNeighborsClassifier, KNeighborsRegressor
 
@@ -63,6 +64,8 @@ _LAZY = {
     "KNeighborsRegressor": "_voting",
     "KNeighborsTransformer": "_neighbors",
     "NearestNeighbors": "_neighbors",
+    "RadiusNeighborsClassifier": "_radius_voting",
+    "RadiusNeighborsRegressor": "_radius_voting",
 }
 
 
@@ -109,6 +112,8 @@ __all__ = [
     "ProgressBar",
     "RBFClassifier",
     "RBFRegressor",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
     "ResourceError",
     "RowModel",
     "SFSVCClassifier",

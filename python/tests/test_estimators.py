@@ -26,6 +26,7 @@ NETWORKS = [lamina.MLPClassifier, lamina.MLPRegressor, lamina.RBFClassifier, lam
 DIRECT = [lamina.FSVCClassifier, lamina.SFSVCClassifier, lamina.ELMClassifier, lamina.ELMRegressor]
 NEIGHBOURS = [
     lamina.KNeighborsClassifier, lamina.KNeighborsRegressor, lamina.KNeighborsTransformer, lamina.NearestNeighbors,
+    lamina.RadiusNeighborsClassifier, lamina.RadiusNeighborsRegressor,
 ]
 ESTIMATORS = [
     *(kind() for kind in NETWORKS),
