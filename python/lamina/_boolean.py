@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -89,16 +90,13 @@ def boolean_distances(x: Any, y: Any, metric: str, w: Any, out: Any, backend: st
     if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64):
         raise ValueError(f"out must be an array of NumPy of float64 and shape {shape} for metric {metric!r}")
     distances = np.empty(shape) if out is None else out
-    true_x, true_y = of_x @ weights, of_y @ weights
-    right = of_y.astype(np.float64)
+    right_sides = [of_y.astype(np.float64), (~of_y).astype(np.float64)]  # what nothing counts for is 0, not nearly so
     step = max(1, _BLOCK_BYTES // (8 * max(1, shape[1])))
     for begin in range(0, shape[0], step):
         rows = slice(begin, min(begin + step, shape[0]))
-        left = of_x[rows] * weights
-        both = np.empty((len(left), shape[1]))
-        if both.size:
-            _core.distances(left, right, "f64", "dot", both, backend, threads_of(threads))
-        only_x, only_y = np.maximum(true_x[rows, None] - both, 0), np.maximum(true_y - both, 0)
-        neither = np.maximum(weights.sum() - both - only_x - only_y, 0)
-        distances[rows] = BOOLEAN[metric](Counts(both, only_x, only_y, neither))
+        parts = [np.empty((rows.stop - rows.start, shape[1])) for _ in range(4)]
+        for part, (left, right) in zip(parts, itertools.product((of_x[rows], ~of_x[rows]), right_sides), strict=True):
+            if part.size:
+                _core.distances(left * weights, right, "f64", "dot", part, backend, threads_of(threads))
+        distances[rows] = BOOLEAN[metric](Counts(*parts))
     return distances

@@ -50,6 +50,7 @@ def test_cdist_with_weights_of_columns(metric, dtype):
 
 @pytest.mark.parametrize("metric", ["dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"])
 def test_cdist_of_truths(metric, monkeypatch):
+    distance = pytest.importorskip("scipy.spatial.distance")
     rng = np.random.default_rng(0)
     x, y = rng.random((9, 40)) < 0.4, rng.random((7, 40)) < 0.6
     x[0], y[0], y[1] = False, False, True
