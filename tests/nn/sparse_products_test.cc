@@ -57,7 +57,9 @@ void CompareWithLoops(int64_t outputs) {
   constexpr int64_t kBegin = 1;
   constexpr int64_t kCount = 17;
   const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
-  const auto [sparse, dense] = SomeSparseRows<T>(kRows, kCols);
+  const SparseAndDense made = SomeSparseRows<T>(kRows, kCols);
+  const SparseRows& sparse = made.sparse;
+  const Matrix& dense = made.dense;
   ASSERT_TRUE(sparse.keeps_zeros());
   const Matrix weights = RandomDoubles(kCols, outputs);
   Matrix first_sums;
