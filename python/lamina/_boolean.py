@@ -62,15 +62,18 @@ BOOLEAN: dict[str, Callable[[Counts], Array]] = {
 }
 
 
+_BY_NUMBERS = ("dice", "hamming")  # SciPy has answers by numbers, too
+
+
 def _truths(rows: Any, name: str, metric: str) -> Array:
-    """The rows as booleans. Other numbers than 0 and 1 are refused: SciPy computes with some of them, by metric."""
+    """The rows as booleans: whether a number is not 0."""
     if is_on_gpu(rows):
         raise ValueError(f"{name} is on a GPU: metric {metric!r} is computed in host memory")
     array = as_array(rows, name)
     if array.ndim != 2:
         raise ValueError(f"{name} has {array.ndim} dimensions, 2 are needed")
-    truths: Array = array == 1
-    if not (truths | (array == 0)).all():
+    truths: Array = array != 0
+    if metric in _BY_NUMBERS and not ((array == 1) | ~truths).all():
         raise ValueError(f"{name} has numbers beside 0 and 1: metric {metric!r} is for rows of truths, as {name} != 0")
     return truths
 
@@ -87,8 +90,9 @@ def boolean_distances(x: Any, y: Any, metric: str, w: Any, out: Any, backend: st
     if not (weights >= 0).all():
         raise ValueError("Input weights should be all non-negative")
     shape = (len(of_x), len(of_y))
-    if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64):
-        raise ValueError(f"out must be an array of NumPy of float64 and shape {shape} for metric {metric!r}")
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64 and out.flags.c_contiguous
+    if out is not None and not fits:
+        raise ValueError(f"out must be a C-contiguous array of NumPy of float64 and shape {shape} for metric {metric!r}")
     distances = np.empty(shape) if out is None else out
     right_sides = [of_y.astype(np.float64), (~of_y).astype(np.float64)]  # what nothing counts for is 0, not nearly so
     step = max(1, _BLOCK_BYTES // (8 * max(1, shape[1])))

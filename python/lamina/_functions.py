@@ -64,7 +64,8 @@ def cdist(
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
     metric : {"euclidean", "cityblock", "sqeuclidean", "dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", ...}
         "l2", "manhattan" and "l1", "l2sq" are other names of the first three. The default is that of SciPy. The others,
-        with "sokalsneath" and "yule", are between rows of truths (booleans, or numbers 0 and 1), in float64.
+        with "sokalsneath" and "yule", are between rows of truths, in float64: a number that is not 0 is true ("dice"
+        and "hamming" take no numbers but 0 and 1).
     w : array, (d,), optional
         Weights of the columns, as in SciPy: of |x - y| for "cityblock", of (x - y)^2 for "euclidean" and "sqeuclidean",
         of what is counted for truths. Integers are then taken as float64.

@@ -63,7 +63,13 @@ def test_cdist_of_truths(metric, monkeypatch):
     out = np.empty((9, 9))
     assert lamina.cdist(x, metric=metric, out=out) is out
     np.testing.assert_array_equal(out, lamina.cdist(x, x, metric))
-    for wrong, words in (((2 * x, y), "beside 0 and 1"), ((x, y[:, :3]), "columns"), ((x[0], y), "dimensions")):
+    if metric in ("dice", "hamming"):
+        with pytest.raises(ValueError, match="beside 0 and 1"):
+            lamina.cdist(2 * x, y, metric)
+    else:
+        numbers = x * rng.normal(size=x.shape)
+        np.testing.assert_allclose(lamina.cdist(numbers, y, metric), distance.cdist(numbers, y, metric), rtol=1e-12)
+    for wrong, words in (((x, y[:, :3]), "columns"), ((x[0], y), "dimensions")):
         with pytest.raises(ValueError, match=words):
             lamina.cdist(*wrong, metric)
     with pytest.raises(ValueError, match="non-negative"):

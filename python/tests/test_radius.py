@@ -96,11 +96,11 @@ def test_refusals_are_those_of_scikit_learn(rows, outlier):
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_a_tree_changes_nothing(metric, dtype):
     rng = np.random.default_rng(0)
-    x = rng.integers(0, 300, (40000, 2)).astype(dtype)  # many at exactly the radius, and rows that are there twice
+    x = rng.integers(0, 150, (9000, 2)).astype(dtype)  # many at exactly the radius, and rows that are there twice
     by_tree = lamina.NearestNeighbors(radius=3, **metric).fit(x)
     plain = lamina.NearestNeighbors(radius=3, algorithm="brute", **metric).fit(x)
     by_tree._tree.asked = 1 << 40  # so many rows were asked for that one has paid
-    some = x[::23]
+    some = x[::9]
     for queries in (some, some[:1]):
         for options in ({}, {"sort_results": True}):
             for found, expected in zip(by_tree.radius_neighbors(queries, **options), plain.radius_neighbors(queries, **options)):
@@ -116,6 +116,16 @@ def test_a_radius_of_nearly_all_rows_asks_no_tree():
     x = np.random.default_rng(0).normal(size=(20000, 2))
     model = lamina.NearestNeighbors(radius=1e9).fit(x)
     model._tree.asked = 1 << 40
-    assert model._within_by_tree(x[:3], 1e9, False, False) is None
-    assert model._within_by_tree(x[:3], 1e-3, False, False) is not None
+    assert model._within_by_tree(x[:3], np.full(3, 1e9), False, False) is None
+    assert model._within_by_tree(x[:3], np.full(3, 1e-3), False, False) is not None
     assert [len(each) for each in model.radius_neighbors(x[:3], return_distance=False)] == [20000] * 3
+
+
+def test_a_radius_of_each_row(rows):
+    x, queries = rows
+    radii = np.linspace(0.1, 3, len(queries))
+    found = lamina.NearestNeighbors().fit(x).radius_neighbors(queries, radii, return_distance=False)
+    expected = theirs.NearestNeighbors(algorithm="ball_tree").fit(x).radius_neighbors(queries, radii, return_distance=False)
+    for each, same in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(each, np.sort(same))
+    assert lamina.NearestNeighbors().fit(x).radius_neighbors(queries, -1.0, return_distance=False)[0].size == 0
