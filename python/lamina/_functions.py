@@ -106,7 +106,8 @@ def cdist(
     distances = result(out, x, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse), backend)
     if x.shape[0] and y.shape[0]:
         _core.distances(x, y, dtype, synapse, distances, backend, threads_of(threads))
-    return distances if out is None else out
+    answer: Array = distances if out is None else out
+    return answer
 
 
 def _weighted(x: Any, y: Any, dtype: str, w: Any, synapse: str) -> tuple[Array, Array, str]:
@@ -164,7 +165,8 @@ def layer(
         b = vector(b, "b", _core.output_type(dtype))
     if x.shape[0] and w.shape[0]:
         _core.layer(x, w, b, dtype, neuron, precision, outputs, backend, threads_of(threads))
-    return outputs if out is None else out
+    answer: Array = outputs if out is None else out
+    return answer
 
 
 def nearest(

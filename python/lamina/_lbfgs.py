@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class _Objective:
         self, network: Network, data: _core.Dataset, weights: Array | None, loss: str, loss_scale: float, penalty: float
     ) -> None:
         self.network, self.data, self.loss = network, data, loss
-        self.targets: Array = data.targets()
+        self.targets = cast(Array, data.targets())
         self.weights = None if weights is None else np.ascontiguousarray(weights, dtype_of(network.dtype))
         self.total = float(len(data)) if self.weights is None else float(self.weights.sum(dtype=np.float64))
         self.loss_scale, self.penalty = loss_scale, penalty
@@ -73,7 +73,7 @@ class _DenseObjective(_Objective):
         super().__init__(*given)
         core = self.network._core
         self.steps = _core.Steps(core, self.loss, {}, "cpu", threads_of(threads))
-        self.parameters: Array = core.parameters()
+        self.parameters = cast(Array, core.parameters())
         self.scratch = np.empty(self.parameters.size)
         self.decays = _decays(self.network)
         row_bytes = self.network.inputs * self.parameters.itemsize
@@ -91,8 +91,8 @@ class _DenseObjective(_Objective):
         self.parameters[...] = flat
         value, gradient = 0.0, np.zeros(flat.size)
         for begin, count, share in self.blocks():
-            value += self.add_block(self.steps, self.dense.rows(begin, count), begin)
-            np.multiply(self.steps.gradients(), share, out=self.scratch)
+            value += self.add_block(self.steps, cast(Array, self.dense.rows(begin, count)), begin)
+            np.multiply(cast(Array, self.steps.gradients()), share, out=self.scratch)
             gradient += self.scratch
         decayed = np.multiply(self.decays, flat, out=self.scratch)
         self.value = self.loss_scale * value / self.total + 0.5 * self.penalty * float(decayed @ decayed)
@@ -113,7 +113,7 @@ class _SparseObjective(_Objective):
         self.tail = Network(network.text, self.shape[1], dtype=network.dtype)
         self.steps = _core.Steps(self.tail._core, self.loss, {}, "cpu", self.threads, True)
         _, self.behind, _ = self.tail._core.offsets()[0]  # the first weights, which nobody reads
-        self.rest: Array = self.tail._core.parameters()[self.behind :]
+        self.rest = cast(Array, self.tail._core.parameters())[self.behind :]
         self.decays = _decays(self.tail)[self.behind :]
         self.first = self.shape[0] * self.shape[1]
         of_row = self.data.value_count() / len(self.data) * self.shape[1] + self.rest.size
@@ -145,8 +145,9 @@ class _SparseObjective(_Objective):
             sums = self.sums[:count]
             _core.sparse_sums(self.data, begin, weights.reshape(self.shape), sums, self.threads)
             value += self.add_block(self.steps, sums, begin)
-            _core.add_sparse_gradient(self.data, begin, self.steps.first_delta(count), share, of_first, self.threads)
-            of_rest += share * self.steps.gradients()[self.behind :]
+            delta = cast(Array, self.steps.first_delta(count))
+            _core.add_sparse_gradient(self.data, begin, delta, share, of_first, self.threads)
+            of_rest += share * cast(Array, self.steps.gradients())[self.behind :]
         squares = float(weights @ weights) + float(decayed @ decayed)
         self.value = self.loss_scale * value / self.total + 0.5 * self.penalty * squares
         return self.value, gradient
@@ -154,7 +155,7 @@ class _SparseObjective(_Objective):
 
 def _decays(network: Network) -> Array:
     """Which of ``Network._core.parameters()`` are weights."""
-    weights = np.zeros(network._core.parameters().size, bool)
+    weights: Array = np.zeros(len(cast(Array, network._core.parameters())), dtype=bool)
     for layer, (start, _, _) in enumerate(network._core.offsets()):
         weights[start : start + network.weights(layer).size] = True
     return weights

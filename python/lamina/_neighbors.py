@@ -50,11 +50,12 @@ class FindsNearest(KeepsRows):
 
     def _nearest(self, X: Any, n_neighbors: int | None = None) -> tuple[Array, Array]:
         check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        k: Any = self.n_neighbors if n_neighbors is None else n_neighbors
         if not isinstance(k, Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k < 1:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        k = int(k)
         own = X is None
         rows = self._asked_rows(X)
         if k + own > self.n_samples_fit_:

@@ -29,8 +29,8 @@ class Votes(KeepsRows):
             self, X, y, dtype=[np.float64, np.float32], accept_sparse="csr", order="C", copy=True, multi_output=True
         )
         self._keep(x)
-        y = np.asarray(y)
-        return y
+        targets: Array = np.asarray(y)
+        return targets
 
     def _keep_classes(self, y: Array) -> None:
         """``classes_`` and what class each row is of."""
