@@ -139,6 +139,15 @@ class ThreadPool {
     WaitFor(phase_, phase, {self, size, &sleepers_});
   }
 
+  TeamWaits Waits() const {
+    TeamWaits all;
+    for (const Member& member : members_) {
+      all.spun += member.spun.load(std::memory_order_relaxed);
+      all.slept += member.slept.load(std::memory_order_relaxed);
+    }
+    return all;
+  }
+
   int Take(int loop, int owner) {
     return members_[static_cast<size_t>(owner)].taken[static_cast<size_t>(loop)].fetch_add(1,
                                                                                            std::memory_order_relaxed);
@@ -158,6 +167,8 @@ class ThreadPool {
     std::atomic<uint32_t> region{0};    // the last one it was started for
     std::atomic<uint32_t> sleepers{0};  // 1: it sleeps until the next
     std::atomic<bool> waiting{false};
+    std::atomic<int64_t> spun{0};  // waits; written by this member alone
+    std::atomic<int64_t> slept{0};
     alignas(64) std::array<std::atomic<int>, Team::kSharedLoops> taken{};  // bits of its rest in Team::Share()
     ThreadPool* pool = nullptr;
     int index = 0;
@@ -263,10 +274,17 @@ class ThreadPool {
     };
     const int64_t start = Now_ns();
     const bool crowded = crowded_.load(std::memory_order_relaxed);
-    if (!crowded && spin_until(start + kFirstSpin_ns)) {
-      return;
+    Member& self = members_[static_cast<size_t>(waiter.self)];
+    const auto count = [](std::atomic<int64_t>& waits) {
+      waits.store(waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    };
+    if (!crowded) {
+      count(self.spun);
+      if (spin_until(start + kFirstSpin_ns)) {
+        return;
+      }
     }
-    std::atomic<bool>& waiting = members_[static_cast<size_t>(waiter.self)].waiting;
+    std::atomic<bool>& waiting = self.waiting;
     waiting.store(true, std::memory_order_relaxed);
     bool running = true;
     int64_t slice = Now_ns();
@@ -287,6 +305,7 @@ class ThreadPool {
     }
     int others = 0;
     const int64_t before = longest_spin_ns_ > 0 ? -1 : WorkersTime_ns(waiter.self, waiter.size, &others);
+    count(self.slept);
     waiter.sleepers->fetch_add(1, std::memory_order_seq_cst);
     while (word.load(std::memory_order_seq_cst) == seen) {
       FutexWait(word, seen);
@@ -345,6 +364,18 @@ AloneScope::AloneScope(bool is_alone) : before_(alone) { alone = alone || is_alo
 AloneScope::~AloneScope() { alone = before_; }
 int64_t SteadyNow_ns() { return Now_ns(); }
 
+namespace {
+
+// That of the calling thread.
+std::unique_ptr<ThreadPool>& OwnPool() {
+  thread_local std::unique_ptr<ThreadPool> pool;
+  return pool;
+}
+
+}  // namespace
+
+TeamWaits WaitsOfTeam() { return OwnPool() == nullptr ? TeamWaits{} : OwnPool()->Waits(); }
+
 void RunRegion(int threads, void (*function)(void*, Team), void* context) noexcept {
   if (alone) {
     function(context, {});
@@ -352,7 +383,7 @@ void RunRegion(int threads, void (*function)(void*, Team), void* context) noexce
   }
   static std::once_flag once;
   std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }); });
-  thread_local std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<ThreadPool>& pool = OwnPool();
   if (pool == nullptr || !pool->OfThisProcess()) {
     // After a fork the old one's threads are gone; its memory stays, as they may have held it.
     static_cast<void>(pool.release());

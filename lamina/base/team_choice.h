@@ -57,4 +57,11 @@ void RunAsChosen(TeamChoice& choice, const Fn& work) {
   choice.Took(SteadyNow_ns() - start);
 }
 
+/// How often threads of the calling thread's team have waited: a wait that spins first may sleep then, too.
+struct TeamWaits {
+  int64_t spun = 0;
+  int64_t slept = 0;
+};
+TeamWaits WaitsOfTeam();
+
 }  // namespace lamina

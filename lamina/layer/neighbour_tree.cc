@@ -182,7 +182,7 @@ void NeighbourTree::MayBeNearest(const void* x, int64_t k, std::vector<int64_t>&
 }
 
 void NeighbourTree::MayBeWithin(const void* x, double radius, std::vector<int64_t>& found) const {
-  search_->MayBeWithin(x, metric_ == Synapse::kL1 ? radius : radius * radius, found);
+  search_->MayBeWithin(x, metric_ == Synapse::kL2 ? radius * radius : radius, found);
 }
 
 // Nanoseconds of one thread on an AMD EPYC (Zen 4): docs/decisions/0048-neighbour-trees.md.

@@ -11,6 +11,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/base/team_choice.h"
 #include "lamina/nn/dropout.h"
+#include "lamina/nn/given_sums.h"
 #include "lamina/nn/two_layers.h"
 
 namespace lamina {
@@ -86,9 +87,13 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
     }
     LayerState layer;
     layer.activation = spec.trained_radius ? spec.activation.WithRadius(1) : spec.activation;
-    layer.prepared =
-        backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l), options_.training && !IsNormalized(l),
-                         options_.step.precision, options_.any_slicing});
+    if (l == 0 && options_.first_sums_given) {
+      layer.prepared = std::make_unique<GivenSums>(spec.activation, dtype_);
+    } else {
+      layer.prepared =
+          backend.Prepare({PlannedSpec(spec), dtype_, all_rows / network.blocks(l),
+                           options_.training && !IsNormalized(l), options_.step.precision, options_.any_slicing});
+    }
     layer.a = batch_of(spec.outputs);
     if (options_.training && (spec.activation.slope_needs_input() || spec.trained_radius)) {
       layer.z = batch_of(spec.outputs);

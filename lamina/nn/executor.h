@@ -22,6 +22,9 @@ struct ExecutorOptions {
   bool training = false;
   StepOptions step;        // its loss is Evaluate()'s, too
   int state_count = 0;     // optimiser state arrays, UpdateRule::StateCount()
+  /// The first layer's Wx is given: `x` is batch × its outputs, its weights are neither read nor trained, and after a
+  /// step FirstDelta() says what they are trained by. For Step() without members or front scale, in host memory.
+  bool first_sums_given = false;
   int64_t step_batch = 0;  // samples of a step of Steps() at most; 0: max_batch
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
   bool any_slicing = false;
@@ -59,6 +62,8 @@ class Executor {
   void Gradient(const TrainingSteps& work, int64_t begin, int64_t rows) noexcept {
     StepRows(work, nullptr, begin, rows);
   }
+  /// ∂E/∂z of the first layer for the samples of the last step, rows × its outputs.
+  MatrixView FirstDelta(int64_t rows) const { return View(layers_.front().delta, rows, specs_.front().outputs); }
   /// Whether gradients can be computed part by part to the bits of Gradient(): by Deltas() and PartGradient(). No where
   /// a gradient is not of one layer's neurons alone, and where the backend does not promise the bits.
   Verdict ComputesByParts() const;

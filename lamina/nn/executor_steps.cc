@@ -30,6 +30,10 @@ void Executor::PrepareSteps() {
   if (options_.step.clip_norm > 0) {
     clip_parts_ = backend_.Allocate(ClipArgs::kParts * static_cast<int64_t>(sizeof(double)));
   }
+  if (options_.first_sums_given) {
+    whole_steps_ = Verdict::No("the first layer's sums are given");
+    return;
+  }
   whole_steps_ = Accepts(Route::kWholeNetwork, techniques_);
   if (!whole_steps_) {
     whole_steps_.reason += ": computed layer by layer";

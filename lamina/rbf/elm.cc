@@ -72,10 +72,24 @@ double MeanDiagonal(ConstMatrixView a) {
       {.value = fmt::format("C = {:g}", c), .remedy = "Use a smaller --ridge-c, leave it out, or use --dtype f64."});
 }
 
+// fn(begin, count) for some rows after the others, with stop points between: the first touch of memory takes longer than
+// what is done with it.
+template <class Fn>
+void InPieces(int64_t rows, int64_t cols, const Fn& fn) {
+  constexpr int64_t kNumbers = int64_t{1} << 22;
+  const int64_t piece = std::max<int64_t>(1, kNumbers / std::max<int64_t>(1, cols));
+  for (int64_t begin = 0; begin < rows; begin += piece) {
+    fn(begin, std::min(piece, rows - begin));
+    StopPoint();
+  }
+}
+
 // Copies in f64; `weights`: every row times the root of its own.
 Matrix InF64(ConstMatrixView rows, std::span<const double> weights) {
   Matrix numbers(rows.rows, rows.cols, DType::kF64);
-  ConvertMatrix(rows, numbers.view());
+  InPieces(rows.rows, rows.cols, [&](int64_t begin, int64_t count) {
+    ConvertMatrix(rows.Rows(begin, count), numbers.view().Rows(begin, count));
+  });
   for (int64_t i = 0; i < std::ssize(weights); ++i) {
     double* const row = numbers.Row<double>(i);
     const double root = std::sqrt(weights[static_cast<size_t>(i)]);
@@ -136,8 +150,7 @@ double SolveByRows(Network& network, const Dataset& train, const std::optional<d
   MultiplyTransposed(h.view(), h.view(), a.view(), backend);
   double c = given_c.value_or(0);
   if (!given_c) {
-    Matrix copy(a.rows(), a.cols(), DType::kF64);
-    ConvertMatrix(a.view(), copy.view());
+    Matrix copy = InF64(a.view(), {});
     const std::vector<double> candidates = CandidatesOfC(MeanDiagonal(a.view()));
     const int64_t best =
         BestRidgeOfRows(Tridiagonal(std::move(copy), backend.threads()), solved.view(), RidgesOf(candidates));
@@ -200,6 +213,14 @@ class ElmSums::Products {
         block_(kRowsOfBlock, (columns_ + tile_ - 1) / tile_ * tile_, network.dtype()),
         sums_(columns_, columns_, DType::kF64),
         forward_(backend, {network.layers()[0], network.dtype(), kRowsOfBlock}) {
+    InPieces(columns_, columns_, [&](int64_t begin, int64_t count) {
+      constexpr int64_t kPage = 512;  // the first block of rows would be the first to touch all of them
+      for (int64_t i = begin; i < begin + count; ++i) {
+        for (int64_t j = 0; j <= i; j += kPage) {
+          sums_.Row<double>(i)[j] = 0;
+        }
+      }
+    });
     if (const auto* const reduces = dynamic_cast<const Reduces*>(&backend)) {
       gram_sum_ = reduces->PrepareGram({kRowsOfBlock, columns_, network.dtype(), precision});
     }
@@ -319,11 +340,13 @@ MatrixView ElmSums::sums() { return products_->sums(); }
 void ElmSums::Solve(double c, Network& network) const {
   const ConstMatrixView gram = products_->gram();
   Matrix a(gram.rows, gram.cols, DType::kF64);
-  RunParts(backend_.threads(), a.rows(), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      std::copy_n(gram.Row<double>(i), i + 1, a.Row<double>(i));
-      a.Row<double>(i)[i] += 1 / c;
-    }
+  InPieces(a.rows(), a.cols(), [&](int64_t piece, int64_t count) {
+    RunParts(backend_.threads(), count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = piece + begin; i < piece + end; ++i) {
+        std::copy_n(gram.Row<double>(i), i + 1, a.Row<double>(i));
+        a.Row<double>(i)[i] += 1 / c;
+      }
+    });
   });
   if (const Factorisation factor = FactoriseCholesky(a.view(), backend_); !factor.complete) {
     ThrowSingular(factor, c);
@@ -336,11 +359,13 @@ void ElmSums::Solve(double c, Network& network) const {
 double ElmSums::ChooseC(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights) const {
   const ConstMatrixView gram = products_->gram();
   Matrix a(gram.rows, gram.cols, DType::kF64);
-  for (int64_t i = 0; i < a.rows(); ++i) {
-    for (int64_t j = 0; j <= i; ++j) {
-      a.Row<double>(i)[j] = a.Row<double>(j)[i] = gram.Row<double>(i)[j];
+  InPieces(a.rows(), a.cols(), [&](int64_t begin, int64_t count) {
+    for (int64_t i = begin; i < begin + count; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        a.Row<double>(i)[j] = a.Row<double>(j)[i] = gram.Row<double>(i)[j];
+      }
     }
-  }
+  });
   const std::vector<double> candidates = CandidatesOfC(MeanDiagonal(a.view()));
   const Matrix hidden = InF64(HiddenOf(network_, rows, backend_).view(), weights);
   const Matrix wanted = InF64(targets, weights);

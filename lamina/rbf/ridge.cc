@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kBlockColumns = 192;
 constexpr int64_t kSynapsesOfPiece = int64_t{1} << 31;  // computed before the next stop point
 constexpr int64_t kLeastPiece = 192;                    // rows: the others are packed again for each piece
+constexpr int64_t kLeastOthers = 512;                   // of w
 
 // The diagonal block in place; false at a pivot that is not positive, which `column` then names.
 bool FactoriseBlock(MatrixView a, int64_t& column) {
@@ -63,19 +64,23 @@ Matrix InverseOfLower(ConstMatrixView lower) {
 
 void MultiplyTransposed(ConstMatrixView x, ConstMatrixView w, MatrixView out, const Backend& backend) {
   LayerPlanRequest request;
-  request.layer = {x.cols, w.rows, Synapse::kDot, Activation(), /*bias=*/false};
+  const int64_t inputs = std::max<int64_t>(1, x.cols);
+  const int64_t others = std::min(w.rows, std::max(kLeastOthers, kSynapsesOfPiece / kLeastPiece / inputs));
+  request.layer = {x.cols, others, Synapse::kDot, Activation(), /*bias=*/false};
   request.dtype = DType::kF64;
-  const int64_t piece = std::max(kLeastPiece, kSynapsesOfPiece / std::max<int64_t>(1, x.cols * w.rows));
+  const int64_t piece = std::max(kLeastPiece, kSynapsesOfPiece / std::max<int64_t>(1, inputs * others));
   request.max_batch = std::min(piece, x.rows);
   StagedLayer layer(backend, request);
   for (int64_t begin = 0; begin < x.rows; begin += piece) {
     const int64_t count = std::min(piece, x.rows - begin);
-    ForwardArgs args;
-    args.x = x.Rows(begin, count);
-    args.weights = w;
-    args.a = out.Rows(begin, count);
-    layer.Forward(args);
-    StopPoint();
+    for (int64_t other = 0; other < w.rows; other += others) {
+      ForwardArgs args;
+      args.x = x.Rows(begin, count);
+      args.weights = w.Rows(other, std::min(others, w.rows - other));
+      args.a = Columns(out.Rows(begin, count), other, args.weights.rows);
+      layer.Forward(args);
+      StopPoint();
+    }
   }
 }
 

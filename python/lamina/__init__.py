@@ -2,7 +2,7 @@
 
 Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`, `FSVCClassifier`,
 `SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `RFMClassifier`, `RFMRegressor`, `KNeighborsClassifier`,
-`KNeighborsRegressor`, `KNeighborsTransformer`, `NearestNeighbors`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
+`KNeighborsRegressor`, `KNeighborsTransformer`, `NearestNeighbors`, `RadiusNeighborsClassifier`, `RadiusNeighborsRegressor`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
 (`Network`, `Model`, `Predictor`, `train`), and `lamina.dask` for rows in many processes.
 """
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ._elm import ELMClassifier, ELMRegressor
     from ._mlp import MLPClassifier, MLPRegressor
     from ._neighbors import KNeighborsTransformer, NearestNeighbors
+    from ._radius_voting import RadiusNeighborsClassifier, RadiusNeighborsRegressor
     from ._rbf import RBFClassifier, RBFRegressor
     from ._rfm import RFMClassifier, RFMRegressor
     from ._voting import KNeighborsClassifier, KNeighborsRegressor
@@ -66,6 +67,8 @@ _LAZY = {
     "KNeighborsRegressor": "_voting",
     "KNeighborsTransformer": "_neighbors",
     "NearestNeighbors": "_neighbors",
+    "RadiusNeighborsClassifier": "_radius_voting",
+    "RadiusNeighborsRegressor": "_radius_voting",
 }
 
 
@@ -114,6 +117,8 @@ __all__ = [
     "RBFRegressor",
     "RFMClassifier",
     "RFMRegressor",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
     "ResourceError",
     "RowModel",
     "SFSVCClassifier",

@@ -14,11 +14,11 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 from . import _core
 from ._arrays import Array, as_matrix
 from ._encoding import TableEncoder, needs_encoding
-from ._fitting import Rows, Scaling, input_scaling
+from ._fitting import Rows, input_scaling
 from ._models import Model
 from ._network import Network
 from ._predictors import BatchPredictor
-from ._sparse import canonical, is_sparse
+from ._sparse import Scaling, canonical, is_sparse
 from ._tables import is_table
 
 _SPARSE_LIMIT_BYTES = 4 << 30
@@ -34,6 +34,7 @@ class _Estimator(BaseEstimator):
     """Checks and scales rows, and answers by a network of the library. Subclasses fit it."""
 
     _network: Network
+    _encoder: TableEncoder | None
     _auto_scale = "standardize"  # what scale="auto" is for numbers beyond [-1, 1]
     _answers_in_double = False  # of a network of float32, too
     _takes_sparse = False  # without making all of it dense

@@ -86,7 +86,7 @@ class _NoveltyClassifier(_DirectClassifier):
         rows, outputs, _ = self._checked_rows(X, y, None, True, None)
         self._find_scalings(rows)
         dtype = "f64" if self.precision == "f64" else "f32"
-        core, self.radius_, self.overlap_ = _core.fit_fsvc(
+        found: Any = _core.fit_fsvc(
             rows.dataset(self._x_scaling, dtype, outputs),
             outputs,
             f"{_METRICS[self.metric]}-{self.kernel}(radius=1)",
@@ -98,6 +98,7 @@ class _NoveltyClassifier(_DirectClassifier):
             str(self.device),
             threads_of(self.threads),
         )
+        core, self.radius_, self.overlap_ = found
         self._network = Network._of(core)
         self.n_centers_ = self._network.layers[0][2]
         self._prepare_answers()

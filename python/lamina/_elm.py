@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -107,10 +107,10 @@ class _ExtremeLearning(_Estimator):
         return self._summed(self._dataset(rows, self._network.outputs))
 
     def _summed(self, data: _core.Dataset) -> Array:
-        sums: Array = _core.elm_sums(
+        sums = _core.elm_sums(
             self._network._core, data, self._products(), str(self.device), threads_of(self.threads)
         )
-        return sums
+        return cast(Array, sums)
 
     def _solve(self, sums: Array) -> None:
         _core.solve_elm_sums(self._network._core, sums, float(self.C), str(self.device), threads_of(self.threads))

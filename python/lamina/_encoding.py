@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any, Iterator, cast
 
 import numpy as np
 
@@ -82,8 +82,7 @@ class TableEncoder:
     def encode(self, X: Any) -> Array:
         """(rows, numbers) in float64; errors name row and column."""
         with _in_estimators_words():
-            encoded: Array = self._core.encode(make_table(X, "X"))
-        return encoded
+            return cast(Array, self._core.encode(make_table(X, "X")))
 
     @property
     def preprocessor(self) -> dict[str, Any]:

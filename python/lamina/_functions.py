@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array, dtype_of, require_finite, same_type, threads_of
+from ._boolean import BOOLEAN, boolean_distances
 from ._device import is_on_gpu, operands, result, vector
 
 _METRICS = {
@@ -29,10 +30,10 @@ def _numbers(array: Array, dtype: str) -> Array:
     return (array.astype(np.uint32) << 16).view(np.float32) if dtype == "bf16" else array
 
 
-def metric_name(metric: str) -> str:
-    """The library's name of a metric."""
+def metric_name(metric: str, *others: str) -> str:
+    """The library's name of a metric; ``others`` may be given, too."""
     if not isinstance(metric, str) or metric not in _METRICS:
-        raise ValueError(f"metric {metric!r} is none of {', '.join(_METRICS)}")
+        raise ValueError(f"metric {metric!r} is none of {', '.join([*_METRICS, *others])}")
     return _METRICS[metric]
 
 
@@ -61,11 +62,13 @@ def cdist(
         operand may be in host memory.
     y : array, (m, d), optional
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
-    metric : {"euclidean", "cityblock", "sqeuclidean"}
-        "l2", "manhattan" and "l1", "l2sq" are other names of these. The default is that of SciPy.
+    metric : {"euclidean", "cityblock", "sqeuclidean", "dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", ...}
+        "l2", "manhattan" and "l1", "l2sq" are other names of the first three. The default is that of SciPy. The others,
+        with "sokalsneath" and "yule", are between rows of truths, in float64: a number that is not 0 is true ("dice"
+        and "hamming" take no numbers but 0 and 1).
     w : array, (d,), optional
-        Weights of the columns, as in SciPy: of |x - y| for "cityblock", of (x - y)^2 for the others. Integers are then
-        taken as float64.
+        Weights of the columns, as in SciPy: of |x - y| for "cityblock", of (x - y)^2 for "euclidean" and "sqeuclidean",
+        of what is counted for truths. Integers are then taken as float64.
     out : array, (n, m), optional
         Where the distances go: of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU. It is
         what is returned.
@@ -94,14 +97,17 @@ def cdist(
     array([[5.        ],
            [2.82842712]])
     """
-    synapse = metric_name(metric)
+    if isinstance(metric, str) and metric in BOOLEAN:
+        return boolean_distances(x, y, metric, w, out, backend, threads)
+    synapse = metric_name(metric, *BOOLEAN)
     x, y, dtype = operands(x, y, backend)
     if w is not None:
         x, y, dtype = _weighted(x, y, dtype, w, synapse)
     distances = result(out, x, (x.shape[0], y.shape[0]), _core.distance_type(dtype, synapse), backend)
     if x.shape[0] and y.shape[0]:
         _core.distances(x, y, dtype, synapse, distances, backend, threads_of(threads))
-    return distances if out is None else out
+    answer: Array = distances if out is None else out
+    return answer
 
 
 def _weighted(x: Any, y: Any, dtype: str, w: Any, synapse: str) -> tuple[Array, Array, str]:
@@ -159,7 +165,8 @@ def layer(
         b = vector(b, "b", _core.output_type(dtype))
     if x.shape[0] and w.shape[0]:
         _core.layer(x, w, b, dtype, neuron, precision, outputs, backend, threads_of(threads))
-    return outputs if out is None else out
+    answer: Array = outputs if out is None else out
+    return answer
 
 
 def nearest(

@@ -19,7 +19,8 @@ from ._lbfgs import minimise, warn_not_converged
 from ._network import Network
 
 try:  # scikit-learn 1.9
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -138,7 +139,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
             seed=seed,
         )
         self._place(self._network, train, seed)
-        self._optimizer = None
+        self._optimizer: Optimizer | None = None
         self.n_layers_ = len(self._network.layers) + 1
         self.t_ = 0
         self.loss_curve_: list[float] = []
@@ -169,7 +170,8 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
                 tol=self.tol,
                 threads=self.threads,
             )
-            self.loss_ = self.best_loss_ = found.loss
+            self.loss_: float = found.loss
+            self.best_loss_: float | None = found.loss
             self.n_iter_ = found.iterations
             if found.interrupted:
                 warnings.warn(_INTERRUPTED, stacklevel=4)

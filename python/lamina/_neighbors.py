@@ -2,75 +2,28 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from . import _core
-from ._arrays import Array, as_matrix, threads_of
-from ._functions import _METRICS, cdist, nearest_by
-
-_MINKOWSKI = {1: "l1", 2: "l2"}  # the metric of a p
-_BLOCK_BYTES = 1 << 25  # of rows that are dense at a time, and of distances
+from ._arrays import Array
+from ._functions import nearest_by
+from ._kept_rows import KeepsRows, blocks, dense_rows, require_mode
+from ._radius import FindsWithin
 
 
-class _KeptTree:
-    """A tree over rows, which is made as soon as it would have paid for those whose neighbours were looked for."""
-
-    def __init__(self) -> None:
-        self.tree: Any = None
-        self.asked = 0
-
-    def over(self, kept: Array, metric: str, asked: int, threads: int) -> Any:
-        """The tree over ``kept`` for so many more rows; None where it does not pay."""
-        self.asked += asked
-        if self.tree is None:
-            rows, dtype = as_matrix(kept, "X")
-            self.tree = _core.neighbour_tree(rows, dtype, metric, self.asked, threads)
-        return self.tree
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"tree": None, "asked": self.asked}
-
-
-class _Neighbors(BaseEstimator):
-    """Keeps rows and finds the nearest of them."""
+class FindsNearest(KeepsRows):
+    """Finds the nearest of the rows that it keeps."""
 
     _parameter_constraints: dict[str, list[Any]] = {
+        **KeepsRows._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "algorithm": [StrOptions({"auto", "brute", "ball_tree", "kd_tree"})],
-        "metric": [StrOptions({"minkowski", *_METRICS})],
-        "p": [Options(Real, set(_MINKOWSKI))],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "metric_params": [dict, None],
-        "n_jobs": [None, Integral],
     }
-
-    def _keep(self, X: Any) -> None:
-        self._fit_X = X
-        self.n_samples_fit_ = X.shape[0]
-        if self.metric_params:
-            raise ValueError(f"metric_params is {self.metric_params}: no metric of lamina takes any; give p itself")
-        self.effective_metric_ = _MINKOWSKI[self.p] if self.metric == "minkowski" else _METRICS[self.metric]
-        self._tree = _KeptTree()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _rows(self, X: Any, reset: bool) -> Any:
-        return validate_data(
-            self, X, dtype=[np.float64, np.float32], accept_sparse="csr", order="C", reset=reset, copy=reset
-        )
-
-    def _asked_rows(self, X: Any) -> Any:
-        return self._fit_X if X is None else self._rows(X, reset=False)
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -97,11 +50,12 @@ class _Neighbors(BaseEstimator):
 
     def _nearest(self, X: Any, n_neighbors: int | None = None) -> tuple[Array, Array]:
         check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        k: Any = self.n_neighbors if n_neighbors is None else n_neighbors
         if not isinstance(k, Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k < 1:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        k = int(k)
         own = X is None
         rows = self._asked_rows(X)
         if k + own > self.n_samples_fit_:
@@ -116,23 +70,14 @@ class _Neighbors(BaseEstimator):
             found = nearest_by(rows, self._fit_X, k + own, self.effective_metric_, threads=self._threads(), tree=tree)
         return _without_self(*found) if own else found
 
-    def _threads(self) -> int | None:
-        return self.n_jobs if self.n_jobs is not None and self.n_jobs > 0 else None
-
-    def _tree_for(self, rows: Array) -> Any:
-        """The tree over the rows of ``fit``; None where it does not pay."""
-        if rows.dtype != self._fit_X.dtype or self.algorithm == "brute":
-            return None
-        return self._tree.over(self._fit_X, self.effective_metric_, len(rows), threads_of(self._threads()))
-
     def _nearest_of_blocks(self, rows: Any, k: int) -> tuple[Array, Array]:
         """The same where rows are sparse: few of them are dense at a time."""
         distances, indices = [], []
-        for begin in _blocks(rows):
-            x = _dense(rows, begin)
+        for begin in blocks(rows):
+            x = dense_rows(rows, begin)
             best: tuple[Array, Array] | None = None
-            for other in _blocks(self._fit_X):
-                y = _dense(self._fit_X, other)
+            for other in blocks(self._fit_X):
+                y = dense_rows(self._fit_X, other)
                 near, which = nearest_by(x, y, min(k, len(y)), self.effective_metric_, threads=self._threads())
                 which += other.start
                 if best is not None:
@@ -154,99 +99,14 @@ class _Neighbors(BaseEstimator):
         mode : {"connectivity", "distance"}
             What it holds: ones, or distances.
         """
-        _require_mode(mode)
+        require_mode(mode)
         distances, indices = self._nearest(X, n_neighbors)
         data = distances.astype(np.float64) if mode == "distance" else np.ones(indices.shape)
         starts = np.arange(0, indices.size + 1, indices.shape[1])
         return csr_matrix((data.ravel(), indices.ravel(), starts), shape=(len(indices), self.n_samples_fit_))
 
 
-class _Radius(_Neighbors):
-    """Finds all rows that are no farther than a radius, too."""
-
-    _parameter_constraints = {
-        **_Neighbors._parameter_constraints,
-        "radius": [Interval(Real, 0, None, closed="both"), None],
-    }
-
-    def radius_neighbors(
-        self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
-    ) -> Array | tuple[Array, Array]:
-        """Distances and numbers of all rows of ``fit`` that are no farther than a radius from the rows of X.
-
-        Parameters
-        ----------
-        X : array or sparse matrix, (rows, features), optional
-            Left out: the rows of ``fit`` themselves, which are then not their own neighbours.
-        radius : float, optional
-            ``radius`` of the constructor where it is left out; a row at exactly this distance is within it.
-        return_distance : bool
-        sort_results : bool
-            Nearest first, of equal distances the lower number; else by number.
-
-        Returns
-        -------
-        distances : array of arrays, (rows,)
-            Only with ``return_distance``.
-        indices : array of arrays of int64, (rows,)
-        """
-        if sort_results and not return_distance:
-            raise ValueError("return_distance must be True if sort_results is True.")
-        starts, indices, distances = self._within(X, radius, sort_results)
-        of_rows = _as_objects(indices, starts)
-        return (_as_objects(distances, starts), of_rows) if return_distance else of_rows
-
-    def radius_neighbors_graph(
-        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
-    ) -> Any:
-        """The rows within a radius as a sparse matrix in CSR, (rows of X, rows of ``fit``).
-
-        Parameters
-        ----------
-        X, radius, sort_results
-            As for `radius_neighbors`.
-        mode : {"connectivity", "distance"}
-            What it holds: ones, or distances.
-        """
-        _require_mode(mode)
-        starts, indices, distances = self._within(X, radius, sort_results)
-        data = distances.astype(np.float64) if mode == "distance" else np.ones(len(indices))
-        return csr_matrix((data, indices, starts), shape=(len(starts) - 1, self.n_samples_fit_))
-
-    def _within(self, X: Any, radius: float | None, sort_results: bool) -> tuple[Array, Array, Array]:
-        """Where the neighbours of each row begin, (rows + 1,), and the numbers and distances of all of them."""
-        check_is_fitted(self)
-        rows = self._asked_rows(X)
-        reach = self.radius if radius is None else radius
-        counts: list[Array] = [np.zeros(1, np.int64)]
-        found: list[tuple[Array, Array]] = []
-        for block in _blocks(rows, self.n_samples_fit_):
-            x = _dense(rows, block)
-            own = block.start if X is None else -1
-            parts = [self._near_pairs(x, other, reach, own) for other in _blocks(self._fit_X)]
-            row, index, distance = (np.concatenate([part[i] for part in parts]) for i in range(3))
-            order = np.lexsort((index, distance, row) if sort_results else (index, row))
-            counts.append(np.bincount(row, minlength=len(x)))
-            found.append((index[order], distance[order]))
-        if not found:
-            return np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0)
-        indices, distances = (np.concatenate([part[i] for part in found]) for i in range(2))
-        return np.cumsum(np.concatenate(counts)), indices, distances
-
-    def _near_pairs(self, x: Array, other: slice, reach: float, own: int) -> tuple[Array, Array, Array]:
-        """Rows of x, rows of ``fit`` in a block and their distances, where those are near. ``own``: the row of ``fit``
-        that is the first of x, which is not its own neighbour; -1 where x are others."""
-        apart = cdist(x, _dense(self._fit_X, other), self.effective_metric_, threads=self._threads())
-        near = apart <= reach
-        if own >= 0:
-            itself = np.arange(own, own + len(x))
-            inside = (other.start <= itself) & (itself < other.stop)
-            near[np.flatnonzero(inside), itself[inside] - other.start] = False
-        row, index = np.nonzero(near)
-        return row, index + other.start, apart[row, index]
-
-
-class NearestNeighbors(_Radius):
+class NearestNeighbors(FindsWithin, FindsNearest):
     """Exact search for the nearest rows, as scikit-learn's class of this name.
 
     Parameters
@@ -272,6 +132,8 @@ class NearestNeighbors(_Radius):
     effective_metric_ : {"l1", "l2", "l2sq"}
     n_features_in_, n_samples_fit_ : int
     """
+
+    _parameter_constraints = {**FindsNearest._parameter_constraints, **FindsWithin._parameter_constraints}
 
     def __init__(
         self,
@@ -301,7 +163,7 @@ class NearestNeighbors(_Radius):
         return self
 
 
-class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbors):
+class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FindsNearest):
     """The graph of the nearest rows, as scikit-learn's class of this name computes it by brute force.
 
     Parameters
@@ -318,7 +180,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
     """
 
     _parameter_constraints = {
-        **_Neighbors._parameter_constraints,
+        **FindsNearest._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
     }
 
@@ -358,30 +220,6 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """``fit(X).transform(X)``."""
         return self.fit(X).transform(X)
-
-def _require_mode(mode: str) -> None:
-    if mode not in ("connectivity", "distance"):
-        raise ValueError(f'mode is {mode!r}, but must be "connectivity" or "distance"')
-
-
-def _blocks(rows: Any, columns: int = 0) -> list[slice]:
-    """Stretches of the rows that are dense at a time: all of an array unless distances to so many columns are kept."""
-    count = rows.shape[0]
-    width = max(columns, rows.shape[1] if issparse(rows) else 0)
-    step = count if width == 0 else max(1, _BLOCK_BYTES // (8 * width))
-    return [slice(begin, min(begin + step, count)) for begin in range(0, count, max(1, step))]
-
-
-def _dense(rows: Any, block: slice) -> Array:
-    part = rows[block]
-    dense: Array = part.toarray() if issparse(part) else part
-    return dense
-
-
-def _as_objects(values: Array, starts: Array) -> Array:
-    objects = np.empty(len(starts) - 1, object)
-    objects[:] = np.split(values, starts[1:-1]) if len(objects) else []
-    return objects
 
 
 def _without_self(distances: Array, indices: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -83,18 +83,15 @@ class Network:
 
     def weights(self, layer: int) -> Array:
         """outputs × inputs of a layer: a view, what is written there is the network's."""
-        view: Array = self._core.weights(layer)
-        return view
+        return cast(Array, self._core.weights(layer))
 
     def bias(self, layer: int) -> Array | None:
         """The biases of a layer as a view; None for a layer without."""
-        view: Array | None = self._core.bias(layer)
-        return view
+        return cast("Array | None", self._core.bias(layer))
 
     def radii(self, layer: int) -> Array | None:
         """The trained radii of a layer as a view; None for a layer without."""
-        view: Array | None = self._core.radii(layer)
-        return view
+        return cast("Array | None", self._core.radii(layer))
 
     def parameters(self) -> list[Array]:
         """All parameters as views, layer by layer: weights, bias, radii."""
@@ -143,7 +140,7 @@ class Network:
         """
         steps = self._steps_for(loss, {}, threads)
         value = self._step(steps, x, y, sample_weight, update=False)
-        flat: Array = steps.gradients()
+        flat = cast(Array, steps.gradients())
         views = []
         for layer, (weights, bias, radius) in enumerate(self._core.offsets()):
             for start, parameter in (
@@ -219,7 +216,7 @@ class Network:
     def copy(self) -> Network:
         """Another network with the same layers and parameters."""
         network = Network(self.text, self.inputs, dtype=self.dtype)
-        network._core.parameters()[...] = self._core.parameters()
+        cast(Array, network._core.parameters())[...] = self._core.parameters()
         return network
 
     __copy__ = copy

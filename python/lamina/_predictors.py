@@ -86,12 +86,9 @@ class BatchPredictor:
         self.outputs: int = network.outputs
         self._out_dtype: str = dtype or ("f64" if output_scaling is not None else network.dtype)
         self._out_type = dtype_of(self._out_dtype)
+        scalings = (*(input_scaling or (None, None)), *(output_scaling or (None, None)))
         core = _core.BatchPredictor(
-            network._core,
-            *(input_scaling or (None, None)),
-            *(output_scaling or (None, None)),
-            backend,
-            threads_of(threads),
+            network._core, scalings[0], scalings[1], scalings[2], scalings[3], backend, threads_of(threads)
         )
         self._call, self._sparse = core.__call__, core.sparse
 

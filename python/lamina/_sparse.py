@@ -47,4 +47,5 @@ def compressed(x: Any, scaling: Scaling | None, dtype: str) -> _core.SparseRows:
     values, values_dtype = with_type(np.ascontiguousarray(x.data), "X")
     columns = np.ascontiguousarray(x.indices, np.int32)
     starts = np.ascontiguousarray(x.indptr, np.int64)
-    return _core.SparseRows(values, values_dtype, columns, starts, x.shape[1], *(scaling or (None, None)), dtype)
+    offsets, scales = scaling or (None, None)
+    return _core.SparseRows(values, values_dtype, columns, starts, x.shape[1], offsets, scales, dtype)

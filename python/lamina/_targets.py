@@ -13,7 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from ._arrays import Array
 from ._base import _Estimator
-from ._fitting import Rows, Scaling, weighted_scaling
+from ._fitting import Rows, weighted_scaling
+from ._sparse import Scaling
 
 
 class _ClassTargets(ClassifierMixin, _Estimator):

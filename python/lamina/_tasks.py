@@ -11,8 +11,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from . import _core
 from ._arrays import Array
-from ._fitting import Rows, Scaling
+from ._fitting import Rows
 from ._gradient import _NetworkEstimator, with_callbacks
+from ._sparse import Scaling
 from ._targets import _ClassTargets, _NumberTargets
 
 # scikit-learn's names of what the library calls otherwise.
@@ -157,6 +158,7 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
     def _scaling_of_targets(self, rows: Rows) -> Scaling | None:
         if not _core.loss_of_numbers(_LOSSES[self.loss])[1]:
             return super()._scaling_of_targets(rows)
+        assert rows.targets is not None
         # The logarithm of the mean is what the network need not learn.
         mean = np.atleast_1d(np.average(rows.targets, axis=0, weights=rows.weights))
         mean[mean == 0] = 1.0

@@ -172,7 +172,8 @@ def train(
             said = asked(record)
             return isinstance(said, (bool, np.bool_)) and bool(said)
 
-    core, epochs, best, reason, report, notes, remarks = _core.train(texts, *tables, call, on_progress)
+    done: Any = _core.train(texts, tables[0], tables[1], tables[2], call, on_progress)
+    core, epochs, best, reason, report, notes, remarks = done
     notes, remarks = [in_python(note) for note in notes], [in_python(remark) for remark in remarks]
     for note in notes:
         _LOGGER.log(logging.WARNING if ": warning: " in note else logging.INFO, "%s", note)

@@ -11,16 +11,45 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._arrays import Array
-from ._neighbors import _Neighbors
+from ._kept_rows import KeepsRows
+from ._neighbors import FindsNearest
 
 
-class _Voting(_Neighbors):
+class Votes(KeepsRows):
     """Answers by the neighbours of a row, each with a weight."""
 
-    _parameter_constraints = {
-        **_Neighbors._parameter_constraints,
+    _parameter_constraints: dict[str, list[Any]] = {
+        **KeepsRows._parameter_constraints,
         "weights": [StrOptions({"uniform", "distance"}), callable, None],
     }
+
+    def _checked(self, X: Any, y: Any) -> Array:
+        """Keeps a copy of X; y as an array."""
+        x, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], accept_sparse="csr", order="C", copy=True, multi_output=True
+        )
+        self._keep(x)
+        targets: Array = np.asarray(y)
+        return targets
+
+    def _keep_classes(self, y: Array) -> None:
+        """``classes_`` and what class each row is of."""
+        check_classification_targets(y)
+        self.outputs_2d_ = y.ndim > 1 and y.shape[1] > 1
+        columns = y.T if self.outputs_2d_ else [column_or_1d(y, warn=True)]
+        found = [np.unique(column, return_inverse=True) for column in columns]
+        self._labels = [labels for _, labels in found]
+        self.classes_: Any = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
+
+    def _targets_of_classes(self) -> list[tuple[Array, Array]]:
+        """Labels and classes of every target."""
+        return list(zip(self._labels, self.classes_ if self.outputs_2d_ else [self.classes_], strict=True))
+
+
+class _NearestVote(FindsNearest, Votes):
+    """By a number of neighbours."""
+
+    _parameter_constraints = {**FindsNearest._parameter_constraints, **Votes._parameter_constraints}
 
     def __init__(
         self,
@@ -43,15 +72,6 @@ class _Voting(_Neighbors):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    def _checked(self, X: Any, y: Any) -> Array:
-        """Keeps a copy of X; y as an array."""
-        x, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], accept_sparse="csr", order="C", copy=True, multi_output=True
-        )
-        self._keep(x)
-        y = np.asarray(y)
-        return y
-
     def _voters(self, X: Any) -> tuple[Array, Array]:
         """Weights and numbers of the neighbours, (rows, n_neighbors) each."""
         distances, indices = self._nearest(X)
@@ -72,7 +92,7 @@ class _Voting(_Neighbors):
         return np.where(same.any(axis=1)[:, None], same.astype(np.float64), votes), indices
 
 
-class KNeighborsClassifier(ClassifierMixin, _Voting):
+class KNeighborsClassifier(ClassifierMixin, _NearestVote):
     """The class that most of the nearest rows have, as scikit-learn's class of this name computes it by brute force.
 
     Parameters
@@ -108,13 +128,7 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):
         -------
         self
         """
-        y = self._checked(X, y)
-        check_classification_targets(y)
-        self.outputs_2d_ = y.ndim > 1 and y.shape[1] > 1
-        columns = y.T if self.outputs_2d_ else [column_or_1d(y, warn=True)]
-        found = [np.unique(column, return_inverse=True) for column in columns]
-        self._labels = [labels for _, labels in found]
-        self.classes_: Any = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
+        self._keep_classes(self._checked(X, y))
         return self
 
     def predict_proba(self, X: Any) -> Any:
@@ -134,7 +148,7 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):
         votes, indices = self._voters(X)
         totals = votes.sum(axis=1, keepdims=True)
         shares = []
-        for labels, classes in zip(self._labels, self.classes_ if self.outputs_2d_ else [self.classes_]):
+        for labels, classes in self._targets_of_classes():
             shape = (len(indices), len(classes))
             cells = labels[indices] + shape[1] * np.arange(shape[0])[:, None]
             shares.append(np.bincount(cells.ravel(), votes.ravel(), shape[0] * shape[1]).reshape(shape) / totals)
@@ -155,7 +169,7 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):
         return tags
 
 
-class KNeighborsRegressor(RegressorMixin, _Voting):
+class KNeighborsRegressor(RegressorMixin, _NearestVote):
     """The mean of the nearest rows' numbers, as scikit-learn's class of this name computes it by brute force.
 
     Parameters

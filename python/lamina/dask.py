@@ -7,7 +7,7 @@ under it as they are.
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Iterator, cast
 
 import numpy as np
 
@@ -171,7 +171,7 @@ def _place(estimator: Any, parts: list[Any], network: Network, seed: int) -> Non
             break
         sizes = np.sum([counts for _, counts in told], axis=0)
         for empty in np.flatnonzero(sizes == 0):
-            _fill(assigned, sizes, empty)
+            _fill(assigned, sizes, int(empty))
         centres[...] = _middles(blocks, assigned, sizes, None if kind == "k-means" else centres.shape[1])
         before = assigned
 
@@ -188,7 +188,8 @@ def _taken(rows: Array, which: Array) -> Array:
 
 def _assigned(rows: Array, centres: Array, dtype: str, kind: str, device: str, threads: int) -> tuple[Array, Array]:
     """The centre of every row, and its distance."""
-    labels, distances = _core.cluster_rows(rows, centres, dtype, kind, device, threads)
+    found: Any = _core.cluster_rows(rows, centres, dtype, kind, device, threads)
+    labels, distances = found
     return labels[0], distances[0]
 
 
@@ -237,8 +238,8 @@ def _middles(blocks: list[Any], assigned: list[Any], sizes: Array, columns: int 
 
 
 def _sums_of(rows: Array, assigned: tuple[Array, Array], count: int) -> Array:
-    sums: Array = _core.cluster_sums(rows, assigned[0], "f32" if rows.dtype == np.float32 else "f64", count)
-    return sums
+    sums = _core.cluster_sums(rows, assigned[0], "f32" if rows.dtype == np.float32 else "f64", count)
+    return cast(Array, sums)
 
 
 def _columns(rows: Array, which: Array) -> Array:

@@ -2,9 +2,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
@@ -12,6 +14,7 @@
 #include "lamina/layer/layer.h"
 #include "lamina/layer/neighbour_tree.h"
 #include "lamina/layer/neighbours.h"
+#include "lamina/layer/rows_within.h"
 #include "lamina/layer/sliced_layer.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -113,6 +116,26 @@ std::unique_ptr<PyTree> MakeTree(const InArray& array, const std::string& dtype,
   return tree == nullptr ? nullptr : std::make_unique<PyTree>(PyTree{array, std::move(tree)});
 }
 
+// A matrix of one row.
+template <class T>
+nb::object RowOf(const std::vector<T>& numbers) {
+  Matrix row(1, std::ssize(numbers), DTypeOf<T>());
+  std::copy(numbers.begin(), numbers.end(), row.Row<T>(0));
+  return NumpyOf(std::move(row));
+}
+
+// None where a look at all distances is quicker.
+nb::object Within(const PyTree& tree, const InArray& x_array, double radius, int threads) {
+  const ConstMatrixView x = ViewOfArray(x_array, tree.tree->rows().dtype, "x");
+  const Backend& one_thread = BackendOf("cpu", 1);
+  const auto found =
+      Interruptibly([&] { return FindRowsWithin(x, *tree.tree, radius, ThreadsOf(threads), one_thread); });
+  if (!found) {
+    return nb::none();
+  }
+  return nb::make_tuple(RowOf(found->counts), RowOf(found->indices), RowOf(found->distances));
+}
+
 void Nearest(const AnyArray& x_array, const AnyArray& y_array, int64_t k, const std::string& dtype,
              const std::string& metric, const OutArray& distances_array, const OutArray& indices_array,
              const std::string& backend_name, int threads, const PyTree* tree) {
@@ -148,7 +171,10 @@ void BindArrayFunctions(nb::module_& module) {
   module.def("layer", &OneLayer, nb::arg("x"), nb::arg("w"), nb::arg("b").none(), nb::arg("dtype"), nb::arg("neuron"),
              nb::arg("precision"), nb::arg("out"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
              "Writes the outputs of one layer.");
-  nb::class_<PyTree>(module, "NeighbourTree", "A tree over rows of few columns, for finding neighbours among them.");
+  nb::class_<PyTree>(module, "NeighbourTree", "A tree over rows of few columns, for finding neighbours among them.")
+      .def("within", &Within, nb::arg("x"), nb::arg("radius"), nb::arg("threads") = 0,
+           "Of each row of x how many rows are within the radius, their numbers and distances, each as a matrix of one "
+           "row; None where a look at all distances is quicker.");
   module.def("neighbour_tree", &MakeTree, nb::arg("y"), nb::arg("dtype"), nb::arg("metric"), nb::arg("queries"),
              nb::arg("threads") = 0,
              "A tree over y; None where it would not pay to find the neighbours of so many rows with it.");

@@ -21,6 +21,17 @@ namespace {
 
 constexpr int64_t kNumbersForTwoThreads = 1 << 16;
 constexpr int64_t kAnswersForTwoThreads = 1 << 12;
+constexpr int64_t kBatch = 1024;  // rows at most
+constexpr int64_t kLeastBatch = 64;
+constexpr int64_t kSynapsesOfBatch = int64_t{1} << 31;  // some hundredths of a second before the next stop point
+
+int64_t BatchFor(const Network& network) {
+  int64_t synapses = 1;
+  for (const LayerSpec& layer : network.layers()) {
+    synapses += layer.weight_count();
+  }
+  return std::clamp(kSynapsesOfBatch / synapses / std::max<int64_t>(1, network.members()), kLeastBatch, kBatch);
+}
 
 template <class From, class To>
 bool ScaleRow(const From* from, int64_t count, const double* offsets, const double* scales, To* to) {
@@ -103,11 +114,11 @@ int64_t BatchPredictor::Predict(ConstMatrixView x, MatrixView out) {
     return PredictBatch(*few_, x, out);
   }
   if (many_ == nullptr) {
-    many_ = std::make_unique<Prepared>(network_, backend_, kBatch);
+    many_ = std::make_unique<Prepared>(network_, backend_, BatchFor(network_));
   }
-  for (int64_t begin = 0; begin < x.rows; begin += kBatch) {
+  for (int64_t begin = 0; begin < x.rows; begin += many_->batch) {
     StopPoint();
-    const int64_t rows = std::min(kBatch, x.rows - begin);
+    const int64_t rows = std::min(many_->batch, x.rows - begin);
     if (const int64_t wrong = PredictBatch(*many_, x.Rows(begin, rows), out.Rows(begin, rows)); wrong >= 0) {
       return begin + wrong;
     }

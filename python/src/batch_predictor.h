@@ -43,7 +43,6 @@ class BatchPredictor {
 
  private:
   static constexpr int64_t kFewRows = 4;
-  static constexpr int64_t kBatch = 1024;
 
   struct Prepared {
     Prepared(const Network& network, const Backend& backend_in, int64_t batch_in)

@@ -70,8 +70,10 @@ std::vector<LayerRow> LayersOf(const PyNetwork& self) {
 /// Steps of one network by one loss and rule, with the optimiser's state; batches of any size.
 class Steps {
  public:
-  Steps(PyNetwork& network, const std::string& loss, const nb::dict& rule, const std::string& backend, int threads)
-      : network_(network.network),
+  Steps(PyNetwork& network, const std::string& loss, const nb::dict& rule, const std::string& backend, int threads,
+        bool first_sums_given)
+      : first_sums_given_(first_sums_given),
+        network_(network.network),
         loss_(Loss::Parse(loss)),
         rule_(UpdateRuleFrom(rule)),
         backend_(BackendOf(backend, threads)) {
@@ -110,14 +112,29 @@ class Steps {
   }
 
   nb::object Gradients() {
-    if (executor_ == nullptr) {
-      throw Error(ErrorCode::kInvalidArgument, "no gradients yet: call gradient() first");
-    }
     const auto count = static_cast<size_t>(network_.parameter_bytes() / DTypeSize_bytes(network_.dtype()));
-    return NumpyView(executor_->gradients().data(), network_.dtype(), {count}, nb::find(*this));
+    return NumpyView(AfterStep().gradients().data(), network_.dtype(), {count}, nb::find(*this));
+  }
+
+  /// Of `rows` samples of the last step.
+  nb::object FirstDelta(int64_t rows) {
+    const Executor& executor = AfterStep();
+    if (rows < 0 || rows > executor.max_batch()) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("{} rows of at most {}", rows, executor.max_batch()));
+    }
+    const MatrixView delta = executor.FirstDelta(rows);
+    return NumpyView(delta.data, delta.dtype, {static_cast<size_t>(delta.rows), static_cast<size_t>(delta.cols)},
+                     nb::find(*this));
   }
 
  private:
+  Executor& AfterStep() {
+    if (executor_ == nullptr) {
+      throw Error(ErrorCode::kInvalidArgument, "no gradients yet: call gradient() first");
+    }
+    return *executor_;
+  }
+
   // Batches grow: the optimiser's state moves on to the larger executor.
   Executor& ExecutorFor(int64_t rows) {
     if (executor_ != nullptr && rows <= executor_->max_batch()) {
@@ -128,6 +145,7 @@ class Steps {
     options.training = true;
     options.step.loss = loss_;
     options.state_count = rule_.StateCount();
+    options.first_sums_given = first_sums_given_;
     auto grown = std::make_unique<Executor>(network_, backend_, options);
     for (int i = 0; executor_ != nullptr && i < grown->state_count(); ++i) {
       backend_.Upload(grown->state(i).data(), executor_->state(i).data(), network_.parameter_bytes());
@@ -136,6 +154,7 @@ class Steps {
     return *executor_;
   }
 
+  bool first_sums_given_;
   Network& network_;
   Loss loss_;
   UpdateRule rule_;
@@ -227,11 +246,15 @@ void BindNetwork(nb::module_& module) {
         return rows;
       });
   nb::class_<Steps>(module, "Steps", nb::is_weak_referenceable(), "Gradients and training steps of a network.")
-      .def(nb::init<PyNetwork&, const std::string&, const nb::dict&, const std::string&, int>(), nb::arg("network"),
-           nb::arg("loss"), nb::arg("rule"), nb::arg("backend") = "cpu", nb::arg("threads") = 0, nb::keep_alive<1, 2>())
+      .def(nb::init<PyNetwork&, const std::string&, const nb::dict&, const std::string&, int, bool>(),
+           nb::arg("network"), nb::arg("loss"), nb::arg("rule"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
+           nb::arg("first_sums_given") = false, nb::keep_alive<1, 2>(),
+           "first_sums_given: x of step() is the first layer's Wx, whose weights are not looked at.")
       .def("step", &Steps::Step, nb::arg("x"), nb::arg("y"), nb::arg("sample_weight").none(), nb::arg("update"))
       .def("gradients", &Steps::Gradients,
-           "Of the last step without update, laid out as Network.parameters(); a view.");
+           "Of the last step without update, laid out as Network.parameters(); a view.")
+      .def("first_delta", &Steps::FirstDelta, nb::arg("rows"),
+           "The loss' derivative by what the first layer's activation was given, of so many rows of the last step; a view.");
   nb::class_<RowCall>(module, "RowPredictor", "One row at a time.")
       .def(nb::init<const PyNetwork&, const std::string&>(), nb::arg("network"), nb::arg("weights") = "exact")
       .def("__call__", &RowCall::Call, nb::arg("x"), nb::arg("out"))

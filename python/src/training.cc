@@ -18,6 +18,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/data/encode/dataset.h"
 #include "lamina/data/encode/sparse_rows.h"
+#include "lamina/nn/sparse_products.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/meanings.h"
@@ -95,10 +96,19 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
   auto data = std::make_unique<Dataset>();
   TakeTargets(*data, x.rows, type, targets, labels, outputs, weights);
   const int64_t wrong = Interruptibly([&] {
+    constexpr int64_t kNumbersOfPart = 1 << 24;  // before the next stop point
     data->features = Matrix(x.rows, x.cols, type);
-    const int64_t first_wrong = ScaleRows(x, x_offsets, x_scales, data->features.view(), ThreadsOf(0));
-    StopPoint();
-    return first_wrong;
+    const int64_t part = std::max<int64_t>(1, kNumbersOfPart / std::max<int64_t>(1, x.cols));
+    for (int64_t begin = 0; begin < x.rows; begin += part) {
+      const int64_t count = std::min(part, x.rows - begin);
+      const int64_t first_wrong = ScaleRows(x.Rows(begin, count), x_offsets, x_scales,
+                                            data->features.view().Rows(begin, count), ThreadsOf(0));
+      if (first_wrong >= 0) {
+        return begin + first_wrong;
+      }
+      StopPoint();
+    }
+    return int64_t{-1};
   });
   if (wrong >= 0) {
     throw Error(ErrorCode::kBadData,
@@ -176,6 +186,43 @@ ConstMatrixView DenseRows(const Dataset& data) {
     throw Error(ErrorCode::kUnsupported, "centres are found among dense rows", {.remedy = "Give X.toarray()."});
   }
   return data.features.view();
+}
+
+const SparseRows& SparseRowsOf(const Dataset& data, int64_t begin, int64_t count) {
+  if (data.sparse == nullptr || !data.sparse->keeps_zeros()) {
+    throw Error(ErrorCode::kUnsupported, "only of sparse rows whose zeros are zeros");
+  }
+  if (begin < 0 || count < 0 || begin + count > data.size()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("rows {} to {} of {}", begin, begin + count, data.size()));
+  }
+  return *data.sparse;
+}
+
+void RequireShape(ConstMatrixView view, int64_t rows, int64_t cols, const char* name) {
+  if (view.rows != rows || view.cols != cols || view.stride != cols) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} is {} x {}, {} x {} is needed", name, view.rows, view.cols, rows, cols));
+  }
+}
+
+void SparseSums(const Dataset& data, int64_t begin, const InArray& weights_array, const OutArray& sums_array,
+                int threads) {
+  const ConstMatrixView weights = ViewOfArray(weights_array, DType::kF64, "weights");
+  const MatrixView sums = ViewOfArray(sums_array, data.dtype(), "sums");
+  const SparseRows& rows = SparseRowsOf(data, begin, sums.rows);
+  RequireShape(weights, rows.cols(), sums.cols, "weights");
+  const nb::gil_scoped_release unlocked;
+  SparseForward(rows, begin, weights, sums, ThreadsOf(threads));
+}
+
+void AddSparseGradient(const Dataset& data, int64_t begin, const InArray& delta_array, double scale,
+                       const OutArray& gradient_array, int threads) {
+  const ConstMatrixView delta = ViewOfArray(delta_array, data.dtype(), "delta");
+  const MatrixView gradient = ViewOfArray(gradient_array, DType::kF64, "gradient");
+  const SparseRows& rows = SparseRowsOf(data, begin, delta.rows);
+  RequireShape(gradient, rows.cols(), delta.cols, "gradient");
+  const nb::gil_scoped_release unlocked;
+  SparseGradient(rows, begin, delta, scale, gradient, ThreadsOf(threads));
 }
 
 /// What an optimiser knows after training, to go on with other data.
@@ -264,11 +311,20 @@ void BindTraining(nb::module_& module) {
   module.def("sparse_dataset", &MakeSparseDataset, nb::arg("rows"), nb::arg("targets").none(), nb::arg("labels").none(),
              nb::arg("outputs"), nb::arg("sample_weight").none(),
              "A Dataset of sparse rows, which become dense batch by batch.");
+  module.def("sparse_sums", &SparseSums, nb::arg("data"), nb::arg("begin"), nb::arg("weights"), nb::arg("sums"),
+             nb::arg("threads") = 0, "Writes rows times weights (f64, inputs x outputs), from a row of sparse data on.");
+  module.def("add_sparse_gradient", &AddSparseGradient, nb::arg("data"), nb::arg("begin"), nb::arg("delta"),
+             nb::arg("scale"), nb::arg("gradient"), nb::arg("threads") = 0,
+             "Adds scale times transposed rows times delta to the gradient of such weights.");
   nb::class_<Dataset>(module, "Dataset", "Rows to train on or to be tested with: scaled copies of arrays.")
       .def(nb::new_(&MakeDataset), nb::arg("x"), nb::arg("x_dtype"), nb::arg("offsets").none(),
            nb::arg("scales").none(), nb::arg("dtype"), nb::arg("targets").none(), nb::arg("labels").none(),
            nb::arg("outputs"), nb::arg("sample_weight").none())
       .def("__len__", &Dataset::size)
+      .def("is_sparse", [](const Dataset& self) { return self.sparse != nullptr; })
+      .def("value_count", [](const Dataset& self) {
+        return self.sparse == nullptr ? self.size() * self.inputs() : self.sparse->value_count();
+      })
       .def("features",
            [](Dataset& self) {
              DenseRows(self);

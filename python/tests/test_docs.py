@@ -69,3 +69,13 @@ def test_types(tmp_path):
         capture_output=True, text=True, cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_of_the_package(tmp_path):
+    """By the settings in pyproject.toml, which say what is not checked and why."""
+    pytest.importorskip("mypy")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(tmp_path), "lamina"],
+        capture_output=True, text=True, cwd=ROOT / "python",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -29,6 +29,7 @@ DIRECT = [
 ]
 NEIGHBOURS = [
     lamina.KNeighborsClassifier, lamina.KNeighborsRegressor, lamina.KNeighborsTransformer, lamina.NearestNeighbors,
+    lamina.RadiusNeighborsClassifier, lamina.RadiusNeighborsRegressor,
 ]
 ESTIMATORS = [
     *(kind() for kind in NETWORKS),

@@ -48,6 +48,36 @@ def test_cdist_with_weights_of_columns(metric, dtype):
         lamina.cdist(x, y, metric, w=w[:4])
 
 
+@pytest.mark.parametrize("metric", ["dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"])
+def test_cdist_of_truths(metric, monkeypatch):
+    distance = pytest.importorskip("scipy.spatial.distance")
+    rng = np.random.default_rng(0)
+    x, y = rng.random((9, 40)) < 0.4, rng.random((7, 40)) < 0.6
+    x[0], y[0], y[1] = False, False, True
+    w = rng.random(40)
+    for block in (1 << 25, 8 * 7 * 2):  # all at once, two rows at a time
+        monkeypatch.setattr("lamina._boolean._BLOCK_BYTES", block)
+        np.testing.assert_allclose(lamina.cdist(x, y, metric), distance.cdist(x, y, metric), rtol=1e-12)
+        np.testing.assert_allclose(lamina.cdist(x, y, metric, w=w), distance.cdist(x, y, metric, w=w), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(lamina.cdist(x.astype("i1"), y.astype("f4"), metric), lamina.cdist(x, y, metric))
+    out = np.empty((9, 9))
+    assert lamina.cdist(x, metric=metric, out=out) is out
+    np.testing.assert_array_equal(out, lamina.cdist(x, x, metric))
+    if metric in ("dice", "hamming"):
+        with pytest.raises(ValueError, match="beside 0 and 1"):
+            lamina.cdist(2 * x, y, metric)
+    else:
+        numbers = x * rng.normal(size=x.shape)
+        np.testing.assert_allclose(lamina.cdist(numbers, y, metric), distance.cdist(numbers, y, metric), rtol=1e-12)
+    for wrong, words in (((x, y[:, :3]), "columns"), ((x[0], y), "dimensions")):
+        with pytest.raises(ValueError, match=words):
+            lamina.cdist(*wrong, metric)
+    with pytest.raises(ValueError, match="non-negative"):
+        lamina.cdist(x, y, metric, w=-w)
+    with pytest.raises(ValueError, match="float64"):
+        lamina.cdist(x, y, metric, out=np.empty((9, 7), "f4"))
+
+
 def test_cdist_of_unsigned_integers_of_64_bits():
     x = np.array([[3, 2**40], [7, 2**40 + 1]], np.uint64)
     np.testing.assert_array_equal(lamina.cdist(x, metric="cityblock"), [[0, 5], [5, 0]])

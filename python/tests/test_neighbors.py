@@ -121,7 +121,7 @@ def test_all_within_a_radius(rows, metric, sparse):
 def test_sparse_rows_stay_sparse(rows, monkeypatch):
     from scipy.sparse import random
 
-    import lamina._neighbors as module
+    import lamina._kept_rows as module
 
     monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 300 * 7)  # seven rows at a time
     x, queries = (random(count, 300, 0.05, "csr", random_state=1) for count in (50, 20))

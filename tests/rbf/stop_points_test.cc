@@ -121,6 +121,18 @@ std::vector<LongWork> AllLongWork() {
                    Matrix out(1500, 1500, DType::kF64);
                    MultiplyTransposed(x.view(), x.view(), out.view(), backend);
                  }});
+  all.push_back({"products with many long rows", 4, [](const Backend& backend) {
+                   const Matrix x = UniformNumbers(200, 6000, DType::kF64);
+                   const Matrix w = UniformNumbers(3000, 6000, DType::kF64);
+                   Matrix out(200, 3000, DType::kF64);
+                   MultiplyTransposed(x.view(), w.view(), out.view(), backend);
+                 }});
+  all.push_back({"memory for the sums of ELM", 4, [](const Backend& backend) {
+                   const Matrix none(1, 2, DType::kF32);
+                   const LayerSpec hidden{2, 4200, Synapse::kDot, Activation("tanh"), /*bias=*/true};
+                   const Network network = DrawElm(hidden, 1, HiddenWeights::kUniform, none.view(), 1);
+                   const ElmSums sums(network, backend);
+                 }});
   return all;
 }
 

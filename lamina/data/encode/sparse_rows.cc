@@ -61,6 +61,7 @@ void SparseRows::Scale(const CompressedRows& from, std::span<const double> offse
   const std::span<T> zeros = zeros_.As<T>();
   for (size_t j = 0; j < zeros.size(); ++j) {
     zeros[j] = Scaled<T>(0.0, offsets, scales, j);
+    keeps_zeros_ = keeps_zeros_ && zeros[j] == T(0);
   }
   const std::span<T> values = values_.As<T>();
   DispatchDType(from.dtype, [&]<class From>(From) {

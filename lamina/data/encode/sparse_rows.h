@@ -20,6 +20,14 @@ struct CompressedRows {
   int64_t cols = 0;
 };
 
+/// The values of a row and where they are.
+template <class T>
+struct SparseRow {
+  const int32_t* columns;
+  const T* values;
+  int64_t count;
+};
+
 /// Scaled copies of such rows: x becomes (x - offset) / scale. Immutable, for any number of threads.
 class SparseRows {
  public:
@@ -31,6 +39,17 @@ class SparseRows {
   int64_t rows() const { return std::ssize(starts_) - 1; }
   int64_t cols() const { return cols_; }
   DType dtype() const { return dtype_; }
+
+  /// Whether the scaling leaves a 0 a 0 in every column.
+  bool keeps_zeros() const { return keeps_zeros_; }
+  int64_t value_count() const { return starts_.back(); }
+  /// T must match dtype().
+  template <class T>
+  SparseRow<T> Row(int64_t row) const noexcept {
+    const int64_t begin = starts_[static_cast<size_t>(row)];
+    return {columns_.data() + begin, static_cast<const T*>(values_.data()) + begin,
+            starts_[static_cast<size_t>(row) + 1] - begin};
+  }
 
   /// Writes all numbers of a row to `to` (cols() elements of dtype()).
   void Fill(int64_t row, void* to) const noexcept;
@@ -47,6 +66,7 @@ class SparseRows {
   AlignedBuffer zeros_;  // what a 0 becomes in every column
   int64_t cols_;
   DType dtype_;
+  bool keeps_zeros_ = true;
 };
 
 }  // namespace lamina
