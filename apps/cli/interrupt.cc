@@ -9,7 +9,7 @@
 namespace lamina::cli {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 
 // The one global: a signal handler can reach nothing else.
 std::atomic<int> requests{0};

@@ -159,6 +159,20 @@ void CatchCutFiles() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
+// Who reads the output has gone: the process ends as usual, and leaves no part or lock.
+void EndWithoutReader(int signal) {
+  RemovePartFiles();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void CatchBrokenPipes() {
+  struct sigaction before {};
+  if (sigaction(SIGPIPE, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
+    std::signal(SIGPIPE, EndWithoutReader);
+  }
+}
+
 // Parts of the libraries promise not to throw and allocate all the same: no memory ends the process there.
 std::terminate_handler usual_terminate = nullptr;
 void TerminateWithoutMemory() {
@@ -257,6 +271,7 @@ int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
     lamina::cli::OccupyStandardStreams();
     lamina::cli::CatchCutFiles();
+    lamina::cli::CatchBrokenPipes();
     lamina::cli::usual_terminate = std::set_terminate(lamina::cli::TerminateWithoutMemory);
     const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
     const int code = lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));

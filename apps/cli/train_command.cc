@@ -229,6 +229,7 @@ int RunFolds(const TrainCommand& command) {
   }
   const bool text = !command.quiet && !command.json_output.to_stdout();
   ValidateSettings(settings);
+  RequireEncodedForMemory(settings);
   CheckTrainOutputs(settings);
   const RawData raw = ReadRawData(settings);
   CatchInterrupts();

@@ -87,10 +87,19 @@ void RequireOwnCheckpoint(const TrainSettings& settings) {
 
 }  // namespace
 
+void RequireEncodedForMemory(const TrainSettings& settings) {
+  if (!settings.memory.empty() && !IsEncodedData(settings.data)) {
+    RefuseSetting("memory", "--memory is of encoded data", settings.memory,
+                  "Encode them with lamina data encode, and train on the folder.");
+  }
+}
+
 void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom) {
   CheckFiles(FilesOf(settings));
   if (settings.checkpoint_epochs > 0 && CheckpointPathOf(settings).empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--checkpoint-epochs needs --checkpoint FILE or --model FILE");
+    RefuseSetting("checkpoint-epochs", "--checkpoint-epochs needs a file to write to", "",
+                  "Give --checkpoint FILE or --model FILE, also beside --resume, or leave it out "
+                  "(--checkpoint-epochs 0).");
   }
   RequireOwnModel(settings, custom);
   RequireOwnCheckpoint(settings);
@@ -136,6 +145,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     RefuseSetting("method", fmt::format("the method {} has no sums that ranks could share", settings_.method),
                   settings_.method, "Train it in one process.");
   }
+  RequireEncodedForMemory(settings_);
   CheckTrainOutputs(settings_, custom_);
   std::optional<Model> start;
   if (!saved && !settings_.start_from.empty()) {
@@ -158,10 +168,6 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
       fitted->AddTo(sources.read);
     }
     read = ReadRawData(sources);
-  }
-  if (!encoded && !settings_.memory.empty()) {
-    RefuseSetting("memory", "--memory is of encoded data", settings_.memory,
-                  "Encode them with lamina data encode, and train on the folder.");
   }
   DataProfile profile;
   if (encoded) {

@@ -133,6 +133,9 @@ class TrainSession {
   double load_seconds_ = 0;
 };
 
+/// Throws Error(kInvalidArgument) where --memory is given and the data are no encoded ones: before they are read.
+void RequireEncodedForMemory(const TrainSettings& settings);
+
 /// Throws Error(kInvalidArgument) where a file of the settings cannot be written, or would replace a model of something
 /// else or, as a checkpoint, what is none.
 void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom = {});

@@ -151,9 +151,11 @@ void Trainer::Run_::Start() {
   if (state.step >= steps || state.sums.samples != state.step * batch) {
     throw Error(
         ErrorCode::kBadModel,
-        fmt::format("the saved training state (step {} after {} samples) is of another batch size or other data",
-                    state.step, state.sums.samples),
-        {.remedy = "Resume with the batch size and the data it was written with."});
+        fmt::format("the saved training state (step {} of an epoch, after {} samples) is of another --batch or other "
+                    "data; here it is {}",
+                    state.step, state.sums.samples, batch),
+        {.remedy = "Resume with the data and the --batch it was written with; another one may begin with an epoch.",
+         .setting = "batch"});
   }
   executor.SetTrainedParameters(state.parameters);
   for (int i = 0; i < executor.state_count(); ++i) {

@@ -13,7 +13,7 @@ from lamina_cli import CliTest, main
 LIBRARY = os.environ.get("LAMINA_RECORDER", "")
 TABLE = "a,b,y\n" + "".join(f"{i % 7},{i % 5 - 2},{i % 3}\n" for i in range(90))
 # What nobody reads as a result: parts, locks, who is at work (half a claim is one that is taken over).
-TRANSIENT = re.compile(r"\.(part|lamina-lock|heartbeat|claim-\d+)$")
+TRANSIENT = re.compile(r"\.(part|lamina-lock|heartbeat|claim-\d+)$|\.part/")
 
 
 class File:
@@ -63,6 +63,16 @@ class Disk:
     def change_names(self, folder):
         self.pending.append((folder, dict(self.names)))
 
+    def below(self, path):
+        """The file, or those of the folder, by what their names have behind `path`."""
+        return {name[len(path):]: file for name, file in self.names.items() if name == path or name.startswith(path + "/")}
+
+    def take(self, path):
+        taken = self.below(path)
+        for end in taken:
+            del self.names[path + end]
+        return taken
+
     def do(self, record, data):
         kind, _, rest = record.partition(" ")
         if kind in ("create", "open"):
@@ -87,10 +97,13 @@ class Disk:
                 if self.pending[i][0] == folder:  # names are kept in order, as journals do it
                     self.synced_names, self.pending = self.pending[i][1], self.pending[i + 1:]
                     break
-        elif kind in ("rename", "link"):
+        elif kind in ("rename", "link", "exchange"):
             source, target = (posixpath.normpath(path) for path in rest.split("\t"))
-            self.names[target] = self.names[source] if kind == "link" else self.names.pop(source)
-            self.versions.setdefault(target, set()).add(self.names[target].now())
+            moved = self.below(source) if kind == "link" else self.take(source)
+            back = self.take(target) if kind == "exchange" else {}
+            self.names |= {target + end: file for end, file in moved.items()} | {source + end: file for end, file in back.items()}
+            for end, file in moved.items():
+                self.versions.setdefault(target + end, set()).add(file.now())
             self.change_names(posixpath.dirname(target))
         elif kind == "unlink":
             self.names.pop(posixpath.normpath(rest), None)
@@ -190,6 +203,23 @@ class CrashConsistencyTest(CliTest):
         self.write("out.npy", b"old")
         seen, _ = self.replay("layer", "--x", "x.npy", "--neuron", "mul", "--neurons", "30", "--out", "out.npy", "--threads", "1")
         self.assertEqual(len(seen["out.npy"]), 2)
+
+    def test_encoded_data(self):
+        """The folder, too, is the old one or the new one: their names are exchanged."""
+        encode = ("data", "encode", "t.csv", "--output", "e", "--seed")
+        self.succeed(*encode, "2")
+        new = self.files_of("e")
+        self.succeed(*encode, "1")
+        old = self.files_of("e")
+        self.assertNotEqual(old, new)
+        _, folders = self.replay(*encode, "2")
+        seen = [{name: content for name, content in folder.items() if name.startswith("e/")} for folder in folders]
+        for folder in seen:
+            self.assertIn(folder, (old, new))
+        self.assertIn(new, seen)
+
+    def files_of(self, folder):
+        return {name: content for name, content in self.snapshot().items() if name.startswith(folder + "/")}
 
     def test_search(self):
         """Two at a time go on from what a crash left: a few of the folders, all with LAMINA_CRASHES=all."""

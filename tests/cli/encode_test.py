@@ -95,6 +95,10 @@ class EncodeTest(CliTest):
         self.encode("t.csv", "--output", "e")
         self.refuse("train", "e", *NETWORK, "--memory", "10M", code=2, says=("too little", "Give --memory"))
         self.refuse("train", "t.csv", *NETWORK, "--memory", "100M", code=2, says=("encoded data", "lamina data encode"))
+        self.write("broken.csv", "a,b\n1\n")
+        for folds in ((), ("--folds", "2")):  # said before anything is read
+            self.refuse("train", "broken.csv", *NETWORK, *folds, "--memory", "100M", code=2,
+                        says=("encoded data", "lamina data encode"))
         self.refuse("train", "e", *NETWORK, "--memory", "much", code=2, says="600M")
         self.refuse("train", "e", "--scale", "minmax", code=2, says=("--scale", "encoded with"))
         self.refuse("train", "e", "--method", "elm", code=2, says="methods that take steps")

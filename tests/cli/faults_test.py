@@ -126,6 +126,28 @@ class FaultsTest(CliTest):
         self.assertGreater(total, 200)
 
     @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
+    def test_a_folder_whose_name_cannot_be_exchanged_is_the_old_one_or_the_new_one(self):
+        encode = ("data", "encode", "t.csv", "--output", "e", "--seed")
+        folders = []
+        for seed in ("1", "2"):
+            self.succeed(*encode, seed, env=self.environment)
+            folders.append({name: content for name, content in self.snapshot().items() if name.startswith("e/")})
+        results = []
+        for code in (errno.EIO, errno.EINVAL, errno.ENOSYS):  # the last two: of a file system that cannot
+            for number in range(1, MOST_CALLS):
+                shutil.rmtree(self.path("e"))
+                self.succeed(*encode, "1", env=self.environment)
+                result, came = self.run_with((*encode, "2"), f"rename {number} {code}")
+                if not came:
+                    break
+                results.append(result.code)
+                now = {name: content for name, content in self.snapshot().items() if name.startswith("e/")}
+                self.assertEqual(now, folders[result.code == 0], f"rename {number} {errno.errorcode[code]}: {result}")
+                self.assertFalse([name for name in os.listdir(self.folder) if "lamina-" in name], str(result))
+        self.assertIn(0, results)  # the exchange failed, and the two names were changed one after the other
+        self.assertIn(1, results)
+
+    @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
     def test_short_and_interrupted_calls_are_continued(self):
         for command, outputs in self.COMMANDS.items():
             with self.subTest(command=command):

@@ -81,7 +81,7 @@ class SignalsTest(CliTest):
         self.train(*RUN)
         whole = read_safetensors(self.read(MODEL, "rb"))[1]
         os.remove(self.path(MODEL))
-        for numbers in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT] * 2,
+        for numbers in ([signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGXCPU], [signal.SIGINT] * 2,
                         [signal.SIGTERM, signal.SIGHUP], [signal.SIGHUP, signal.SIGHUP]):
             with self.subTest(numbers=numbers):
                 process = self.waiting()
@@ -123,6 +123,29 @@ class SignalsTest(CliTest):
         process.stdout.close()
         process.stdout = None
         self.checkpoint(process)
+
+    def test_a_run_whose_output_nobody_reads_leaves_nothing(self):
+        os.mkfifo(self.path(PIPE))
+        process = self.start("train", *RUN, "--checkpoint", PIPE, "--checkpoint-epochs", "1", stderr=subprocess.DEVNULL)
+        self.wait_until(lambda: os.path.exists(self.path(LOCK)) and not is_deaf(process), "no run")
+        process.stdout.close()
+        process.stdout = None
+        pipe = os.open(self.path(PIPE), os.O_RDONLY | os.O_NONBLOCK)
+
+        def ended():
+            over = process.poll() is not None
+            try:
+                while os.read(pipe, 1 << 16):
+                    pass
+            except BlockingIOError:
+                pass
+            return over
+
+        self.wait_until(ended, "the run does not end")
+        os.close(pipe)
+        os.remove(self.path(PIPE))
+        self.assertEqual(process.returncode, -signal.SIGPIPE)
+        self.assertEqual(list(self.snapshot()), [], "a lock, or a part of a file, is left")
 
 
 if __name__ == "__main__":

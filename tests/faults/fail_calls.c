@@ -135,6 +135,9 @@ ssize_t write(int descriptor, const void* from, size_t size) {
 int fsync(int descriptor) { return IsWatched(descriptor) && Fails("fsync") ? -1 : NEXT(fsync)(descriptor); }
 
 int rename(const char* from, const char* to) { return IsOurs(to) && Fails("rename") ? -1 : NEXT(rename)(from, to); }
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  return IsOurs(to) && Fails("rename") ? -1 : NEXT(renameat2)(from_folder, from, to_folder, to, flags);
+}
 int link(const char* from, const char* to) { return IsOurs(to) && Fails("link") ? -1 : NEXT(link)(from, to); }
 
 void* mmap(void* address, size_t size, int protection, int flags, int descriptor, off_t offset) {

@@ -1,7 +1,8 @@
 /* Preloaded into a program under test: writes what it does to files with relative names into LAMINA_RECORD, in order, for
- * crash_consistency_test.py, which replays what a crash would have left. A record is a line, of "write" with bytes behind it:
+ * crash_consistency_test.py, which replays what a crash would have left (a path that begins with the working folder counts as a
+ * relative one; files without a name are left out). A record is a line, of "write" with bytes behind it:
  *   create INODE PATH | open INODE PATH | truncate INODE SIZE | write INODE OFFSET COUNT | sync INODE | syncfolder PATH |
- *   rename FROM TAB TO | link FROM TAB TO | unlink PATH
+ *   rename FROM TAB TO | exchange FROM TAB TO | link FROM TAB TO | unlink PATH
  * What is written through a mapping is recorded as one write of the whole file when the file is synced. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -58,24 +59,37 @@ static void Record(const void* data, size_t size, const char* format, ...) {
 
 static int KindOf(int descriptor) { return descriptor >= 0 && descriptor < MOST_FILES ? files[descriptor].kind : kNone; }
 
+/* The path as seen from the working folder; NULL for one of other folders. */
+static const char* Relative(const char* path) {
+  static char folder[4096];
+  if (path[0] != '/') {
+    return path;
+  }
+  if (folder[0] == '\0' && syscall(SYS_getcwd, folder, sizeof(folder)) < 0) {
+    return NULL;
+  }
+  const size_t length = strlen(folder);
+  return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
 int open(const char* path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
-  const int relative = path[0] != '/';
+  const char* relative = (flags & O_TMPFILE) == O_TMPFILE ? NULL : Relative(path);
   struct stat info;
-  const int is_new = relative && (flags & O_CREAT) != 0 && stat(path, &info) != 0;
+  const int is_new = relative != NULL && (flags & O_CREAT) != 0 && stat(path, &info) != 0;
   const int descriptor = NEXT(open)(path, flags, mode);
-  if (!relative || descriptor < 0 || descriptor >= MOST_FILES || fstat(descriptor, &info) != 0) {
+  if (relative == NULL || descriptor < 0 || descriptor >= MOST_FILES || fstat(descriptor, &info) != 0) {
     return descriptor;
   }
   files[descriptor].kind = S_ISDIR(info.st_mode) ? kFolder : S_ISREG(info.st_mode) ? kFile : kNone;
   files[descriptor].mapped = 0;
   files[descriptor].inode = info.st_ino;
-  snprintf(files[descriptor].path, sizeof(files[descriptor].path), "%s", path);
+  snprintf(files[descriptor].path, sizeof(files[descriptor].path), "%s", relative);
   if (files[descriptor].kind == kFile && (flags & O_ACCMODE) != O_RDONLY) {
-    Record(NULL, 0, "%s %lu %s\n", is_new ? "create" : "open", files[descriptor].inode, path);
+    Record(NULL, 0, "%s %lu %s\n", is_new ? "create" : "open", files[descriptor].inode, relative);
     if (!is_new && (flags & O_TRUNC) != 0) {
       Record(NULL, 0, "truncate %lu 0\n", files[descriptor].inode);
     }
@@ -152,26 +166,40 @@ int fsync(int descriptor) {
   return result;
 }
 
+static void RecordNames(const char* what, const char* from, const char* to) {
+  if (Relative(from) != NULL && Relative(to) != NULL) {
+    Record(NULL, 0, "%s %s\t%s\n", what, Relative(from), Relative(to));
+  }
+}
+
 int rename(const char* from, const char* to) {
   const int result = NEXT(rename)(from, to);
-  if (result == 0 && to[0] != '/') {
-    Record(NULL, 0, "rename %s\t%s\n", from, to);
+  if (result == 0) {
+    RecordNames("rename", from, to);
+  }
+  return result;
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  const int result = NEXT(renameat2)(from_folder, from, to_folder, to, flags);
+  if (result == 0) {
+    RecordNames((flags & RENAME_EXCHANGE) != 0 ? "exchange" : "rename", from, to);
   }
   return result;
 }
 
 int link(const char* from, const char* to) {
   const int result = NEXT(link)(from, to);
-  if (result == 0 && to[0] != '/') {
-    Record(NULL, 0, "link %s\t%s\n", from, to);
+  if (result == 0) {
+    RecordNames("link", from, to);
   }
   return result;
 }
 
 int unlink(const char* path) {
   const int result = NEXT(unlink)(path);
-  if (result == 0 && path[0] != '/') {
-    Record(NULL, 0, "unlink %s\n", path);
+  if (result == 0 && Relative(path) != NULL) {
+    Record(NULL, 0, "unlink %s\n", Relative(path));
   }
   return result;
 }
