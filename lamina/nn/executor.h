@@ -20,8 +20,8 @@ struct TrainingSteps;  // backend/training_steps.h
 struct ExecutorOptions {
   int64_t max_batch = 1;
   bool training = false;
-  StepOptions step;        // its loss is Evaluate()'s, too
-  int state_count = 0;     // optimiser state arrays, UpdateRule::StateCount()
+  StepOptions step;     // its loss is Evaluate()'s, too
+  int state_count = 0;  // optimiser state arrays, UpdateRule::StateCount()
   /// The first layer's Wx is given: `x` is batch × its outputs, its weights are neither read nor trained, and after a
   /// step FirstDelta() says what they are trained by. For Step() without members or front scale, in host memory.
   bool first_sums_given = false;

@@ -8,11 +8,11 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/scratch_folder.h"
-#include "lamina/train/checkpoint.h"
-#include "lamina/train/checkpoint_settings.h"
-#include "lamina/train/resume.h"
-#include "lamina/train/session.h"
-#include "lamina/train/settings_text.h"
+#include "lamina/run/checkpoint.h"
+#include "lamina/run/checkpoint_settings.h"
+#include "lamina/run/resume.h"
+#include "lamina/run/session.h"
+#include "lamina/settings/settings_text.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace lamina::fuzz {
