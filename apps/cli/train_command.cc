@@ -90,6 +90,7 @@ void PrintStart(const TrainSession& session) {
 
 json ResultOfJob(const TrainSession& session, const TrainResult& result) {
   json node = ResultJson(session, result);
+  node["peak_memory_bytes"] = PeakMemory_bytes();
   if (json ranks = RanksJson(); !ranks.is_null()) {
     ranks["waited_seconds"] = result.waited_seconds;
     ranks["exchange_seconds"] = result.exchange_seconds;

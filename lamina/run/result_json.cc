@@ -58,7 +58,6 @@ nlohmann::json ResultJson(const TrainSession& session, const TrainResult& result
                {"remarks", RemarksOn(session, result)},
                {"load_seconds", session.load_seconds()},
                {"train_seconds", result.train_seconds},
-               {"peak_memory_bytes", PeakMemory_bytes()},
                {"train_loss", last.train_loss},
                {"calibration", result.calibration ? ToJson(*result.calibration) : json(nullptr)},
                {"intervals", session.model().intervals ? json(session.model().intervals->half_widths) : json(nullptr)},

@@ -13,6 +13,7 @@
 #include "lamina/run/resume.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/settings_text.h"
+#include "lamina/settings/validation.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace lamina::fuzz {

@@ -152,7 +152,7 @@ TEST(GivenSums, GradientsAreThoseOfTheWholeNetwork) {
     ExecutorOptions options;
     options.max_batch = kRows;
     options.training = true;
-    options.loss = Loss::kCrossEntropy;
+    options.step.loss = Loss::kCrossEntropy;
     Executor all(whole, *backend, options);
     options.first_sums_given = true;
     Executor behind(tail, *backend, options);
