@@ -30,7 +30,8 @@ class NeighbourTree {
   /// thread.
   void MayBeNearest(const void* x, int64_t k, std::vector<int64_t>& found) const;
 
-  /// Into `found`, ascending: at least all rows within `radius` of `x` by the metric (of l2sq a squared one). From any thread.
+  /// Into `found`, ascending: at least all rows within `radius` of `x` by the metric (of l2sq a squared one). From any
+  /// thread.
   void MayBeWithin(const void* x, double radius, std::vector<int64_t>& found) const;
 
   class Search;

@@ -72,8 +72,8 @@ double MeanDiagonal(ConstMatrixView a) {
       {.value = fmt::format("C = {:g}", c), .remedy = "Use a smaller --ridge-c, leave it out, or use --dtype f64."});
 }
 
-// fn(begin, count) for some rows after the others, with stop points between: the first touch of memory takes longer than
-// what is done with it.
+// fn(begin, count) for some rows after the others, with stop points between: the first touch of memory takes longer
+// than what is done with it.
 template <class Fn>
 void InPieces(int64_t rows, int64_t cols, const Fn& fn) {
   constexpr int64_t kNumbers = int64_t{1} << 22;

@@ -251,10 +251,10 @@ void BindNetwork(nb::module_& module) {
            nb::arg("first_sums_given") = false, nb::keep_alive<1, 2>(),
            "first_sums_given: x of step() is the first layer's Wx, whose weights are not looked at.")
       .def("step", &Steps::Step, nb::arg("x"), nb::arg("y"), nb::arg("sample_weight").none(), nb::arg("update"))
-      .def("gradients", &Steps::Gradients,
-           "Of the last step without update, laid out as Network.parameters(); a view.")
+      .def("gradients", &Steps::Gradients, "Of the last step without update, laid out as Network.parameters(); a view.")
       .def("first_delta", &Steps::FirstDelta, nb::arg("rows"),
-           "The loss' derivative by what the first layer's activation was given, of so many rows of the last step; a view.");
+           "The loss' derivative by what the first layer's activation was given, of so many rows of the last step; a "
+           "view.");
   nb::class_<RowCall>(module, "RowPredictor", "One row at a time.")
       .def(nb::init<const PyNetwork&, const std::string&>(), nb::arg("network"), nb::arg("weights") = "exact")
       .def("__call__", &RowCall::Call, nb::arg("x"), nb::arg("out"))

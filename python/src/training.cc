@@ -100,8 +100,8 @@ std::unique_ptr<Dataset> MakeDataset(const InArray& x_array, const std::string& 
     const int64_t part = std::max<int64_t>(1, kNumbersOfPart / std::max<int64_t>(1, x.cols));
     for (int64_t begin = 0; begin < x.rows; begin += part) {
       const int64_t count = std::min(part, x.rows - begin);
-      const int64_t first_wrong = ScaleRows(x.Rows(begin, count), x_offsets, x_scales,
-                                            data->features.view().Rows(begin, count), ThreadsOf(0));
+      const int64_t first_wrong =
+          ScaleRows(x.Rows(begin, count), x_offsets, x_scales, data->features.view().Rows(begin, count), ThreadsOf(0));
       if (first_wrong >= 0) {
         return begin + first_wrong;
       }
@@ -311,7 +311,8 @@ void BindTraining(nb::module_& module) {
              nb::arg("outputs"), nb::arg("sample_weight").none(),
              "A Dataset of sparse rows, which become dense batch by batch.");
   module.def("sparse_sums", &SparseSums, nb::arg("data"), nb::arg("begin"), nb::arg("weights"), nb::arg("sums"),
-             nb::arg("threads") = 0, "Writes rows times weights (f64, inputs x outputs), from a row of sparse data on.");
+             nb::arg("threads") = 0,
+             "Writes rows times weights (f64, inputs x outputs), from a row of sparse data on.");
   module.def("add_sparse_gradient", &AddSparseGradient, nb::arg("data"), nb::arg("begin"), nb::arg("delta"),
              nb::arg("scale"), nb::arg("gradient"), nb::arg("threads") = 0,
              "Adds scale times transposed rows times delta to the gradient of such weights.");
@@ -321,9 +322,10 @@ void BindTraining(nb::module_& module) {
            nb::arg("outputs"), nb::arg("sample_weight").none())
       .def("__len__", &Dataset::size)
       .def("is_sparse", [](const Dataset& self) { return self.sparse != nullptr; })
-      .def("value_count", [](const Dataset& self) {
-        return self.sparse == nullptr ? self.size() * self.inputs() : self.sparse->value_count();
-      })
+      .def("value_count",
+           [](const Dataset& self) {
+             return self.sparse == nullptr ? self.size() * self.inputs() : self.sparse->value_count();
+           })
       .def("features",
            [](Dataset& self) {
              DenseRows(self);

@@ -90,9 +90,9 @@ void CompareWithLoops(int64_t outputs) {
       first_gradient = std::move(gradient);
     } else {
       EXPECT_EQ(std::memcmp(sums.data(), first_sums.data(), static_cast<size_t>(kCount * outputs) * sizeof(T)), 0);
-      EXPECT_EQ(std::memcmp(gradient.data(), first_gradient.data(),
-                            static_cast<size_t>(kCols * outputs) * sizeof(double)),
-                0);
+      EXPECT_EQ(
+          std::memcmp(gradient.data(), first_gradient.data(), static_cast<size_t>(kCols * outputs) * sizeof(double)),
+          0);
     }
   }
 }
