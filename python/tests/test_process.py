@@ -159,6 +159,30 @@ except KeyboardInterrupt:
     assert python(code) == "ended True"
 
 
+def test_control_c_ends_the_answers_of_a_large_network_after_a_few_rows():
+    """By progress: how many rows were answered after the signal, of which each takes 16 million products."""
+    code = """
+import os, signal, threading, time, numpy as np, lamina
+from lamina import _core
+net = lamina.Network("dot-relu:4000,dot-relu:4000,dot-identity:1", 8, initialization="he_normal")
+x, out = np.random.rand(100000, 8).astype("f4"), np.full((100000, 1), np.nan, "f4")
+at_signal = []
+def answered():
+    return int((~np.isnan(out)).sum())
+def interrupt():
+    while answered() == 0:
+        time.sleep(0.001)
+    at_signal.append(answered())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    _core.BatchPredictor(net._core, None, None, None, None, "cpu", 1)(x, "f32", out, "f32")
+except KeyboardInterrupt:
+    print(answered() - at_signal[0] < 1000 or answered())
+"""
+    assert python(code) == "True"
+
+
 def test_no_thread_spins_after_a_call():
     code = """
 import resource, time, numpy as np, lamina
