@@ -106,6 +106,7 @@ std::optional<RowsWithin> FindRowsWithin(ConstMatrixView x, const NeighbourTree&
     throw Error(ErrorCode::kInvalidArgument, "columns and types of x must be those of the tree's rows");
   }
   std::vector<WithinWorker> workers;
+  workers.reserve(static_cast<size_t>(threads));
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(tree, radius, one_thread);
   }

@@ -159,6 +159,28 @@ except KeyboardInterrupt:
     assert python(code) == "ended True"
 
 
+def test_answers_of_a_large_network_come_in_pieces_after_which_control_c_is_heard():
+    """By progress: 2**31 products at a time, here of 133 rows."""
+    code = """
+import os, signal, threading, time, numpy as np, lamina
+from lamina import _core
+net = lamina.Network("dot-relu:4000,dot-relu:4000,dot-identity:1", 8, initialization="he_normal")
+x, out = np.random.rand(100000, 8).astype("f4"), np.full((100000, 1), np.nan, "f4")
+def answered():
+    return int((~np.isnan(out)).sum())
+def interrupt():
+    while answered() == 0:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    _core.BatchPredictor(net._core, None, None, None, None, "cpu", 1)(x, "f32", out, "f32")
+except KeyboardInterrupt:
+    print(0 < answered() < len(x), answered() % (2**31 // (4000 * 8 + 4000 * 4000 + 4000)))
+"""
+    assert python(code) == "True 0"
+
+
 def test_no_thread_spins_after_a_call():
     code = """
 import resource, time, numpy as np, lamina

@@ -131,6 +131,9 @@ def test_callbacks_stop_and_fail():
     result = lamina.train(frame(), "price", on_epoch=lambda record: seen.append(record["epoch"]) or len(seen) == 4, **SETTINGS)
     assert seen == [1, 2, 3, 4] and result.stop_reason == "interrupted"
 
+    told = lamina.train(frame(), "price", on_epoch=lambda record: np.bool_(record["epoch"] == 2), **SETTINGS)
+    assert told.stop_reason == "interrupted"
+
     def fail(record):
         raise RuntimeError("enough")
 
