@@ -14,6 +14,7 @@
 #include "lamina/data/encode/target_encoder.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/compare_models.h"
+#include "lamina/model/training_rows.h"
 #include "model_input.h"
 #include "print.h"
 #include "tables.h"
@@ -70,10 +71,15 @@ bool HasProbabilities(const Table& table) {
                      [](const Column& column) { return column.name.starts_with("p_"); });
 }
 
-Contestant AnswersOfModel(const CompareCommand& command, const std::string& path, const Backend& backend) {
+// `trained`: gets the path of a model that has learnt from these rows.
+Contestant AnswersOfModel(const CompareCommand& command, const std::string& path, const Backend& backend,
+                          std::vector<std::string>& trained) {
   ModelInput input = command.input;
   input.model = path;
   const Model model = input.ReadModel();
+  if (!NoteOnTrainingRows(model, input.data).empty()) {
+    trained.push_back(path);
+  }
   Table table = input.ReadTable(model);
   Answers answers =
       AnswerTable(model, backend, table, input.RowsOf(table), {Truth::kWherePresent, {}, /*scored=*/true});
@@ -92,9 +98,9 @@ Table ReadTruth(const CompareCommand& command) {
 
 void PrintComparison(const CompareCommand& command, const Comparison& comparison) {
   Print(
-      "{} rows that both answer; differences are B - A with 95 % intervals, ! where they leave 0 out\n"
+      "{} that both answer; differences are B - A with 95 % intervals, ! where they leave 0 out\n"
       "A  {}\nB  {}\n",
-      WithThousands(comparison.rows), command.first, command.second);
+      Counted(comparison.rows, "row{s}"), command.first, command.second);
   size_t width = 0;
   const auto name = [](const MetricDifference& each) { return MetricName(each.target, each.metric); };
   for (const MetricDifference& each : comparison.metrics) {
@@ -152,14 +158,20 @@ int RunCompare(const CompareCommand& command) {
   }
   MetricsFor(command.metrics, question.classes, {});  // before any work
   Contestant contestants[2];
+  std::vector<std::string> trained;
   for (int i = 0; i < 2; ++i) {
     contestants[i] = predictions[i] ? ContestantFrom(*predictions[i], *truth, question.targets, question.classes)
-                                    : AnswersOfModel(command, *paths[i], *backend);
+                                    : AnswersOfModel(command, *paths[i], *backend, trained);
   }
   const std::vector<Metric> metrics = MetricsFor(command.metrics, question.classes, LevelsOf(contestants[0].targets));
   const Comparison comparison = Compare(contestants[0], contestants[1], metrics, command.bootstrap);
   if (!command.json_output.to_stdout()) {
     PrintComparison(command, comparison);
+    if (!trained.empty()) {
+      PrintNote(stdout, "{} trained on rows of {}: give rows that are new to both\n",
+                fmt::format("{} {}", fmt::join(trained, " and "), trained.size() == 1 ? "was" : "were"),
+                command.input.data);
+    }
   }
   nlohmann::json result = ToJson(comparison);
   result["A"] = command.first;
@@ -178,12 +190,8 @@ Command AddCompare(CLI::App& app) {
   compare->add_option("--first", command->first, "A: a model file, or a CSV file of predictions")->type_name("FILE");
   compare->add_option("--second", command->second, "B")->type_name("FILE");
   command->input.AddDataTo(*compare);
-  compare
-      ->add_option("--target", command->target,
-                   "Where both are files of predictions: the target column(s) of the data; default: the last one")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("A,B,...");
+  AddNamesFlag(*compare, "--target", command->target,
+               "Where both are files of predictions: the target column(s) of the data; default: the last one");
   compare->add_option("--task", command->task, "The same: auto, classification or regression")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "classification", "regression"}));

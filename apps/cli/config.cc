@@ -53,11 +53,17 @@ void AddFlag(CLI::App& app, const Setting<S>& row, T& field) {
     option = app.add_flag(fmt::format("{},!--no-{}", name, row.name), field,
                           fmt::format("{} (default: {})", row.help, field ? "yes" : "no"));
   } else if constexpr (kIsVector<T>) {
-    option = app.add_option(name, field, row.help);
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      option = row.commas ? app.add_option(name, field, row.help) : AddNamesFlag(app, name, field, row.help);
+    } else {
+      option = app.add_option(name, field, row.help);
+    }
     if (row.commas) {
       option->type_name("NAME=VALUES")->allow_extra_args(false);
     } else {
-      option->delimiter(',')->type_name("A,B,...")->allow_extra_args(false);
+      if constexpr (!std::is_same_v<T, std::vector<std::string>>) {
+        option->delimiter(',')->type_name("A,B,...")->allow_extra_args(false);
+      }
     }
     if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
       option->check(CheckInteger);

@@ -154,9 +154,9 @@ int RunShow(const ShowCommand& command) {
     columns.push_back(ColumnFacts(result.train.columns[i], summaries[i]));
   }
   if (!command.json_output.to_stdout()) {
-    Print("{}: {} {}, {} {}{}\n", command.path, WithThousands(result.train.rows), Plural(result.train.rows, "row{s}"),
-          columns.size(), Plural(std::ssize(columns), "column{s}"),
-          result.test ? fmt::format("; and {} test rows", WithThousands(result.test->rows)) : "");
+    Print("{}: {}, {}{}\n", command.path, Counted(result.train.rows, "row{s}"),
+          Counted(std::ssize(columns), "column{s}"),
+          result.test ? "; and " + Counted(result.test->rows, "test row{s}") : "");
     if (result.train.sheet && !result.train.sheet->assumed()) {
       Print("{}\n", result.train.sheet->Text());
     }
@@ -198,12 +198,12 @@ int RunEncode(const EncodeCommand& command) {
     throw;
   }
   if (!command.json_output.to_stdout()) {
-    Print("{}: {} training, {} validation and {} test rows of {} inputs, {}, in {}\n", command.output,
-          WithThousands(info.train_rows), WithThousands(info.validation_rows), WithThousands(info.test_rows),
-          info.inputs, BytesText(info.size_bytes), DurationText(info.seconds));
+    Print("{}: {} training, {} validation and {} of {}, {}, in {}\n", command.output,
+          WithThousands(info.train_rows), WithThousands(info.validation_rows),
+          Counted(info.test_rows, "test row{s}"), Counted(info.inputs, "input{s}"), BytesText(info.size_bytes), DurationText(info.seconds));
     if (info.left_out_rows > 0) {
       PrintNote(stdout, "{} left out: a value is missing\n",
-                WithThousands(info.left_out_rows) + Plural(info.left_out_rows, " row{s}"));
+                Counted(info.left_out_rows, "row{s}"));
     }
     Print("next: lamina train {}\n", command.output);
   }

@@ -8,13 +8,14 @@
 
 #include "command.h"
 #include "lamina/backend/backends.h"
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/report_text.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/intervals.h"
 #include "lamina/model/weight_effect.h"
-#include "lamina/train/command_line.h"
 #include "lamina/train/remarks.h"
+#include "lamina/model/training_rows.h"
 #include "model_input.h"
 #include "pictures.h"
 #include "print.h"
@@ -54,24 +55,6 @@ void PrintCoverage(const Model& model, const std::vector<ScoredRows>& scored, co
   }
 }
 
-// Whether these rows are, in part, those of the training.
-std::string TrainedOn(const EvaluateCommand& command, const Model& model) {
-  const nlohmann::json settings = model.training.value("settings", nlohmann::json::object());
-  const std::string data = settings.value("data", std::string());
-  if (data.empty() || !IsSameFile(data, command.input.data)) {
-    return "";
-  }
-  const nlohmann::json test = model.training.value("test", nlohmann::json::object());
-  std::string expect = "less";
-  if (test.contains("accuracy")) {
-    expect = fmt::format("the accuracy of its test rows, {} %", PercentText(NumberOrNan(test, "accuracy")));
-  } else if (test.contains("r2")) {
-    expect = fmt::format("the R² of its test rows, {:.5f}", NumberOrNan(test, "r2"));
-  }
-  return fmt::format("the model was trained on rows of {}: on rows that are new to it expect {}", command.input.data,
-                     expect);
-}
-
 int RunEvaluate(const EvaluateCommand& command) {
   FileUse files = command.input.Files();
   files.AddRead("--cost-matrix", {CostMatrix::FileOf(command.cost_matrix)});
@@ -107,7 +90,7 @@ int RunEvaluate(const EvaluateCommand& command) {
     }
     PrintMetrics(evaluation.metrics);
     PrintCoverage(model, answers.scored, command.input.data);
-    PrintNote(TrainedOn(command, model));
+    PrintNote(NoteOnTrainingRows(model, command.input.data));
     if (effect) {
       Print("{}\n", effect->Text());
     }

@@ -9,10 +9,10 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
 #include "lamina/report/explain_report.h"
-#include "lamina/train/command_line.h"
 #include "model_input.h"
 #include "pictures.h"
 #include "print.h"
@@ -201,12 +201,8 @@ Command AddExplain(CLI::App& app) {
   explain->add_option("--repeats", command->repeats, "Times that each column is shuffled")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  explain
-      ->add_option("--dependence", command->dependence,
-                   "Partial dependence: the mean answer over the values of these columns")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("A,B,...");
+  AddNamesFlag(*explain, "--dependence", command->dependence,
+               "Partial dependence: the mean answer over the values of these columns");
   explain
       ->add_option("--rows", command->rows,
                    "Shapley values of these rows, counted from 0: which columns moved their answers from the average")

@@ -85,13 +85,14 @@ void PrintTraining(const json& training) {
     Print("trained on {}", settings.data);
     if (training.contains("rows")) {
       const json& rows = training["rows"];
-      Print(": {} training, {} validation and {} test rows", WithThousands(rows.value("train", int64_t{0})),
-            WithThousands(rows.value("validation", int64_t{0})), WithThousands(rows.value("test", int64_t{0})));
+      Print(": {} training, {} validation and {}", WithThousands(rows.value("train", int64_t{0})),
+            WithThousands(rows.value("validation", int64_t{0})),
+            Counted(rows.value("test", int64_t{0}), "test row{s}"));
     }
     Print("\nby: {}\n", TrainCommandLine(settings, training));
   }
   if (training.contains("epochs")) {
-    Print("{} epochs, best epoch {}{}\n", training["epochs"].get<int64_t>(), training.value("best_epoch", int64_t{0}),
+    Print("{}, best epoch {}{}\n", Counted(training["epochs"].get<int64_t>(), "epoch{s}"), training.value("best_epoch", int64_t{0}),
           training.contains("batch") ? fmt::format(", batch {}", training["batch"].get<int64_t>()) : "");
   }
   if (training.contains("test")) {

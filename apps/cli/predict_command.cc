@@ -121,12 +121,8 @@ Command AddPredict(CLI::App& app) {
   predict->add_flag("--intervals", command->columns.intervals,
                     "Also the bounds within which the true value lies with the probability that the model was trained "
                     "for (train --intervals; columns NAME_lower, NAME_upper)");
-  predict
-      ->add_option("--keep-columns", command->keep_columns,
-                   "Columns of the data, by name or number, to write before the answers: an identifier")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("A,B,...");
+  AddNamesFlag(*predict, "--keep-columns", command->keep_columns,
+               "Columns of the data, by name or number, to write before the answers: an identifier");
   command->json_output.AddTo(*predict);
   predict->footer(
       "The rows need the columns that the model was trained on, by name or in the same order; a target column is not "

@@ -85,11 +85,12 @@ void PrintStart(const Search& search) {
       failed = invalid++ == 0 ? trial.failure : failed;
     }
   }
-  Print("{}: {} training and {} validation rows; {} inputs; read in {}\n", search.settings().train.data,
-        WithThousands(data.train.size()), WithThousands(data.validation.size()), data.train.features.cols(),
+  Print("{}: {} training and {}; {}; read in {}\n", search.settings().train.data,
+        WithThousands(data.train.size()), Counted(data.validation.size(), "validation row{s}"),
+        Counted(data.train.features.cols(), "input{s}"),
         DurationText(search.load_seconds()));
-  Print("{} trials in {} stage{}, {} at once with {} thread{} each{}\n", WithThousands(std::ssize(search.trials())),
-        search.stages(), search.stages() == 1 ? "" : "s", search.at_once(), search.threads_per_trial(),
+  Print("{} in {}, {} at once with {} thread{} each{}\n", Counted(std::ssize(search.trials()), "trial{s}"),
+        Counted(search.stages(), "stage{s}"), search.at_once(), search.threads_per_trial(),
         search.threads_per_trial() == 1 ? "" : "s",
         search.resumed() ? fmt::format("; going on, {} had begun", search.begun()) : "");
   if (search.others() > 0) {
@@ -99,7 +100,7 @@ void PrintStart(const Search& search) {
   }
   if (invalid > 0) {
     PrintNote(stdout, "{} cannot be trained; the first: {}\n",
-              invalid == 1 ? "1 trial" : fmt::format("{} trials", WithThousands(invalid)), failed);
+              Counted(invalid, "trial{s}"), failed);
   }
   std::fflush(stdout);
 }

@@ -134,7 +134,7 @@ void PrintMetrics(const std::vector<MetricValue>& metrics) {
 }
 
 void PrintEvaluation(const std::string& what, const Evaluation& evaluation, bool details) {
-  const std::string rows = WithThousands(evaluation.samples) + Plural(evaluation.samples, " row{s}");
+  const std::string rows = Counted(evaluation.samples, "row{s}");
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
     const bool known = std::isfinite(evaluation.loss);

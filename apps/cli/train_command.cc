@@ -55,9 +55,9 @@ struct TrainCommand {
 
 void PrintStart(const TrainSession& session) {
   const Network& network = session.model().network;
-  Print("{}: {} training, {} validation and {} test rows; {} inputs, {}; read in {}\n", session.settings().data,
+  Print("{}: {} training, {} validation and {}; {}, {}; read in {}\n", session.settings().data,
         WithThousands(session.rows().train), WithThousands(session.validation().size()),
-        WithThousands(session.test().size()), network.inputs(), TargetText(session.model()),
+        Counted(session.test().size(), "test row{s}"), Counted(network.inputs(), "input{s}"), TargetText(session.model()),
         DurationText(session.load_seconds()));
   PrintDecisions(session.decisions());
   PrintNotes(NotesOn(session));
@@ -147,7 +147,7 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
   const auto count = std::ssize(history.epochs);
   std::string line =
-      fmt::format("{} {} in {}", WithThousands(count), Plural(count, "epoch{s}"), DurationText(result.train_seconds));
+      fmt::format("{} in {}", Counted(count, "epoch{s}"), DurationText(result.train_seconds));
   if (history.stop_reason == "early_stopping") {
     line += ", stopped early";
   } else if (history.stop_reason == "converged") {
@@ -189,7 +189,7 @@ void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
 void PrintQuality(const TrainSession& session, const TrainResult& result) {
   if (result.calibration) {
     Print("calibrated on {}: temperature {:.4g}, calibration error {} % (before: {} %), log loss {:.5g} ({:.5g})\n",
-          WithThousands(result.calibration->rows) + Plural(result.calibration->rows, " row{s}"),
+          Counted(result.calibration->rows, "row{s}"),
           result.calibration->temperature, PercentText(result.calibration->error),
           PercentText(result.calibration->error_before), result.calibration->log_loss,
           result.calibration->log_loss_before);

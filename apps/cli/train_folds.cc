@@ -17,7 +17,7 @@
 namespace lamina::cli {
 namespace {
 
-std::string RowsText(int64_t rows) { return WithThousands(rows) + Plural(rows, " row{s}"); }
+std::string RowsText(int64_t rows) { return Counted(rows, "row{s}"); }
 
 // Before the first fold: what all of them have.
 void PrintFoldsStart(const TrainSettings& settings, const TrainSession& session) {

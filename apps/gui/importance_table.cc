@@ -34,6 +34,7 @@ ImportanceTable::ImportanceTable(QWidget* parent) : QTableWidget(parent) {
   setEditTriggers(NoEditTriggers);
   setAlternatingRowColors(true);
   setTabKeyNavigation(false);
+  setTextElideMode(Qt::ElideMiddle);
   setColumnCount(3);
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);

@@ -15,6 +15,7 @@
 
 #include "labels.h"
 #include "lamina/base/file.h"
+#include "lamina/model/training_rows.h"
 #include "lamina/train/settings.h"
 #include "number_text.h"
 #include "prediction_model.h"
@@ -159,28 +160,21 @@ QString PredictPanel::Summary() const {
   if (answers.evaluation) {
     text += QStringLiteral(": ") + EvaluationText(*answers.evaluation);
   }
-  const auto add_gaps = [&](const LeftOut& gaps, const QString& what) {
-    if (gaps.rows > 0) {
-      text += tr("; %1 %2: a value is missing, the first in %3")
-                  .arg(CountText(gaps.rows, tr("row"), tr("rows")), what, FromText(gaps.Where()));
-    }
-  };
-  add_gaps(answers.without_answer, tr("without an answer"));
-  if (answers.evaluation && answers.not_evaluated.rows > answers.without_answer.rows) {
-    add_gaps(answers.not_evaluated, tr("not evaluated"));
-  }
-  if (answers.report.unseen_values > 0) {
-    text += tr("; %1 of categories that training did not see became zeros")
-                .arg(CountText(answers.report.unseen_values, tr("value"), tr("values")));
-  }
   if (const FilePrediction::Far far = prediction_->FarRows(); far.rows > 0) {
     text += tr("; %1 far outside the values of the training, the first in row %2: %3")
                 .arg(CountText(far.rows, tr("row"), tr("rows")))
                 .arg(far.first + 1)
                 .arg(prediction_->FarInputs(far.first).front());
   }
-  for (const ColumnDecision& decision : answers.file) {
-    text += QLatin1Char('\n') + WithLabels(FromText(decision.Text()));
+  std::vector<std::string> notes = answers.Notes();
+  if (answers.evaluation) {
+    if (answers.not_evaluated.rows > answers.without_answer.rows) {
+      notes.push_back(answers.not_evaluated.Note(answers.outputs.rows(), "are not evaluated"));
+    }
+    notes.push_back(NoteOnTrainingRows(*prediction_->model, prediction_->path.toStdString()));
+  }
+  for (const std::string& note : notes) {
+    text += note.empty() ? QString() : QLatin1Char('\n') + WithLabels(FromText(note));
   }
   return text;
 }

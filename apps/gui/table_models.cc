@@ -58,6 +58,8 @@ void FitColumns(QTableView& view) {
   constexpr int kColumnsFitted = 200;
   const int most = view.fontMetrics().averageCharWidth() * 32;
   view.horizontalHeader()->setResizeContentsPrecision(kRowsLookedAt);
+  view.setTextElideMode(Qt::ElideMiddle);  // names and questions often begin alike
+  view.horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   for (int column = 0; column < std::min(view.model()->columnCount(), kColumnsFitted); ++column) {
     view.resizeColumnToContents(column);
     view.setColumnWidth(column, std::min(view.columnWidth(column), most));
@@ -167,6 +169,15 @@ const ColumnDecision* ColumnsModel::DecisionOn(int row) const {
   return found == plan->data.decisions.end() ? nullptr : &*found;
 }
 
+bool ColumnsModel::IsLeftOut(const std::string& name) const {
+  const auto plan = document_.plan();
+  if (plan == nullptr) {
+    return false;
+  }
+  const std::vector<LeftOutColumn>& left_out = plan->data.preprocessor.left_out();
+  return std::any_of(left_out.begin(), left_out.end(), [&](const LeftOutColumn& each) { return each.name == name; });
+}
+
 QString ColumnsModel::TextOf(int row, int column) const {
   const auto data = document_.data();
   const Column& each = data->raw.main.train.columns[static_cast<size_t>(row)];
@@ -193,7 +204,7 @@ QString ColumnsModel::TextOf(int row, int column) const {
     }
     default:
       switch (uses_[static_cast<size_t>(row)]) {
-        case ColumnUse::kInput: return tr("input");
+        case ColumnUse::kInput: return IsLeftOut(each.name) ? tr("left out") : tr("input");
         case ColumnUse::kTarget: return tr("target");
         case ColumnUse::kDropped: return tr("dropped");
       }

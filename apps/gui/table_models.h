@@ -48,6 +48,7 @@ class ColumnsModel : public QAbstractTableModel {
   QString TextOf(int row, int column) const;
   /// Null where nothing was decided about the column of this row.
   const ColumnDecision* DecisionOn(int row) const;
+  bool IsLeftOut(const std::string& name) const;
 
   RunDocument& document_;
   std::vector<ColumnUse> uses_;

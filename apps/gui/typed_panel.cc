@@ -94,6 +94,7 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
   table_->setObjectName(QStringLiteral("typed.values"));
   table_->setAccessibleName(tr("Values to predict from"));
   table_->setTabKeyNavigation(false);
+  table_->setTextElideMode(Qt::ElideMiddle);
   table_->setEditTriggers(QAbstractItemView::AllEditTriggers);
   auto* layout = new QVBoxLayout(this);
   auto* clear = new QPushButton(tr("&Empty the picture"));

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <utility>
 
+#include "lamina/base/list_text.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
 
@@ -33,6 +34,10 @@ bool Parse(std::string_view text, T& field) {
     return true;
   } else if constexpr (kIsList<T>) {
     if (!std::is_same_v<typename T::value_type, std::string> && text == kAutoText) {
+      return true;
+    }
+    if constexpr (std::is_same_v<typename T::value_type, std::string>) {
+      field = text.empty() ? T() : SplitList(text);
       return true;
     }
     for (const std::string_view piece : text.empty() ? std::vector<std::string_view>() : SplitText(text, ',')) {
@@ -84,6 +89,9 @@ std::string Text(const T& value) {
   } else if constexpr (kIsMaybe<T>) {
     return value ? fmt::format("{}", *value) : "";
   } else if constexpr (kIsList<T>) {
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      return ListText(value);
+    }
     return fmt::format("{}", fmt::join(value, ","));
   } else {
     return fmt::format("{}", value);

@@ -220,6 +220,8 @@ std::string Plural(int64_t count, std::string_view text) {
   return result;
 }
 
+std::string Counted(int64_t count, std::string_view what) { return WithThousands(count) + ' ' + Plural(count, what); }
+
 std::string WithThousands(int64_t value) {
   std::string digits = std::to_string(value);
   const size_t start = value < 0 ? 1 : 0;

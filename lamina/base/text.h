@@ -36,6 +36,8 @@ std::string PercentText(double share);
 std::string FigureText(double value);
 /// `text` with "{s}" as the plural's s where `count` is not 1: "1 row", "2 rows".
 std::string Plural(int64_t count, std::string_view text);
+/// The count and what is counted: "1 row", "1,234 rows" of "row{s}".
+std::string Counted(int64_t count, std::string_view what);
 /// "1,234,567".
 std::string WithThousands(int64_t value);
 /// Bytes of "600M", "1.5GiB", "2 GB", "4096": units of 1000 (K, M, G, T, also with B) or of 1024 (KiB, MiB, GiB, TiB).

@@ -184,12 +184,12 @@ void Append(std::vector<Plot>& to, const std::vector<Plot>& more) { to.insert(to
 
 std::string Headline(const Evaluation& evaluation) {
   if (evaluation.classification) {
-    return fmt::format("accuracy {} of {} rows", Share(evaluation.classification->accuracy).text,
-                       WithThousands(evaluation.samples));
+    return fmt::format("accuracy {} of {}", Share(evaluation.classification->accuracy).text,
+                       Counted(evaluation.samples, "row{s}"));
   }
   return evaluation.regression.empty() ? ""
-                                       : fmt::format("R² {:.5f}, MAE {:.5g} of {} rows", evaluation.regression[0].r2,
-                                                     evaluation.regression[0].mae, WithThousands(evaluation.samples));
+                                       : fmt::format("R² {:.5f}, MAE {:.5g} of {}", evaluation.regression[0].r2,
+                                                     evaluation.regression[0].mae, Counted(evaluation.samples, "row{s}"));
 }
 
 // Every setting that is not the default.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/train/checkpoint_settings.h"
 
@@ -23,34 +24,12 @@ std::string ValueText(const json& value) {
   }
   std::string text;
   for (const json& element : value) {
-    text += (text.empty() ? "" : ",") + ValueText(element);
+    text += (text.empty() ? "" : ",") + (element.is_string() ? CsvField(element.get<std::string>()) : ValueText(element));
   }
   return text;
 }
 
 }  // namespace
-
-std::string ShellWord(std::string_view text) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(text);
-  }
-  if (WithoutControls(text) != text) {  // as bash and POSIX 2024 read it, so that it can be copied
-    std::string word = "$'";
-    for (const char c : text) {
-      const auto byte = static_cast<unsigned char>(c);
-      word += c == '\\' || c == '\''       ? std::string("\\") + c
-              : byte >= ' ' && byte < 0x7F ? std::string(1, c)
-                                           : fmt::format("\\x{:02x}", byte);
-    }
-    return word + '\'';
-  }
-  std::string word = "'";
-  for (const char c : text) {
-    word += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return word + '\'';
-}
 
 std::string FlagText(std::string_view name, const json& value, bool one_by_one) {
   if (value.is_boolean()) {

@@ -48,7 +48,4 @@ std::string FlagsText(const nlohmann::json& values, const nlohmann::json& defaul
   return text;
 }
 
-/// `text` as one word of a POSIX shell.
-std::string ShellWord(std::string_view text);
-
 }  // namespace lamina

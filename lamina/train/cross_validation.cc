@@ -252,7 +252,7 @@ std::vector<std::string> RareClasses(const OutOfFold& out, int64_t folds) {
   for (const auto& [name, count] : counts) {
     if (count > 0 && count < folds) {
       remarks.push_back(fmt::format("class '{}' has {}, fewer than the {} folds: some of them do not test it", name,
-                                    count == 1 ? "1 row" : WithThousands(count) + " rows", folds));
+                                    Counted(count, "row{s}"), folds));
     }
   }
   return remarks;

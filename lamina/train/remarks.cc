@@ -44,9 +44,10 @@ std::string StillFalling(const TrainSession& session, const TrainResult& result)
 std::string SharedRows(std::string_view part, int64_t shared, int64_t rows) {
   return shared == 0 ? ""
                      : fmt::format(
-                           "{} of the {} {} rows also stand among the training rows, answer included: that part "
-                           "looks better than new rows will",
-                           WithThousands(shared), WithThousands(rows), part);
+                           "{} of the {} {} also {} among the training rows, answer included: that part looks better "
+                           "than new rows will",
+                           WithThousands(shared), WithThousands(rows), Plural(rows, std::string(part) + " row{s}"),
+                           shared == 1 ? "stands" : "stand");
 }
 
 // The most frequent class of `data` and its share.
@@ -75,7 +76,7 @@ std::string FewTestRows(const TrainSession& session, const TrainResult& /*result
   return rows == 0 || rows >= kFewTestRows
              ? ""
              : fmt::format("the test result is of {} alone, and chance decides much of it: --folds 5 tests every row",
-                           WithThousands(rows) + Plural(rows, " row{s}"));
+                           Counted(rows, "row{s}"));
 }
 
 std::string Overfits(const TrainSession& session, const TrainResult& result) {
@@ -162,7 +163,7 @@ std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
     const int64_t rows = metrics.classes[c].support;
     if (predicted == 0 && rows > 0) {
       texts.push_back(fmt::format("class '{}' is never predicted ({} of it)", metrics.classes[c].name,
-                                  rows == 1 ? "1 row is" : WithThousands(rows) + " rows are"));
+                                  Counted(rows, "row{s}") + (rows == 1 ? " is" : " are")));
     }
   }
   if (texts.size() > kMostNamed) {
@@ -175,7 +176,7 @@ std::vector<std::string> NeverPredicted(const ClassificationMetrics& metrics) {
 std::vector<std::string> NotesOn(const TrainSession& session) {
   std::vector<std::string> notes = NotesOn(session.encode_report(), /*asked=*/false);
   if (const int64_t rows = session.left_out_rows(); rows > 0) {
-    notes.push_back(fmt::format("{} left out: a value is missing", WithThousands(rows) + Plural(rows, " row{s}")));
+    notes.push_back(fmt::format("{} left out: a value is missing", Counted(rows, "row{s}")));
   }
   for (const std::string& note : {NewLabelsNote(session.encode_report()),
                                   LearnsByGradient(session.settings()) ? session.recipe_remark() : std::string()}) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/list_text.h"
 #include "lamina/train/checkpoint.h"
 
 namespace lamina {

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from . import Error, Model, __version__, _core, describe_backend, train
-from ._words import in_python, shown
+from ._words import in_python, list_items, shown
 
 
 def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str | bool]:
@@ -34,7 +34,7 @@ def _train(data: str, given: list[str], parser: argparse.ArgumentParser) -> None
     settings = _flags(given, parser)
     target = settings.pop("target", None)
     named: dict[str, Any] = {name.replace("-", "_"): value for name, value in settings.items()}
-    result = train(data, None if target is None else str(target), **named)
+    result = train(data, None if target is None else list_items(str(target)), **named)
     print("\n".join(result.notes))
     wrote = f"; wrote {shown(str(settings['model']))}" if "model" in settings else ""
     print(f"{len(result.history)} epochs, {result.stop_reason}{wrote}")

@@ -149,7 +149,8 @@ def train(
     Ctrl-C ends the run after its current step with the model so far, stop_reason "interrupted".
     """
     data, test, validation = as_columns(data), as_columns(test), as_columns(validation)
-    texts = setting_texts(settings if target is None else {"target": target, **settings})
+    targets = [target] if isinstance(target, str) else target
+    texts = setting_texts(settings if targets is None else {"target": targets, **settings})
     if isinstance(data, (str, os.PathLike)):
         others = {"data": data, "test": test, "validation": validation}
         texts += [(name, os.fspath(path)) for name, path in others.items() if path is not None]

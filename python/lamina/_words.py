@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from typing import Any
 
@@ -23,8 +24,18 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ",".join(f"{key}={item}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return ",".join(_text(item) for item in value)
+        return ",".join(_item(_text(item)) for item in value)
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def _item(text: str) -> str:
+    """An item of a list in a text: in quotes where it has commas, as a field of a CSV file."""
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+
+
+def list_items(text: str) -> list[str]:
+    """The items of such a list."""
+    return [item.strip() for item in next(csv.reader([text], skipinitialspace=True))]
 
 
 def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
@@ -51,12 +62,17 @@ def in_python(text: str) -> str:
         if flag not in _core.setting_names():
             return found[0]
         name = flag.replace("-", "_")
-        if value is None or value in _NO_VALUES:
+        ends = found.string[found.end() :].startswith(")")  # "(else --missing-indicator no)"
+        if value is None or (value in _NO_VALUES and not ends):
             return name if value is None else f"{name} {value}"
+        if value.startswith("'"):  # a word of a shell
+            items = list_items(value[1:-1].replace("'\\''", "'"))
+            return f"{name}={items if len(items) > 1 or ',' in items[0] else items[0]!r}"
         try:
             float(value)
         except ValueError:
             value = repr(value)
         return f"{name}={value}"
 
-    return re.sub(r"--([a-z][a-z-]*[a-z])(?: ([^\s,;:()]*[^\s,;:().?!]))?", parameter, shown(text))
+    word = r"'(?:[^']|'\\'')*'|[^\s,;:()]*[^\s,;:().?!](?:\.(?=\)))?"
+    return re.sub(rf"--([a-z][a-z-]*[a-z])(?: ({word}))?", parameter, shown(text))

@@ -70,6 +70,11 @@ def test_remedies_name_parameters_that_exist():
         ("Leave --encoding out, or name another one.", "Leave encoding out, or name another one."),
         ("Use --strict; --json has all", "Use strict; --json has all"),
         ("--by-position takes the columns", "by_position=True takes the columns"),
+        ("left out (else --use Nr.)", "left out (else use='Nr.')"),
+        ("left out (else --use 'How old, roughly?')", "left out (else use=['How old', 'roughly?'])"),
+        ("left out (else --use '\"How old, roughly?\"')", "left out (else use=['How old, roughly?'])"),
+        ("(else --text-columns 'T in [°C]')", "(else text_columns='T in [°C]')"),
+        ("it is told (else --missing-indicator no)", "it is told (else missing_indicator='no')"),
     ],
 )
 def test_flags_become_parameters(text, expected):

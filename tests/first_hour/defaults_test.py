@@ -151,6 +151,10 @@ class DefaultsTest(CliTest):
         self.train("--data", "blobs.csv", "--model", "m")
         self.assertIn("was trained on rows of blobs.csv", self.succeed("evaluate", "m", "blobs.csv").out)
         self.assertNotIn("trained on", self.succeed("evaluate", "m", "new.csv").out)
+        self.train("--data", "new.csv", "--recipe", "plain", "--model", "other")
+        self.assertIn("m was trained on rows of blobs.csv", self.succeed("compare", "m", "other", "blobs.csv").out)
+        self.write("newest.csv", blob_rows(50, seed=11))
+        self.assertNotIn("trained on", self.succeed("compare", "m", "other", "newest.csv").out)
 
     def test_far_inputs_are_said(self):
         """M18"""

@@ -66,6 +66,21 @@ class FindingsTest(CliTest):
         self.assertIn("--encoding", self.succeed("train", "german.csv", "--recipe", "plain", "--model", "m").out)
         self.assertIn("Umsatz €", self.succeed("model", "show", "m").out)
 
+    def test_names_with_commas_and_blanks(self):
+        """Questions of a survey are names of columns; what a decision names can be copied into a shell."""
+        rng = random.Random(5)
+        rows = [["Who, roughly?", "How many [h]", "How often? (1 = never, 5 = daily)"]]
+        rows += [[rng.choice("ab"), "off" if i % 50 == 7 else i % 9, i % 9 + 0.25] for i in range(200)]
+        self.write("survey.csv", rows)
+        target = '"How often? (1 = never, 5 = daily)"'
+        said = self.succeed("train", "survey.csv", "--target", target, "--drop", '"Who, roughly?"', "--recipe", "plain", "--model", "m").out
+        self.assertIn("--text-columns 'How many [h]'", said)
+        shown = self.succeed("model", "show", "m").out
+        self.assertIn(f"--target '{target}'", shown)
+        self.assertIn("""--drop '"Who, roughly?"'""", shown)
+        found = self.succeed("predict", "m", "survey.csv", "--keep-columns", '"Who, roughly?"', "--out", "p.csv") and self.read("p.csv")
+        self.assertTrue(found.startswith('"Who, roughly?","How often? (1 = never, 5 = daily)"'), found[:80])
+
     def test_free_text_is_hashed_or_the_flag_is_named(self):
         """N5"""
         rng = random.Random(4)

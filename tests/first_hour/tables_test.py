@@ -60,6 +60,17 @@ class TablesTest(CliTest):
         out, result = self.run_on(shop(60) + [["", "Rome", 5]] * 3, "--missing", "drop")
         self.assertEqual(result["left_out_rows"], 3)
 
+    def test_what_is_no_table_is_named(self):
+        """The program says what such a file is, and what makes a table of it."""
+        for name, text, says in (
+            ("rows.csv", '[{"a": 1}]\n', ("JSON", "read_json")),
+            ("report.xls", "<html><table><tr><td>1</td></tr></table></html>", ("web page", ".xlsx")),
+            ("dump.sql", "INSERT INTO t (a) VALUES (1);\n", ("SQL", "CSV")),
+            ("iris.arff", "@relation iris\n@data\n1,2\n", ("ARFF", "CSV")),
+        ):
+            self.write(name, text)
+            self.refuse("train", name, says=(name, *says))
+
     def test_decimal_commas(self):
         """H3: as a German or French spreadsheet writes them."""
         german = [[field.replace(".", ",") if i else field for field in row] for i, row in enumerate(shop())]

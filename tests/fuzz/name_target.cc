@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/report/html_report.h"
 #include "lamina/report/plots.h"

@@ -334,11 +334,16 @@ void LostTest::WhatWasDecidedStandsBesideTheColumns() {
   QVERIFY2(decided(1).contains(QStringLiteral("filled in")), qPrintable(decided(1)));
   QVERIFY2(decided(2).contains(QStringLiteral("left out")), qPrintable(decided(2)));
   QVERIFY(decided(3).isEmpty());
+  const auto use = [&](int row) { return columns.index(row, 4).data().toString(); };
+  QCOMPARE(use(0), QStringLiteral("left out"));
+  QCOMPARE(use(1), QStringLiteral("input"));
+  QCOMPARE(use(3), QStringLiteral("target"));
   QVERIFY(columns.index(0, 5).data(Qt::ToolTipRole).toString().contains(QStringLiteral("Columns used all the same")));
   QCOMPARE(window().document().plan()->data.preprocessor.inputs().count(), int64_t{1});
   Type("field.use", QStringLiteral("id"));
   QVERIFY(Settled());
   QVERIFY(decided(0).isEmpty());
+  QCOMPARE(use(0), QStringLiteral("input"));
   QCOMPARE(window().document().plan()->data.preprocessor.inputs().count(), int64_t{2});
 }
 

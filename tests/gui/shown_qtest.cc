@@ -163,6 +163,8 @@ void ShownTest::WrongAnswersAreFoundWithTheirInputs() {
   const QAbstractItemModel& shown = *Find<QTableView>("predict.table")->model();
   QCOMPARE(shown.rowCount(), 300);
   QCOMPARE(shown.headerData(1, Qt::Horizontal).toString(), QStringLiteral("probability"));
+  const QString said = Find<QLabel>("predict.summary")->text();
+  QVERIFY2(said.contains(QStringLiteral("was trained on rows of")), qPrintable(said));
   Find<QCheckBox>("predict.wrong")->setChecked(true);
   const Evaluation& evaluation = *panel.prediction()->answers.evaluation;
   QCOMPARE(shown.rowCount(), qRound(300 * (1 - evaluation.classification->accuracy)));
@@ -204,6 +206,11 @@ void ShownTest::InputsFarFromTheTrainingAreNoted() {
   const QString summary = Find<QLabel>("predict.summary")->text();
   QVERIFY2(summary.contains(QStringLiteral("1 row far")) && summary.contains(QStringLiteral("row 2")),
            qPrintable(summary));
+  panel.Predict(Write(QStringLiteral("odd.csv"), "height\n160\ntall\n170\n"));
+  QVERIFY(QTest::qWaitFor([&] { return panel.prediction()->path.endsWith(QStringLiteral("odd.csv")); }, kPatience_ms));
+  const QString odd = Find<QLabel>("predict.summary")->text();
+  QVERIFY2(odd.contains(QStringLiteral("1 cell among numbers read as missing, like 'tall'")), qPrintable(odd));
+  QVERIFY2(odd.contains(QStringLiteral("1 missing value filled in")), qPrintable(odd));
 }
 
 void ShownTest::PicturesAreShownAndDrawn() {

@@ -25,12 +25,10 @@ TEST(CommandLine, OnlyWhatIsNotTheDefault) {
       << "hidden has no effect beside them";
 }
 
-TEST(CommandLine, ShellWords) {
-  EXPECT_EQ(ShellWord("plain-1.csv"), "plain-1.csv");
-  EXPECT_EQ(ShellWord(""), "''");
-  EXPECT_EQ(ShellWord("$(rm x) `y` \"z\" \\"), "'$(rm x) `y` \"z\" \\'");
-  EXPECT_EQ(ShellWord("'"), "''\\'''");
-  EXPECT_EQ(ShellWord("a\n\x1b'\\ \xe2\x80\xae"), "$'a\\x0a\\x1b\\'\\\\ \\xe2\\x80\\xae'") << "can be copied";
+TEST(CommandLine, NamesWithCommas) {
+  TrainSettings settings;
+  settings.target = {"How often? (1 = never, 5 = daily)", "b"};
+  EXPECT_EQ(TrainCommandLine(settings), "lamina train --target '\"How often? (1 = never, 5 = daily)\",b'");
 }
 
 }  // namespace

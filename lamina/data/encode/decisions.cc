@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/leakage.h"
 #include "lamina/data/encode/telling_columns.h"
@@ -17,6 +18,11 @@ namespace {
 
 constexpr int64_t kMostNamedAlone = 20;   // columns left out for one reason
 constexpr size_t kMostPlainClasses = 10;  // more whole numbers than this are likely to be quantities
+
+// As it can be copied into a shell.
+std::string FlagFor(std::string_view flag, const std::string& name) {
+  return fmt::format("{} {}", flag, ShellWord(CsvField(name)));
+}
 
 template <class T>
 std::unordered_map<std::string_view, const T*> ColumnsByName(const std::vector<T>& columns) {
@@ -55,7 +61,7 @@ void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
     decisions.push_back({column.name, text, fmt::format("--date-order {}", day_first ? "month-first" : "day-first")});
   } else {
     decisions.push_back(
-        {column.name, "numbers, " + text, format.decimal == ',' ? "--decimal point" : "--text-columns " + column.name});
+        {column.name, "numbers, " + text, format.decimal == ',' ? "--decimal point" : FlagFor("--text-columns", column.name)});
   }
 }
 
@@ -65,12 +71,12 @@ void AddOdd(const Table& table, const Column& column, std::vector<ColumnDecision
     decisions.push_back({column.name,
                          fmt::format("{} read as missing, the first in {}", column.odd.Text(),
                                      table.CellText(column.odd.cells.front().row, column)),
-                         "--text-columns " + column.name});
+                         FlagFor("--text-columns", column.name)});
   }
   if (!column.word_of_few.empty()) {
     decisions.push_back(
         {column.name, fmt::format("text: '{}' recurs among few different numbers", WithoutControls(column.word_of_few)),
-         "--missing-values " + column.word_of_few});
+         FlagFor("--missing-values", column.word_of_few)});
   }
 }
 
@@ -82,14 +88,15 @@ void AddFill(const FittedColumn& input, bool median, std::vector<ColumnDecision>
           : fmt::format("the {}, {}", median ? "median" : "mean",
                         input.is_date ? DateText(input.fill) : fmt::format("{:.6g}", input.fill));
   decisions.push_back({input.name,
-                       fmt::format("{} training rows miss it: filled in with {}{}", WithThousands(input.missing), with,
+                       fmt::format("{} {} it: filled in with {}{}", Counted(input.missing, "training row{s}"),
+                                   input.missing == 1 ? "misses" : "miss", with,
                                    input.indicates_missing ? ", and one input more tells which" : ""),
                        input.indicates_missing ? "--missing-indicator no" : "--missing-indicator yes"});
 }
 
 void AddAlike(const std::string& first, const LeftOutColumn& left_out, int64_t count,
               std::vector<ColumnDecision>& decisions) {
-  decisions.push_back({fmt::format("{} columns", WithThousands(count)),
+  decisions.push_back({Counted(count, "column{s}"),
                        fmt::format("left out, the first is {}: {}", first, left_out.reason),
                        left_out.reason == kTellsNothing ? "--select all" : "--use NAME"});
 }
@@ -142,7 +149,7 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
         continue;
       }
       decisions.push_back({column.name, "left out: " + left_out->reason,
-                           HasSeveralWords(column) ? "--text hash" : "--use " + column.name});
+                           HasSeveralWords(column) ? "--text hash" : FlagFor("--use", column.name)});
       continue;
     }
     const FittedColumn* input = Find(input_columns, column.name);

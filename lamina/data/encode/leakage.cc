@@ -229,7 +229,13 @@ std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, c
 }
 
 int64_t RowsAlsoIn(const Dataset& part, std::vector<uint64_t> known) {
+  constexpr size_t kCommon = 10;  // so often each row recurs where columns have few values
+  const size_t count = known.size();
   std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  if (known.size() * kCommon < count) {
+    return 0;
+  }
   const std::vector<uint64_t> asked = HashRows(part);
   return std::count_if(asked.begin(), asked.end(),
                        [&](uint64_t hash) { return std::binary_search(known.begin(), known.end(), hash); });

@@ -28,7 +28,7 @@ std::vector<std::string> NotesOn(const EncodeReport& report, bool asked) {
   std::vector<std::string> notes;
   const auto add = [&](int64_t count, const std::string& what, const std::vector<std::string>& columns) {
     if (count > 0) {
-      notes.push_back(fmt::format("{} {} ({})", WithThousands(count), Plural(count, what), ColumnsText(columns)));
+      notes.push_back(fmt::format("{} ({})", Counted(count, what), ColumnsText(columns)));
     }
   };
   add(report.unseen_values, "value{s} of categories that training did not see became zeros", report.unseen_columns);

@@ -178,6 +178,22 @@ std::optional<double> TakeTime_seconds(std::string_view& text) {
   return seconds;
 }
 
+// "+1", "-3:30" behind UTC or GMT; 0 for none.
+std::optional<double> TakeHoursAhead_seconds(std::string_view& text) {
+  if (text.empty()) {
+    return 0.0;
+  }
+  const double sign = text[0] == '-' ? -1 : 1;
+  if (!TakeChar(text, '+') && !TakeChar(text, '-')) {
+    return std::nullopt;
+  }
+  const auto hour = TakeCount(text, 1, 2);
+  const auto minute = TakeChar(text, ':') ? TakeCount(text, 2, 2) : std::optional(0);
+  constexpr int kMost = 14;
+  return hour && minute && *hour <= kMost && *minute < 60 ? std::optional(sign * (*hour * 3600 + *minute * 60))
+                                                          : std::nullopt;
+}
+
 // What a zone is ahead of UTC; 0 for none.
 std::optional<double> TakeZone_seconds(std::string_view& text) {
   if (TakeWord(text, "Z")) {
@@ -187,7 +203,7 @@ std::optional<double> TakeZone_seconds(std::string_view& text) {
   TakeChar(rest, ' ');
   if (TakeWord(rest, "UTC") || TakeWord(rest, "GMT")) {
     text = rest;
-    return 0.0;
+    return TakeHoursAhead_seconds(text);
   }
   if (rest.empty() || (rest[0] != '+' && rest[0] != '-')) {
     return 0.0;

@@ -58,7 +58,7 @@ std::string ColumnFormat::Text() const {
 std::string OddCells::Text() const {
   constexpr size_t kShown = 3;
   constexpr size_t kMost_bytes = 24;
-  std::string text = WithThousands(count()) + Plural(count(), " cell{s}");
+  std::string text = Counted(count(), "cell{s}");
   for (size_t i = 0; i < std::min(kShown, words.size()); ++i) {
     text += fmt::format("{} '{}'", i == 0 ? "" : ",", WithoutControls(Excerpt(words[i], kMost_bytes)));
   }

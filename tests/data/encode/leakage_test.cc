@@ -60,6 +60,14 @@ TEST(Leakage, RowsInBothParts) {
   const Dataset learnt = EncodeAll(fitted, train);
   EXPECT_EQ(RowsAlsoIn(EncodeAll(fitted, test), learnt), 2) << "another answer is another row";
   EXPECT_EQ(RowsAlsoIn(learnt, learnt), 3);
+  std::vector<uint64_t> twice = HashRows(learnt);
+  twice.insert(twice.end(), twice.begin(), twice.end());
+  EXPECT_EQ(RowsAlsoIn(learnt, twice), 3) << "a file put in twice";
+  std::vector<uint64_t> often;
+  for (int i = 0; i < 11; ++i) {
+    often.insert(often.end(), twice.begin(), twice.begin() + 3);
+  }
+  EXPECT_EQ(RowsAlsoIn(learnt, often), 0) << "few different rows, as of stars and yes or no";
 }
 
 TEST(Leakage, TheSameColumnTwiceIsLeftOut) {

@@ -141,10 +141,15 @@ TEST(CsvTest, ReadsDates) {
     ASSERT_TRUE(ParseDate(text, DateOrder::kAuto, days)) << text;
     EXPECT_EQ(DateText(days), text);
   }
+  ASSERT_TRUE(ParseDate("2024/03/01 12:37:30 PM GMT+1", DateOrder::kAuto, days));  // as online forms write it
+  EXPECT_EQ(DateText(days), "2024-03-01 11:37:30");
+  ASSERT_TRUE(ParseDate("2024-03-01 12:37 UTC-3:30", DateOrder::kAuto, days));
+  EXPECT_EQ(DateText(days), "2024-03-01 16:07:00");
   EXPECT_EQ(DateText(1e300), "1e+300");
   for (const char* bad : {"2001-02-29", "1900-02-29", "2001-13-01", "2001-00-01", "2001-04-31", "2001-01-01T24:00",
                           "2001-01-01T10:60", "2001-01-01x", "20010101", "2001-01/01", "1-1-01", "01/02/2001",
-                          "2001-01-01 13:00 PM", "2001-01-01T10:00+1", "12:30"}) {
+                          "2001-01-01 13:00 PM", "2001-01-01T10:00+1", "12:30",
+                          "2001-01-01 10:00 GMT+15", "2001-01-01 10:00 GMT+1:7", "2001-01-01 10:00 GMT1"}) {
     EXPECT_FALSE(ParseDate(bad, DateOrder::kAuto, days)) << bad;
   }
   ExpectBad("d\n2001-01-01\n2001-01-02\n2001-02-30\n", {"t.csv:4", "column 'd'", "not a date", "2001-02-30"},

@@ -25,6 +25,10 @@ def text_files():
     t = _sales("report-sums.csv", "Excel, German, a title and sums")
     texts = ["" if value is None else value if isinstance(value, str) else comma(2)(value) for value in _sums(t)]
     yield t.csv(";", encoding="cp1252", before=title, after=";".join(texts) + "\r\n")
+    t = _sales("report-sums-note.csv", "Excel, German, sums and a note with all its separators")
+    texts = ["" if value is None else value if isinstance(value, str) else comma(2)(value) for value in _sums(t)]
+    after = ";".join(texts) + "\r\n;;;;\r\nStand: 31.12.2024, ohne Gewähr;;;;\r\n"
+    yield t.csv(";", encoding="cp1252", before=title, after=after)
     before = "Tabelle: 12411-0001\nBevölkerung, Stichtag: 31.12.2024\n\n"
     after = "__________\n© Statistisches Amt, 2024\nStand: 12.03.2025 / 08:15:00\n"
     yield _sales("office-of-statistics.csv", "an office of statistics").csv(";", encoding="cp1252", end="\n", before=before, after=after)
@@ -44,6 +48,13 @@ def text_files():
     t.csv("|", quote="never", end="\n", after="(240 rows)\n\n")
     names, rest = t.content.split(b"\n", 1)
     t.content = names + b"\n-------+------+--------\n" + rest
+    yield t
+    t = Made("mysql.txt", "mysql -t")
+    t.add("size", t.amounts(), point(2), weight=2).add("kind", t.one_of("a", "b"), str, gaps=5, markers=("NULL",))
+    t.number("total", point(2))
+    border = "+-------+------+--------+\n"
+    rows = ["| " + " | ".join(fields) + " |\n" for fields in ([column.name for column in t.columns], *t.lines())]
+    t.content = (border + rows[0] + border + "".join(rows[1:]) + border + "240 rows in set (0.00 sec)\n\n").encode()
     yield t
     t = Made("r-row-names.txt", "R, write.table with names of rows")
     t.add("size", t.amounts(), point(2), weight=2).add("kind", t.one_of("a", "b"), str).number("yield", point(2))
