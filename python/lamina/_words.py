@@ -11,7 +11,7 @@ from . import _core
 # Words that may stand behind a flag without being its value.
 _NO_VALUES = frozenset(
     (
-        "a all allows and are as be can cannot do does for from goes has have if in is it may means must needs no not"
+        "a all allows and are as be can cannot do does for from goes has have help if in is it may means must needs no not"
         " of on or out says takes than that the to was where which with"
     ).split()
 )

@@ -70,6 +70,7 @@ def test_remedies_name_parameters_that_exist():
         ("Leave --encoding out, or name another one.", "Leave encoding out, or name another one."),
         ("Use --strict; --json has all", "Use strict; --json has all"),
         ("--by-position takes the columns", "by_position=True takes the columns"),
+        ("fewer columns or --weight-decay help", "fewer columns or weight_decay help"),
         ("left out (else --use Nr.)", "left out (else use='Nr.')"),
         ("left out (else --use 'How old, roughly?')", "left out (else use=['How old', 'roughly?'])"),
         ("left out (else --use '\"How old, roughly?\"')", "left out (else use=['How old, roughly?'])"),

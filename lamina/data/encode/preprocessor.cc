@@ -158,7 +158,11 @@ std::vector<int64_t> FittedRows(const Table& table, std::span<const int64_t> row
                 fmt::format("no training rows{}", drop   ? " without missing values"
                                                   : mean ? " with a value of the target"
                                                          : ""),
-                {.file = table.source});
+                {.file = table.source,
+                 .column = mean && !targets.empty() ? targets.front()->name : "",
+                 .remedy = drop   ? "Fill them in with --missing mean."
+                           : mean ? "Name another one with --target."
+                                  : ""});
   }
   if (const auto cell = mean ? std::nullopt : FindMissing(used, usable)) {
     ThrowCell(table, usable[static_cast<size_t>(cell->row)], *used[static_cast<size_t>(cell->column)], "missing value",

@@ -196,7 +196,8 @@ TEST(PreprocessorTest, MissingTargetsAndEmptyColumns) {
               {"t.csv:3", "column 'y'", "--missing drop"});
   ExpectError([&] { FitAll(table, {.targets = {"x"}, .drop_columns = {"y"}, .missing = MissingPolicy::kMean}); },
               ErrorCode::kBadData, {"column 'z'", "no values", "--drop"});
-  ExpectError([&] { FitAll(table, {.missing = MissingPolicy::kDropRow}); }, ErrorCode::kBadData, {"no training rows"});
+  ExpectError([&] { FitAll(table, {.missing = MissingPolicy::kDropRow}); }, ErrorCode::kBadData,
+              {"no training rows", "--missing mean"});
   const Preprocessor drop = FitAll(table, {.drop_columns = {"z"}, .missing = MissingPolicy::kDropRow});
   EXPECT_EQ(BoundTable(drop, table).UsableRows(AllRows(table), true).size(), 2U);
   EXPECT_EQ(BoundTable(drop, table).UsableRows(AllRows(table), false).size(), 3U);
