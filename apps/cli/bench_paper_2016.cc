@@ -12,9 +12,11 @@
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/report/report_writer.h"
+#include "lamina/study/other_load.h"
 #include "lamina/study/paper_2016.h"
 #include "print.h"
 #include "progress.h"
@@ -110,6 +112,10 @@ int RunBenchPaper2016(const BenchPaper2016Command& command) {
   const Paper2016Data data = DataOf(command);
   Print("{} rows of {}{}\n", WithThousands(data.train.size()), data.name,
         data.test ? "" : ": speed only; for accuracies give --data FOLDER (lamina data fetch mnist)");
+  options.load = OtherLoad();
+  if (const std::string remark = LoadRemark(options.load, QueryHardware().logical_cores); !remark.empty()) {
+    PrintNote(stdout, "{}\n", remark);
+  }
   options.timed = [&](const TimedTraining& timed) { PrintTimed(timed, watch.Elapsed_seconds()); };
   options.trained = [&](const std::string& network, const std::string& who, double accuracy, double seconds) {
     Print("{:>7}  {}  {:<21} accuracy {:.2f} % after {:.3g} s of training\n", DurationText(watch.Elapsed_seconds()),

@@ -87,9 +87,13 @@ void SearchForm::Add(const QString& name, const QString& values) {
   list->setCurrentIndex(std::max(0, list->findData(name)));
   list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   list->setMinimumContentsLength(10);
+  const auto show_whole = [list] { list->setToolTip(list->currentText()); };  // it may be too long for its room
+  connect(list, &QComboBox::currentIndexChanged, list, show_whole);
+  show_whole();
   list->setAccessibleName(tr("Setting that is tried"));
   auto* line = new QLineEdit(values);
   line->setAccessibleName(tr("Values that are tried"));
+  line->setCursorPosition(0);  // where they are too long, their begin is shown
   line->setMinimumWidth(90);
   line->setObjectName(QStringLiteral("search.values"));
   auto* remove = new QToolButton;

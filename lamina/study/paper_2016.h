@@ -58,6 +58,7 @@ struct Paper2016Options {
   int rounds = 3;
   double round_seconds = 1.0;
   AccuracyRequest accuracy;  // needs data with test rows
+  double load = 0;           // OtherLoad(), which the report tells
   /// Measures the peers; empty: none.
   std::function<std::vector<PeerResult>(const PeerRequest&)> peers;
   std::function<void(const TimedTraining&)> timed;  // progress

@@ -15,6 +15,7 @@
 #include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
 #include "lamina/report/report_writer.h"
+#include "lamina/study/other_load.h"
 
 namespace lamina {
 namespace {
@@ -360,6 +361,9 @@ Report Paper2016Report(const Paper2016Data& data, const Paper2016Options& option
       "products it is about 10 times as fast.",
       WithThousands(data.train.size()), MarkdownText(data.name),
       data.test ? "" : "; accuracies need real data (--data, or LAMINA_DATA)", options.rounds, options.round_seconds);
+  if (const std::string remark = LoadRemark(options.load, QueryHardware().logical_cores); !remark.empty()) {
+    report.introduction += " **" + remark + "**";
+  }
   for (size_t i = 0; i < findings.networks.size(); ++i) {
     AddNetwork(findings, i, report);
   }

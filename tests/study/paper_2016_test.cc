@@ -10,6 +10,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/timing.h"
 #include "lamina/measure/train_timer.h"
+#include "lamina/study/other_load.h"
 #include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
 
@@ -50,6 +51,17 @@ Paper2016Data Separable() {
 
 json Parsed(const Paper2016Result& result) { return json::parse(ToJson(result.report).dump()); }
 const json& Rows(const json& node, const char* id) { return node["tables"][id]["rows"]; }
+
+TEST(Paper2016, ABusyMachineIsTold) {
+  EXPECT_EQ(LoadRemark(0.4, 2), "");
+  EXPECT_NE(LoadRemark(3.14, 2).find("3.1 programs wanted its 2 processors"), std::string::npos);
+  EXPECT_GE(OtherLoad(), 0);
+  Paper2016Options options = Tiny2016();
+  options.batches = {4};
+  EXPECT_EQ(RunPaper2016(RandomPaper2016Data(64), options).report.introduction.find("busy"), std::string::npos);
+  options.load = 1e6;
+  EXPECT_NE(RunPaper2016(RandomPaper2016Data(64), options).report.introduction.find("busy"), std::string::npos);
+}
 
 TEST(Paper2016, EveryTableAndFigure) {
   Paper2016Options options = Tiny2016();
