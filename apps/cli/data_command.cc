@@ -198,12 +198,11 @@ int RunEncode(const EncodeCommand& command) {
     throw;
   }
   if (!command.json_output.to_stdout()) {
-    Print("{}: {} training, {} validation and {} of {}, {}, in {}\n", command.output,
-          WithThousands(info.train_rows), WithThousands(info.validation_rows),
-          Counted(info.test_rows, "test row{s}"), Counted(info.inputs, "input{s}"), BytesText(info.size_bytes), DurationText(info.seconds));
+    Print("{}: {} training, {} validation and {} of {}, {}, in {}\n", command.output, WithThousands(info.train_rows),
+          WithThousands(info.validation_rows), Counted(info.test_rows, "test row{s}"), Counted(info.inputs, "input{s}"),
+          BytesText(info.size_bytes), DurationText(info.seconds));
     if (info.left_out_rows > 0) {
-      PrintNote(stdout, "{} left out: a value is missing\n",
-                Counted(info.left_out_rows, "row{s}"));
+      PrintNote(stdout, "{} left out: a value is missing\n", Counted(info.left_out_rows, "row{s}"));
     }
     Print("next: lamina train {}\n", command.output);
   }

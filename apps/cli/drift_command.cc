@@ -60,8 +60,7 @@ int RunDrift(const DriftCommand& command) {
   if (!command.json_output.to_stdout()) {
     PrintDrift(drifts);
     Print("{}: {} against {} of the training: {} of {} columns drifted, {} shifted\n", command.input.data,
-          Counted(std::ssize(rows), "row{s}"), WithThousands(model.profile.rows),
-          drifted, drifts.size(), shifted);
+          Counted(std::ssize(rows), "row{s}"), WithThousands(model.profile.rows), drifted, drifts.size(), shifted);
   }
   nlohmann::json columns = nlohmann::json::array();
   for (const ColumnDrift& drift : drifts) {

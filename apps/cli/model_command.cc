@@ -92,7 +92,8 @@ void PrintTraining(const json& training) {
     Print("\nby: {}\n", TrainCommandLine(settings, training));
   }
   if (training.contains("epochs")) {
-    Print("{}, best epoch {}{}\n", Counted(training["epochs"].get<int64_t>(), "epoch{s}"), training.value("best_epoch", int64_t{0}),
+    Print("{}, best epoch {}{}\n", Counted(training["epochs"].get<int64_t>(), "epoch{s}"),
+          training.value("best_epoch", int64_t{0}),
           training.contains("batch") ? fmt::format(", batch {}", training["batch"].get<int64_t>()) : "");
   }
   if (training.contains("test")) {

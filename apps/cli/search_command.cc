@@ -85,9 +85,8 @@ void PrintStart(const Search& search) {
       failed = invalid++ == 0 ? trial.failure : failed;
     }
   }
-  Print("{}: {} training and {}; {}; read in {}\n", search.settings().train.data,
-        WithThousands(data.train.size()), Counted(data.validation.size(), "validation row{s}"),
-        Counted(data.train.features.cols(), "input{s}"),
+  Print("{}: {} training and {}; {}; read in {}\n", search.settings().train.data, WithThousands(data.train.size()),
+        Counted(data.validation.size(), "validation row{s}"), Counted(data.train.features.cols(), "input{s}"),
         DurationText(search.load_seconds()));
   Print("{} in {}, {} at once with {} thread{} each{}\n", Counted(std::ssize(search.trials()), "trial{s}"),
         Counted(search.stages(), "stage{s}"), search.at_once(), search.threads_per_trial(),
@@ -99,8 +98,7 @@ void PrintStart(const Search& search) {
           search.settings().state);
   }
   if (invalid > 0) {
-    PrintNote(stdout, "{} cannot be trained; the first: {}\n",
-              Counted(invalid, "trial{s}"), failed);
+    PrintNote(stdout, "{} cannot be trained; the first: {}\n", Counted(invalid, "trial{s}"), failed);
   }
   std::fflush(stdout);
 }

@@ -57,8 +57,8 @@ void PrintStart(const TrainSession& session) {
   const Network& network = session.model().network;
   Print("{}: {} training, {} validation and {}; {}, {}; read in {}\n", session.settings().data,
         WithThousands(session.rows().train), WithThousands(session.validation().size()),
-        Counted(session.test().size(), "test row{s}"), Counted(network.inputs(), "input{s}"), TargetText(session.model()),
-        DurationText(session.load_seconds()));
+        Counted(session.test().size(), "test row{s}"), Counted(network.inputs(), "input{s}"),
+        TargetText(session.model()), DurationText(session.load_seconds()));
   PrintDecisions(session.decisions());
   PrintNotes(NotesOn(session));
   if (!LearnsByGradient(session.settings())) {
@@ -146,8 +146,7 @@ json ResultJson(const TrainSession& session, const TrainResult& result) {
 void PrintEpochs(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
   const auto count = std::ssize(history.epochs);
-  std::string line =
-      fmt::format("{} in {}", Counted(count, "epoch{s}"), DurationText(result.train_seconds));
+  std::string line = fmt::format("{} in {}", Counted(count, "epoch{s}"), DurationText(result.train_seconds));
   if (history.stop_reason == "early_stopping") {
     line += ", stopped early";
   } else if (history.stop_reason == "converged") {
@@ -189,10 +188,9 @@ void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
 void PrintQuality(const TrainSession& session, const TrainResult& result) {
   if (result.calibration) {
     Print("calibrated on {}: temperature {:.4g}, calibration error {} % (before: {} %), log loss {:.5g} ({:.5g})\n",
-          Counted(result.calibration->rows, "row{s}"),
-          result.calibration->temperature, PercentText(result.calibration->error),
-          PercentText(result.calibration->error_before), result.calibration->log_loss,
-          result.calibration->log_loss_before);
+          Counted(result.calibration->rows, "row{s}"), result.calibration->temperature,
+          PercentText(result.calibration->error), PercentText(result.calibration->error_before),
+          result.calibration->log_loss, result.calibration->log_loss_before);
   }
   if (const std::optional<AnswerIntervals>& intervals = session.model().intervals) {
     const std::vector<std::string> names = session.model().preprocessor.targets().answer_names();

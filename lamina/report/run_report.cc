@@ -187,9 +187,10 @@ std::string Headline(const Evaluation& evaluation) {
     return fmt::format("accuracy {} of {}", Share(evaluation.classification->accuracy).text,
                        Counted(evaluation.samples, "row{s}"));
   }
-  return evaluation.regression.empty() ? ""
-                                       : fmt::format("R² {:.5f}, MAE {:.5g} of {}", evaluation.regression[0].r2,
-                                                     evaluation.regression[0].mae, Counted(evaluation.samples, "row{s}"));
+  return evaluation.regression.empty()
+             ? ""
+             : fmt::format("R² {:.5f}, MAE {:.5g} of {}", evaluation.regression[0].r2, evaluation.regression[0].mae,
+                           Counted(evaluation.samples, "row{s}"));
 }
 
 // Every setting that is not the default.

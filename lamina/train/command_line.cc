@@ -24,7 +24,8 @@ std::string ValueText(const json& value) {
   }
   std::string text;
   for (const json& element : value) {
-    text += (text.empty() ? "" : ",") + (element.is_string() ? CsvField(element.get<std::string>()) : ValueText(element));
+    text +=
+        (text.empty() ? "" : ",") + (element.is_string() ? CsvField(element.get<std::string>()) : ValueText(element));
   }
   return text;
 }

@@ -60,8 +60,8 @@ void AddFormat(const Column& column, std::vector<ColumnDecision>& decisions) {
     const bool day_first = format.date_order == DateOrder::kDayFirst;
     decisions.push_back({column.name, text, fmt::format("--date-order {}", day_first ? "month-first" : "day-first")});
   } else {
-    decisions.push_back(
-        {column.name, "numbers, " + text, format.decimal == ',' ? "--decimal point" : FlagFor("--text-columns", column.name)});
+    decisions.push_back({column.name, "numbers, " + text,
+                         format.decimal == ',' ? "--decimal point" : FlagFor("--text-columns", column.name)});
   }
 }
 

@@ -58,7 +58,7 @@ bool IsJsonLines(std::string_view text) {
 
 bool IsDump(std::string_view text) {
   static constexpr std::array<std::string_view, 8> kStatements{
-      "create table ",      "create database ", "insert into ",       "drop table ",
+      "create table ",      "create database ", "insert into ",        "drop table ",
       "begin transaction;", "lock tables ",     "pragma foreign_keys", "set statement_timeout "};
   const std::string_view statement = BehindComments(text, {"--", "/*", "#"});
   return text.find(';') != std::string_view::npos &&
@@ -72,7 +72,8 @@ bool IsDump(std::string_view text) {
 }
 
 void RefuseMarkup(std::string_view text, const std::string& path) {
-  static constexpr std::array<std::string_view, 6> kPages{"<!doctype html", "<html", "<head", "<body", "<table", "<div"};
+  static constexpr std::array<std::string_view, 6> kPages{"<!doctype html", "<html",  "<head",
+                                                          "<body",          "<table", "<div"};
   if (!text.starts_with('<')) {
     return;
   }

@@ -97,7 +97,8 @@ TEST(CsvFrameTest, ARuleBelowTheNamesIsLeftOut) {
 // As mysql -t, psql with border 2 and Markdown draw them.
 TEST(CsvFrameTest, BordersOfBoxesAreLeftOut) {
   const std::string border = "+------+-----+---+\n";
-  const std::string box = border + "| a    | b   | c |\n" + border + "|    1 | 2.5 | x |\n| NULL |   4 | y |\n" + border;
+  const std::string box =
+      border + "| a    | b   | c |\n" + border + "|    1 | 2.5 | x |\n| NULL |   4 | y |\n" + border;
   for (const std::string& text : {box, box + "2 rows in set (0.00 sec)\n", "\n" + box + "\n"}) {
     const Table table = Framed(text);
     EXPECT_EQ(table.ColumnNames(), kAbc);
@@ -131,7 +132,8 @@ const std::string kSold = "city,sold,price\nUlm,3,1.25\nBonn,5,2.5\nKiel,7,3.75\
 
 // As Excel writes them, where every line has as many fields.
 TEST(CsvFrameTest, NotesWithSeparatorsBelowSumsAreLeftOut) {
-  for (const char* end : {"As of May,,\n", ",,\nAs of May,,\n", ",,\n,,\nMay,,\nall shops,,\n", ",,\n", ",As of May,\n"}) {
+  for (const char* end :
+       {"As of May,,\n", ",,\nAs of May,,\n", ",,\n,,\nMay,,\nall shops,,\n", ",,\n", ",As of May,\n"}) {
     const Table table = Framed(kSold + "Total,34,23.25\n" + end);
     EXPECT_EQ(table.rows, 6) << end;
     EXPECT_EQ(table.frame.sums, 8);

@@ -15,7 +15,8 @@ Table ReadNamed(const std::string& name, const std::string& content, const std::
   return ReadTable(folder.Write(name, content), {.scratch = scratch});
 }
 
-void ExpectNoTable(const std::string& name, const std::string& content, std::string_view what, std::string_view remedy) {
+void ExpectNoTable(const std::string& name, const std::string& content, std::string_view what,
+                   std::string_view remedy) {
   const TemporaryFolder scratch;
   for (const std::string& folder : {std::string(), scratch.Path()}) {
     ExpectError([&] { ReadNamed(name, content, folder); }, ErrorCode::kUnsupported, {name, what, remedy});
@@ -31,7 +32,8 @@ TEST(NoTablesTest, WhatPeopleTakeForTablesIsNamed) {
   ExpectNoTable("t.xls", "<?xml version=\"1.0\"?>\n<?mso-application?>\n<Workbook>\n", "a book as XML", ".xlsx");
   ExpectNoTable("t.txt", "<?xml version=\"1.0\"?>\n<rows/>\n", "is XML", "CSV UTF-8");
   ExpectNoTable("t.csv", "%PDF-1.7\n%\xE2\xE3\n1 0 obj\n", "a PDF document", "spreadsheet");
-  ExpectNoTable("t.sql", "-- MySQL dump 10.13\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `t`;\n", "SQL", "as CSV");
+  ExpectNoTable("t.sql", "-- MySQL dump 10.13\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `t`;\n", "SQL",
+                "as CSV");
   ExpectNoTable("t.txt", "INSERT INTO t (a, b) VALUES (1, 2);\nINSERT INTO t (a, b) VALUES (3, 4);\n", "SQL", "as CSV");
   ExpectNoTable("t.txt", "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n", "SQL", "as CSV");
   ExpectNoTable("t.csv", "% by Weka\n\n@RELATION iris\n@ATTRIBUTE a REAL\n@DATA\n1\n", "an ARFF file", "as CSV");
