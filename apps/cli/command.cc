@@ -7,7 +7,6 @@
 
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
-#include "lamina/base/list_text.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/setting.h"
 #include "lamina/base/version.h"
@@ -69,20 +68,6 @@ void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help
 
 void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends) {
   app.add_option("--backend", backends, BackendNamesText() + "; default: all that are available")->delimiter(',');
-}
-
-CLI::Option* AddNamesFlag(CLI::App& app, const std::string& flag, std::vector<std::string>& names,
-                          const std::string& help) {
-  const auto take = [&names](const std::vector<std::string>& given) {
-    names.clear();
-    for (const std::string& text : given) {
-      const std::vector<std::string> items = SplitList(text);
-      names.insert(names.end(), items.begin(), items.end());
-    }
-  };
-  return app.add_option_function<std::vector<std::string>>(flag, take, help)
-      ->type_name("A,B,...")
-      ->allow_extra_args(false);
 }
 
 double NumberOrNan(const nlohmann::json& node, const char* name) {

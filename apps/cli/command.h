@@ -70,10 +70,6 @@ void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help
 /// Several of them.
 void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends);
 
-/// A list of names, each of which may have commas in quotes (SplitList()).
-CLI::Option* AddNamesFlag(CLI::App& app, const std::string& flag, std::vector<std::string>& names,
-                          const std::string& help);
-
 /// node[name]; NaN where it is none, as JSON has no NaN: an R² of one row is null.
 double NumberOrNan(const nlohmann::json& node, const char* name);
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "command.h"
+#include "config.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/target_encoder.h"

@@ -11,12 +11,27 @@
 #include "help.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/train/command_line.h"
 #include "toml_parser.h"
 #include "toml_text.h"
 
 namespace lamina::cli {
+
+CLI::Option* AddNamesFlag(CLI::App& app, const std::string& flag, std::vector<std::string>& names,
+                          const std::string& help) {
+  const auto take = [&names](const std::vector<std::string>& given) {
+    names.clear();
+    for (const std::string& text : given) {
+      const std::vector<std::string> items = SplitList(text);
+      names.insert(names.end(), items.begin(), items.end());
+    }
+  };
+  return app.add_option_function<std::vector<std::string>>(flag, take, help)
+      ->type_name("A,B,...")
+      ->allow_extra_args(false);
+}
 namespace {
 
 template <class T>

@@ -23,6 +23,10 @@ void AddSettingFlags(CLI::App& app, FileNeighboursSettings& settings);
 void AddSettingFlags(CLI::App& app, FileCentresSettings& settings);
 void AddSettingFlags(CLI::App& app, SearchSettings& settings);
 
+/// A list of names, each of which may have commas in quotes (SplitList()).
+CLI::Option* AddNamesFlag(CLI::App& app, const std::string& flag, std::vector<std::string>& names,
+                          const std::string& help);
+
 /// For CLI::Option::check(), which sees the text: CLI11 takes the nearest number for what does not fit. Why `text` is
 /// no whole number of 0 or more, or "".
 std::string CheckCount(const std::string& text);

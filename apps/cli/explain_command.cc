@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "config.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/list_text.h"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "config.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/data/encode/report_text.h"
