@@ -69,12 +69,13 @@ class FindingsTest(CliTest):
     def test_names_with_commas_and_blanks(self):
         """Questions of a survey are names of columns; what a decision names can be copied into a shell."""
         rng = random.Random(5)
-        rows = [["Who, roughly?", "How many [h]", "How often? (1 = never, 5 = daily)"]]
-        rows += [[rng.choice("ab"), "off" if i % 50 == 7 else i % 9, i % 9 + 0.25] for i in range(200)]
+        rows = [['"Who, roughly?"', "How many [h]", '"How often? (1 = never, 5 = daily)"']]
+        rows += [[rng.choice("ab"), "off" if i % 50 == 7 else i * 37 % 101 + 0.5, i * 37 % 101 * 2] for i in range(200)]
         self.write("survey.csv", rows)
         target = '"How often? (1 = never, 5 = daily)"'
         said = self.succeed("train", "survey.csv", "--target", target, "--drop", '"Who, roughly?"', "--recipe", "plain", "--model", "m").out
         self.assertIn("--text-columns 'How many [h]'", said)
+        self.assertIn("--drop 'How many [h]'", said)
         shown = self.succeed("model", "show", "m").out
         self.assertIn(f"--target '{target}'", shown)
         self.assertIn("""--drop '"Who, roughly?"'""", shown)

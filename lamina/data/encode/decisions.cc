@@ -194,7 +194,7 @@ std::vector<ColumnDecision> LeakDecisions(const Table& table, std::span<const in
     decisions.push_back({leak.column,
                          fmt::format("warning: tells {} alone ({}): is it known before the answer is?",
                                      fitted.targets().columns()[0].name, figure),
-                         "--drop " + leak.column});
+                         FlagFor("--drop", leak.column)});
   }
   return decisions;
 }
