@@ -38,7 +38,7 @@ def test_train_on_a_frame_with_text():
     assert list(result.history.to_pandas().columns[:2]) == ["learning_rate", "train_loss"]
 
 
-def test_names_with_commas_are_names(tmp_path):
+def test_names_with_commas_are_names():
     rng = np.random.default_rng(0)
     target, other = "How often? (1 = never, 5 = daily)", 'Who, "roughly"?'
     table = pandas.DataFrame({"x": rng.normal(size=60), other: rng.choice(["a", "b"], 60), target: rng.normal(size=60)})
