@@ -59,7 +59,6 @@ void FitColumns(QTableView& view) {
   const int most = view.fontMetrics().averageCharWidth() * 32;
   view.horizontalHeader()->setResizeContentsPrecision(kRowsLookedAt);
   view.setTextElideMode(Qt::ElideMiddle);  // names and questions often begin alike
-  view.horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   for (int column = 0; column < std::min(view.model()->columnCount(), kColumnsFitted); ++column) {
     view.resizeColumnToContents(column);
     view.setColumnWidth(column, std::min(view.columnWidth(column), most));

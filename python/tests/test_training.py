@@ -38,6 +38,16 @@ def test_train_on_a_frame_with_text():
     assert list(result.history.to_pandas().columns[:2]) == ["learning_rate", "train_loss"]
 
 
+def test_names_with_commas_are_names():
+    rng = np.random.default_rng(0)
+    target, other = "How often? (1 = never, 5 = daily)", 'Who, "roughly"?'
+    table = pandas.DataFrame({"x": rng.normal(size=60), other: rng.choice(["a", "b"], 60), target: rng.normal(size=60)})
+    result = lamina.train(table, target, drop=[other], recipe="plain", epochs=1)
+    assert result.model.predict(table[["x"]]).shape == (60,)
+    with pytest.raises(lamina.UnknownColumnError):
+        lamina.train(table, target, drop=other, recipe="plain", epochs=1)  # a text is a list as the flag has it
+
+
 def test_file_and_frame_give_the_same_model(tmp_path):
     data = frame()
     data.to_csv(tmp_path / "data.csv", index=False)

@@ -201,6 +201,9 @@ TEST_P(LayerConformance, ActivationsOverTheirWholeRange) {
         } else if (activation.name() == "gaussian") {
           const double u = z / activation.parameters()[0];
           bounds.values[i] += 2 * kEps<T> * u * u * want.values[i];
+        } else if (activation.name() == "laplace") {  // what is off in the power is off in the exponent
+          const double u = std::abs(z) / activation.parameters()[0];
+          bounds.values[i] += 4 * kEps<T> * std::pow(u, activation.parameters()[1]) * want.values[i];
         } else if (activation.name() == "bipolar_sigmoid" || (activation.name() == "gelu" && z < 0)) {
           bounds.values[i] += 4 * kEps<T> * std::max(1.0, std::abs(z));
         } else if (activation.name() == "sigmoid" && z < 0) {

@@ -73,13 +73,15 @@ class FindingsTest(CliTest):
         rows += [[rng.choice("ab"), "off" if i % 50 == 7 else i * 37 % 101 + 0.5, i * 37 % 101 * 2] for i in range(200)]
         self.write("survey.csv", rows)
         target = '"How often? (1 = never, 5 = daily)"'
-        said = self.succeed("train", "survey.csv", "--target", target, "--drop", '"Who, roughly?"', "--recipe", "plain", "--model", "m").out
+        given = ("--target", target, "--drop", '"Who, roughly?"', "--recipe", "plain", "--model", "m")
+        said = self.succeed("train", "survey.csv", *given).out
         self.assertIn("--text-columns 'How many [h]'", said)
         self.assertIn("--drop 'How many [h]'", said)
         shown = self.succeed("model", "show", "m").out
         self.assertIn(f"--target '{target}'", shown)
         self.assertIn("""--drop '"Who, roughly?"'""", shown)
-        found = self.succeed("predict", "m", "survey.csv", "--keep-columns", '"Who, roughly?"', "--out", "p.csv") and self.read("p.csv")
+        self.succeed("predict", "m", "survey.csv", "--keep-columns", '"Who, roughly?"', "--out", "p.csv")
+        found = self.read("p.csv")
         self.assertTrue(found.startswith('"Who, roughly?","How often? (1 = never, 5 = daily)"'), found[:80])
 
     def test_free_text_is_hashed_or_the_flag_is_named(self):
