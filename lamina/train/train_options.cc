@@ -91,11 +91,13 @@ std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members
 void TrainOptions::RequireRoutes(std::span<const LayerSpec> layers, int64_t members) const {
   const Techniques used = TechniquesOf(layers, members, step);
   if (const Verdict verdict = Accepts(Route::kShards, used); shards > 0 && !verdict) {
-    throw Error(ErrorCode::kUnsupported, verdict.reason,
-                {.remedy = "Leave one of them out (--recipe plain has none).", .setting = "shards"});
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason,
+                {.value = fmt::format("shards {}", shards),
+                 .remedy = "Leave one of them out (--recipe plain has none).",
+                 .setting = "shards"});
   }
   if (const Verdict verdict = Accepts(Route::kAllRows, used); lbfgs && !verdict) {
-    throw Error(ErrorCode::kUnsupported, verdict.reason,
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason,
                 {.remedy = "Leave one of them out, or use --optimizer adam.", .setting = "optimizer"});
   }
 }

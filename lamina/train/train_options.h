@@ -65,7 +65,8 @@ struct TrainOptions {
   int StateCount() const;
   /// What `name` means for these options: cpu for auto where a GPU's cannot train by them.
   std::string_view BackendFor(std::string_view name, int64_t members) const;
-  /// Throws Error(kUnsupported) where such a network cannot be trained in shards or by lbfgs as these options ask for.
+  /// Throws Error(kInvalidArgument) where such a network cannot be trained in shards or by lbfgs as these options ask
+  /// for.
   void RequireRoutes(std::span<const LayerSpec> layers, int64_t members) const;
   /// Throws Error(kInvalidArgument) naming the number, its value and what is allowed: TrainRanges.
   void Validate() const;
