@@ -12,7 +12,8 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/python-api.md"
 GROUPS = [
     ("Functions on arrays", ["cdist", "layer", "nearest", "laplacian_kernel"]),
     ("Estimators", ["MLPClassifier", "MLPRegressor", "RBFClassifier", "RBFRegressor", "FSVCClassifier", "SFSVCClassifier", "ELMClassifier",
-                    "ELMRegressor", "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "KNeighborsTransformer",
+                    "ELMRegressor", "RFMClassifier", "RFMRegressor", "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors",
+                    "KNeighborsTransformer",
                     "RadiusNeighborsClassifier", "RadiusNeighborsRegressor"]),
     ("Networks", ["Network", "Predictor", "BatchPredictor"]),
     ("Models and training", ["train", "settings", "TrainResult", "History", "Model", "RowModel", "ProgressBar"]),

@@ -9,19 +9,16 @@ namespace lamina {
 std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x) {
   std::vector<int64_t> order(static_cast<size_t>(x.rows));
   std::iota(order.begin(), order.end(), int64_t{0});
-  const auto compare = [&](int64_t a, int64_t b) {
+  const auto less = [&](int64_t a, int64_t b) {
     const double* const first = x.Row<double>(a);
     const double* const second = x.Row<double>(b);
-    return std::lexicographical_compare_three_way(first, first + x.cols, second, second + x.cols);
+    return std::lexicographical_compare(first, first + x.cols, second, second + x.cols);
   };
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const auto order_of = compare(a, b);
-    return order_of < 0 || (order_of == 0 && a < b);
-  });
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return less(a, b) || (!less(b, a) && a < b); });
   std::vector<int64_t> groups(static_cast<size_t>(x.rows));
   bool some = false;
   for (size_t i = 0; i < order.size(); ++i) {
-    const bool equal = i > 0 && compare(order[i - 1], order[i]) == 0;
+    const bool equal = i > 0 && !less(order[i - 1], order[i]);
     some = some || equal;
     groups[static_cast<size_t>(order[i])] = equal ? groups[static_cast<size_t>(order[i - 1])] : order[i];
   }

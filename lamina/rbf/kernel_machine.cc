@@ -120,7 +120,9 @@ class KernelSearch {
   struct Place {
     int64_t scale = 0;
     int64_t ridge = 0;
-    auto operator<=>(const Place&) const = default;
+    bool operator<(const Place& other) const {
+      return scale != other.scale ? scale < other.scale : ridge < other.ridge;
+    }
   };
 
   bool OutOfTime() const { return options_.seconds > 0 && watch_.Elapsed_seconds() > options_.seconds; }

@@ -15,8 +15,6 @@
 namespace lamina {
 namespace {
 
-using cpu::ProductTask;
-
 constexpr int64_t kBlock = 64;
 constexpr int64_t kInnerBlock = cpu::kProductStep;
 constexpr int64_t kUnitRows = 16;  // of which a thread computes a block's columns at a time
