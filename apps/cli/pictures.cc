@@ -10,6 +10,7 @@
 #include "command.h"
 #include "lamina/base/file.h"
 #include "lamina/base/output_folder.h"
+#include "lamina/base/scratch_folder.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
 #include "print.h"
@@ -37,6 +38,20 @@ void PictureOutput::Check() const {
   }
   if (!report.empty()) {
     RequireOutputFolder(report, ReportNames());
+  }
+  if (wanted()) {
+    const ScratchFolder drawn_in("plot");
+  }
+}
+
+void PictureOutput::CheckPlots(std::span<const std::string> ids) const {
+  std::vector<std::string> names;
+  for (const std::string& id : ids) {
+    const std::vector<std::string> files = FilesOfPlot(id);
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  if (!plot.empty()) {
+    RequireOutputFolder(plot, names);
   }
 }
 

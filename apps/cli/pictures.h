@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "lamina/report/run_report.h"
@@ -14,8 +15,10 @@ struct PictureOutput {
   std::string report;  // folder, or empty
   bool wanted() const { return !plot.empty() || !report.empty(); }
   void AddTo(CLI::App& app);
-  /// Throws before any work where a folder cannot be written.
+  /// Throws before any work where a folder cannot be written, or there is none for temporary files.
   void Check() const;
+  /// Throws as soon as `ids` of the plots are known where something of somebody else's stands under one of their names.
+  void CheckPlots(std::span<const std::string> ids) const;
   /// Writes and draws; a warning where gnuplot is missing. Adds "plot" and "report" to `result`; `text`: says what was
   /// written.
   void Write(const RunReport& report, bool text, nlohmann::json& result) const;
