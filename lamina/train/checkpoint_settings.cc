@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -97,6 +98,12 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
   }
   if (saved.data_fingerprint != Fingerprint()) {
     refuse("the checkpoint was written for other training data");
+  }
+  const TrainState& state = saved.state;
+  if (const int64_t batch = std::min(options_.batch, rows().train);
+      state.step > 0 && state.sums.samples != state.step * batch) {
+    refuse(fmt::format("the checkpoint is within an epoch, {} samples in {} steps, and a step of --batch {} has others",
+                       state.sums.samples, state.step, batch));
   }
   if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options_); !verdict) {
     refuse("the checkpoint's training state does not fit: " + verdict.reason);
