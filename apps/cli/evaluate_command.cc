@@ -79,8 +79,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   command.pictures.Check();
   const Model model = command.input.ReadModel();
   const TargetEncoder& targets = model.preprocessor.targets();
-  command.pictures.CheckPlots(PlotIdsOf(targets.class_names().empty() ? targets.answer_names().size() : 0,
-                                        model.preprocessor.inputs().is_image(), /*trained=*/false));
+  command.pictures.CheckPlots(model.preprocessor, /*trained=*/false);
   const std::vector<Metric> metrics =
       MetricsFor(command.metrics, targets.task() == Task::kClassification, targets.form().quantiles);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();

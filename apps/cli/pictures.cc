@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "lamina/base/scratch_folder.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
+#include "lamina/train/run_plan.h"
 #include "print.h"
 
 namespace lamina::cli {
@@ -44,7 +46,18 @@ void PictureOutput::Check() const {
   }
 }
 
-void PictureOutput::CheckPlots(std::span<const std::string> ids) const {
+void PictureOutput::CheckPlots(const Preprocessor& data, bool trained) const {
+  const TargetEncoder& targets = data.targets();
+  CheckNames(
+      PlotIdsOf(targets.class_names().empty() ? targets.answer_names().size() : 0, data.inputs().is_image(), trained));
+}
+
+void PictureOutput::CheckPlots(const TrainSettings& settings, const RawData& raw) const {
+  const bool classes = TaskOf(settings, raw) == Task::kClassification;
+  CheckNames(PlotIdsOf(classes ? 0 : std::max<size_t>(1, settings.target.size()), raw.main.train.is_image, true));
+}
+
+void PictureOutput::CheckNames(const std::vector<std::string>& ids) const {
   std::vector<std::string> names;
   for (const std::string& id : ids) {
     const std::vector<std::string> files = FilesOfPlot(id);

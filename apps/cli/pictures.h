@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "lamina/report/run_report.h"
 
@@ -17,11 +17,16 @@ struct PictureOutput {
   void AddTo(CLI::App& app);
   /// Throws before any work where a folder cannot be written, or there is none for temporary files.
   void Check() const;
-  /// Throws as soon as `ids` of the plots are known where something of somebody else's stands under one of their names.
-  void CheckPlots(std::span<const std::string> ids) const;
+  /// Throws as soon as the plots are known where something of somebody else's stands under one of their names: those of
+  /// a model, and if it is `trained` of that; of the folds of `settings` on `raw`.
+  void CheckPlots(const Preprocessor& data, bool trained) const;
+  void CheckPlots(const TrainSettings& settings, const RawData& raw) const;
   /// Writes and draws; a warning where gnuplot is missing. Adds "plot" and "report" to `result`; `text`: says what was
   /// written.
   void Write(const RunReport& report, bool text, nlohmann::json& result) const;
+
+ private:
+  void CheckNames(const std::vector<std::string>& ids) const;
 };
 
 }  // namespace lamina::cli

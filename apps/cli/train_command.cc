@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,11 +13,9 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/cluster/shards.h"
-#include "lamina/report/run_report.h"
 #include "lamina/train/method.h"
 #include "lamina/train/remarks.h"
 #include "lamina/train/resume.h"
-#include "lamina/train/run_plan.h"
 #include "lamina/train/session.h"
 #include "pictures.h"
 #include "print.h"
@@ -236,9 +233,7 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
 // Trains, prints and writes what is to be known of it; `folds`: what the rows were judged by before, in the result.
 int RunSession(const TrainCommand& command, TrainSession& session, json folds = {}) {
   const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
-  const Preprocessor& data = session.model().preprocessor;
-  command.pictures.CheckPlots(PlotIdsOf(data.targets().class_names().empty() ? data.targets().answer_names().size() : 0,
-                                        data.inputs().is_image(), /*trained=*/true));
+  command.pictures.CheckPlots(session.model().preprocessor, /*trained=*/true);
   if (SpeaksForAll()) {
     PrintWarning(session.tuning_warning());
     PrintWarning(session.threads_warning());
@@ -300,9 +295,7 @@ int RunFolds(const TrainCommand& command) {
   RequireEncodedForMemory(settings);
   CheckTrainOutputs(settings);
   const RawData raw = ReadRawData(settings);
-  command.pictures.CheckPlots(
-      PlotIdsOf(TaskOf(settings, raw) == Task::kClassification ? 0 : std::max<size_t>(1, settings.target.size()),
-                raw.main.train.is_image, /*trained=*/true));
+  command.pictures.CheckPlots(settings, raw);
   CatchInterrupts();
   const CrossValidation result = CrossValidateWithProgress(settings, raw, text);
   if (result.interrupted) {

@@ -108,8 +108,8 @@ Scaling NumberScaling(const PreprocessOptions& options) {
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const Ranks& ranks,
               const std::string& source, std::string_view flag = "--scale") {
   constexpr double kLeastSpan = 1e-300;  // its inverse is a number
-  double spread = 1;          // 0 where all values are the same
-  double least = 1.5e-154;  // of squares that are normal numbers
+  double spread = 1;                     // 0 where all values are the same
+  double least = 1.5e-154;               // of squares that are normal numbers
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
     column.scaling.offset = statistics.mean;
     spread = statistics.deviation;

@@ -133,8 +133,7 @@ std::vector<CsvColumnPlan> PlanColumns(const CsvSample& sample, bool header, con
   std::vector<CsvColumnPlan> plans(names.size());
   std::vector<size_t> open;
   for (size_t j = 0; j < names.size(); ++j) {
-    plans[j].format.decimal =
-        DecimalOf(evidence[j], comma_columns, text.separator, known[j], options);
+    plans[j].format.decimal = DecimalOf(evidence[j], comma_columns, text.separator, known[j], options);
     plans[j].kind = evidence[j].KindFor(plans[j].format.decimal);
     if (plans[j].kind == FieldKind::kDate && evidence[j].open_date && !evidence[j].shows_order() &&
         options.date_order == DateOrder::kAuto) {

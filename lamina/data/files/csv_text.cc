@@ -59,8 +59,8 @@ void ApplyKnown(const std::vector<std::string>& names, const ReadOptions& option
   for (const KnownColumn& known : options.known_columns) {
     if (const auto it = positions.find(known.name); it != positions.end()) {
       decide(it->second, known.kind == ColumnKind::kText ? FieldKind::kText
-                                 : known.is_date                 ? FieldKind::kDate
-                                                                 : FieldKind::kNumber);
+                         : known.is_date                 ? FieldKind::kDate
+                                                         : FieldKind::kNumber);
       CsvColumnPlan& plan = plans[static_cast<size_t>(it->second)];
       ColumnFormat& format = plan.format;
       plan.is_flag = known.is_flag;
