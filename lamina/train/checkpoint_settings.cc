@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lamina/base/error.h"
+#include "lamina/train/run_plan.h"
 #include "lamina/train/session.h"
 #include "lamina/train/settings_text.h"
 
@@ -43,6 +44,15 @@ void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved, c
   }
   if (!changed.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "what this checkpoint fixes is given otherwise: " + changed, context);
+  }
+}
+
+void RequireNoLargerNetwork(const TrainSettings& given, const Preprocessor& data, std::span<const Activation> custom,
+                            const Checkpoint& saved, const std::string& path) {
+  const NetworkPlan plan = PlanNetwork(given, data, custom);
+  if (plan.parameter_count() > saved.model.network.parameter_count()) {
+    throw Error(ErrorCode::kBadModel, "the checkpoint's network is smaller than that of its settings",
+                {.file = path, .remedy = "Resume with the same data and settings."});
   }
 }
 
