@@ -72,7 +72,8 @@ const char* lamina_class_name(const lamina_model* model, int64_t index);
 /* The class that one row of outputs means, -1 for regression and where one of them is a NaN. */
 int64_t lamina_class_of(const lamina_model* model, const double* outputs);
 
-/* What went wrong in the last call of this thread that failed: one sentence, never NULL. */
+/* What went wrong in the last call of this thread that failed: one sentence, never NULL; lives until the thread's next
+ * call. */
 const char* lamina_error(void);
 
 /* "0.1.0". */

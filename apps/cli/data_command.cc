@@ -10,6 +10,7 @@
 #include "config.h"
 #include "interrupt.h"
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/data/encode/decisions.h"
@@ -191,12 +192,9 @@ int RunEncode(const EncodeCommand& command) {
   EncodedDataInfo info;
   try {
     info = WriteEncodedData(command.settings, command.output, Interrupted);
-  } catch (const Error&) {
-    if (Interrupted()) {
-      PrintToStderr("lamina: interrupted; nothing was kept\n");
-      return kExitInterrupted;
-    }
-    throw;
+  } catch (const Stopped&) {
+    PrintToStderr("lamina: interrupted; nothing was kept\n");
+    return kExitInterrupted;
   }
   if (!command.json_output.to_stdout()) {
     Print("{}: {} training, {} validation and {} of {}, {}, in {}\n", command.output, WithThousands(info.train_rows),

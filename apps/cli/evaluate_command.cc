@@ -64,6 +64,7 @@ int RunEvaluate(const EvaluateCommand& command) {
   command.pictures.Check();
   const Model model = command.input.ReadModel();
   const TargetEncoder& targets = model.preprocessor.targets();
+  command.pictures.CheckPlots(model.preprocessor, /*trained=*/false);
   const std::vector<Metric> metrics =
       MetricsFor(command.metrics, targets.task() == Task::kClassification, targets.form().quantiles);
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,8 +11,10 @@
 #include "command.h"
 #include "lamina/base/file.h"
 #include "lamina/base/output_folder.h"
+#include "lamina/base/scratch_folder.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/gnuplot.h"
+#include "lamina/run/run_plan.h"
 #include "print.h"
 
 namespace lamina::cli {
@@ -37,6 +40,31 @@ void PictureOutput::Check() const {
   }
   if (!report.empty()) {
     RequireOutputFolder(report, ReportNames());
+  }
+  if (wanted()) {
+    const ScratchFolder drawn_in("plot");
+  }
+}
+
+void PictureOutput::CheckPlots(const Preprocessor& data, bool trained) const {
+  const TargetEncoder& targets = data.targets();
+  CheckNames(
+      PlotIdsOf(targets.class_names().empty() ? targets.answer_names().size() : 0, data.inputs().is_image(), trained));
+}
+
+void PictureOutput::CheckPlots(const TrainSettings& settings, const RawData& raw) const {
+  const bool classes = TaskOf(settings, raw) == Task::kClassification;
+  CheckNames(PlotIdsOf(classes ? 0 : std::max<size_t>(1, settings.target.size()), raw.main.train.is_image, true));
+}
+
+void PictureOutput::CheckNames(const std::vector<std::string>& ids) const {
+  std::vector<std::string> names;
+  for (const std::string& id : ids) {
+    const std::vector<std::string> files = FilesOfPlot(id);
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  if (!plot.empty()) {
+    RequireOutputFolder(plot, names);
   }
 }
 

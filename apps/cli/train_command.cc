@@ -172,6 +172,7 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
 // Trains, prints and writes what is to be known of it; `folds`: what the rows were judged by before, in the result.
 int RunSession(const TrainCommand& command, TrainSession& session, json folds = {}) {
   const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  command.pictures.CheckPlots(session.model().preprocessor, /*trained=*/true);
   if (SpeaksForAll()) {
     PrintWarning(session.tuning_warning());
     PrintWarning(session.threads_warning());
@@ -233,6 +234,7 @@ int RunFolds(const TrainCommand& command) {
   RequireEncodedForMemory(settings);
   CheckTrainOutputs(settings);
   const RawData raw = ReadRawData(settings);
+  command.pictures.CheckPlots(settings, raw);
   CatchInterrupts();
   const CrossValidation result = CrossValidateWithProgress(settings, raw, text);
   if (result.interrupted) {

@@ -67,6 +67,7 @@ FileActions::FileActions(RunDocument& document, ModelStore& store, RunList& runs
   ask_where_to_save = [this](const QString& title, const QString& name, const QString& filter) {
     return AskWithDialog(title, name, filter);
   };
+  connect(&document_, &RunDocument::LoadFailed, this, [this] { disconnect(opened_); });
   connect(&document_, &RunDocument::DataChanged, this, [this] {
     if (const QString& path = document_.data()->path; !IsExample(path)) {
       Remember(path);
@@ -121,10 +122,14 @@ void FileActions::OpenProject(const QString& path) {
   if (!project.left_out.isEmpty()) {
     note += tr("; left out, as a file does not decide what is written: %1").arg(project.left_out);
   }
-  Q_EMIT Done(note);
   Remember(path);
   runs_.Set(std::move(project.runs));
-  if (!project.settings.data.empty()) {
+  disconnect(opened_);
+  if (project.settings.data.empty()) {
+    Q_EMIT Done(note);
+  } else {  // said behind what the window does for new data: it forgets what was said of others
+    opened_ = connect(
+        &document_, &RunDocument::DataChanged, this, [this, note] { Q_EMIT Done(note); }, Qt::SingleShotConnection);
     document_.Load(FromText(project.settings.data), project.settings);
   }
   Q_EMIT ProjectOpened();

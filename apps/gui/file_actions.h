@@ -77,6 +77,7 @@ class FileActions : public QObject {
   ModelStore& store_;
   RunList& runs_;
   QWidget* window_;
+  QMetaObject::Connection opened_;  // says of a project that its data are read
 };
 
 }  // namespace lamina::gui

@@ -114,6 +114,8 @@ void ThrowFileError(const std::string& path, const std::string& doing, int error
     remedy = "Free space on that disk or write elsewhere.";
   } else if (error == EFBIG) {
     remedy = "The file system or the shell (ulimit -f) allows no file of that size: write elsewhere.";
+  } else if (error == ENOTDIR) {
+    remedy = "Name a folder.";
   } else if (error == EACCES || error == EROFS) {
     remedy = "Check the permissions or write elsewhere.";
   }
@@ -205,7 +207,9 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
   } else {
     const auto folder = FolderOf(path_);
     if (access(folder.c_str(), W_OK | X_OK) != 0) {
-      ThrowFileError(folder.string(), "write into the folder", errno);
+      const int denied = errno;
+      const bool is_file = std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error);
+      ThrowFileError(folder.string(), "write into the folder", is_file ? ENOTDIR : denied);
     }
     if (IsFirst(path_)) {
       const std::string file = std::filesystem::path(path_).filename().string();

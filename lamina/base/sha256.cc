@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lamina/base/error.h"
+#include "lamina/base/stop.h"
 
 namespace lamina {
 namespace {
@@ -124,6 +125,10 @@ std::string Sha256OfFile(const std::string& path) {
       return sha.HexDigest();
     }
     sha.Update(piece.data(), static_cast<size_t>(n));
+    if (StopRequested()) {
+      close(descriptor);
+      StopPoint();
+    }
   }
 }
 

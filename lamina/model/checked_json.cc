@@ -43,6 +43,9 @@ json ParseUntrustedJson(std::string_view text, const std::string& source) {
     }
     return true;
   };
+  if (text.find('\0') != std::string_view::npos) {  // the parser takes one for the end
+    throw Error(ErrorCode::kBadModel, "it is not JSON: it holds NUL bytes", {.file = source, .remedy = kDamaged});
+  }
   try {
     return json::parse(text, check);
   } catch (const json::exception& error) {

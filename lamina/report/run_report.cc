@@ -19,6 +19,8 @@ constexpr size_t kMostInputNames = 40;
 
 using Field = double EpochRecord::*;
 
+std::string SuffixOfTarget(size_t j) { return j == 0 ? "" : fmt::format("-{}", j + 1); }
+
 PlotSeries SeriesOf(const History& history, const std::string& name, Field field) {
   PlotSeries series{name, {}, false};
   for (const EpochRecord& record : history.epochs) {
@@ -47,7 +49,7 @@ std::vector<Plot> RegressionPlots(const Evaluation& evaluation, const std::strin
   std::vector<Plot> plots;
   for (size_t j = 0; j < std::min(evaluation.regression.size(), kMostTargets); ++j) {
     const std::string& name = evaluation.regression[j].name;
-    const std::string suffix = j == 0 ? "" : fmt::format("-{}", j + 1);
+    const std::string suffix = SuffixOfTarget(j);
     ScatterChart truth{"truth" + suffix,
                        "Predicted against true " + name,
                        subtitle,
@@ -206,6 +208,27 @@ HtmlSection SettingsSection(const TrainSettings& settings) {
 }
 
 }  // namespace
+
+std::vector<std::string> PlotIdsOf(size_t answers, bool is_image, bool trained) {
+  std::vector<std::string> ids;
+  if (trained) {
+    ids = {"loss"};
+    if (answers == 0) {
+      ids.emplace_back("accuracy");
+    }
+    if (is_image) {
+      ids.emplace_back("weights");
+    }
+  }
+  if (answers == 0) {
+    ids.emplace_back("confusion");
+  }
+  for (size_t j = 0; j < std::min(answers, kMostTargets); ++j) {
+    ids.push_back("truth" + SuffixOfTarget(j));
+    ids.push_back("residuals" + SuffixOfTarget(j));
+  }
+  return ids;
+}
 
 std::vector<Plot> HistoryPlots(const History& history, const std::string& loss, const std::string& subtitle) {
   if (history.epochs.empty()) {  // networks of folds

@@ -20,6 +20,10 @@ std::vector<Plot> EvaluationPlots(const Evaluation& evaluation, const std::strin
 /// "weights": the first neurons of the first layer as tiles, if the network is fed with images.
 std::vector<Plot> WeightPlots(const Model& model);
 
+/// The ids of all plots that a run (`trained`) or an evaluation may have, which are known before it. `answers`: the
+/// numbers that the model answers, 0 for classes.
+std::vector<std::string> PlotIdsOf(size_t answers, bool is_image, bool trained);
+
 /// A finished training run. The rows that were looked at are the test rows, else the validation rows.
 struct RunReport {
   std::vector<Plot> plots;

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "lamina/base/error.h"
+#include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/settings_text.h"
 
@@ -42,6 +44,15 @@ void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved, c
   }
   if (!changed.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "what this checkpoint fixes is given otherwise: " + changed, context);
+  }
+}
+
+void RequireNoLargerNetwork(const TrainSettings& given, const Preprocessor& data, std::span<const Activation> custom,
+                            const Checkpoint& saved, const std::string& path) {
+  const NetworkPlan plan = PlanNetwork(given, data, custom);
+  if (plan.parameter_count() > saved.model.network.parameter_count()) {
+    throw Error(ErrorCode::kBadModel, "the checkpoint's network is smaller than that of its settings",
+                {.file = path, .remedy = "Resume with the same data and settings."});
   }
 }
 
@@ -97,6 +108,12 @@ void TrainSession::Accept(Checkpoint saved, const std::string& path) {
   }
   if (saved.data_fingerprint != Fingerprint()) {
     refuse("the checkpoint was written for other training data");
+  }
+  const TrainState& state = saved.state;
+  if (const int64_t batch = std::min(options_.batch, rows().train);
+      state.step > 0 && state.sums.samples != state.step * batch) {
+    refuse(fmt::format("the checkpoint is within an epoch, {} samples in {} steps, and a step of --batch {} has others",
+                       state.sums.samples, state.step, batch));
   }
   if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options_); !verdict) {
     refuse("the checkpoint's training state does not fit: " + verdict.reason);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 
 #include "lamina/run/checkpoint.h"
@@ -16,6 +17,11 @@ inline constexpr const char* kResumedKey = "resumed";
 /// Throws Error(kInvalidArgument) where `given` differs from the settings of `saved` in what a checkpoint fixes
 /// (Setting::after_checkpoint): about the first one, naming all of them. `path`: of the checkpoint.
 void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved, const std::string& path);
+
+/// Throws Error(kBadModel) where the network of `given` has more parameters than that of `saved`: a file's settings
+/// decide no memory that is more than the file's.
+void RequireNoLargerNetwork(const TrainSettings& given, const Preprocessor& data, std::span<const Activation> custom,
+                            const Checkpoint& saved, const std::string& path);
 
 /// The list of `saved` with one more entry where `given` differs in what has an effect on the run; null where there is
 /// none.

@@ -17,6 +17,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/mapped_file.h"
 #include "lamina/base/part_file.h"
+#include "lamina/base/stop.h"
 #include "lamina/data/files/npy_header.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/data/files/npy_writer.h"
@@ -153,8 +154,7 @@ void RequirePieces(const std::string& path, const json& facts, int64_t count, In
 }  // namespace
 
 Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, DType dtype, EncodeReport* report,
-                        const std::string& folder, const std::string& part, int64_t piece_rows,
-                        const std::function<bool()>& stop) {
+                        const std::string& folder, const std::string& part, int64_t piece_rows) {
   Dataset data;
   data.rows = table.UsableRows(rows, /*with_targets=*/true);
   const int64_t count = std::ssize(data.rows);
@@ -192,9 +192,7 @@ Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, 
         data.baseline[place] = piece.baseline[i];
       }
     }
-    if (stop && stop()) {
-      throw Error(ErrorCode::kResource, "interrupted");
-    }
+    StopPoint();
   }
   inputs->Commit();
   targets->Commit();

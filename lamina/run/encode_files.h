@@ -14,11 +14,10 @@
 namespace lamina {
 
 /// The usable ones of `rows`, encoded in their order into FOLDER/PART_inputs.npy, PART_targets.npy and, as far as they
-/// are there, PART_labels.npy and PART_baseline.npy: `piece_rows` at a time, in the order of the table. What comes back
-/// is mapped from them. Throws Error; where `stop` says so, Error(kResource).
+/// are there, PART_labels.npy and PART_baseline.npy: `piece_rows` at a time, in the order of the table, with a stop
+/// point behind each. What comes back is mapped from them. Throws Error.
 Dataset EncodeIntoFiles(const BoundTable& table, std::span<const int64_t> rows, DType dtype, EncodeReport* report,
-                        const std::string& folder, const std::string& part, int64_t piece_rows,
-                        const std::function<bool()>& stop);
+                        const std::string& folder, const std::string& part, int64_t piece_rows);
 /// FOLDER/PART_weights.npy, where the rows have weights.
 void WriteSampleWeights(const Dataset& data, const std::string& folder, const std::string& part);
 

@@ -12,6 +12,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/part_folder.h"
 #include "lamina/base/sha256.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
@@ -161,6 +162,7 @@ bool DecidesEncoding(const Setting<TrainSettings>& row) {
 EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& path,
                                  const std::function<bool()>& stop) {
   const Stopwatch watch;
+  const StopScope scope([&] { return stop && stop(); });
   constexpr int64_t kUsualPiece_bytes = 64 << 20;
   ValidateSettings(given);
   const int64_t memory_bytes = given.memory.empty() ? kUsualPiece_bytes : ParseBytes(given.memory) / 8;
@@ -186,7 +188,7 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
     const int64_t row_bytes = std::ssize(table.table().columns) * static_cast<int64_t>(sizeof(double)) +
                               (fitted.inputs().count() + fitted.targets().count()) * DTypeSize_bytes(dtype);
     const int64_t piece_rows = std::max<int64_t>(64, memory_bytes / row_bytes);
-    return EncodeIntoFiles(table, rows, dtype, report, folder.part(), std::string(kParts[part++]), piece_rows, stop);
+    return EncodeIntoFiles(table, rows, dtype, report, folder.part(), std::string(kParts[part++]), piece_rows);
   };
   const TrainData data = EncodeData(raw, settings, {}, nullptr, {into_files, {}});
   const DataProfile profile =

@@ -30,8 +30,8 @@ struct EncodedDataInfo {
 /// `path`, as EncodeData() does; the folder appears when it is complete, in place of one that was there. CSV files are
 /// read and rows encoded piece by piece, of an eighth of settings.memory (64 MiB where it is empty); beside them about
 /// 60 bytes a row are in memory, and 4 for each column of text. Numbers are kept beside the folder meanwhile, in a file
-/// without a name. `stop`: asked between pieces, may be empty. Throws Error, also kIo for a full disk and a folder of
-/// something else, and leaves nothing then.
+/// without a name. `stop`: asked all the time, may be empty; where it says so, Stopped (base/stop.h) is thrown. Throws
+/// Error, also kIo for a full disk and a folder of something else. Nothing is left then.
 EncodedDataInfo WriteEncodedData(const TrainSettings& settings, const std::string& path,
                                  const std::function<bool()>& stop = {});
 /// Whether a setting has a say in what encoded data are.

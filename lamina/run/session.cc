@@ -186,6 +186,9 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     data_ = std::make_shared<const TrainData>(std::move(data));
   }
   load_seconds_ = watch.Elapsed_seconds();
+  if (saved) {
+    RequireNoLargerNetwork(settings_, data_->preprocessor, custom_, *saved, *checkpoint);
+  }
   model_ = BuildModel(settings_, *data_, custom_);
   model_.profile = std::move(profile);
   RequireCentres(settings_, model_.network.layers().front());

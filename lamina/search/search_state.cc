@@ -374,12 +374,15 @@ StoredSearch ParseStored(std::string_view text, const std::string& path) {
   };
   try {
     json node = ParseUntrustedJson(text, path);
-    return Unseal(node) ? StoredFrom(node) : refuse("it is damaged: the content does not fit its checksum", "");
+    if (Unseal(node)) {
+      return StoredFrom(node);
+    }
   } catch (const json::exception& error) {
     return refuse(std::string(WithoutTag(error.what())), "");
   } catch (const Error& error) {
     return refuse(error.message(), error.context().value);
   }
+  return refuse("it is damaged: the content does not fit its checksum", "");
 }
 
 }  // namespace lamina

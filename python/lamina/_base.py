@@ -165,9 +165,14 @@ class _Estimator(BaseEstimator):
         weights = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
         if not (weights > 0).any():
             raise ValueError("Sample weights must contain at least one non-zero number: all of them are zero.")
-        total = float(weights.sum())
+        with np.errstate(over="ignore"):
+            total = float(weights.sum())
+        if not 1e-290 < total < np.inf:
+            raise ValueError(f"Sample weights are too {'small' if total < 1 else 'large'}: their sum is {total}.")
         if class_weight is not None:
             weights = weights * compute_sample_weight(class_weight, y)
+            if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
+                raise ValueError("class_weight must have finite numbers of 0 or more, and one above 0.")
         return weights, total
 
     def _scaling_of_targets(self, rows: Rows) -> Scaling | None:

@@ -37,6 +37,7 @@ class Moments:
             apart = x[begin : begin + block] - mean
             rows = None if weights is None else weights[begin : begin + block]
             squares += np.einsum("ij,ij->j", apart, apart) if rows is None else rows @ (apart * apart)
+        _require_scalable(x if weights is None else x[weights > 0], squares)
         weight = float(x.shape[0] if weights is None else weights.sum())
         precision = float(np.finfo(x.dtype).eps)
         return cls(weight, mean, squares, float(x.min(initial=np.inf)), float(x.max(initial=-np.inf)), precision)
@@ -63,6 +64,15 @@ class Moments:
         scale[scale <= 10 * self.precision * np.abs(self.mean)] = 1.0
         scale[scale == 0] = 1.0
         return self.mean, scale
+
+
+def _require_scalable(x: Array, squares: Array) -> None:
+    """ValueError for columns of x whose squares are beyond double precision, on either side."""
+    for column in np.flatnonzero(~np.isfinite(squares)):
+        raise ValueError(f"Column {column} has values too large to scale: divide them by a number of their size.")
+    for column in np.flatnonzero(squares < 1e-290):
+        if x[:, column].min() < x[:, column].max():
+            raise ValueError(f"Column {column} has values too small to scale: multiply them by a number first.")
 
 
 def weighted_scaling(x: Array, weights: Array | None) -> Scaling:

@@ -32,7 +32,9 @@ class _Perceptron(_NetworkEstimator):
 
     def _layers(self, data: _core.Dataset | None, outputs: int, output: str, seed: int) -> str:
         sizes = self.hidden_layer_sizes
-        sizes = [int(size) for size in sizes] if hasattr(sizes, "__iter__") else [int(sizes)]
+        sizes = list(sizes) if hasattr(sizes, "__iter__") else [sizes]
+        if not all(isinstance(size, Integral) for size in sizes):
+            raise ValueError(f"hidden_layer_sizes must be whole numbers, got {sizes}.")
         if any(size <= 0 for size in sizes):
             raise ValueError(f"hidden_layer_sizes must be > 0, got {sizes}.")
         activation = _ACTIVATIONS.get(self.activation, self.activation)

@@ -222,3 +222,39 @@ def test_a_loss_that_is_no_number_is_an_error_that_says_so(iris):
         warnings.simplefilter("ignore")
         with pytest.raises(lamina.DivergedError, match="(?i)rate"):
             model.fit(100 * x, y)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-200])
+def test_numbers_beyond_scaling_are_refused(size):
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    model = lamina.MLPRegressor(hidden_layer_sizes=(4,), max_iter=2)
+    said = "too large to scale" if size > 1 else "too small to scale"
+    with pytest.raises(ValueError, match=said):
+        model.fit(x, x[:, 0] * size)
+    x[:, 1] *= size
+    with pytest.raises(ValueError, match=f"Column 1 has values {said}"):
+        model.set_params(scale="standardize").fit(x, x[:, 0])
+    one = np.zeros(40)
+    one[0] = 1
+    model.set_params(scale="none").fit(np.clip(x, -1, 1), x[:, 0], sample_weight=one)  # nothing to scale by
+
+
+@pytest.mark.parametrize("weights", [{0: -1}, {0: np.nan}, {0: np.inf}, {0: 0, 1: 0}])
+def test_class_weights_that_are_none_are_refused(weights):
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match="class_weight"):
+        lamina.MLPClassifier((4,), max_iter=2, class_weight=weights).fit(x, x[:, 0] > 0)
+
+
+@pytest.mark.parametrize(("weight", "said"), [(1e308, "too large"), (1e-310, "too small")])
+def test_sample_weights_without_a_sum_are_refused(weight, said):
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match=said):
+        lamina.MLPClassifier((4,), max_iter=2).fit(x, x[:, 0] > 0, sample_weight=np.full(40, weight))
+
+
+def test_hidden_layers_are_whole_numbers():
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match="whole numbers"):
+        lamina.MLPClassifier((2.5,), max_iter=2).fit(x, x[:, 0] > 0)
+    assert lamina.MLPClassifier((np.int32(3),), max_iter=2).fit(x, x[:, 0] > 0).coefs_[0].shape == (3, 3)

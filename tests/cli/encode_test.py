@@ -137,6 +137,19 @@ class EncodeTest(CliTest):
             self.assertIn(result.code, (130, -signal.SIGINT), str(result))
             self.assertEqual(self.snapshot(), before, seen)
 
+    def test_an_interrupt_ends_the_reading(self):
+        """Of a source without end: a pipe that is fed for as long as anybody reads."""
+        os.mkfifo(self.path("pipe.csv"))
+        process = self.start("data", "encode", "pipe.csv", "--output", "e")
+        with self.assertRaises(BrokenPipeError), open(self.path("pipe.csv"), "wb", buffering=0) as pipe:
+            for block in range(1 << 15):
+                if block == 100:
+                    process.send_signal(signal.SIGINT)
+                pipe.write(b"1,2.5,3\n" * 1000)
+        result = self.finish(process)
+        self.assertEqual(result.code, 130, str(result))
+        self.assertEqual(self.names(), ["pipe.csv"])
+
     def test_numpy_reads_the_arrays(self):
         try:
             import numpy

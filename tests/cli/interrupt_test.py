@@ -1,5 +1,6 @@
 """Interrupted and killed training: checkpoints are whole, and going on gives the bits of a run without a break."""
 
+import json
 import os
 import random
 import signal
@@ -55,6 +56,18 @@ class InterruptTest(CliTest):
         self.succeed("train", "--resume=c.checkpoint", "--quiet", "--model", "m.safetensors")
         self.assertEqual(self.tensors("m.safetensors"), self.tensors("whole.safetensors"))
         self.assertNoPartFiles()
+
+    def test_what_cannot_be_gone_on_with_is_named_by_its_flag(self):
+        step = 0
+        while step == 0:  # within an epoch
+            self.interrupt(signal.SIGINT, *LONG, "--epochs", "100000", "--batch", "1", "--patience", "0", "--checkpoint", "kept",
+                           "--checkpoint-epochs", "100000")
+            step = json.loads(read_safetensors(self.read("kept", "rb"))[0]["lamina_checkpoint"])["step"]
+        self.refuse("train", "--resume", "kept", "--batch", "8", code=1, says=("kept: ", "a step of --batch 8", "without --batch"))
+        self.write("copy", self.read("kept", "rb"))
+        self.refuse("train", "--resume", "copy", code=2, says="--checkpoint kept")
+        self.refuse("train", "--resume", "copy", "--checkpoint", "", code=2,
+                    says=("--checkpoint-epochs", "--checkpoint FILE", "--model FILE", "--checkpoint-epochs 0"))
 
     def test_interrupt_without_a_place_for_the_checkpoint_says_so(self):
         result = self.interrupt(signal.SIGINT, *LONG, "--epochs", "100000")

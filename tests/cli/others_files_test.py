@@ -154,6 +154,24 @@ class OthersFilesTest(CliTest):
                 else:
                     self.refused({"o.j": "folder"}, arguments)
 
+    def test_pictures_are_refused_before_training(self):
+        flags = ("--model", "o.m", "--plot", "o.p")
+        for more in ((), ("--folds", "2"), ("--target", "a")):
+            for name in ("loss.csv", "loss.gp", "loss.svg", "loss.png", "truth.csv", "residuals.svg", "confusion.png", "accuracy.gp"):
+                what = ("train", *TRAIN, *more, *flags)
+                with self.subTest(command=what, name=name):
+                    result, _ = self.run_with({"o.p/" + name: "file"}, what)
+                    classes = "--target" not in more
+                    meant = name.startswith(("loss", "confusion", "accuracy") if classes else ("loss", "truth", "residuals"))
+                    self.assertEqual(os.path.exists(self.path("o.m")), not meant, str(result))
+                    if meant:
+                        self.assertIn(name, result.err)
+        self.clear()
+        nowhere = {**self.environment, "TMPDIR": self.path("nowhere")}
+        result = self.run_program("train", *TRAIN, *flags, env=nowhere)
+        self.assertIn("TMPDIR", result.err)
+        self.assertFalse(os.path.exists(self.path("o.m")), str(result))
+
     def test_every_flag_that_names_an_output_is_tried(self):
         tried = set()
         for arguments in (*COMMANDS, *LONG):

@@ -166,6 +166,9 @@ class UntrustedTest(CliTest):
                           ("train", "huge.npy"), ("train", "--config", "huge.toml"), ("train", "t.csv", "--start-from", "wide.m")):
             with self.subTest(arguments=arguments):
                 self.refuse(*arguments, preexec_fn=limited)
+        for settings in ({"hidden": [10**9]}, {"hidden": [10**7]}, {"layers": "dot-tanh:10000000,auto"}):
+            evil = self.checkpoint(**settings)
+            self.refuse("train", "--resume", evil, code=1, says=(evil, "smaller than that of its settings"), preexec_fn=limited)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ struct SmallRun {
     for (const auto& entry : std::filesystem::directory_iterator(folder.Path())) {
       names.insert(entry.path().filename().string());
     }
+    names.erase("m");  // the model, which a run writes that is at its end
     return names;
   }
 };
@@ -122,9 +123,7 @@ void FuzzResume(std::string_view input) {
     callbacks.stop_requested = [] { return true; };
     session.Run(callbacks);
   });
-  std::set<std::string> after = run.Names();
-  after.erase("m");  // a run that was at its end writes the model that its checkpoint is of
-  Demand(after == names, "a checkpoint made files");
+  Demand(run.Names() == names, "a checkpoint made files");
 }
 
 const RegisteredTargets resume_targets{{"resume", &FuzzResume}};

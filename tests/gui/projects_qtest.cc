@@ -13,6 +13,7 @@ class ProjectsTest : public WindowTest {
  private Q_SLOTS:
   void ADamagedProjectIsRefused();
   void TheModelBesideAProjectReplacesNoOther();
+  void WhatAProjectDoesNotDecideIsSaid();
 
  private:
   void TrainSmall();
@@ -55,6 +56,28 @@ void ProjectsTest::TheModelBesideAProjectReplacesNoOther() {
   Saved(QStringLiteral("mine.lamina"));  // that of the project itself is replaced
   QCOMPARE(window().store().path(), Path(QStringLiteral("mine-2.safetensors")));
   QVERIFY(!QFileInfo::exists(Path(QStringLiteral("mine-3.safetensors"))));
+}
+
+void ProjectsTest::WhatAProjectDoesNotDecideIsSaid() {
+  nlohmann::json project = Saved(QStringLiteral("whole.lamina"));
+  project.erase("crc32");
+  project["settings"]["history"] = Path(QStringLiteral("theirs.csv")).toStdString();
+  project["settings"]["overwrite"] = true;
+  const QString path = Write(QStringLiteral("stranger.lamina"), QByteArray::fromStdString(project.dump()));
+  NewWindow();
+  QVERIFY(Load(path));
+  for (const char* word : {"stranger.lamina", "--history", "theirs.csv", "--overwrite"}) {
+    QVERIFY2(Notice().contains(QLatin1String(word)), qPrintable(Notice()));
+  }
+  QVERIFY(window().document().settings().history.empty());
+
+  // Said once: of a project whose data cannot be read that is said, and other data are not the project's.
+  project["settings"]["data"] = Path(QStringLiteral("gone.csv")).toStdString();
+  NewWindow();
+  QVERIFY(Load(Write(QStringLiteral("lost.lamina"), QByteArray::fromStdString(project.dump()))));
+  QVERIFY2(Notice().contains(QStringLiteral("gone.csv")), qPrintable(Notice()));
+  QVERIFY(Load(Write(QStringLiteral("other.csv"), "a,y\n1,2.5\n2,3.5\n3,4.5\n4,5.25\n5,6.5\n6,7.25\n")));
+  QVERIFY2(!Notice().contains(QStringLiteral("lost.lamina")), qPrintable(Notice()));
 }
 
 }  // namespace

@@ -50,7 +50,11 @@ TEST(StoredSearch, ThereAndBack) {
 TEST(StoredSearch, ATextThatDoesNotFitItsChecksumIsDamaged) {
   json node = Sealed(TwoTrials());
   node["trials"][0]["history"]["best_epoch"] = 1;
-  EXPECT_TRUE(Mentions(CaughtError([&] { ParseStored(node.dump(), "search.json"); }).what(), "checksum"));
+  const std::string damaged = CaughtError([&] { ParseStored(node.dump(), "search.json"); }).what();
+  EXPECT_TRUE(Mentions(damaged, "checksum"));
+  EXPECT_EQ(damaged.find("cannot be read"), damaged.rfind("cannot be read")) << damaged;
+  const std::string longer = Sealed(TwoTrials()).dump() + std::string(3, '\0') + "and more";
+  EXPECT_TRUE(Mentions(CaughtError([&] { ParseStored(longer, "search.json"); }).what(), "NUL bytes"));
   node.erase("crc32");
   EXPECT_EQ(ParseStored(node.dump(), "search.json").trials.size(), 2U) << "as earlier versions wrote it";
 }

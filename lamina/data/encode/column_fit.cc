@@ -107,24 +107,33 @@ Scaling NumberScaling(const PreprocessOptions& options) {
 // `flag`: the setting that `scaling` comes from.
 void SetScale(FittedColumn& column, Scaling scaling, const ColumnStatistics& statistics, const Ranks& ranks,
               const std::string& source, std::string_view flag = "--scale") {
+  constexpr double kLeastSpan = 1e-300;  // its inverse is a number
+  double spread = 1;                     // 0 where all values are the same
+  double least = 1.5e-154;               // of squares that are normal numbers
   if (scaling == Scaling::kStandardize || scaling == Scaling::kAuto || scaling == Scaling::kLog) {
     column.scaling.offset = statistics.mean;
-    column.scaling.scale = statistics.deviation > 0 ? statistics.deviation : 1;
+    spread = statistics.deviation;
   } else if (scaling == Scaling::kMinMax) {
     column.scaling.offset = statistics.min;
-    column.scaling.scale = statistics.max > statistics.min ? statistics.max - statistics.min : 1;
+    spread = statistics.max - statistics.min;
+    least = kLeastSpan;
   } else if (scaling == Scaling::kRobust) {
     const double middle = ranks.three_quarters - ranks.quarter;
     const double half = statistics.max / 2 - statistics.min / 2;
     column.scaling.offset = ranks.median;
-    column.scaling.scale = middle > 0 ? middle : half > 0 ? half : 1;
+    spread = middle > 0 ? middle : half;
+    least = kLeastSpan;
   } else if (scaling == Scaling::kSize) {
-    const double size = std::hypot(statistics.mean, statistics.deviation);
-    column.scaling.scale = size > 0 ? size : 1;
+    spread = std::hypot(statistics.mean, statistics.deviation);
   }
-  if (!std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
+  const bool differ = statistics.max > statistics.min || (scaling == Scaling::kSize && statistics.max != 0);
+  const bool small = spread < least && differ;
+  if (!small && spread > 0) {
+    column.scaling.scale = spread;
+  }
+  if (small || !std::isfinite(column.scaling.offset) || !std::isfinite(column.scaling.scale)) {
     throw Error(
-        ErrorCode::kBadData, "values too large to scale",
+        ErrorCode::kBadData, small ? "values too small to scale" : "values too large to scale",
         {.file = source, .column = column.name, .remedy = fmt::format("Check the values, or use {} none.", flag)});
   }
 }

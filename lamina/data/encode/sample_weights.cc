@@ -92,11 +92,14 @@ std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, co
     MultiplyByColumn(table, dataset, options.weight_column, weights);
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (!weights.empty() && !(sum > 0 && std::isfinite(sum))) {
-    throw Error(ErrorCode::kBadData, sum > 0 ? "the weights are too large" : "all weights are 0",
+  const double factor = static_cast<double>(weights.size()) / sum;
+  if (!weights.empty() && !(factor > 0 && std::isfinite(factor))) {
+    throw Error(ErrorCode::kBadData,
+                sum == 0             ? "all weights are 0"
+                : std::isfinite(sum) ? "the weights are too small"
+                                     : "the weights are too large",
                 {.file = table.source, .column = options.weight_column});
   }
-  const double factor = static_cast<double>(weights.size()) / sum;
   for (double& weight : weights) {
     weight *= factor;
   }

@@ -2,6 +2,9 @@
 #include "lamina/data/files/csv_formats.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <unordered_map>
 
 #include "lamina/data/files/csv_cursor.h"
 
@@ -44,10 +47,19 @@ struct Evidence {
   }
 };
 
-const ColumnFormat* KnownFormat(const ReadOptions& options, const std::string& name) {
-  const auto known = std::find_if(options.known_columns.begin(), options.known_columns.end(),
-                                  [&](const KnownColumn& column) { return column.name == name; });
-  return known == options.known_columns.end() || known->format == ColumnFormat() ? nullptr : &known->format;
+// How an earlier file's columns of these names are written; null where that is not known.
+std::vector<const ColumnFormat*> KnownFormats(const ReadOptions& options, std::span<const std::string> names) {
+  std::unordered_map<std::string_view, const KnownColumn*> by_name;
+  for (const KnownColumn& column : options.known_columns) {
+    by_name.emplace(column.name, &column);
+  }
+  std::vector<const ColumnFormat*> formats;
+  for (const std::string& name : names) {
+    const auto known = by_name.find(name);
+    formats.push_back(known == by_name.end() || known->second->format == ColumnFormat() ? nullptr
+                                                                                        : &known->second->format);
+  }
+  return formats;
 }
 
 char DecimalOf(const Evidence& column, int64_t others, char separator, const ColumnFormat* known,
@@ -117,11 +129,11 @@ std::vector<CsvColumnPlan> PlanColumns(const CsvSample& sample, bool header, con
   for (const Evidence& column : evidence) {
     comma_columns += column.shows_decimal() ? (column.commas > column.points ? 1 : -1) : 0;
   }
+  const std::vector<const ColumnFormat*> known = KnownFormats(options, names);
   std::vector<CsvColumnPlan> plans(names.size());
   std::vector<size_t> open;
   for (size_t j = 0; j < names.size(); ++j) {
-    plans[j].format.decimal =
-        DecimalOf(evidence[j], comma_columns, text.separator, KnownFormat(options, names[j]), options);
+    plans[j].format.decimal = DecimalOf(evidence[j], comma_columns, text.separator, known[j], options);
     plans[j].kind = evidence[j].KindFor(plans[j].format.decimal);
     if (plans[j].kind == FieldKind::kDate && evidence[j].open_date && !evidence[j].shows_order() &&
         options.date_order == DateOrder::kAuto) {
@@ -133,7 +145,7 @@ std::vector<CsvColumnPlan> PlanColumns(const CsvSample& sample, bool header, con
   }
   for (size_t j = 0; j < names.size(); ++j) {
     if (plans[j].kind == FieldKind::kDate && evidence[j].date_mark != 0) {
-      SetDateOrder(evidence[j], KnownFormat(options, names[j]), options, plans[j].format);
+      SetDateOrder(evidence[j], known[j], options, plans[j].format);
     } else {
       plans[j].format.date_order = options.date_order;
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -51,13 +53,16 @@ void ApplyKnown(const std::vector<std::string>& names, const ReadOptions& option
     plans[static_cast<size_t>(column)].kind = kind;
     plans[static_cast<size_t>(column)].decided = true;
   };
+  std::unordered_map<std::string_view, int64_t> positions;
+  for (size_t j = 0; j < names.size() && !options.known_columns.empty(); ++j) {
+    positions.emplace(names[j], static_cast<int64_t>(j));
+  }
   for (const KnownColumn& known : options.known_columns) {
-    const auto it = std::find(names.begin(), names.end(), known.name);
-    if (it != names.end()) {
-      decide(it - names.begin(), known.kind == ColumnKind::kText ? FieldKind::kText
-                                 : known.is_date                 ? FieldKind::kDate
-                                                                 : FieldKind::kNumber);
-      CsvColumnPlan& plan = plans[static_cast<size_t>(it - names.begin())];
+    if (const auto it = positions.find(known.name); it != positions.end()) {
+      decide(it->second, known.kind == ColumnKind::kText ? FieldKind::kText
+                         : known.is_date                 ? FieldKind::kDate
+                                                         : FieldKind::kNumber);
+      CsvColumnPlan& plan = plans[static_cast<size_t>(it->second)];
       ColumnFormat& format = plan.format;
       plan.is_flag = known.is_flag;
       format.unit = known.format.unit;  // amounts in another one are none of the model's

@@ -243,5 +243,22 @@ TEST(Encoders, DamagedFilesAreRefused) {
   refused(1, "buckets", int64_t{1} << 40);
 }
 
+// Squares of the first are 0, the inverse of the second is infinite: nothing would be divided, and nobody be told.
+TEST(Encoders, RefusesNumbersTooSmallToScale) {
+  for (const Scaling scaling :
+       {Scaling::kStandardize, Scaling::kLog, Scaling::kSize, Scaling::kMinMax, Scaling::kRobust}) {
+    const bool by_squares = scaling != Scaling::kMinMax && scaling != Scaling::kRobust;
+    const std::string small = by_squares ? "e-200" : "e-310";
+    const Table table = Csv("x,y\n1" + small + ",1\n-1" + small + ",0\n3" + small + ",1\n");
+    ExpectError([&] { FitAll(table, {.scaling = scaling}); }, ErrorCode::kBadData,
+                {"column 'x'", "too small to scale", "--scale none"});
+    const Preprocessor same = FitAll(Csv("x,y\n0,1\n0,0\n0,1\n"), {.scaling = scaling});
+    EXPECT_EQ(same.inputs().columns()[0].scaling.scale, 1);
+    const Preprocessor larger = FitAll(Csv("x,y\n1e-140,1\n-1e-140,0\n3e-140,1\n"), {.scaling = scaling});
+    EXPECT_LT(larger.inputs().columns()[0].scaling.scale, 1e-139);
+  }
+  FitAll(Csv("x,y\n1e-310,1\n-1e-310,0\n"), {.scaling = Scaling::kNone});
+}
+
 }  // namespace
 }  // namespace lamina

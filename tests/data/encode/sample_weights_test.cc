@@ -41,6 +41,8 @@ TEST(SampleWeightsTest, RefusesBadWeights) {
   expect({.class_weights = {{"rare", -1}}}, ErrorCode::kInvalidArgument, {"rare: -1"});
   expect({.class_weights = {{"rare", std::nan("")}}}, ErrorCode::kInvalidArgument, {"finite"});
   expect({.class_weights = {{"rare", 0}, {"often", 0}}}, ErrorCode::kBadData, {"all weights are 0"});
+  expect({.class_weights = {{"rare", 1e-320}, {"often", 1e-320}}}, ErrorCode::kBadData, {"too small"});
+  expect({.class_weights = {{"rare", 1e308}, {"often", 1e308}}}, ErrorCode::kBadData, {"too large"});
   expect({.weight_column = "v"}, ErrorCode::kNotFound, {"v"});
   expect({.weight_column = "y"}, ErrorCode::kBadData, {"column 'y'", "text"});
 }
