@@ -53,7 +53,7 @@ class _KernelMachine(_Estimator):
             targets = (rows.labels[:, None] == np.arange(outputs)).astype(np.float64)
         many = len(rows.x) > _F64_ROWS
         dtype = "f32" if self.precision == "f32" or (self.precision == "auto" and many) else "f64"
-        core, found = _core.fit_kernels(
+        fitted: Any = _core.fit_kernels(
             Rows(rows.x, targets, None, rows.weights).dataset(self._x_scaling, dtype, outputs),
             of_classes,
             self._neuron(),
@@ -63,6 +63,7 @@ class _KernelMachine(_Estimator):
             float(self.max_seconds or 0),
             threads_of(self.threads),
         )
+        core, found = fitted
         self._network = Network._of(core)
         self.kernel_ = {name: found[name] for name in ("distance", "power", "radius", "ridge", "round")}
         self.left_out_error_ = found["left_out_error"]
