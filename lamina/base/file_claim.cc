@@ -27,11 +27,14 @@ std::string ThisProcess() {
   return fmt::format("process {} on {}", getpid(), host.data());
 }
 
-std::string TextIn(int descriptor) {
-  std::array<char, 512> text{};
-  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
-  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
-}
+// What a lock says. Without memory of the heap: where there is none, a lock that was just made must not stay.
+struct LockText {
+  explicit LockText(int descriptor) : size(std::max<ssize_t>(0, pread(descriptor, bytes.data(), bytes.size(), 0))) {}
+  std::string_view view() const { return {bytes.data(), static_cast<size_t>(size)}; }
+
+  std::array<char, 512> bytes{};
+  ssize_t size;
+};
 
 // Whether it is a file of ThisProcess()'s text, or of less where that could not be written.
 bool IsLock(int descriptor) {
@@ -39,13 +42,14 @@ bool IsLock(int descriptor) {
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1) {
     return false;
   }
-  const std::string text = TextIn(descriptor);
+  const LockText lock(descriptor);
+  const std::string_view text = lock.view();
   constexpr std::string_view kWord = "process ";
   constexpr std::string_view kOn = " on ";
   const size_t end = text.find_first_not_of("0123456789", std::min(kWord.size(), text.size()));
   return info.st_size == 0 ||
-         (info.st_size == std::ssize(text) && text.starts_with(kWord) && end != std::string::npos &&
-          end > kWord.size() && text.compare(end, kOn.size(), kOn) == 0 && text.find('\n') == std::string::npos);
+         (info.st_size == std::ssize(text) && text.starts_with(kWord) && end != std::string_view::npos &&
+          end > kWord.size() && text.compare(end, kOn.size(), kOn) == 0 && text.find('\n') == std::string_view::npos);
 }
 
 [[noreturn]] void RefuseLock(const std::string& path, const std::string& lock_path) {
@@ -60,6 +64,9 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
     return nullptr;
   }
   const std::string lock_path = path + ".lamina-lock";
+  const std::string text = ThisProcess();
+  std::unique_ptr<FileClaim> claim(
+      new FileClaim(lock_path));  // from here on nothing allocates until the lock is its own
   while (true) {
     const int descriptor = open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (descriptor < 0 && (errno == ELOOP || errno == EISDIR)) {
@@ -73,8 +80,9 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
       RefuseLock(path, lock_path);
     }
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      const std::string holder = TextIn(descriptor);
+      const LockText lock(descriptor);
       close(descriptor);
+      const std::string holder(lock.view());
       throw Error(ErrorCode::kIo, "another run writes this file",
                   {.file = path,
                    .value = holder.empty() ? "another process" : holder,
@@ -84,20 +92,19 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
       close(descriptor);
       continue;
     }
-    return std::unique_ptr<FileClaim>(new FileClaim(lock_path, descriptor));
-  }
-}
-
-FileClaim::FileClaim(std::string lock_path, int descriptor)
-    : lock_path_(std::move(lock_path)), descriptor_(descriptor) {
-  RememberUnfinished(lock_path_);
-  const std::string text = ThisProcess();
-  if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, text.data(), text.size(), 0) < 0) {
-    // who it is stays unsaid
+    claim->descriptor_ = descriptor;
+    RememberUnfinished(lock_path);
+    if (ftruncate(descriptor, 0) != 0 || pwrite(descriptor, text.data(), text.size(), 0) < 0) {
+      // who it is stays unsaid
+    }
+    return claim;
   }
 }
 
 FileClaim::~FileClaim() {
+  if (descriptor_ < 0) {
+    return;
+  }
   if (IsNameOf(lock_path_, descriptor_)) {
     unlink(lock_path_.c_str());
   }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace lamina {
 
@@ -19,9 +20,10 @@ class FileClaim {
   FileClaim& operator=(const FileClaim&) = delete;
 
  private:
-  FileClaim(std::string lock_path, int descriptor);
+  explicit FileClaim(std::string lock_path) : lock_path_(std::move(lock_path)) {}
+
   std::string lock_path_;
-  int descriptor_;
+  int descriptor_ = -1;  // of the lock, once it is this one's
 };
 
 }  // namespace lamina

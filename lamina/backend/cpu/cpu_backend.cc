@@ -37,13 +37,11 @@ class CpuBackend final : public HostBackend, public Reduces {
   }
 
   Verdict Supports(const Problem& problem) const override {
-    const Verdict verdict = CheckDType(problem);
-    if (!verdict) {
-      return verdict;
+    Verdict verdict = CheckDType(problem);
+    if (verdict) {
+      cpu::ImplementationFor(RequestOf(problem), &verdict);
     }
-    Verdict accepts;
-    cpu::ImplementationFor(RequestOf(problem), &accepts);
-    return accepts;
+    return verdict;
   }
 
   std::vector<Plan> Candidates(const Problem& problem) const override {
