@@ -201,7 +201,9 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
   }
   if (result.history.stop_reason == "interrupted") {
     const std::string path = session.CheckpointPath();
-    PrintToStderr("lamina: interrupted after {} whole epochs; {}\n", result.history.epochs.size(),
+    const std::string done =
+        LearnsByGradient(session.settings()) ? fmt::format(" after {} whole epochs", result.history.epochs.size()) : "";
+    PrintToStderr("lamina: interrupted{}; {}\n", done,
                   !session.can_go_on() ? "nothing was kept"
                   : path.empty()       ? "nothing was kept (give --checkpoint FILE or --model FILE)"
                                        : "go on with: " + ResumeCommandLine(session.settings(), path));

@@ -198,7 +198,7 @@ struct UpdateArgs {
 
 struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
-  /// Of backend cpu: "auto", or "own": layers one by one.
+  /// What backend cpu computes with: "auto", or "own" for layers one by one.
   std::string kernel = "auto";
   /// Of backends with several devices: the one of this number, beyond the last one the first again.
   int device = 0;
@@ -273,7 +273,7 @@ class Backend {
   virtual void RadiusForward(const RadiusForwardArgs& args) const noexcept;
   virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept;
 
-  /// Of normalised layers: for backends in host memory (nn/routes.h).
+  /// The two operations of normalised layers, for backends in host memory (nn/routes.h).
   virtual void NormalizeForward(const NormalizeForwardArgs& args) const noexcept;
   virtual void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept;
 };

@@ -14,7 +14,7 @@ namespace lamina {
 namespace {
 
 constexpr std::string_view kLibrary = "cublaslt";  // may name one of its algorithms: "cublaslt:2"
-// Of backend cpu, then of cuda. "onednn" stands in profiles of before: whoever does not know a kernel goes by its rule.
+// Those of backend cpu, then those of cuda. Older profiles name "onednn": a layer goes by its own rule then.
 constexpr std::array<std::string_view, 14> kKernels{"tile",         "dots",  "amx",         "onednn",     "large",
                                                     "medium",       "small", "paper-2016",  "paper-2017", "tensor",
                                                     "tensor-small", "wgmma", "wgmma-small", kLibrary};

@@ -10,7 +10,7 @@
 
 namespace lamina {
 
-/// Of each row how many were found, then rows of the tree and distances of all of them, a row's rows ascending.
+/// How many rows were found for each row, then which they are (ascending for each row), and their distances.
 struct RowsWithin {
   std::vector<int64_t> counts;
   std::vector<int64_t> indices;

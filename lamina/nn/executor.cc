@@ -53,7 +53,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
       backend_(backend),
       options_(options),
       rates_(options.step.RatesOf(specs_)),
-      techniques_(TechniquesOf(specs_, members_, options.step)) {
+      techniques_(TechniquesOf(specs_, members_, options.step)),
+      updates_apart_(!Accepts(Route::kFusedUpdate, techniques_)) {
   if (const Verdict verdict = Accepts(Route::kDevice, techniques_); backend.space() != Space::kHost && !verdict) {
     throw Error(ErrorCode::kUnsupported, verdict.reason,
                 {.value = std::string(backend.name()), .remedy = "Use backend cpu, or leave it out."});

@@ -156,7 +156,7 @@ class Executor {
   void BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
                      const UpdateRule* rule) noexcept;
   /// Whether gradients are computed first and parameters updated after, one array after the other.
-  bool UpdatesApart() const { return FirstRefused(Route::kFusedUpdate, techniques_) != nullptr; }
+  bool UpdatesApart() const { return updates_apart_; }
   bool HasFrontScale() const { return folded_ != nullptr; }
   bool HasMembers() const { return members_ > 1; }
   int64_t Blocks(size_t layer) const { return layer + 1 == layers_.size() ? members_ : 1; }
@@ -190,6 +190,7 @@ class Executor {
   ExecutorOptions options_;
   std::vector<LayerRates> rates_;  // of every layer; empty: 1
   Techniques techniques_;          // of training steps
+  bool updates_apart_;
   std::vector<LayerState> layers_;
   std::unique_ptr<Buffer> parameters_;
   std::unique_ptr<Buffer> gradients_;

@@ -88,7 +88,7 @@ Verdict Accepts(Route route, const Techniques& used) {
     return Verdict::Yes();
   }
   const std::string_view subject = std::ranges::find(kRoutes, route, &RouteRow::route)->subject;
-  return Verdict::No(fmt::format("{} works without {}", subject, refused->words));
+  return Verdict::No(fmt::format("{} cannot be combined with {}", subject, refused->words));
 }
 
 std::string RefusalsText(std::string_view setting) {

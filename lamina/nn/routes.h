@@ -40,7 +40,7 @@ enum class Route : uint8_t {
 
 struct TechniqueRow {
   Technique technique;
-  std::string_view words;                    // "dropout", behind "without"
+  std::string_view words;                    // "dropout", behind "cannot be combined with"
   std::array<std::string_view, 3> settings;  // that ask for it; those behind the first empty one are none
   std::array<Route, 6> refused_by = {};      // the first `refusals` of them
   int refusals = 0;
@@ -66,7 +66,7 @@ Techniques TechniquesOf(std::span<const LayerSpec> layers, int64_t members, cons
 
 /// The first technique of `used` that the route cannot be combined with; null: none.
 const TechniqueRow* FirstRefused(Route route, const Techniques& used);
-/// The same as a verdict: "a step in shards works without dropout".
+/// The same as a verdict: "a step in shards cannot be combined with dropout".
 Verdict Accepts(Route route, const Techniques& used);
 
 /// For the help of a setting that asks for a technique: "; not on backend cuda, with --shards or with --optimizer

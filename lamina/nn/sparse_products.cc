@@ -28,7 +28,7 @@ void ForwardRow(SparseRow<T> row, const double* weights, int64_t outputs, T* sum
   }
 }
 
-// Of neurons [first, first + count).
+// Adds what one row gives the weights of neurons [first, first + count).
 template <class T>
 void AddRow(SparseRow<T> row, const T* delta, double scale, double* gradient, int64_t outputs, int64_t first,
             int64_t count) noexcept {

@@ -184,7 +184,7 @@ class KernelSearch {
     return inside && ErrorAt(place) < ErrorAt(than);
   }
 
-  // Of a first round: for every scale the ridge, downhill from that of the scale before.
+  // A first round tries every scale; its ridge goes downhill from that of the scale before.
   Place BestOfScales() {
     Place best{0, std::ssize(choices_.ridges) / 2};
     Place at = best;

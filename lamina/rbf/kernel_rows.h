@@ -29,8 +29,8 @@ class KernelRows {
   AlignedBuffer by_column_;
 };
 
-/// Of the positive ones among the distances between `rows`, ascending (that of row i to j < i at i * stride + j); of
-/// very many that of evenly spread ones. 1 where there are none.
+/// The median of the positive distances between `rows` (ascending; that of row i to j < i stands at i * stride + j).
+/// Of very many distances it takes evenly spread ones. 1 where none is positive.
 double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride);
 
 /// The mean over rows, by `row_weights` (empty: 1), of the square of the slope along each column before it was weighed,

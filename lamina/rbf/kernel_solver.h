@@ -30,7 +30,7 @@ class KernelSolver {
   /// columns (lamina/base/stop.h).
   bool Solve(const double* targets);
 
-  // Of the last matrix solved:
+  // What the last matrix solved gave:
   /// Output c of row i at c * stride + i.
   const double* alpha() const { return alpha_.As<double>().data(); }
   /// A^-1[i][i].

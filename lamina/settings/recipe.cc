@@ -109,7 +109,7 @@ std::string WhyNotTabular(const TrainSettings& settings) {
   for (const AskedRoute& asked : kAskedRoutes) {
     const TechniqueRow* const refused = FirstRefused(asked.route, OfTabular());
     if (refused != nullptr && asked.asks(settings)) {
-      return fmt::format("{} works without {}", asked.given, refused->words);
+      return fmt::format("{} cannot be combined with {}", asked.given, refused->words);
     }
   }
   return NamesOtherNeurons(settings) ? "--layers names neurons without a rate of the recipe, which is for dot layers"

@@ -173,8 +173,9 @@ def train(
             return isinstance(said, (bool, np.bool_)) and bool(said)
 
     done: Any = _core.train(texts, tables[0], tables[1], tables[2], call, on_progress)
-    core, epochs, best, reason, report, notes, remarks = done
-    notes, remarks = [in_python(note) for note in notes], [in_python(remark) for remark in remarks]
+    core, epochs, best, reason, report, notes = done
+    told = json.loads(report)
+    notes, remarks = [in_python(note) for note in notes], [in_python(remark) for remark in told["remarks"]]
     for note in notes:
         _LOGGER.log(logging.WARNING if ": warning: " in note else logging.INFO, "%s", note)
     for remark in remarks:
@@ -182,7 +183,6 @@ def train(
     values = None
     if core.class_names and not isinstance(data, (str, os.PathLike)) and "class_map" not in settings:
         values = class_values(data, core.target_names[0], core.class_names)
-    told = json.loads(report)
     return TrainResult(Model(core, values), History(epochs, best), reason, told.get("test"), [*notes, *remarks], told)
 
 

@@ -242,7 +242,7 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
 }
 
 /// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
-/// rows as JSON, the notes on what was decided, the remarks on the result.
+/// rows as JSON, the notes on what was decided.
 nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
                 const nb::object& on_epoch, const nb::object& on_progress) {
   TrainSettings settings = SettingsOf(texts);
@@ -264,7 +264,7 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   }
   TrainResult result;
   std::vector<std::string> notes;
-  std::vector<std::string> remarks;
+  std::string report;
   auto model = std::make_unique<PyModel>();
   // What is read and encoded before the first step is of no use by itself; from then on the model so far is kept.
   const std::unique_ptr<TrainSession> session = Interruptibly([&] {
@@ -277,7 +277,7 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   {
     const nb::gil_scoped_release unlocked;
     result = session->Run(callbacks);
-    remarks = RemarksOn(*session, result);
+    report = ResultJson(*session, result, /*history=*/false).dump(-1, ' ', false, json::error_handler_t::replace);
     model->model = session->model();
   }
   interrupts.Finish();
@@ -285,10 +285,7 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   for (const EpochRecord& record : result.history.epochs) {
     epochs.append(RecordOf(record));
   }
-  return nb::make_tuple(
-      std::move(model), epochs, result.history.best_epoch, result.history.stop_reason,
-      ResultJson(*session, result, /*history=*/false).dump(-1, ' ', false, json::error_handler_t::replace), notes,
-      remarks);
+  return nb::make_tuple(std::move(model), epochs, result.history.best_epoch, result.history.stop_reason, report, notes);
 }
 
 std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string& loss,

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lamina/backend/backends.h"
+#include "lamina/lamina.hpp"
 #include "lamina/neuron/problem.h"
 
 int main() {

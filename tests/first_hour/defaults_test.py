@@ -77,7 +77,7 @@ class DefaultsTest(CliTest):
             self.assertIn(", recipe tabular; ", out, said)
             self.assertIn(activations, out, said)
             self.assertNotIn("recipe plain", out, said)
-        for said, why in ((("--optimizer", "lbfgs"), "lbfgs works without"), (("--shards", "2"), "--shards works without"), (("--layers", "rbf:5,auto"), "for dot layers")):
+        for said, why in ((("--optimizer", "lbfgs"), "lbfgs cannot be combined with"), (("--shards", "2"), "--shards cannot be combined with"), (("--layers", "rbf:5,auto"), "for dot layers")):
             out = self.succeed("train", "blobs.csv", *said).out
             self.assertIn("note: recipe plain instead of tabular: ", out, said)
             self.assertIn(why, out, said)

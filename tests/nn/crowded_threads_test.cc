@@ -18,7 +18,7 @@ struct WaitsOfSteps {
   TeamWaits after;
 };
 
-// Of a team of its own, whose threads have begun before.
+// The waits of a team of its own, whose threads have begun before.
 WaitsOfSteps TrainWith(const char* backend_name, int threads) {
   WaitsOfSteps waits;
   std::thread([&] {

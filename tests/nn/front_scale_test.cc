@@ -322,7 +322,7 @@ TEST(FrontScale, IsRefusedWhereItCannotBe) {
   const std::unique_ptr<Backend> device = conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
   if (device != nullptr && device->space() != Space::kHost) {
     EXPECT_TRUE(
-        Mentions(CaughtError([&] { Executor(problem.network, *device, options); }).what(), "without a front scale"));
+        Mentions(CaughtError([&] { Executor(problem.network, *device, options); }).what(), "with a front scale"));
   }
 }
 

@@ -390,8 +390,8 @@ TEST(Normalization, IsRefusedWhereItCannotBe) {
   const Plain plain;
   for (const std::unique_ptr<Backend>& device : AllBackends(1)) {
     if (device->space() == Space::kDevice) {
-      EXPECT_TRUE(Mentions(CaughtError([&] { Executor(plain.network, *device, options); }).what(),
-                           "without normalised layers"));
+      EXPECT_TRUE(
+          Mentions(CaughtError([&] { Executor(plain.network, *device, options); }).what(), "with normalised layers"));
     }
   }
 }

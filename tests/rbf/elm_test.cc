@@ -10,39 +10,12 @@
 #include "lamina/rbf/ridge.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
+#include "tests/rbf/kernel_oracle.h"
 
 namespace lamina {
 namespace {
 
-using Rows = std::vector<std::vector<double>>;
-
-// x with a x = b, by elimination with pivots.
-Rows Eliminated(Rows a, Rows b) {
-  const size_t n = a.size();
-  for (size_t k = 0; k < n; ++k) {
-    size_t pivot = k;
-    for (size_t i = k; i < n; ++i) {
-      pivot = std::abs(a[i][k]) > std::abs(a[pivot][k]) ? i : pivot;
-    }
-    std::swap(a[k], a[pivot]);
-    std::swap(b[k], b[pivot]);
-    for (size_t i = 0; i < n; ++i) {
-      const double factor = i == k ? 0 : a[i][k] / a[k][k];
-      for (size_t j = 0; j < n; ++j) {
-        a[i][j] -= factor * a[k][j];
-      }
-      for (size_t j = 0; j < b[i].size(); ++j) {
-        b[i][j] -= factor * b[k][j];
-      }
-    }
-  }
-  for (size_t k = 0; k < n; ++k) {
-    for (double& value : b[k]) {
-      value /= a[k][k];
-    }
-  }
-  return b;
-}
+using Rows = Table2;
 
 Matrix SymmetricPositive(int64_t n, uint64_t seed) {
   Random random(seed);
@@ -123,7 +96,7 @@ TEST(Tridiagonal, SolvesForEveryRidge) {
         shifted.emplace_back(a.Row<double>(i), a.Row<double>(i) + n);
         shifted.back()[static_cast<size_t>(i)] += ridge;
       }
-      const Rows expected = Eliminated(shifted, ones);
+      const Rows expected = SolvedByElimination(shifted, ones);
       std::vector<double> turned(static_cast<size_t>(n));
       for (int64_t i = 0; i < n; ++i) {
         turned[static_cast<size_t>(i)] =
@@ -204,7 +177,7 @@ Rows Solved(const Rows& h, const Dataset& data, double c, int64_t left_out = -1)
       }
     }
   }
-  return Eliminated(a, b);
+  return SolvedByElimination(a, b);
 }
 
 void ExpectWeights(const Network& network, const Rows& expected, double tolerance) {

@@ -159,7 +159,7 @@ TEST(Recipe, PlainHasAReason) {
   EXPECT_EQ(RecipeRemark(settings, true), "");
   settings.backend = "cuda";
   EXPECT_EQ(RecipeFor(settings, false), "plain");
-  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda works without a front scale"));
+  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda cannot be combined with a front scale"));
   settings = {};
   settings.layers = "rbf:8,auto";
   EXPECT_EQ(RecipeFor(settings, false), "plain");

@@ -17,7 +17,7 @@ namespace lamina::cpu::HWY_NAMESPACE {
 
 using Doubles = VecOf<double>;
 inline constexpr int64_t kWide = kLanes<double>;
-// Of a product: rows of a and of b whose sums stand in registers. With 16 registers (AVX2) fewer rows of a.
+// The rows of a and of b whose sums a product keeps in registers. With 16 registers (AVX2) they are fewer rows of a.
 inline constexpr int64_t kTileRows = kWide >= 8 ? 4 : 2;
 inline constexpr int64_t kTileColumns = 4;
 
@@ -232,7 +232,7 @@ inline void SlopeWeights(const double* distances, int64_t n, const KernelShape& 
       distances);
 }
 
-// Of up to kMost outputs at once, column by column.
+// Takes up to kMost outputs at once, column by column.
 template <int kP, int64_t kOutputs>
 HWY_INLINE void AddSquaredSlopes(const double* row, const ColumnRows& x, const double* HWY_RESTRICT w,
                                  const double* alpha, double* out) {
