@@ -22,7 +22,8 @@ LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
       synapse_(new QComboBox(this)),
       activation_(new QComboBox(this)),
       radius_(new QCheckBox(tr("radius"), this)),
-      problem_(new ProblemLabel(this)) {
+      problem_(new ProblemLabel(this)),
+      residual_(row.residual) {
   neurons_->setFixedWidth(fontMetrics().averageCharWidth() * 8);
   neurons_->setAccessibleName(tr("Neurons of this layer"));
   neurons_->setToolTip(tr("Neurons"));
@@ -84,11 +85,14 @@ QWidget* LayerRowEditor::first() const { return neurons_; }
 
 LayerRow LayerRowEditor::row() const {
   return {neurons_->text().trimmed().toStdString(), synapse_->currentText().toStdString(),
-          activation_->currentText().trimmed().toStdString(), radius_->isChecked()};
+          activation_->currentText().trimmed().toStdString(), radius_->isChecked(), residual_};
 }
 
 void LayerRowEditor::SetNumber(int number, int count) {
-  title_->setText(QString::number(number));
+  title_->setText(QString::number(number) + (residual_ > 0 ? QStringLiteral(" +") : QString()));
+  title_->setToolTip(residual_ == 1  ? tr("The layer's input is added to its output")
+                     : residual_ > 1 ? tr("The input of this block of %1 layers is added to its output").arg(residual_)
+                                     : QString());
   title_->setAccessibleName(tr("Hidden layer %1").arg(number));
   radius_->setAccessibleName(tr("Own radius of the neurons of layer %1").arg(number));
   neurons_->setObjectName(QStringLiteral("layer%1.neurons").arg(number));

@@ -40,6 +40,7 @@ class LayerRowEditor : public QWidget {
   QWidget* up_;
   QWidget* down_;
   ProblemLabel* problem_;
+  int64_t residual_;  // LayerSpec::residual, kept as it was
 };
 
 class LayerEditor : public QWidget {

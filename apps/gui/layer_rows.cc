@@ -2,11 +2,13 @@
 #include "layer_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "lamina/base/text.h"
 #include "lamina/neuron/problem.h"
+#include "lamina/nn/network.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/settings_text.h"
 #include "problem.h"
@@ -16,11 +18,26 @@ namespace {
 
 constexpr const char* kBipolar = "bipolar_sigmoid";
 
+// The blocks that --residual makes of layers of these widths.
+void SetResidual(std::vector<LayerRow>& rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].residual = i > 0 && rows[i].neurons == rows[i - 1].neurons ? 1 : 0;
+  }
+}
+
+bool HasResidual(const std::vector<LayerRow>& rows) {
+  return std::ranges::any_of(rows, [](const LayerRow& row) { return row.residual > 0; });
+}
+
 bool IsPlain(const std::vector<LayerRow>& rows) {
-  return std::all_of(rows.begin(), rows.end(), [&](const LayerRow& row) {
-    return row.synapse == "dot" && !row.own_radius && row.activation == rows.front().activation &&
-           ParseInteger(row.neurons);
-  });
+  std::vector<LayerRow> blocks = rows;
+  if (HasResidual(rows)) {
+    SetResidual(blocks);
+  }
+  return blocks == rows && std::all_of(rows.begin(), rows.end(), [&](const LayerRow& row) {
+           return row.synapse == "dot" && !row.own_radius && row.activation == rows.front().activation &&
+                  ParseInteger(row.neurons);
+         });
 }
 
 std::string NeuronOf(const LayerRow& row, const TrainSettings& settings) {
@@ -35,6 +52,7 @@ std::string NeuronOf(const LayerRow& row, const TrainSettings& settings) {
 
 void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings) {
   settings.layers.clear();
+  settings.residual = IsPlain(rows) && HasResidual(rows);
   if (IsPlain(rows)) {
     settings.hidden.clear();
     for (const LayerRow& row : rows) {
@@ -47,10 +65,18 @@ void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings) 
     }
     return;
   }
+  std::vector<std::string> parts;
+  int64_t free = 0;  // layers since the last block: a part each
   for (const LayerRow& row : rows) {
-    settings.layers += fmt::format("{}:{},", NeuronOf(row, settings), row.neurons);
+    parts.push_back(fmt::format("{}:{}", NeuronOf(row, settings), row.neurons));
+    ++free;
+    if (row.residual > 0) {
+      CloseResidual(parts, std::min(row.residual, free));
+      free = 0;
+    }
   }
-  settings.layers += "auto";
+  parts.emplace_back("auto");
+  settings.layers = fmt::format("{}", fmt::join(parts, ","));
   settings.hidden = TrainSettings().hidden;
   settings.activation = TrainSettings().activation;
   settings.gain.reset();
@@ -65,6 +91,9 @@ std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings) {
         rows.push_back({std::to_string(neurons), "dot", settings.activation, false});
       }
     }
+    if (settings.residual) {
+      SetResidual(rows);
+    }
     return rows;
   }
   Attempt([&] {
@@ -76,7 +105,7 @@ std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings) {
     }
     for (const LayerSpec& layer : layers) {
       rows.push_back({std::to_string(layer.outputs), std::string(SynapseName(layer.synapse)), layer.activation.Text(),
-                      layer.trained_radius});
+                      layer.trained_radius, layer.residual});
     }
   });
   return rows;

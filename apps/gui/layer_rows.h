@@ -13,11 +13,12 @@ struct LayerRow {
   std::string synapse = "dot";
   std::string activation = "relu";  // with parameters, as typed
   bool own_radius = false;          // a trained radius for every neuron
+  int64_t residual = 0;             // LayerSpec::residual
   friend bool operator==(const LayerRow&, const LayerRow&) = default;
 };
 
-/// Layers of one activation and dot synapses become `hidden` and `activation`; any others become `layers`, with the
-/// settings' gain and threshold written into them.
+/// Layers of one activation and dot synapses become `hidden` and `activation`, with `residual` where they have its
+/// blocks; any others become `layers`, with the settings' gain and threshold written into them.
 void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings);
 
 /// The rows of settings that a recipe has completed (WithRecipe). Layers that cannot be parsed give none.

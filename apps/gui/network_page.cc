@@ -26,7 +26,8 @@ namespace {
 
 QString NeuronOf(const LayerSpec& layer) {
   return FromText(SynapseName(layer.synapse)) + QStringLiteral(" · ") + FromText(layer.activation.Text()) +
-         (layer.trained_radius ? QStringLiteral(", own radius") : QString());
+         (layer.trained_radius ? QStringLiteral(", own radius") : QString()) +
+         (layer.residual > 0 ? QStringLiteral(", plus its input") : QString());
 }
 
 QString SummaryOf(const RunPreview& plan) {
@@ -134,7 +135,7 @@ QWidget* NetworkPage::MakeEditors() {
   auto* grid = new QGridLayout(neuron);
   for (const char* name :
        {"recipe", "output-activation", "gain", "threshold", "init", "zero-last", "parametrization", "number-embedding",
-        "waves", "wave-scale", "embedding-size", "category-embedding", "front-scale", "members", "bias"}) {
+        "waves", "wave-scale", "embedding-size", "category-embedding", "front-scale", "residual", "members", "bias"}) {
     AddField(*grid, document_, name);
   }
   layout->addWidget(neuron);

@@ -99,7 +99,7 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};
   Attempt([&] {
     const std::string_view backend =
-        BackendForTraining(options.BackendFor(settings.backend, settings.members), layers, options.batch,
+        BackendForTraining(settings.backend, layers, options.batch,
                            ParseDType(settings.dtype), options.rule.StateCount());
     chosen["backend"] = FindBackend(backend).name;
   });

@@ -1,5 +1,4 @@
-// What a backend answers that has no trained radii, no normalised layers, no steps of whole networks and no memory of
-// its own.
+// What a backend answers that has no steps of whole networks and no memory of its own.
 #include "lamina/backend/backend.h"
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "lamina/backend/copy_streams.h"
 #include "lamina/backend/device_exchange.h"
 #include "lamina/backend/training_steps.h"
-#include "lamina/base/check.h"
 
 namespace lamina {
 
@@ -26,26 +24,6 @@ std::unique_ptr<ArrayMath> Backend::MakeArrayMath() const { return std::make_uni
 std::unique_ptr<DeviceExchange> Backend::JoinRanks(const RankMeeting&, Verdict* why) const {
   *why = Verdict::No(fmt::format("backend {} computes in host memory", name()));
   return nullptr;
-}
-
-Verdict Backend::SupportsTrainedRadius() const {
-  return Verdict::No(fmt::format("backend {} does not train radii", name()));
-}
-
-void Backend::RadiusForward(const RadiusForwardArgs&) const noexcept {
-  Check(false, "SupportsTrainedRadius() says no");
-}
-
-void Backend::RadiusBackward(const RadiusBackwardArgs&) const noexcept {
-  Check(false, "SupportsTrainedRadius() says no");
-}
-
-void Backend::NormalizeForward(const NormalizeForwardArgs&) const noexcept {
-  Check(false, "normalised layers are in host memory");
-}
-
-void Backend::NormalizeBackward(const NormalizeBackwardArgs&) const noexcept {
-  Check(false, "normalised layers are in host memory");
 }
 
 }  // namespace lamina

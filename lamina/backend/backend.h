@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/backend/elementwise.h"
 #include "lamina/backend/plan.h"
 #include "lamina/base/error.h"
 #include "lamina/base/matrix_view.h"
@@ -48,13 +49,6 @@ struct InputGradientArgs {
   ConstMatrixView previous_z;            // batch × inputs, only where previous->slope_needs_input()
   MatrixView out;                        // batch × inputs
   ConstMatrixView distance;              // batch × outputs: of the forward pass, only where SynapseNeedsDistance()
-};
-
-/// A parameter array with its gradient and optimiser state, all of one length and element type.
-struct ParameterArrays {
-  void* value = nullptr;
-  void* gradient = nullptr;
-  void* state[kMostStates] = {};  // null where the rule has no such state
 };
 
 /// Weight gradient: ∂E/∂w = synapse'(x, delta) and ∂E/∂bias = column sums of delta. With a rule the
@@ -122,58 +116,6 @@ struct LossArgs {
   double label_smoothing = 0;              // Loss::Smooth(); correct answers are counted by the targets as they are
   MatrixView delta;                        // ∂E/∂z with E = sum / batch rows; left alone where empty
   LossSums* sums = nullptr;                // backend memory, added to
-};
-
-/// Neurons with a radius each, after a layer of identity activation: u = distance / radius, a = activation(u).
-struct RadiusForwardArgs {
-  ConstMatrixView distance;                // batch × outputs; may be the memory of u or of a
-  const void* radii = nullptr;             // outputs, of a's type
-  const Activation* activation = nullptr;  // of radius 1
-  MatrixView u;                            // batch × outputs, written where not empty
-  MatrixView a;                            // batch × outputs
-};
-
-/// Back through u = distance / radius: ∂E/∂distance = ∂E/∂u / radius and ∂E/∂radius = -Σ over the batch of
-/// u ∂E/∂distance. With a rule the radii are updated (without decay, as a bias) and kept at or above smallest_radius.
-struct RadiusBackwardArgs {
-  ConstMatrixView u;                 // batch × outputs, of RadiusForward
-  MatrixView delta;                  // batch × outputs: ∂E/∂u, replaced by ∂E/∂distance
-  ParameterArrays radii;             // outputs
-  const UpdateRule* rule = nullptr;  // null: only compute the gradient
-  double smallest_radius = 0;
-};
-
-/// What a normalised layer has beside its weights, each array of its outputs.
-struct NormalizationArrays {
-  void* gamma = nullptr;
-  void* beta = nullptr;
-  void* mean = nullptr;  // running statistics
-  void* variance = nullptr;
-};
-
-/// A normalised layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of
-/// the batch in each column, y = γ z + β, a = activation(y). Of a batch of one row the statistics are the running ones.
-struct NormalizeForwardArgs {
-  MatrixView z;  // batch × outputs
-  NormalizationArrays arrays;
-  /// That the batch has in the running statistics, which keep the rest; their variance is the unbiased one. 0: left
-  /// alone.
-  double share = 0;
-  bool keeps_answers = false;  // γ and β follow the running statistics: answers stay
-  const Activation* activation = nullptr;
-  void* inverse = nullptr;  // outputs: 1 / √(variance + ε)
-  MatrixView y;             // batch × outputs, written where not empty
-  MatrixView a;             // batch × outputs
-};
-
-/// Back through it.
-struct NormalizeBackwardArgs {
-  ConstMatrixView z;  // batch × outputs, as the forward call leaves it
-  const void* gamma = nullptr;
-  const void* inverse = nullptr;
-  MatrixView delta;                // batch × outputs: ∂E/∂y, replaced by ∂E/∂(V x)
-  void* gamma_gradient = nullptr;  // outputs
-  void* beta_gradient = nullptr;
 };
 
 /// The gradient of a network, all parameters in one array.
@@ -268,14 +210,8 @@ class Backend {
   virtual void ClipGradient(const ClipArgs& args) const noexcept = 0;
   virtual void Update(const UpdateArgs& args) const noexcept = 0;
 
-  /// Whether the two operations below are there: without them networks with trained radii are refused.
-  virtual Verdict SupportsTrainedRadius() const;
-  virtual void RadiusForward(const RadiusForwardArgs& args) const noexcept;
-  virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept;
-
-  /// The two operations of normalised layers, for backends in host memory (nn/routes.h).
-  virtual void NormalizeForward(const NormalizeForwardArgs& args) const noexcept;
-  virtual void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept;
+  /// What the stages of a network need beside layers.
+  virtual const Elementwise& elementwise() const = 0;
 };
 
 }  // namespace lamina

@@ -1,19 +1,16 @@
-// Memory, gathering, the loss, clipped updates, trained radii and normalisation for every CPU backend.
+// Memory, gathering, the loss and clipped updates for every CPU backend.
 #include "lamina/backend/host_backend.h"
 
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
 #include <numeric>
 
-#include "lamina/backend/normalization.h"
 #include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
-#include "lamina/base/team.h"
 
 namespace lamina {
 namespace {
@@ -108,61 +105,8 @@ LossSums LossLoop(const L& formula, const LossArgs& args, int64_t begin, int64_t
   return sums;
 }
 
-constexpr int64_t kParallelElements = 16384;  // below, waking a second thread costs more than it brings
 constexpr int64_t kGatherAhead = 2;           // shuffled rows come from memory: 128 of 3 KB in 57 us instead of 70
 constexpr int64_t kUpdateElements = 8192;     // of one piece of work
-constexpr int64_t kRadiusColumns = kNormalizedColumns;  // of one piece of work: whole cache lines
-
-// 1 / radius of the columns of a piece: multiplying takes a third of the time of dividing.
-template <class T>
-std::array<T, kRadiusColumns> Inverses(const T* radii, int64_t count) {
-  std::array<T, kRadiusColumns> inverses;
-  for (int64_t j = 0; j < count; ++j) {
-    inverses[static_cast<size_t>(j)] = T(1) / radii[j];
-  }
-  return inverses;
-}
-
-// Columns [begin, begin + count).
-template <class T>
-void RadiusForwardColumns(const RadiusForwardArgs& args, int64_t begin, int64_t count) {
-  const auto inverses = Inverses(static_cast<const T*>(args.radii) + begin, count);
-  for (int64_t i = 0; i < args.a.rows; ++i) {
-    const T* distance = args.distance.Row<T>(i) + begin;
-    T* a = args.a.Row<T>(i) + begin;
-    T* u = args.u.empty() ? a : args.u.Row<T>(i) + begin;
-    for (int64_t j = 0; j < count; ++j) {
-      u[j] = distance[j] * inverses[static_cast<size_t>(j)];
-    }
-    args.activation->Value(u, a, count);
-  }
-}
-
-// Every sum in the order of the samples, so the same bits on any number of threads.
-template <class T>
-void RadiusBackwardColumns(const RadiusBackwardArgs& args, int64_t begin, int64_t count) {
-  T* radii = static_cast<T*>(args.radii.value) + begin;
-  T* gradient = static_cast<T*>(args.radii.gradient) + begin;
-  const auto inverses = Inverses<T>(radii, count);
-  std::array<T, kRadiusColumns> sums{};
-  for (int64_t i = 0; i < args.delta.rows; ++i) {
-    T* delta = args.delta.Row<T>(i) + begin;
-    const T* u = args.u.Row<T>(i) + begin;
-    for (int64_t j = 0; j < count; ++j) {
-      delta[j] *= inverses[static_cast<size_t>(j)];
-      sums[static_cast<size_t>(j)] -= delta[j] * u[j];
-    }
-  }
-  std::copy_n(sums.data(), count, gradient);
-  if (args.rule == nullptr) {
-    return;
-  }
-  UpdateArrays<T>(*args.rule, /*decay=*/false, args.radii, begin, begin + count);
-  const T smallest = static_cast<T>(args.smallest_radius);
-  for (int64_t j = 0; j < count; ++j) {
-    radii[j] = radii[j] < smallest ? smallest : radii[j];  // a NaN stays
-  }
-}
 
 // In eight sums, which the processor adds at once.
 template <class T>
@@ -184,33 +128,6 @@ double SumOfSquares(const T* values, int64_t begin, int64_t end) {
 }
 
 }  // namespace
-
-template <class Fn>
-void HostBackend::ForParts(int64_t count, int64_t elements, const Fn& fn) const noexcept {
-  if (threads_ == 1 || elements < kParallelElements) {
-    fn(int64_t{0}, count);
-  } else if (kind_ == HostThreads::kTeam) {
-    RunParts(threads_, count, fn);
-  } else {
-#pragma omp parallel num_threads(threads_)
-    {
-      const int64_t thread = omp_get_thread_num();
-      const int64_t size = omp_get_num_threads();
-      fn(count * thread / size, count * (thread + 1) / size);
-    }
-  }
-}
-
-// fn(begin, count) for pieces of `cols` columns.
-template <class Fn>
-void HostBackend::ForColumns(int64_t rows, int64_t cols, const Fn& fn) const noexcept {
-  ForParts((cols + kRadiusColumns - 1) / kRadiusColumns, rows * cols, [&](int64_t begin, int64_t end) {
-    for (int64_t column = begin * kRadiusColumns; column < std::min(cols, end * kRadiusColumns);
-         column += kRadiusColumns) {
-      fn(column, std::min(kRadiusColumns, cols - column));
-    }
-  });
-}
 
 Verdict HostBackend::Supports(const Problem& problem) const {
   if (problem.precision == Precision::kBFloat16) {
@@ -237,7 +154,7 @@ void HostBackend::GatherRows(ConstMatrixView from, const int64_t* rows, int64_t 
   const auto* source = static_cast<const char*>(from.data);
   auto* target = static_cast<char*>(to.data);
   const auto row_bytes = static_cast<size_t>(from.cols * element);
-  ForParts(count, count * from.cols, [&](int64_t begin, int64_t end) {
+  parts_.ForParts(count, count * from.cols, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if (i + kGatherAhead < end) {
         const char* next = source + rows[i + kGatherAhead] * from.stride * element;
@@ -255,7 +172,7 @@ void HostBackend::ComputeLoss(const LossArgs& args) const noexcept { ComputeLoss
 void HostBackend::ClipGradient(const ClipArgs& args) const noexcept {
   DispatchFloat(args.dtype, [&]<class T>(T) {
     T* const gradient = static_cast<T*>(args.gradient);
-    ForParts(ClipArgs::kParts, args.count, [&](int64_t begin, int64_t end) {
+    parts_.ForParts(ClipArgs::kParts, args.count, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
         args.parts[part] =
             SumOfSquares(gradient, args.count * part / ClipArgs::kParts, args.count * (part + 1) / ClipArgs::kParts);
@@ -266,7 +183,7 @@ void HostBackend::ClipGradient(const ClipArgs& args) const noexcept {
       return;
     }
     const T scale = static_cast<T>(args.norm / norm);
-    ForParts(args.count, args.count, [&](int64_t begin, int64_t end) {
+    parts_.ForParts(args.count, args.count, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         gradient[i] *= scale;
       }
@@ -278,7 +195,7 @@ void HostBackend::Update(const UpdateArgs& args) const noexcept {
   DispatchFloat(args.dtype, [&]<class T>(T) {
     T* const values = static_cast<T*>(args.arrays.value);
     const T smallest = static_cast<T>(args.smallest);
-    ForParts((args.count + kUpdateElements - 1) / kUpdateElements, args.count, [&](int64_t first, int64_t last) {
+    parts_.ForParts((args.count + kUpdateElements - 1) / kUpdateElements, args.count, [&](int64_t first, int64_t last) {
       for (int64_t begin = first * kUpdateElements; begin < std::min(args.count, last * kUpdateElements);
            begin += kUpdateElements) {
         const int64_t end = std::min(args.count, begin + kUpdateElements);
@@ -288,38 +205,6 @@ void HostBackend::Update(const UpdateArgs& args) const noexcept {
         }
       }
     });
-  });
-}
-
-void HostBackend::RadiusForward(const RadiusForwardArgs& args) const noexcept {
-  DispatchFloat(args.a.dtype, [&]<class T>(T) {
-    ForColumns(args.a.rows, args.a.cols,
-               [&](int64_t begin, int64_t count) { RadiusForwardColumns<T>(args, begin, count); });
-  });
-}
-
-void HostBackend::RadiusBackward(const RadiusBackwardArgs& args) const noexcept {
-  DispatchFloat(args.delta.dtype, [&]<class T>(T) {
-    ForColumns(args.delta.rows, args.delta.cols,
-               [&](int64_t begin, int64_t count) { RadiusBackwardColumns<T>(args, begin, count); });
-  });
-}
-
-void HostBackend::NormalizeForward(const NormalizeForwardArgs& args) const noexcept {
-  ForColumns(args.z.rows, args.z.cols,
-             [&](int64_t begin, int64_t count) { NormalizeForwardColumns(args, begin, count); });
-}
-
-void HostBackend::NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept {
-  ForColumns(args.delta.rows, args.delta.cols,
-             [&](int64_t begin, int64_t count) { NormalizeBackwardColumns(args, begin, count); });
-}
-
-void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept {
-  DispatchFloat(args.a.dtype, [&]<class T>(T) {
-    for (int64_t begin = 0; begin < args.a.cols; begin += kRadiusColumns) {
-      RadiusForwardColumns<T>(args, begin, std::min(kRadiusColumns, args.a.cols - begin));
-    }
   });
 }
 

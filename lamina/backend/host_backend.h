@@ -1,4 +1,4 @@
-// What the CPU backends share: host memory, gathering rows, the loss, trained radii, normalisation.
+// What the CPU backends share: host memory, gathering rows, the loss, and what stages need (host_elementwise.h).
 #pragma once
 
 #include <algorithm>
@@ -7,20 +7,18 @@
 #include <string>
 
 #include "lamina/backend/backend.h"
+#include "lamina/backend/host_elementwise.h"
 #include "lamina/base/hardware.h"
 
 namespace lamina {
 
-/// Whose threads compute: those of base/team.h, or OpenMP's where a library that uses them works in turn with ours (two
-/// kinds would take the cores from each other while they wait).
-enum class HostThreads { kTeam, kOpenMP };
-
 /// Base of serial, threads, blas and cpu. Uses `threads` threads in its own loops.
 class HostBackend : public Backend {
  public:
-  explicit HostBackend(int threads, HostThreads kind = HostThreads::kTeam) : threads_(threads), kind_(kind) {}
+  explicit HostBackend(int threads, HostThreads kind = HostThreads::kTeam)
+      : parts_{threads, kind}, elementwise_(parts_) {}
 
-  int threads() const override { return threads_; }
+  int threads() const override { return parts_.threads; }
   Space space() const override { return Space::kHost; }
   Verdict Supports(const Problem& problem) const override;
   std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const override;
@@ -30,21 +28,11 @@ class HostBackend : public Backend {
   void ComputeLoss(const LossArgs& args) const noexcept override;
   void ClipGradient(const ClipArgs& args) const noexcept override;
   void Update(const UpdateArgs& args) const noexcept override;
-  Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
-  void RadiusForward(const RadiusForwardArgs& args) const noexcept override;
-  void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override;
-  void NormalizeForward(const NormalizeForwardArgs& args) const noexcept override;
-  void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept override;
+  const Elementwise& elementwise() const override { return elementwise_; }
 
  private:
-  // fn(begin, end) for parts of [0, count), on all threads where so many elements are worth it.
-  template <class Fn>
-  void ForParts(int64_t count, int64_t elements, const Fn& fn) const noexcept;
-  template <class Fn>
-  void ForColumns(int64_t rows, int64_t cols, const Fn& fn) const noexcept;
-
-  int threads_;
-  HostThreads kind_;
+  HostParts parts_;
+  HostElementwise elementwise_;
 };
 
 /// Zeroed host memory; HostBackend::Allocate.
@@ -56,9 +44,6 @@ void ComputeLossOnHost(const LossArgs& args) noexcept;
 /// What samples [begin, end) of the batch add to its loss, and their deltas; args.sums is left alone. Any thread may
 /// take any samples.
 LossSums ComputeLossOfSamples(const LossArgs& args, int64_t begin, int64_t end) noexcept;
-
-/// RadiusForward of host matrices on the calling thread.
-void RadiusForwardOnHost(const RadiusForwardArgs& args) noexcept;
 
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);

@@ -7,10 +7,7 @@
 namespace lamina {
 namespace {
 
-// As PyTorch and Keras have it (Keras: 1e-3).
-constexpr double kVarianceEpsilon = 1e-5;
-
-using ColumnSums = std::array<double, kNormalizedColumns>;
+using ColumnSums = std::array<double, HostParts::kColumns>;
 
 // Mean and variance (of the batch as a whole: divided by its rows) of columns [begin, begin + count).
 template <class T>
@@ -53,7 +50,7 @@ void ForwardColumns(const NormalizeForwardArgs& args, int64_t begin, int64_t cou
   if (rows > 1) {
     StatisticsOf<T>(args.z, begin, count, mean, variance);
   }
-  std::array<T, kNormalizedColumns> centre;
+  std::array<T, HostParts::kColumns> centre;
   for (int64_t j = 0; j < count; ++j) {
     const auto column = static_cast<size_t>(j);
     if (rows == 1) {
@@ -102,9 +99,9 @@ void BackwardColumns(const NormalizeBackwardArgs& args, int64_t begin, int64_t c
   }
   const T* const gamma = static_cast<const T*>(args.gamma) + begin;
   const T* const inverse = static_cast<const T*>(args.inverse) + begin;
-  std::array<T, kNormalizedColumns> factor;
-  std::array<T, kNormalizedColumns> mean;
-  std::array<T, kNormalizedColumns> slope;
+  std::array<T, HostParts::kColumns> factor;
+  std::array<T, HostParts::kColumns> mean;
+  std::array<T, HostParts::kColumns> slope;
   // Running statistics, those of one row, do not depend on it.
   const double share = rows == 1 ? 0 : 1 / static_cast<double>(rows);
   for (int64_t j = 0; j < count; ++j) {
@@ -133,20 +130,6 @@ void NormalizeForwardColumns(const NormalizeForwardArgs& args, int64_t begin, in
 
 void NormalizeBackwardColumns(const NormalizeBackwardArgs& args, int64_t begin, int64_t count) noexcept {
   DispatchFloat(args.delta.dtype, [&]<class T>(T) { BackwardColumns<T>(args, begin, count); });
-}
-
-void FoldNormalization(const NormalizationArrays& arrays, MatrixView weights, void* bias) noexcept {
-  DispatchFloat(weights.dtype, [&]<class T>(T) {
-    const auto at = [](void* array, int64_t j) { return static_cast<double>(static_cast<const T*>(array)[j]); };
-    for (int64_t j = 0; j < weights.rows; ++j) {
-      const double factor = at(arrays.gamma, j) / std::sqrt(at(arrays.variance, j) + kVarianceEpsilon);
-      T* row = weights.Row<T>(j);
-      for (int64_t i = 0; i < weights.cols; ++i) {
-        row[i] = static_cast<T>(factor * static_cast<double>(row[i]));
-      }
-      static_cast<T*>(bias)[j] = static_cast<T>(at(arrays.beta, j) - factor * at(arrays.mean, j));
-    }
-  });
 }
 
 }  // namespace lamina

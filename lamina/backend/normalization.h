@@ -4,19 +4,13 @@
 
 #include <cstdint>
 
-#include "lamina/backend/backend.h"
+#include "lamina/backend/elementwise.h"
+#include "lamina/backend/host_parts.h"
 
 namespace lamina {
 
-/// Columns that are normalised at a time, at most: whole cache lines.
-inline constexpr int64_t kNormalizedColumns = 64;
-
-/// Columns [begin, begin + count) of what the calls of Backend say.
+/// Columns [begin, begin + count) of what the calls of Elementwise say; at most HostParts::kColumns.
 void NormalizeForwardColumns(const NormalizeForwardArgs& args, int64_t begin, int64_t count) noexcept;
 void NormalizeBackwardColumns(const NormalizeBackwardArgs& args, int64_t begin, int64_t count) noexcept;
-
-/// The layer that answers as a normalised one does by its running statistics: weights (outputs × inputs, f32 or f64)
-/// become diag(γ / √(variance + ε)) times themselves, `bias` (outputs) becomes β - γ mean / √(variance + ε).
-void FoldNormalization(const NormalizationArrays& arrays, MatrixView weights, void* bias) noexcept;
 
 }  // namespace lamina

@@ -24,7 +24,11 @@ class Random {
     }
   }
 
-  uint64_t Next() {
+  /// A generator in the middle of its sequence. One whose state is all 0 gives zeros only.
+  explicit constexpr Random(const std::array<uint64_t, 4>& state) : state_(state) {}
+  constexpr const std::array<uint64_t, 4>& state() const { return state_; }
+
+  constexpr uint64_t Next() {
     const uint64_t result = Rotate(state_[0] + state_[3], 23) + state_[0];
     const uint64_t t = state_[1] << 17;
     state_[2] ^= state_[0];
@@ -70,7 +74,7 @@ class Random {
   }
 
  private:
-  static uint64_t Rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+  static constexpr uint64_t Rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
   std::array<uint64_t, 4> state_;
 };
 

@@ -33,6 +33,10 @@ bool IsNewEncoding(const FittedColumn& column) {
 }
 
 int64_t FormatVersionOf(const Model& model) {
+  const auto& layers = model.network.layers();
+  if (std::ranges::any_of(layers, [](const LayerSpec& layer) { return layer.residual > 0; })) {
+    return 8;
+  }
   if (!model.others.empty()) {
     return 7;
   }
@@ -51,7 +55,6 @@ int64_t FormatVersionOf(const Model& model) {
   if (model.weights != WeightStorage::kExact) {
     return 3;
   }
-  const auto& layers = model.network.layers();
   return std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) { return layer.trained_radius; }) ? 2 : 1;
 }
 

@@ -21,7 +21,7 @@ namespace lamina {
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
 /// encodings of columns that came with it, 6 has members, 7 more than one network; files without them are still written
 /// as 1.
-inline constexpr int kModelFormatVersion = 7;
+inline constexpr int kModelFormatVersion = 8;
 
 /// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
 /// of rows that are like those it was measured on.

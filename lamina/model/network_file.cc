@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kTrainedRadius = "trained_radius";  // absent: false
+constexpr const char* kResidual = "residual";             // absent: 0
 constexpr const char* kWeights = "weights";               // absent: exact
 constexpr const char* kMembers = "members";               // absent: 1
 constexpr const char* kMemberScale = "member_scale";
@@ -38,6 +39,9 @@ json NetworkToJson(const Network& network, WeightStorage storage) {
                       {"bias", layer.bias}});
     if (layer.trained_radius) {
       layers.back()[kTrainedRadius] = true;
+    }
+    if (layer.residual > 0) {
+      layers.back()[kResidual] = layer.residual;
     }
   }
   json node = {{"dtype", DTypeName(network.dtype())}, {"layers", layers}};
@@ -71,6 +75,7 @@ Network NetworkFrom(const json& node, std::span<const Activation> custom) {
     layer.activation = Activation::Parse(entry.at("activation").get<std::string>(), custom);
     layer.bias = entry.at("bias").get<bool>();
     layer.trained_radius = HasTrainedRadius(entry);
+    layer.residual = entry.contains(kResidual) ? IntegerAt(entry, kResidual) : 0;
     layers.push_back(layer);
   }
   return Network(std::move(layers), ParseDType(node.at("dtype").get<std::string>()), MembersIn(node));

@@ -75,8 +75,13 @@ class Exporter {
     if (members > 1) {
       value = ExpandedInput(value);
     }
+    std::string skipped;  // what the residual block was given
     for (size_t l = 0; l < network_->layers().size(); ++l) {
+      skipped = network_->BeginsResidual(l) ? value : skipped;
       value = Layer(l, value);
+      if (network_->layers()[l].residual > 0) {
+        value = graph_.Node("Add", {value, skipped});
+      }
     }
     return members == 1 ? value
                         : graph_.Node("ReduceMean", {Reshaped(value, {members, -1, network_->outputs()})},

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "lamina/backend/host_backend.h"
+#include "lamina/backend/host_elementwise.h"
 #include "lamina/nn/rounded_network.h"
 
 namespace lamina {
@@ -48,6 +48,8 @@ Predictor::Predictor(const Network& network, WeightStorage weights)
           .emplace_back(layer, dtype_, RowsOf(stored, block * layer.outputs, layer.outputs),
                         bias == nullptr ? nullptr : bias + block * layer.outputs * DTypeSize_bytes(dtype_));
     }
+    begins_.push_back(network.BeginsResidual(l));
+    ends_.push_back(layer.residual > 0);
     widths_.push_back(layer.outputs);
     widest_ = std::max(widest_, layer.outputs);
     layer_bytes_ = std::max(layer_bytes_, layers_.back().scratch_bytes());
@@ -58,6 +60,8 @@ Predictor::Predictor(const Network& network, WeightStorage weights)
     std::memcpy(member_scales_.data(), scales.data, static_cast<size_t>(member_scales_.size_bytes()));
     scratch_bytes_ += PaddedBytes(inputs_, dtype_) + PaddedBytes(outputs_, dtype_);
   }
+  skipped_at_ = scratch_bytes_;
+  scratch_bytes_ += std::ranges::find(ends_, true) == ends_.end() ? 0 : PaddedBytes(widest_, dtype_);
 }
 
 void Predictor::PredictAt(const void* x, void* y, void* scratch) const noexcept {
@@ -97,13 +101,21 @@ void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) con
   auto* const for_layer = static_cast<char*>(scratch);
   auto* to = for_layer + layer_bytes_;
   auto* other = to + PaddedBytes(widest_, dtype_);
+  auto* const skipped = for_layer + skipped_at_;
   for (size_t l = 0; l < layers_.size(); ++l) {
     void* const a = l + 1 == layers_.size() ? y : to;
+    if (begins_[l]) {  // as wide as the layer that ends the block
+      std::memcpy(skipped, x, static_cast<size_t>((l == 0 ? inputs_ : widths_[l - 1]) * DTypeSize_bytes(dtype_)));
+    }
     const bool own = member > 0 && l + 1 == layers_.size();
     (own ? others_[member - 1] : layers_[l]).Forward(x, a, for_layer);
     if (radii_[l]) {
       const MatrixView view{a, 1, widths_[l], widths_[l], dtype_};
-      RadiusForwardOnHost({view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});
+      HostElementwise(HostParts()).RadiusForward({view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});
+    }
+    if (ends_[l]) {
+      const MatrixView sum{a, 1, widths_[l], widths_[l], dtype_};
+      HostElementwise(HostParts()).Add(sum, MatrixView{skipped, 1, widths_[l], widths_[l], dtype_}, sum);
     }
     x = a;
     std::swap(to, other);

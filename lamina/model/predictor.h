@@ -63,12 +63,16 @@ class Predictor {
   AlignedBuffer member_scales_;        // members × inputs; empty: no members
   int64_t members_ = 1;
   std::vector<std::optional<Radii>> radii_;
+  // Of each layer: whether a residual block begins with it, and whether one ends.
+  std::vector<bool> begins_;
+  std::vector<bool> ends_;
   std::vector<int64_t> widths_;  // outputs of each layer
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
   DType dtype_;
   int64_t widest_ = 0;       // elements of the widest layer's output
   int64_t layer_bytes_ = 0;  // of scratch, for one layer
+  int64_t skipped_at_ = 0;    // of scratch, where a block's input is
   int64_t scratch_bytes_ = 0;
 };
 

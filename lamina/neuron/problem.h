@@ -52,6 +52,9 @@ struct LayerSpec {
   /// Every neuron has a radius of its own, trained like a weight; that of the activation is where it starts. The layer
   /// then is a = activation(z / radius) of a curve with radius 1, z = synapse(x, w) (nn/executor.h).
   bool trained_radius = false;
+  /// Above 0: the layer ends a residual block of so many layers, whose input is added to its output (He et al. 2016).
+  /// Of hidden layers; blocks do not overlap.
+  int64_t residual = 0;
 
   int64_t weight_count() const { return inputs * outputs; }
   int64_t parameter_count() const { return weight_count() + (bias ? outputs : 0) + (trained_radius ? outputs : 0); }

@@ -1,4 +1,4 @@
-// Executor: a network planned on a backend. Forward and backpropagation are written once here, over layer operations.
+// Executor: a network planned on a backend. Forward and backpropagation are written once here, over its stages.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,16 @@
 #include "lamina/backend/backend.h"
 #include "lamina/nn/gradient_parts.h"
 #include "lamina/nn/network.h"
+#include "lamina/nn/parameter_table.h"
 #include "lamina/nn/routes.h"
 #include "lamina/nn/step_options.h"
 
 namespace lamina {
 
+class DenseStage;      // nn/stages/dense.h
+class MemberAnswers;   // nn/stages/members.h
+class Stage;           // nn/stage.h
+struct StageMemory;
 class TeamChoice;      // base/team_choice.h
 struct TrainingSteps;  // backend/training_steps.h
 
@@ -29,11 +34,6 @@ struct ExecutorOptions {
   /// Forward() of a row gives the same bits in every batch, on any number of threads (LayerPlanRequest::any_slicing).
   bool any_slicing = false;
 };
-
-/// The bytes of the flat arrays of an executor: those of the network, of its front scale where `front_scale` and there
-/// are no members, and of what the layers that are `normalized` have beside weights and bias.
-int64_t FlatSize_bytes(const Network& network, bool front_scale, int64_t embedding_layers = 0,
-                       const std::vector<bool>& normalized = {});
 
 /// Holds parameters, activations and deltas in backend memory; after construction the calls allocate nothing.
 /// One caller at a time. `backend` must outlive it.
@@ -63,7 +63,7 @@ class Executor {
     StepRows(work, nullptr, begin, rows);
   }
   /// ∂E/∂z of the first layer for the samples of the last step, rows × its outputs.
-  MatrixView FirstDelta(int64_t rows) const { return View(layers_.front().delta, rows, specs_.front().outputs); }
+  MatrixView FirstDelta(int64_t rows) const;
   /// Whether gradients can be computed part by part to the bits of Gradient(): by Deltas() and PartGradient(). No where
   /// a gradient is not of one layer's neurons alone, and where the backend does not promise the bits.
   Verdict ComputesByParts() const;
@@ -92,126 +92,52 @@ class Executor {
   /// What a network that answers like this one holds: network.parameter_bytes(), front scale and normalisation folded
   /// in.
   AlignedBuffer FoldedParameters() const;
-  /// Everything that is trained, and takes it back, as it is: FlatSize_bytes().
+  /// Everything that is trained, and takes it back, as it is: TrainedSize_bytes().
   AlignedBuffer TrainedParameters() const;
   void SetTrainedParameters(const AlignedBuffer& trained);
 
-  /// Flat arrays in backend memory, laid out like Network::parameters(), and behind that the front scale where there is
-  /// one, then γ, running mean and variance of each normalised layer.
-  Buffer& parameters() { return *parameters_; }
-  const Buffer& parameters() const { return *parameters_; }
-  Buffer& gradients() { return *gradients_; }
-  Buffer& state(int i) { return *states_[static_cast<size_t>(i)]; }
-  const Buffer& state(int i) const { return *states_[static_cast<size_t>(i)]; }
-  int state_count() const { return static_cast<int>(states_.size()); }
+  /// Flat arrays in backend memory by the ParameterTable: they begin like Network::parameters().
+  Buffer& parameters();
+  Buffer& gradients();
+  Buffer& state(int i);
+  const Buffer& parameters() const;
+  const Buffer& state(int i) const;
+  int state_count() const { return options_.training ? options_.state_count : 0; }
 
   int64_t max_batch() const { return options_.max_batch; }
   /// What was planned: a line a layer, and one for whole training steps where there are such.
   std::vector<std::string> Describe() const;
 
  private:
-  struct NormalizedState {
-    std::unique_ptr<PreparedLayer> product;  // V x
-    std::unique_ptr<Buffer> z;               // max_batch × outputs: normalised
-    std::unique_ptr<Buffer> inverse;         // outputs: 1 / √(variance + ε)
-    int64_t gamma = 0;                       // offsets in the flat arrays, in elements
-    int64_t mean = 0;
-    int64_t variance = 0;
-  };
-  struct LayerState {
-    Activation activation;  // that of the spec; of radius 1 where radii are trained
-    std::unique_ptr<PreparedLayer> prepared;
-    std::unique_ptr<Buffer> a;         // max_batch (of each member) × outputs
-    std::unique_ptr<Buffer> z;         // same, training only: where the slope reads it; u of trained radii
-    std::unique_ptr<Buffer> distance;  // same, only where SynapseNeedsDistance
-    std::unique_ptr<Buffer> delta;     // same, training only
-    std::unique_ptr<Buffer> mask;      // same, where outputs are dropped: 0 or 1 / (1 - dropout)
-    std::unique_ptr<Buffer> dropped;   // same, a times the mask
-    // Null: not normalised.
-    std::unique_ptr<NormalizedState> normalized;
-  };
-
-  /// Rows from kept_ on.
-  MatrixView View(const std::unique_ptr<Buffer>& buffer, int64_t rows, int64_t cols) const;
-  MatrixView PartOf(const std::unique_ptr<Buffer>& buffer, int64_t first, int64_t rows, int64_t cols) const;
-  ParameterArrays ArraysAt(int64_t offset) const;
-  void ForwardLayer(size_t l, ConstMatrixView x, const Buffer& flat) noexcept;
-  bool IsNormalized(size_t l) const { return !normalized_.empty() && normalized_[l]; }
-  void RequireNormalization() const;
-  void PrepareNormalization(int64_t offset);
-  void StartNormalization() noexcept;
-  NormalizationArrays NormalizationOf(size_t l) const;
-  void NormalizeInStep(size_t l, ConstMatrixView x, int64_t step) noexcept;
-  void NormalizeBack(size_t l, MatrixView delta) noexcept;
-  void UpdateNormalization(const UpdateRule& rule) noexcept;
-  void FoldNormalizationInto(void* network) const noexcept;
-  const Buffer& AnsweringParameters() noexcept;
-  void PrepareDropout();
-  bool Drops(size_t l) const { return layers_[l].mask != nullptr; }
-  void Drop(size_t l, int64_t rows, int64_t step) noexcept;
-  ConstMatrixView ForwardInStep(ConstMatrixView x, const int64_t* step) noexcept;
-  ConstMatrixView InputOf(size_t l, ConstMatrixView x) const;
-  bool IsFrozen(size_t layer) const { return !options_.step.frozen.empty() && options_.step.frozen[layer]; }
+  int64_t RowsOf(ConstMatrixView x) const { return x.rows * members_; }
+  /// What stage `s` was given in a step; `x`: what the first one was given.
+  ConstMatrixView InputOf(size_t s, ConstMatrixView x) const;
+  ConstMatrixView Through(ConstMatrixView x, const int64_t* step) noexcept;
   void Backward(ConstMatrixView x, const UpdateRule* rule) noexcept;
-  void BackwardLayer(size_t l, int64_t block, ConstMatrixView x, int64_t first, int64_t rows,
-                     const UpdateRule* rule) noexcept;
-  /// Whether gradients are computed first and parameters updated after, one array after the other.
-  bool UpdatesApart() const { return updates_apart_; }
-  bool HasFrontScale() const { return folded_ != nullptr; }
-  bool HasMembers() const { return members_ > 1; }
-  int64_t Blocks(size_t layer) const { return layer + 1 == layers_.size() ? members_ : 1; }
-  void PrepareMembers();
-  ConstMatrixView ExpandInputs(ConstMatrixView x) noexcept;
-  ConstMatrixView MeanOfMembers(int64_t rows) noexcept;
-  LossArgs MemberLossArgs(ConstMatrixView targets, const void* sample_weights) noexcept;
-  void MemberScaleGradient(ConstMatrixView x) noexcept;
-  void KeepZeros() noexcept;
-  /// The layer that a front scale belongs to.
-  size_t FrontLayer() const { return static_cast<size_t>(options_.step.embedding_layers); }
-  bool IsFolded(size_t layer) const { return layer == FrontLayer() && HasFrontScale(); }
-  MatrixView WeightsIn(const Buffer& buffer, size_t layer) const;
-  MatrixView FoldedWeights() const;
-  ConstMatrixView TrainedWeights(size_t layer) const;
-  void FoldInto(void* network) const;
-  void PrepareFrontScale();
-  void Fold() noexcept;
-  static double SmallestRadius(const LayerSpec& spec);
-  LossArgs LossArgsFor(ConstMatrixView targets, const void* sample_weights, LossSums* sums) const;
+  void FoldAnswers() const noexcept;
+  void ParametersChanged() noexcept;
+  LossArgs LossArgsFor(ConstMatrixView answers, ConstMatrixView targets, const void* sample_weights,
+                       LossSums* sums) const;
   void PrepareSteps();
+  void PrepareWholeSteps();
   void StepRows(const TrainingSteps& work, const UpdateRule* rule, int64_t begin, int64_t rows) noexcept;
 
   std::vector<LayerSpec> specs_;
   std::vector<LayerOffsets> offsets_;
-  DType dtype_;
-  int64_t network_bytes_;
-  int64_t members_;        // rows of a batch are computed that often, those of one member together
-  int64_t member_offset_;  // of their factors in the flat arrays, in elements
+  int64_t members_;  // rows of a batch are computed that often, those of one member together
   const Backend& backend_;
   ExecutorOptions options_;
-  std::vector<LayerRates> rates_;  // of every layer; empty: 1
-  Techniques techniques_;          // of training steps
-  bool updates_apart_;
-  std::vector<LayerState> layers_;
-  std::unique_ptr<Buffer> parameters_;
-  std::unique_ptr<Buffer> gradients_;
-  std::vector<std::unique_ptr<Buffer>> states_;
-  std::unique_ptr<Buffer> folded_;      // the front layer's W diag(s), where there is a front scale
-  int64_t front_offset_ = 0;            // of s in the flat arrays, in elements
-  std::vector<bool> normalized_;        // of every layer; empty: none
-  std::unique_ptr<Buffer> answers_;     // a network's parameters, normalisation folded in; null: none is
-  bool answers_follow_ = false;         // they are those of the parameters as they are
-  std::unique_ptr<Buffer> clip_parts_;  // where gradients are clipped
-  // Where there are members: factors times inputs, their gradient, the mean answer, targets and sample weights of all.
-  std::unique_ptr<Buffer> member_input_;
-  std::unique_ptr<Buffer> member_input_delta_;
-  std::unique_ptr<Buffer> mean_;
-  std::unique_ptr<Buffer> member_targets_;
-  std::unique_ptr<Buffer> member_weights_;
-  LossSums member_sums_;
-  std::unique_ptr<Buffer> unused_radii_;  // gradients of frozen radii, which nobody reads
-  size_t first_trained_ = 0;              // layers below it are frozen
-  int64_t kept_ = 0;                      // the row of all buffers of rows where those of a batch begin
-  bool deltas_only_ = false;              // a step ends without gradients of parameters
+  Techniques techniques_;  // of training steps
+  ParameterTable table_;
+  std::unique_ptr<StageMemory> memory_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  std::vector<DenseStage*> of_layers_;
+  std::unique_ptr<MemberAnswers> answers_;  // null: one member
+  size_t first_trained_ = 0;                // stages below it have nothing to train
+  bool updates_apart_;                      // gradients come first, parameters after, one array after the other
+  bool deltas_only_ = false;                // a step ends without gradients of parameters
+  mutable bool folded_follows_ = false;     // memory_->folded is that of the parameters as they are
+  std::unique_ptr<Buffer> clip_parts_;      // where gradients are clipped
   std::unique_ptr<Buffer> input_;
   std::unique_ptr<Buffer> target_;
   std::unique_ptr<Buffer> sample_weights_;

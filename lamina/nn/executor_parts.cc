@@ -1,9 +1,8 @@
 // Gradients in two halves: of the samples of some calls what goes back through the layers, then for one part of the
 // parameters after another what these samples give it.
-#include <algorithm>
-
 #include "lamina/backend/training_steps.h"
 #include "lamina/nn/executor.h"
+#include "lamina/nn/stages/dense.h"
 
 namespace lamina {
 
@@ -14,9 +13,9 @@ Verdict Executor::ComputesByParts() const {
   if (const Verdict verdict = Accepts(Route::kParts, techniques_); !verdict) {
     return verdict;
   }
-  for (size_t l = 0; l < layers_.size(); ++l) {
-    if (!IsFrozen(l) && !layers_[l].prepared->NeuronsApart()) {
-      return Verdict::No("the gradients of a layer are computed together: " + layers_[l].prepared->Describe());
+  for (const DenseStage* const layer : of_layers_) {
+    if (layer->Trains() && !layer->NeuronsApart()) {
+      return Verdict::No("the gradients of a layer are computed together: " + layer->Describe());
     }
   }
   return Verdict::Yes();
@@ -25,55 +24,36 @@ Verdict Executor::ComputesByParts() const {
 std::vector<GradientPart> Executor::Parts() const { return GradientPartsOf(specs_, offsets_, options_.step.frozen); }
 
 void Executor::KeepRows(int64_t rows) {
-  const auto grow = [&](std::unique_ptr<Buffer>& buffer, int64_t cols) {
-    if (const int64_t bytes = rows * cols * DTypeSize_bytes(dtype_);
-        buffer != nullptr && buffer->size_bytes() < bytes) {
-      buffer = nullptr;  // not both at a time
-      buffer = backend_.Allocate(bytes);
-    }
-  };
-  grow(input_, specs_.front().inputs);
-  grow(target_, specs_.back().outputs);
-  grow(sample_weights_, 1);
-  for (size_t l = 0; l < layers_.size(); ++l) {
-    for (std::unique_ptr<Buffer>* buffer : {&layers_[l].a, &layers_[l].z, &layers_[l].distance, &layers_[l].delta}) {
-      grow(*buffer, specs_[l].outputs);
-    }
+  memory_->Grow(input_, rows, specs_.front().inputs);
+  memory_->Grow(target_, rows, specs_.back().outputs);
+  memory_->Grow(sample_weights_, rows, 1);
+  for (const std::unique_ptr<Stage>& stage : stages_) {
+    stage->KeepRows(rows);
   }
 }
 
 ConstMatrixView Executor::Deltas(const TrainingSteps& work, int64_t begin, int64_t rows, int64_t kept) noexcept {
-  kept_ = kept;
+  memory_->kept = kept;
   deltas_only_ = true;
   StepRows(work, nullptr, begin, rows);
   const ConstMatrixView x = work.order == nullptr ? work.x.Rows(begin, rows) : InputBatch(rows);
   deltas_only_ = false;
-  kept_ = 0;
+  memory_->kept = 0;
   return x;
 }
 
+// Networks that compute by parts have a stage a layer.
 void Executor::PartGradient(const GradientPart& part, ConstMatrixView x, int64_t kept, void* gradient) noexcept {
-  const auto neurons = [&](const std::unique_ptr<Buffer>& buffer) {
-    MatrixView view = PartOf(buffer, 0, x.rows, specs_[part.layer].outputs);
-    if (!view.empty()) {
-      view.data = static_cast<char*>(view.data) + part.begin * DTypeSize_bytes(dtype_);
-      view.cols = part.end - part.begin;
-    }
-    return view;
-  };
-  kept_ = kept;
-  WeightGradientArgs args;
-  args.x = InputOf(part.layer, x);
-  args.delta = neurons(layers_[part.layer].delta);
-  args.distance = neurons(layers_[part.layer].distance);
-  args.weights = ArraysAt(part.weights);
-  args.weights.gradient = gradient;
+  memory_->kept = kept;
+  ParameterArrays weights = memory_->ArraysAt(part.weights);
+  weights.gradient = gradient;
+  ParameterArrays bias;
   if (part.bias_count > 0) {
-    args.bias = ArraysAt(part.bias);
-    args.bias.gradient = static_cast<char*>(gradient) + part.weight_count * DTypeSize_bytes(dtype_);
+    bias = memory_->ArraysAt(part.bias);
+    bias.gradient = static_cast<char*>(gradient) + part.weight_count * DTypeSize_bytes(memory_->dtype);
   }
-  layers_[part.layer].prepared->WeightGradient(args);
-  kept_ = 0;
+  of_layers_[part.layer]->GradientOfNeurons(InputOf(part.layer, x), part.begin, part.end, weights, bias);
+  memory_->kept = 0;
 }
 
 }  // namespace lamina

@@ -5,25 +5,17 @@
 #include <cmath>
 
 #include "lamina/backend/training_steps.h"
-#include "lamina/base/convert.h"
 #include "lamina/base/team_choice.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/mixup.h"
+#include "lamina/nn/stages/dense.h"
 
 namespace lamina {
 
 void Executor::PrepareSteps() {
-  while (IsFrozen(first_trained_)) {
-    ++first_trained_;
-  }
-  for (size_t l = 0; l < specs_.size(); ++l) {
-    if (IsFrozen(l) && specs_[l].trained_radius &&
-        (unused_radii_ == nullptr || unused_radii_->size_bytes() < specs_[l].outputs * DTypeSize_bytes(dtype_))) {
-      unused_radii_ = backend_.Allocate(specs_[l].outputs * DTypeSize_bytes(dtype_));
-    }
-  }
+  first_trained_ = static_cast<size_t>(std::ranges::find_if(stages_, &Stage::Trains) - stages_.begin());
   team_choice_ = std::make_unique<TeamChoice>();
-  sample_weights_ = backend_.Allocate(options_.max_batch * DTypeSize_bytes(dtype_));
+  sample_weights_ = memory_->AllocateRows(options_.max_batch, 1);
   if (Accepts(Route::kRecorded, techniques_)) {
     recorded_ = backend_.MakeRecordedSteps();
   }
@@ -39,13 +31,17 @@ void Executor::PrepareSteps() {
     whole_steps_.reason += ": computed layer by layer";
     return;
   }
+  PrepareWholeSteps();
+}
+
+void Executor::PrepareWholeSteps() {
   NetworkPlanRequest request;
   request.layers = specs_;
   for (size_t l = 0; l < specs_.size(); ++l) {
-    request.arrays.push_back(
-        {ArraysAt(offsets_[l].weights), specs_[l].bias ? ArraysAt(offsets_[l].bias) : ParameterArrays{}});
+    request.arrays.push_back({memory_->ArraysAt(offsets_[l].weights),
+                              specs_[l].bias ? memory_->ArraysAt(offsets_[l].bias) : ParameterArrays{}});
   }
-  request.dtype = dtype_;
+  request.dtype = memory_->dtype;
   request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
   request.loss = options_.step.loss;
   request.class_threshold = options_.step.class_threshold;
@@ -65,7 +61,7 @@ void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64
     if (work.order != nullptr) {
       backend_.GatherRows(from, work.order + begin, rows, to);
     } else {
-      ConvertMatrix(from.Rows(begin, rows), to);
+      memory_->elementwise.Repeat(from.Rows(begin, rows), 1, to);
     }
   };
   const MatrixView x = InputBatch(rows);
@@ -73,18 +69,18 @@ void Executor::StepRows(const TrainingSteps& work, const UpdateRule* rule, int64
   take(work.x, x);
   take(work.targets, y);
   if (!weights.empty()) {
-    take(weights, View(sample_weights_, rows, 1));
+    take(weights, memory_->View(sample_weights_, rows, 1));
   }
   if (options_.step.mixup > 0) {
     const uint64_t stream = kMixupStreams + static_cast<uint64_t>(rule == nullptr ? 0 : rule->step);
     const double share = MixupShare(options_.step.mixup, options_.step.seed, stream);
-    MixRows(share, x);
-    MixRows(share, y);
+    memory_->elementwise.MixRows(share, x);
+    memory_->elementwise.MixRows(share, y);
     if (!weights.empty()) {
-      MixRows(share, View(sample_weights_, rows, 1));
+      memory_->elementwise.MixRows(share, memory_->View(sample_weights_, rows, 1));
     }
   }
-  Step(x, y, weights.empty() ? nullptr : View(sample_weights_, rows, 1).data, rule, work.sums);
+  Step(x, y, weights.empty() ? nullptr : memory_->View(sample_weights_, rows, 1).data, rule, work.sums);
 }
 
 int64_t Executor::Steps(const TrainingSteps& work) {

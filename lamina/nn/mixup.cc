@@ -1,4 +1,4 @@
-// Two loops.
+// Drawn by rejection.
 #include "lamina/nn/mixup.h"
 
 #include <cmath>
@@ -23,21 +23,6 @@ double MixupShare(double alpha, uint64_t seed, uint64_t stream) {
       return 1 / (1 + std::exp((std::log(v) - std::log(u)) / alpha));
     }
   }
-}
-
-// Column by column, so that one number is to be kept.
-void MixRows(double share, MatrixView rows) noexcept {
-  DispatchFloat(rows.dtype, [&]<class T>(T) {
-    const T own = static_cast<T>(share);
-    const T rest = static_cast<T>(1 - share);
-    for (int64_t j = 0; j < rows.cols; ++j) {
-      const T first = rows.Row<T>(0)[j];
-      for (int64_t i = 0; i < rows.rows; ++i) {
-        const T next = i + 1 < rows.rows ? rows.Row<T>(i + 1)[j] : first;
-        rows.Row<T>(i)[j] = own * rows.Row<T>(i)[j] + rest * next;
-      }
-    }
-  });
 }
 
 }  // namespace lamina

@@ -2,6 +2,7 @@
 #include "lamina/nn/network.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,36 @@ std::vector<std::string> InitializationNames() { return NamesIn(kInitializations
 Initialization ParseInitialization(std::string_view name) {
   return ParseName(name, kInitializations, "unknown initialisation");
 }
+
+namespace {
+
+Verdict CheckBlocks(std::span<const LayerSpec> layers) {
+  int64_t free = 0;  // layers since the last block
+  for (size_t l = 0; l < layers.size(); ++l) {
+    ++free;
+    const LayerSpec& end = layers[l];
+    if (end.residual == 0) {
+      continue;
+    }
+    if (end.residual < 0 || end.residual > free) {
+      return Verdict::No(fmt::format("the residual block that ends with layer {} has {} layers, and {} are free", l + 1,
+                                     end.residual, free));
+    }
+    if (l + 1 == layers.size()) {
+      return Verdict::No("the output layer cannot be in a residual block: blocks are of hidden layers");
+    }
+    const LayerSpec& begin = layers[l + 1 - static_cast<size_t>(end.residual)];
+    if (begin.inputs != end.outputs) {
+      return Verdict::No(fmt::format("the residual block that ends with layer {} takes {} inputs and gives {}: they are "
+                                     "added, so it needs as many neurons as inputs",
+                                     l + 1, begin.inputs, end.outputs));
+    }
+    free = 0;
+  }
+  return Verdict::Yes();
+}
+
+}  // namespace
 
 Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype, int64_t members) {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
@@ -73,7 +104,7 @@ Verdict Network::CheckLayers(std::span<const LayerSpec> layers, DType dtype, int
       return Verdict::No(fmt::format("layer {} of {} x {} weights is too large", l + 1, layer.outputs, layer.inputs));
     }
   }
-  return Verdict::Yes();
+  return CheckBlocks(layers);
 }
 
 Network::Network(std::vector<LayerSpec> layers, DType dtype, int64_t members)
@@ -164,6 +195,12 @@ MatrixView Network::WeightsAt(size_t layer) const {
   return {At(offsets_[layer].weights), spec.outputs * blocks(layer), spec.inputs, spec.inputs, dtype_, Space::kHost};
 }
 
+bool Network::BeginsResidual(size_t layer) const {
+  const auto end = std::find_if(layers_.begin() + static_cast<std::ptrdiff_t>(layer), layers_.end(),
+                                [](const LayerSpec& spec) { return spec.residual > 0; });
+  return end != layers_.end() && end - layers_.begin() + 1 - end->residual == static_cast<std::ptrdiff_t>(layer);
+}
+
 MatrixView Network::MemberScales() const {
   return members_ == 1 ? MatrixView{} : MatrixView{At(member_offset_), members_, inputs(), inputs(), dtype_};
 }
@@ -186,6 +223,30 @@ std::string Network::ShapeText() const {
   return members_ == 1 ? text : text + fmt::format(", {} members", members_);
 }
 
+namespace {
+
+constexpr std::string_view kResidual = "residual(";
+
+}  // namespace
+
+void CloseResidual(std::vector<std::string>& parts, int64_t count) {
+  const auto begin = parts.end() - static_cast<std::ptrdiff_t>(std::min<int64_t>(count, std::ssize(parts)));
+  const std::string block = fmt::format("{}{})", kResidual, fmt::join(begin, parts.end(), ","));
+  parts.erase(begin, parts.end());
+  parts.push_back(block);
+}
+
+std::string LayersText(std::span<const LayerSpec> layers) {
+  std::vector<std::string> parts;
+  for (const LayerSpec& layer : layers) {
+    parts.push_back(fmt::format("{}:{}", NeuronText(layer), layer.outputs));
+    if (layer.residual > 0) {
+      CloseResidual(parts, layer.residual);
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
                                    std::span<const Activation> custom) {
   std::vector<LayerSpec> layers;
@@ -193,6 +254,18 @@ std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool b
   for (const std::string_view piece : SplitText(text, ',')) {
     pending += (pending.empty() ? "" : ",") + std::string(piece);
     if (std::count(pending.begin(), pending.end(), '(') != std::count(pending.begin(), pending.end(), ')')) {
+      continue;
+    }
+    if (pending.starts_with(kResidual) && pending.ends_with(')')) {
+      const std::string inside = pending.substr(kResidual.size(), pending.size() - kResidual.size() - 1);
+      std::vector<LayerSpec> block = ParseLayers(inside, inputs, bias, custom);
+      if (std::ranges::any_of(block, [](const LayerSpec& layer) { return layer.residual > 0; })) {
+        throw Error(ErrorCode::kInvalidArgument, "a residual block has none inside", {.value = pending});
+      }
+      block.back().residual = std::ssize(block);
+      inputs = block.back().outputs;
+      layers.insert(layers.end(), block.begin(), block.end());
+      pending.clear();
       continue;
     }
     const size_t colon = pending.rfind(':');

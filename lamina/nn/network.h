@@ -41,8 +41,8 @@ class Network {
   /// theirs.
   Network(std::vector<LayerSpec> layers, DType dtype, int64_t members = 1);
 
-  /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable; members only of
-  /// networks of dot layers with hidden ones.
+  /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable; residual blocks of
+  /// hidden layers, as wide as their input; members only of networks of dot layers with hidden ones.
   static Verdict CheckLayers(std::span<const LayerSpec> layers, DType dtype, int64_t members = 1);
 
   /// Fills the weights, and the members' factors with 1 and -1 at random; the same seed gives the same bits in f32
@@ -69,6 +69,8 @@ class Network {
   ConstMatrixView Weights(size_t layer) const;
   /// blocks × outputs elements, or null for a layer without bias.
   void* Bias(size_t layer) const;
+  /// Whether a residual block begins with the layer.
+  bool BeginsResidual(size_t layer) const;
   /// outputs elements, or null for a layer without trained radii.
   void* Radii(size_t layer) const;
   /// members × inputs; empty for a network without members.
@@ -93,9 +95,13 @@ class Network {
 };
 
 /// Layers written "dot-tanh:256,dot-softmax:10" or "rbf(radius=12)-radius:256,dot-softmax:10" on `inputs` features, the
-/// neurons as in ParseNeuron. `bias`: false takes it from dot layers that do not ask for it with "-bias". Throws
+/// neurons as in ParseNeuron; "residual(dot-relu:64,dot-identity:64)" is a block whose input is added to its output. `bias`: false takes it from dot layers that do not ask for it with "-bias". Throws
 /// Error(kInvalidArgument).
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
                                    std::span<const Activation> custom = {});
+/// The last `count` parts of such a text become one residual block.
+void CloseResidual(std::vector<std::string>& parts, int64_t count);
+/// The text of layers: ParseLayers() of it gives the same.
+std::string LayersText(std::span<const LayerSpec> layers);
 
 }  // namespace lamina

@@ -19,7 +19,8 @@ constexpr TechniqueRow Row(Technique technique, std::string_view words, std::arr
   return {technique, words, settings, {refused_by...}, sizeof...(refused_by)};
 }
 
-// Rows of a batch that are looked at together cannot be cut; gradients that need one another cannot be fused.
+// Rows of a batch that are looked at together cannot be cut; gradients that need one another cannot be fused; what
+// depends on the number of a step, or has a rate of its own, cannot be recorded.
 constexpr TechniqueRow kTechniques[] = {
     Row(Technique::kLowPrecision, "operands of lower precision", {"precision"}, R::kWholeNetwork),
     Row(Technique::kClipping, "clipped gradients", {"clip-norm"}, R::kWholeNetwork, R::kFusedUpdate, R::kAllRows),
@@ -27,15 +28,16 @@ constexpr TechniqueRow kTechniques[] = {
     Row(Technique::kRates, "learning rates of single layers", {"parametrization", "bias-rate", "embedding-rate"},
         R::kWholeNetwork, R::kFusedUpdate, R::kRecorded, R::kAllRows),
     Row(Technique::kTrainedRadius, "trained radii", {}, R::kParts, R::kAllRows),
-    Row(Technique::kDropout, "dropout", {"dropout"}, R::kDevice, R::kWholeNetwork, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kMixup, "mixup", {"mixup"}, R::kDevice, R::kWholeNetwork, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kNormalization, "normalised layers", {"normalization"}, R::kDevice, R::kWholeNetwork,
-        R::kFusedUpdate, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kDevice, R::kWholeNetwork, R::kFusedUpdate,
+    Row(Technique::kResidual, "residual blocks", {"residual"}, R::kWholeNetwork, R::kParts),
+    Row(Technique::kDropout, "dropout", {"dropout"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
+    Row(Technique::kMixup, "mixup", {"mixup"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
+    Row(Technique::kNormalization, "normalised layers", {"normalization"}, R::kWholeNetwork,
+        R::kFusedUpdate, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
+    Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kWholeNetwork, R::kFusedUpdate,
+        R::kRecorded, R::kParts, R::kShards, R::kAllRows),
+    Row(Technique::kMembers, "several members", {"members"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded,
         R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kMembers, "several members", {"members"}, R::kDevice, R::kWholeNetwork, R::kFusedUpdate, R::kParts,
-        R::kShards, R::kAllRows),
-    Row(Technique::kEmbedding, "embeddings of inputs", {"number-embedding", "category-embedding"}, R::kDevice,
+    Row(Technique::kEmbedding, "embeddings of inputs", {"number-embedding", "category-embedding"},
         R::kWholeNetwork, R::kFusedUpdate, R::kParts)};
 
 struct RouteRow {
@@ -44,8 +46,7 @@ struct RouteRow {
   std::string_view asked_by = {};  // behind "not", where a user can ask for it
 };
 
-constexpr RouteRow kRoutes[] = {{R::kDevice, "a backend of a GPU", "on backend cuda"},
-                                {R::kWholeNetwork, "a step of the whole network at once"},
+constexpr RouteRow kRoutes[] = {{R::kWholeNetwork, "a step of the whole network at once"},
                                 {R::kFusedUpdate, "an update in the pass of the gradient"},
                                 {R::kRecorded, "a recorded step"},
                                 {R::kParts, "a gradient in parts"},
@@ -67,6 +68,7 @@ Techniques TechniquesOf(std::span<const LayerSpec> layers, int64_t members, cons
   used.Add(Technique::kFrozen, !options.frozen.empty());
   used.Add(Technique::kRates, !options.RatesOf(layers).empty());
   used.Add(Technique::kTrainedRadius, std::ranges::any_of(layers, &LayerSpec::trained_radius));
+  used.Add(Technique::kResidual, std::ranges::any_of(layers, [](const LayerSpec& l) { return l.residual > 0; }));
   used.Add(Technique::kDropout, options.dropout > 0);
   used.Add(Technique::kMixup, options.mixup > 0);
   used.Add(Technique::kNormalization, options.normalization != Normalization::kNone);

@@ -20,6 +20,7 @@ enum class Technique : uint8_t {
   kFrozen,
   kRates,
   kTrainedRadius,
+  kResidual,
   kDropout,
   kMixup,
   kNormalization,
@@ -29,7 +30,6 @@ enum class Technique : uint8_t {
 };
 
 enum class Route : uint8_t {
-  kDevice,        // a backend whose memory is not the host's
   kWholeNetwork,  // Backend::PrepareNetwork()
   kFusedUpdate,   // parameters are updated as their gradients come
   kRecorded,      // Backend::MakeRecordedSteps()
@@ -69,8 +69,7 @@ const TechniqueRow* FirstRefused(Route route, const Techniques& used);
 /// The same as a verdict: "a step in shards cannot be combined with dropout".
 Verdict Accepts(Route route, const Techniques& used);
 
-/// For the help of a setting that asks for a technique: "; not on backend cuda, with --shards or with --optimizer
-/// lbfgs". Empty for other settings, and where nothing refuses it that a user can ask for.
+/// For the help of a setting that asks for a technique: "; not with --shards or with --optimizer lbfgs". Empty for other settings, and where nothing refuses it that a user can ask for.
 std::string RefusalsText(std::string_view setting);
 
 }  // namespace lamina

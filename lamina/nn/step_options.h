@@ -37,8 +37,8 @@ struct StepOptions {
   /// This share of the hidden layers' outputs is zero and the others are multiplied by 1 / (1 - dropout), at random by
   /// the seed, the number of the step (UpdateRule::step) and the layer: the same on any number of threads.
   double dropout = 0;
-  /// Above 0, at most 1: the samples of a step, with targets and weights, are mixed with one another (nn/mixup.h) in
-  /// shares by Beta(mixup, mixup), by the seed and the number of the step.
+  /// Above 0, at most 1: the samples of a step, with targets and weights, are mixed with one another
+  /// (Elementwise::MixRows()) in shares by Beta(mixup, mixup), by the seed and the number of the step.
   double mixup = 0;
   uint64_t seed = 0;         // of the two, and of the order of rows
   std::vector<bool> frozen;  // layers whose parameters training leaves alone; empty: none
@@ -61,6 +61,7 @@ struct StepOptions {
 
   /// The learning rates of layers by parametrization, bias_rate and embedding_rate; empty where all are 1.
   std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
+  bool Freezes(size_t layer) const { return !frozen.empty() && frozen[layer]; }
 };
 
 }  // namespace lamina

@@ -160,11 +160,7 @@ HtmlSection ModelSection(const Model& model) {
                    {"parameters", WithThousands(model.parameter_count())},
                    {"type", std::string(DTypeName(network.dtype()))},
                    {"loss", model.loss.Text()}};
-  std::string layers;
-  for (const LayerSpec& layer : network.layers()) {
-    layers += fmt::format("{}{}:{}", layers.empty() ? "" : ", ", NeuronText(layer), layer.outputs);
-  }
-  section.facts.insert(section.facts.begin() + 1, {"layers", layers});
+  section.facts.insert(section.facts.begin() + 1, {"layers", LayersText(network.layers())});
   std::vector<std::string> names = model.preprocessor.inputs().Names();
   const size_t inputs = names.size();
   names.resize(std::min(inputs, kMostInputNames));

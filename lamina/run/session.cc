@@ -208,7 +208,7 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   options_.RequireRoutes(model_.network.layers(), settings_.members);
   const std::string_view backend =
       LearnsByGradient(settings_)
-          ? BackendForTraining(options_.BackendFor(settings_.backend, settings_.members), model_.network.layers(),
+          ? BackendForTraining(settings_.backend, model_.network.layers(),
                                options_.batch, model_.network.dtype(), options_.StateCount())
           : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},

@@ -52,10 +52,9 @@ Model ReadStartModel(TrainSettings& settings, std::span<const Activation> custom
   }
   if (SaysNothingOfLayers(settings)) {
     const std::vector<LayerSpec>& layers = model.network.layers();
-    for (size_t l = TakeEmbedding(model, settings); l + 1 < layers.size(); ++l) {
-      settings.layers += fmt::format("{}:{},", NeuronText(layers[l]), layers[l].outputs);
-    }
-    settings.layers += "auto";
+    const size_t first = TakeEmbedding(model, settings);
+    settings.layers = LayersText(std::span(layers).subspan(first, layers.size() - 1 - first));
+    settings.layers += settings.layers.empty() ? "auto" : ",auto";
     settings.members = model.network.members();
   }
   model.preprocessor.set_form(FormFor(settings, model.preprocessor.targets(), custom));

@@ -371,6 +371,7 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& p
     }
     layers.push_back(
         {width, neurons, Synapse::kDot, ActivationFrom(settings, settings.activation, custom), settings.bias});
+    layers.back().residual = settings.residual && layers.size() > 1 && width == neurons ? 1 : 0;
     width = neurons;
   }
   layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});

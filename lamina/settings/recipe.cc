@@ -88,7 +88,6 @@ struct AskedRoute {
 };
 
 constexpr AskedRoute kAskedRoutes[] = {
-    {"--backend cuda", [](const TrainSettings& s) { return s.backend == "cuda"; }, Route::kDevice},
     {"--optimizer lbfgs", [](const TrainSettings& s) { return s.optimizer == kLbfgs; }, Route::kAllRows},
     {"--shards", [](const TrainSettings& s) { return s.shards > 0; }, Route::kShards},
     {"--shard-data", [](const TrainSettings& s) { return s.shard_data; }, Route::kShards}};

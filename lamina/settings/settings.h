@@ -98,6 +98,7 @@ struct TrainSettings {
   std::optional<int64_t> category_embedding;
   std::optional<double> front_scale;
   std::string zero_last = "auto";
+  bool residual = false;
   int64_t members = 1;
   std::string dtype = "f32";
   std::string precision = "exact";

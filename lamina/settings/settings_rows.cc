@@ -232,9 +232,7 @@ std::vector<Row> NetworkRows() {
       Row("recipe", &S::recipe,
           "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
           "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-          "tables, plain for images and with what tabular cannot do (it is said): backend cuda, lbfgs, shards, layers "
-          "of "
-          "distances",
+          "tables, plain for images and with what tabular cannot do (it is said): lbfgs, shards, layers of distances",
           {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better; auto"}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
@@ -269,9 +267,13 @@ std::vector<Row> NetworkRows() {
           {.choices = &AutoAnd<&InitializationNames>}),
       Row("zero-last", &S::zero_last, "The output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
           {.choices = &Names<kHeaders>}),
+      Row("residual", &S::residual,
+          "Hidden layers with as many neurons as the layer before add their input to their output; longer blocks are "
+          "written --layers \"residual(dot-relu:64,dot-identity:64),auto\"",
+          {}),
       Row("members", &S::members,
           "That many networks in one that share the hidden layers (TabM-mini): each has factors for the inputs and an "
-          "output layer of its own, answers are their mean; 1: one network. Not on backend cuda",
+          "output layer of its own, answers are their mean; 1: one network",
           {.range = NumberRange{.low = 1, .high = 4096}}),
       Row("parametrization", &S::parametrization,
           "standard, or ntk: dot layers learn at the rate divided by sqrt(inputs), from weights of --init ntk; auto: "
@@ -281,7 +283,7 @@ std::vector<Row> NetworkRows() {
       Row("number-embedding", &S::number_embedding,
           "Inputs that are numbers, before the hidden layers: none; periodic: each as sine waves whose frequencies and "
           "phases are trained; pbld: those mixed to --embedding-size numbers, beside the number itself; auto: by the "
-          "recipe (plain: none). Not on backend cuda",
+          "recipe (plain: none)",
           {.choices = &AutoAnd<&NumberEmbeddingNames>}),
       Row("waves", &S::waves, "Waves of a number", {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
       Row("wave-scale", &S::wave_scale,
@@ -293,12 +295,12 @@ std::vector<Row> NetworkRows() {
            .effect_text = "For --number-embedding pbld"}),
       Row("category-embedding", &S::category_embedding,
           "One-hot columns of more categories than this become so many trained numbers before the hidden layers; 0: "
-          "none; auto: by the recipe (plain: 0). Not on backend cuda",
+          "none; auto: by the recipe (plain: 0)",
           {.range = NumberRange{.low = 0, .high = 1024}}),
       Row("front-scale", &S::front_scale,
           "A factor is trained for every input, at this times the learning rate, and multiplied into the weights of "
           "the "
-          "first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0). Not on backend cuda",
+          "first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0)",
           {.range = TrainRanges::front_scale}),
       Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
       Row("precision", &S::precision,

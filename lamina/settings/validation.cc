@@ -145,10 +145,28 @@ void ValidateHidden(const TrainSettings& settings) {
   }
 }
 
+void ValidateResidual(const TrainSettings& settings) {
+  if (!settings.residual) {
+    return;
+  }
+  if (!settings.layers.empty()) {
+    RefuseSetting("residual", "--residual is for --hidden, and --layers is given", settings.layers,
+                  "Write residual(dot-relu:64) in --layers.");
+  }
+  if (std::ranges::adjacent_find(settings.hidden) == settings.hidden.end()) {
+    RefuseSetting("residual", "--residual adds the input of a hidden layer that is as wide as the one before: there is "
+                  "none", FieldText(&settings.hidden), "Give for example --hidden 64,64,64.");
+  }
+}
+
 void ValidateLayers(const TrainSettings& settings, std::span<const Activation> custom) {
   const std::string text = EndsInAuto(settings.layers) ? HiddenPart(settings.layers) : settings.layers;
   if (!text.empty() || settings.layers.starts_with(',')) {
     std::vector<LayerSpec> layers = ParseLayers(text, 1, settings.bias, custom);
+    if (!layers.empty() && text.starts_with("residual(")) {  // the inputs are not known: as many as the block has
+      const auto end = std::ranges::find_if(layers, [](const LayerSpec& layer) { return layer.residual > 0; });
+      layers.front().inputs = end->outputs;
+    }
     if (EndsInAuto(settings.layers)) {
       layers.push_back({layers.back().outputs, 1, Synapse::kDot, Activation(), settings.bias});
     }

@@ -84,10 +84,6 @@ bool TrainOptions::StopsEarly(int64_t epoch, int64_t since_best) const {
 
 int TrainOptions::StateCount() const { return lbfgs ? Lbfgs::kStates : rule.StateCount(); }
 
-std::string_view TrainOptions::BackendFor(std::string_view name, int64_t members) const {
-  return name == "auto" && !Accepts(Route::kDevice, TechniquesOf({}, members, step)) ? "cpu" : name;
-}
-
 void TrainOptions::RequireRoutes(std::span<const LayerSpec> layers, int64_t members) const {
   const Techniques used = TechniquesOf(layers, members, step);
   if (const Verdict verdict = Accepts(Route::kShards, used); shards > 0 && !verdict) {

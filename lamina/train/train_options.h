@@ -63,8 +63,6 @@ struct TrainOptions {
   bool StopsEarly(int64_t epoch, int64_t since_best) const;
   /// Arrays of state that training keeps.
   int StateCount() const;
-  /// What `name` means for these options: cpu for auto where a GPU's cannot train by them.
-  std::string_view BackendFor(std::string_view name, int64_t members) const;
   /// Throws Error(kInvalidArgument) where such a network cannot be trained in shards or by lbfgs as these options ask
   /// for.
   void RequireRoutes(std::span<const LayerSpec> layers, int64_t members) const;

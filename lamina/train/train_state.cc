@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lamina/nn/executor.h"
+#include "lamina/nn/parameter_table.h"
 
 namespace lamina {
 namespace {
@@ -27,9 +27,7 @@ bool CountersFit(const TrainState& state) {
 }  // namespace
 
 Verdict CheckTrainState(const TrainState& state, const Network& network, const TrainOptions& options) {
-  const int64_t trained_bytes = FlatSize_bytes(network, options.step.front_scale > 0, options.step.embedding_layers,
-                                               NormalizedLayers(network.layers(), options.step.normalization,
-                                                                options.step.embedding_layers, options.step.frozen));
+  const int64_t trained_bytes = TrainedSize_bytes(network, options.step);
   const auto fits = [&](const AlignedBuffer& buffer) { return buffer.size_bytes() == trained_bytes; };
   const bool best_given = state.best_parameters.size_bytes() > 0;
   if (!fits(state.parameters) || (best_given && state.best_parameters.size_bytes() != network.parameter_bytes()) ||

@@ -18,7 +18,8 @@ class Network:
     ----------
     layers : str
         "dot-relu:256,dot-softmax:10", "rbf(radius=12)-radius:64,dot-identity:1": neurons as the program writes them, each
-        with how many there are. Softmax stands at the end only.
+        with how many there are. Softmax stands at the end only. ``residual(dot-relu:64,dot-identity:64)`` is a block of
+        hidden layers whose input is added to its output.
     inputs : int
         Features of a row.
     dtype : {"f32", "f64"}
@@ -79,7 +80,7 @@ class Network:
     @property
     def text(self) -> str:
         """What the constructor takes as ``layers``."""
-        return ",".join(f"{neuron}:{outputs}" for neuron, _, outputs in self.layers)
+        return str(self._core.text)
 
     def weights(self, layer: int) -> Array:
         """outputs × inputs of a layer: a view, what is written there is the network's."""
@@ -186,7 +187,7 @@ class Network:
         return steps.step(x, y, sample_weight, update)
 
     @classmethod
-    def from_torch(cls, module: Any) -> Network:
+    def from_torch(cls, module: Any, *, residual: type | None = None) -> Network:
         """The network of a ``torch.nn.Sequential`` of Linear and known activations, its weights copied.
 
         It answers as the module does after ``module.eval()``. Known are ReLU, LeakyReLU with a positive slope, Tanh, Sigmoid, SiLU,
@@ -194,10 +195,13 @@ class Network:
         BatchNorm1d behind a Linear is folded into it. Identity, Dropout and Flatten are passed over, a Sequential inside is taken as
         its modules. Raises ValueError naming all else: other modules and parameters, two activations in a row, classes of one's
         own, hooks.
+
+        ``residual``: a subclass of Sequential whose ``forward(x)`` is x plus what its modules make of x (what `to_torch` makes
+        of residual blocks is known). Such a block begins with a Linear; it is tried on some rows before it is believed.
         """
         from ._torch import layers_of
 
-        parameters, text = layers_of(module)
+        parameters, text = layers_of(module, residual)
         first = parameters[0][0]
         network = cls(text, first.shape[1], dtype="f64" if first.dtype == np.float64 else "f32")
         for place, (weights, bias) in enumerate(parameters):

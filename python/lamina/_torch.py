@@ -24,15 +24,25 @@ _TORCH = {
 _SOFTPLUS_THRESHOLD = 20  # from there on PyTorch answers x for log(1 + exp(x)): apart by 2e-9
 
 
-def layers_of(module: Any) -> tuple[list[tuple[Array, Array | None]], str]:
+def layers_of(module: Any, residual: type | None = None) -> tuple[list[tuple[Array, Array | None]], str]:
     """Weights and biases of the Linears of a Sequential, and the layers as `Network` takes them."""
     parameters: list[tuple[Array, Array | None]] = []
     activations: list[str | None] = []
+    blocks: list[tuple[int, int]] = []  # the first layer of each and the one behind its last
     before = ""  # the activation behind the last Linear
     _refuse_global_hooks()
-    for name, child in _children(module, ""):
+    for name, child in _children(module, "", residual):
         kind = type(child).__name__
-        if kind == "Linear":
+        if child is _BEGIN:
+            blocks.append((len(parameters), -1))
+            before = "the beginning of a residual block"
+        elif child is _END:
+            first, _ = blocks.pop()
+            if first == len(parameters):
+                raise ValueError(f"{name} has no Linear in it")
+            blocks.append((first, len(parameters)))
+            before = "a residual block"
+        elif kind == "Linear":
             if before == "Softmax":
                 raise ValueError(f"{name} stands behind a Softmax, which can only be the last")
             parameters.append(_linear(name, child, parameters))
@@ -43,7 +53,7 @@ def layers_of(module: Any) -> tuple[list[tuple[Array, Array | None]], str]:
         elif not parameters:
             raise ValueError(f"{name} stands before the first Linear")
         elif kind == "BatchNorm1d":
-            if before:
+            if before or not parameters:
                 raise ValueError(f"{name}: a BatchNorm1d can be folded into a Linear before it, not into one behind it")
             parameters[-1] = _folded(name, child, *parameters[-1])
         else:
@@ -54,29 +64,66 @@ def layers_of(module: Any) -> tuple[list[tuple[Array, Array | None]], str]:
             before = kind
     if not parameters:
         raise ValueError("there is no Linear in it")
-    text = ",".join(
+    texts = [
         f"dot-{activation or 'identity'}{'' if bias is not None else '-nobias'}:{len(weights)}"
         for (weights, bias), activation in zip(parameters, activations)
-    )
-    return parameters, text
+    ]
+    for first, end in reversed(blocks):
+        texts[first:end] = [f"residual({','.join(texts[first:end])})"]
+    return parameters, ",".join(texts)
 
 
-def _children(module: Any, path: str) -> Iterator[tuple[str, Any]]:
+_BEGIN = object()  # of a residual block, among its modules
+_END = object()
+
+
+def _children(module: Any, path: str, residual: type | None) -> Iterator[tuple[str, Any]]:
     """The modules of a Sequential and of those inside it, in order, each with what messages call it."""
     import torch
+
+    from ._torch_residual import Residual
 
     if not isinstance(module, torch.nn.Sequential):
         raise ValueError(f"{type(module).__name__} is no torch.nn.Sequential: only its modules' order is known")
     name = f"module {path}" if path else "the module"
-    _refuse_changed(name, module, torch.nn.Sequential)
+    adds = isinstance(module, Residual) or (residual is not None and isinstance(module, residual))
+    _refuse_changed(name, module, type(module) if adds else torch.nn.Sequential)
+    if adds:
+        _try_residual(name, module)
+        yield name, _BEGIN
     for key, child in module._modules.items():
         place = f"{path}.{key}" if path else key
         if isinstance(child, torch.nn.Sequential):
-            yield from _children(child, place)
+            if adds and (isinstance(child, Residual) or (residual is not None and isinstance(child, residual))):
+                raise ValueError(f"module {place} is a residual block inside one")
+            yield from _children(child, place, residual)
             continue
         name = f"module {place} ({type(child).__name__})"
         _refuse_changed(name, child, getattr(torch.nn, type(child).__name__, None))
         yield name, child
+    if adds:
+        yield name, _END
+
+
+def _try_residual(name: str, block: Any) -> None:
+    """Refuses a block whose forward() is not its input plus what its modules make of it."""
+    import torch
+
+    weights = next((child.weight for child in block.modules() if type(child) is torch.nn.Linear), None)
+    if weights is None:
+        raise ValueError(f"{name} has no Linear in it")
+    x = torch.linspace(-3, 3, 5 * weights.shape[1], dtype=weights.dtype, device=weights.device).reshape(5, -1)
+    training = block.training
+    try:
+        block.eval()
+        with torch.no_grad():
+            same = torch.equal(block(x), x + torch.nn.Sequential.forward(block, x))
+    except RuntimeError as error:
+        raise ValueError(f"{name} cannot be a residual block: {error}") from error
+    finally:
+        block.train(training)
+    if not same:
+        raise ValueError(f"{name} does not answer x plus what its modules make of x")
 
 
 def _refuse_changed(name: str, module: Any, known: Any) -> None:
@@ -153,12 +200,16 @@ def module_of(network: Network) -> Any:
     """A Sequential with copies of the parameters."""
     import torch
 
+    from ._torch_residual import Residual
+
     modules: list[Any] = []
+    starts: list[int] = []  # of the modules of every layer
     for place, (neuron, inputs, outputs) in enumerate(network.layers):
         synapse, _, activation = neuron.partition("-")
         activation = activation.removesuffix("-nobias")
         if synapse != "dot":
             raise ValueError(f"layer {place} is {neuron}: PyTorch has no layer of distances")
+        starts.append(len(modules))
         bias = network.bias(place)
         linear = torch.nn.Linear(inputs, outputs, bias=bias is not None)
         linear.to(torch.float64 if network.dtype == "f64" else torch.float32)
@@ -170,6 +221,10 @@ def module_of(network: Network) -> Any:
         made = _to_torch_activation(activation)
         if made is not None:
             modules.append(made)
+        if count := network._core.residual[place]:
+            first = starts[-count]
+            modules[first:] = [Residual(*modules[first:])]
+            starts[-count:] = [first] * count
     return torch.nn.Sequential(*modules)
 
 

@@ -220,6 +220,18 @@ void BindNetwork(nb::module_& module) {
           },
           nb::arg("name"), nb::arg("seed"))
       .def_prop_ro("layers", &LayersOf, "(neuron, inputs, outputs) of every layer.")
+      .def_prop_ro(
+          "text", [](const PyNetwork& self) { return LayersText(self.network.layers()); }, "What makes such layers.")
+      .def_prop_ro(
+          "residual",
+          [](const PyNetwork& self) {
+            std::vector<int64_t> counts;
+            for (const LayerSpec& spec : self.network.layers()) {
+              counts.push_back(spec.residual);
+            }
+            return counts;
+          },
+          "Of every layer how many layers the residual block has that ends with it; 0: none.")
       .def_prop_ro("dtype", [](const PyNetwork& self) { return std::string(DTypeName(self.network.dtype())); })
       .def_prop_ro("shape_text", [](const PyNetwork& self) { return self.network.ShapeText(); })
       .def_prop_ro("parameter_count", [](const PyNetwork& self) { return self.network.parameter_count(); })

@@ -206,3 +206,46 @@ def test_torch_and_back():
             lamina.Network.from_torch(module)
     with pytest.raises(ValueError, match="Conv1d"):
         lamina.Network.from_torch(nn.Sequential(nn.Linear(4, 4), nn.Conv1d(1, 1, 1)))
+
+
+class Adds(nn.Sequential):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+class AddsTwice(nn.Sequential):
+    def forward(self, x):
+        return x + 2 * super().forward(x)
+
+
+def blocks(kind):
+    return nn.Sequential(
+        nn.Linear(6, 5), nn.ReLU(), kind(nn.Linear(5, 7), nn.Tanh(), nn.Dropout(0.2), nn.Linear(7, 5)),
+        kind(nn.Linear(5, 5), nn.SiLU()), nn.Linear(5, 2))
+
+
+def test_residual_blocks_go_there_and_back():
+    module = blocks(Adds).double().eval()
+    network = lamina.Network.from_torch(module, residual=Adds)
+    assert network.text == "dot-relu:5,residual(dot-tanh:7,dot-identity:5),residual(dot-silu:5),dot-identity:2"
+    x = torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    expected = module(x).detach().numpy()
+    np.testing.assert_allclose(network.forward(x.numpy()), expected, rtol=1e-10)
+    back = network.to_torch()
+    np.testing.assert_allclose(back(x).detach().numpy(), expected, rtol=1e-10)
+    assert lamina.Network.from_torch(back).text == network.text  # its own blocks are known
+    np.testing.assert_array_equal(network.copy().forward(x.numpy()), network.forward(x.numpy()))
+
+
+@pytest.mark.parametrize("module, residual, words", [
+    (blocks(Adds), None, "none of torch.nn"),
+    (blocks(AddsTwice), AddsTwice, "x plus what its modules make"),
+    (nn.Sequential(nn.Linear(6, 5), Adds(nn.ReLU(), nn.Linear(5, 5)), nn.Linear(5, 2)), Adds, "beginning of a residual block"),
+    (nn.Sequential(nn.Linear(6, 5), Adds(nn.Linear(5, 5)), nn.ReLU(), nn.Linear(5, 2)), Adds, "a residual block"),
+    (nn.Sequential(nn.Linear(6, 5), Adds(nn.Linear(5, 4)), nn.Linear(5, 2)), Adds, "cannot be a residual block"),
+    (nn.Sequential(nn.Linear(6, 5), Adds(nn.Dropout()), nn.Linear(5, 2)), Adds, "no Linear in it"),
+    (nn.Sequential(nn.Linear(6, 5), Adds(Adds(nn.Linear(5, 5))), nn.Linear(5, 2)), Adds, "inside one"),
+])
+def test_what_is_no_residual_block_is_refused(module, residual, words):
+    with pytest.raises(ValueError, match=words):
+        lamina.Network.from_torch(module, residual=residual)

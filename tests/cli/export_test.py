@@ -98,13 +98,14 @@ class OnnxTest(CliTest):
         self.assertIn("note", self.refuse("export", "--onnx", "m", "-o", "net.onnx").err)
 
     @needs_onnx
-    def test_distances(self):
+    def test_distances_and_blocks(self):
         rows = blob_rows(90, ("no", "yes", "maybe"))
         self.write("x.csv", rows)
         inputs = {"input": numbers(rows, ["a", "b"])}
         for layers in ("rbf:6,dot-softmax:3", "rbf-radius:6,dot-softmax:3", "l2-gaussian(radius=1.5):6,dot-softmax:3",
                        "l2-gaussian(radius=1.5)-radius:6,dot-softmax:3", "l2sq-tanh-bias:6,dot-softmax-nobias:3",
-                       "l1-sigmoid-bias:4,l2-identity:5,dot-softmax:3"):
+                       "l1-sigmoid-bias:4,l2-identity:5,dot-softmax:3",
+                       "residual(dot-tanh:7,dot-identity:2),dot-relu:5,residual(l1-triangle(radius=9):5),dot-softmax:3"):
             for dtype, tolerance in (("f32", 5e-6), ("f64", 1e-12)):
                 with self.subTest(layers=layers, dtype=dtype):
                     self.train("--data", "x.csv", "--layers", layers, "--dtype", dtype, "--model", "m", *LEARNT)

@@ -80,6 +80,8 @@ TECHNIQUES = {
     "waves of numbers": ("train", "--number-embedding", "periodic", "--waves", "5", "--wave-scale", "0.1", "--hidden", "4"),
     "waves mixed, of the recipe": ("train", "--recipe", "tabular", "--number-embedding", "pbld", "--waves", "5", "--wave-scale", "0.1", "--hidden", "6,4"),
     "waves of members": ("train", "--number-embedding", "pbld", "--waves", "3", "--wave-scale", "0.1", "--members", "3", "--hidden", "5"),
+    "residual blocks": ("train", "--layers", "dot-tanh:6,residual(dot-relu:4,dot-identity:6),auto"),
+    "residual layers of the recipe": ("train", "--recipe", "tabular", "--hidden", "6,6,6", "--residual"),
     "mixup": ("train", "--mixup", "0.4", "--hidden", "5"),
     "batch normalisation": ("train", "--normalization", "batch", "--hidden", "5,4", "--batch", "4"),
     "batch normalisation of the recipe": ("train", "--recipe", "tabular", "--normalization", "batch", "--hidden", "6,4"),

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/nn/executor.h"
+#include "lamina/backend/host_elementwise.h"
 #include "lamina/nn/mixup.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
@@ -42,7 +43,7 @@ struct Embedded {
     if (front_scale) {
       flat.insert(flat.end(), {0.5, -1.5, 2.0, 0.75});
     }
-    flat.resize(static_cast<size_t>(FlatSize_bytes(network, front_scale, 1) / 8));
+    flat.resize(static_cast<size_t>(TrainedSize_bytes(network, {.embedding_layers = 1, .front_scale = front_scale}) / 8));
     return flat;
   }
 
@@ -139,7 +140,7 @@ TEST(Mixup, RowsAreMixedWithTheOnesBehindThem) {
   for (int64_t n = 0; n < 6; ++n) {
     rows.Row<float>(0)[n] = static_cast<float>(n);
   }
-  MixRows(0.75, rows.view());
+  HostElementwise({}).MixRows(0.75, rows.view());
   const float expected[] = {0.5F, 1.5F, 2.5F, 3.5F, 3, 4};
   for (int64_t n = 0; n < 6; ++n) {
     EXPECT_FLOAT_EQ(rows.Row<float>(0)[n], expected[n]) << n;
@@ -174,7 +175,7 @@ TEST(Mixup, AStepIsThatOfMixedSamples) {
         for (int64_t i = 0; i < kSamples; ++i) {
           std::copy_n(from.Row<double>(shuffled ? order[i] : i), from.cols(), to.Row<double>(i));
         }
-        MixRows(MixupShare(0.4, 11, kMixupStreams + 5), to.view());
+        HostElementwise({}).MixRows(MixupShare(0.4, 11, kMixupStreams + 5), to.view());
         return to;
       };
       const Matrix x = taken(problem.x);

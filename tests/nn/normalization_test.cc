@@ -7,7 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "lamina/model/predictor.h"
-#include "lamina/nn/dropout.h"
+#include "lamina/backend/host_elementwise.h"
+#include "lamina/nn/stages/dropout.h"
 #include "lamina/nn/executor.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
@@ -224,7 +225,7 @@ TEST(Normalization, StepsFollowTheGradientThroughTheStatisticsOfTheBatch) {
         options.step.seed = 9;
         for (uint64_t l = 0; l < 2; ++l) {
           plain.masks.emplace_back(kSmallRows, plain.network.layers()[l].outputs, DType::kF64);
-          FillDropoutMask(options.step.dropout, options.step.seed, kDropoutStreams + 3 * 7 + l,
+          HostElementwise({}).DropoutMask(options.step.dropout, options.step.seed, kDropoutStreams + 3 * 7 + l,
                           plain.masks.back().view());
         }
         ExpectStepFollowsGradient(plain, *backend, options, kSmallRows);

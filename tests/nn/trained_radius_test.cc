@@ -45,10 +45,10 @@ void CheckOperations(const Backend& backend, Shape shape, const Activation& acti
   constexpr double kEps = std::numeric_limits<T>::epsilon();
   Operands given(shape, kType);
   Operands got(shape, kType);
-  backend.RadiusForward({got.distance.view(), got.radii.data(), &activation, got.u.view(), got.a.view()});
+  backend.elementwise().RadiusForward({got.distance.view(), got.radii.data(), &activation, got.u.view(), got.a.view()});
   Matrix in_place = std::move(Operands(shape, kType).distance);
-  backend.RadiusForward({in_place.view(), got.radii.data(), &activation, {}, in_place.view()});
-  backend.RadiusBackward({got.u.view(), got.delta.view(), {got.radii.data(), got.gradient.data()}, nullptr, 0});
+  backend.elementwise().RadiusForward({in_place.view(), got.radii.data(), &activation, {}, in_place.view()});
+  backend.elementwise().RadiusBackward({got.u.view(), got.delta.view(), {got.radii.data(), got.gradient.data()}, nullptr, 0});
   for (int64_t j = 0; j < shape.cols; ++j) {
     const double radius = given.radii.Row<T>(0)[j];
     double gradient = 0;
@@ -71,7 +71,6 @@ void CheckOperations(const Backend& backend, Shape shape, const Activation& acti
 TEST(TrainedRadius, OperationsOfEveryBackend) {
   for (const int threads : {1, 2}) {
     for (const std::unique_ptr<Backend>& backend : HostBackends(threads)) {
-      ASSERT_TRUE(backend->SupportsTrainedRadius());
       for (const Shape shape : kShapes) {
         for (const char* activation : {"triangle", "gaussian"}) {
           CheckOperations<float>(*backend, shape, activation);
@@ -107,7 +106,7 @@ TEST(TrainedRadius, UpdatesFollowTheRulesWithoutDecay) {
                 delta.Row<double>(i)[j] * given.distance.Row<double>(i)[j] / reference[static_cast<size_t>(j)].w;
           }
         }
-        backend->RadiusBackward({given.distance.view(), delta.view(), arrays, &rule, 1e-6});
+        backend->elementwise().RadiusBackward({given.distance.view(), delta.view(), arrays, &rule, 1e-6});
         for (int64_t j = 0; j < shape.cols; ++j) {
           ReferenceParameter& expected = reference[static_cast<size_t>(j)];
           expected.Step(rule, /*decay=*/false, gradient[static_cast<size_t>(j)], rule.step);

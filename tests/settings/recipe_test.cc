@@ -158,8 +158,11 @@ TEST(Recipe, PlainHasAReason) {
   EXPECT_EQ(RecipeFor(settings, true), "plain") << "images";
   EXPECT_EQ(RecipeRemark(settings, true), "");
   settings.backend = "cuda";
+  EXPECT_EQ(RecipeFor(settings, false), "tabular");
+  settings.backend = "auto";
+  settings.shards = 2;
   EXPECT_EQ(RecipeFor(settings, false), "plain");
-  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--backend cuda cannot be combined with a front scale"));
+  EXPECT_TRUE(Mentions(RecipeRemark(settings, false), "--shards cannot be combined with a front scale"));
   settings = {};
   settings.layers = "rbf:8,auto";
   EXPECT_EQ(RecipeFor(settings, false), "plain");

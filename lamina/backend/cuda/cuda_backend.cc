@@ -10,6 +10,7 @@
 #include "lamina/backend/cuda/cuda_ranks.h"
 #include "lamina/backend/cuda/cuda_reductions.h"
 #include "lamina/backend/cuda/cuda_steps.h"
+#include "lamina/backend/cuda/elementwise.h"
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
 #include "lamina/backend/requirements.h"
@@ -34,7 +35,9 @@ class DeviceBuffer final : public Buffer {
 class CudaBackend final : public Backend, public ReducesOnDevice {
  public:
   explicit CudaBackend(const BackendOptions& options)
-      : options_(options), device_(std::make_shared<Device>(options.device)) {}
+      : options_(options),
+        device_(std::make_shared<Device>(options.device)),
+        elementwise_(MakeCudaElementwise(device_)) {}
 
   std::string_view name() const override { return "cuda"; }
   std::string Describe() const override {
@@ -139,13 +142,12 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
   void ComputeLoss(const LossArgs& args) const noexcept override { LaunchLoss(*device_, args); }
   void ClipGradient(const ClipArgs& args) const noexcept override { LaunchClip(*device_, args); }
   void Update(const UpdateArgs& args) const noexcept override { LaunchUpdate(*device_, args); }
-  Verdict SupportsTrainedRadius() const override { return Verdict::Yes(); }
-  void RadiusForward(const RadiusForwardArgs& args) const noexcept override { LaunchRadiusForward(*device_, args); }
-  void RadiusBackward(const RadiusBackwardArgs& args) const noexcept override { LaunchRadiusBackward(*device_, args); }
+  const Elementwise& elementwise() const override { return *elementwise_; }
 
  private:
   BackendOptions options_;
   std::shared_ptr<Device> device_;
+  std::unique_ptr<Elementwise> elementwise_;
 };
 
 }  // namespace

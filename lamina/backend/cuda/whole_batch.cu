@@ -101,23 +101,6 @@ void LaunchUpdate(Device& device, const UpdateArgs& args) {
   });
 }
 
-void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args) {
-  DispatchFloat(args.a.dtype, [&]<class T>(T) {
-    device.Launch("radius forward", &RadiusForwardKernel<T>, Grid(args.a.rows * args.a.cols), kThreads, 0,
-                  RowsOf<T>(args.distance), static_cast<const T*>(args.radii), ToDevice(*args.activation),
-                  RowsOf<T>(args.u), RowsOf<T>(args.a), args.a.rows, args.a.cols);
-  });
-}
-
-void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args) {
-  DispatchFloat(args.delta.dtype, [&]<class T>(T) {
-    device.Launch("radius backward", &RadiusBackwardKernel<T>, Grid(args.delta.cols * kWarp), kThreads, 0,
-                  RowsOf<T>(args.u), RowsOf<T>(args.delta), args.delta.rows, args.delta.cols,
-                  ToDevice<T>(device, args.radii, args.delta.cols, args.rule, /*decay=*/false),
-                  static_cast<T>(args.smallest_radius));
-  });
-}
-
 void LaunchScaleDelta(Device& device, Synapse synapse, const ConstMatrixView& delta, const ConstMatrixView& distance,
                       void* out) {
   DispatchFloat(delta.dtype, [&]<class T>(T) {

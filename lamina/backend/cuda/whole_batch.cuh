@@ -1,4 +1,4 @@
-// The smaller operations of training: gathering rows, the loss, column sums, softmax, scaled deltas, trained radii.
+// The smaller operations of training: gathering rows, the loss, column sums, softmax, scaled deltas.
 #pragma once
 
 #include <cmath>
@@ -319,49 +319,6 @@ __global__ void UpdateKernel(ParameterEpilogue<T> arrays, int64_t count, T small
       ForOne(element, 0, n, arrays.gradient.data[n]);
       if (arrays.value.data[n] < smallest) {  // a NaN stays
         arrays.value.data[n] = smallest;
-      }
-    }
-  });
-}
-
-/// u = distance / radius, a = activation(u).
-template <class T>
-__global__ void RadiusForwardKernel(Rows<const T> distance, const T* radii, DeviceActivation activation, Rows<T> u,
-                                    Rows<T> a, int64_t rows, int64_t cols) {
-  VisitActivation(activation, [&](const auto& formula) {
-    for (int64_t n = GlobalThread(); n < rows * cols; n += GlobalThreads()) {
-      const int64_t i = n / cols;
-      const int64_t j = n % cols;
-      const T value = distance.At(i, j) / radii[j];
-      if (u.data != nullptr) {
-        u.At(i, j) = value;
-      }
-      a.At(i, j) = formula.Value(value);
-    }
-  });
-}
-
-/// delta /= radius; gradient = -sum over the rows of delta u. A warp a column.
-template <class T>
-__global__ void RadiusBackwardKernel(Rows<const T> u, Rows<T> delta, int64_t rows, int64_t cols,
-                                     ParameterEpilogue<T> radii, T smallest_radius) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int64_t warps = GlobalThreads() / kWarp;
-  radii.Visit([&](const auto& element) {
-    for (int64_t col = GlobalThread() / kWarp; col < cols; col += warps) {
-      const T radius = radii.value.data[col];
-      T sum = T(0);
-      for (int64_t row = lane; row < rows; row += kWarp) {
-        const T scaled = delta.At(row, col) / radius;
-        delta.At(row, col) = scaled;
-        sum -= scaled * u.At(row, col);
-      }
-      sum = WarpSum(sum);  // no lane updates the radius before all have read it
-      if (lane == 0) {
-        ForOne(element, 0, col, sum);
-        if (radii.update && radii.value.data[col] < smallest_radius) {  // a NaN stays
-          radii.value.data[col] = smallest_radius;
-        }
       }
     }
   });

@@ -41,8 +41,6 @@ void LaunchGatherRows(Device& device, const ConstMatrixView& from, const int64_t
 void LaunchLoss(Device& device, const LossArgs& args);
 void LaunchClip(Device& device, const ClipArgs& args);
 void LaunchUpdate(Device& device, const UpdateArgs& args);
-void LaunchRadiusForward(Device& device, const RadiusForwardArgs& args);
-void LaunchRadiusBackward(Device& device, const RadiusBackwardArgs& args);
 /// out (dense) = delta scaled as the synapse's gradients want it.
 void LaunchScaleDelta(Device& device, Synapse synapse, const ConstMatrixView& delta, const ConstMatrixView& distance,
                       void* out);
