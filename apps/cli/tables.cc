@@ -68,7 +68,8 @@ std::string TargetText(const Model& model) {
 std::string ActivationsText(const Network& network) {
   std::string text;
   for (const LayerSpec& layer : network.layers()) {
-    text += (text.empty() ? "" : ", ") + layer.activation.Text() + (layer.trained_radius ? "-radius" : "");
+    text += (text.empty() ? "" : ", ") + layer.activation.Text() + (layer.trained_radius ? "-radius" : "") +
+            (layer.residual > 0 ? " + input" : "");
   }
   return text;
 }

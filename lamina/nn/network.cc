@@ -223,15 +223,9 @@ std::string Network::ShapeText() const {
   return members_ == 1 ? text : text + fmt::format(", {} members", members_);
 }
 
-namespace {
-
-constexpr std::string_view kResidual = "residual(";
-
-}  // namespace
-
 void CloseResidual(std::vector<std::string>& parts, int64_t count) {
   const auto begin = parts.end() - static_cast<std::ptrdiff_t>(std::min<int64_t>(count, std::ssize(parts)));
-  const std::string block = fmt::format("{}{})", kResidual, fmt::join(begin, parts.end(), ","));
+  const std::string block = fmt::format("{}{})", kResidualText, fmt::join(begin, parts.end(), ","));
   parts.erase(begin, parts.end());
   parts.push_back(block);
 }
@@ -256,8 +250,8 @@ std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool b
     if (std::count(pending.begin(), pending.end(), '(') != std::count(pending.begin(), pending.end(), ')')) {
       continue;
     }
-    if (pending.starts_with(kResidual) && pending.ends_with(')')) {
-      const std::string inside = pending.substr(kResidual.size(), pending.size() - kResidual.size() - 1);
+    if (pending.starts_with(kResidualText) && pending.ends_with(')')) {
+      const std::string inside = pending.substr(kResidualText.size(), pending.size() - kResidualText.size() - 1);
       std::vector<LayerSpec> block = ParseLayers(inside, inputs, bias, custom);
       if (std::ranges::any_of(block, [](const LayerSpec& layer) { return layer.residual > 0; })) {
         throw Error(ErrorCode::kInvalidArgument, "a residual block has none inside", {.value = pending});

@@ -94,6 +94,9 @@ class Network {
   AlignedBuffer parameters_;
 };
 
+/// What begins the text of a residual block, which ends with ")".
+inline constexpr std::string_view kResidualText = "residual(";
+
 /// Layers written "dot-tanh:256,dot-softmax:10" or "rbf(radius=12)-radius:256,dot-softmax:10" on `inputs` features, the
 /// neurons as in ParseNeuron; "residual(dot-relu:64,dot-identity:64)" is a block whose input is added to its output. `bias`: false takes it from dot layers that do not ask for it with "-bias". Throws
 /// Error(kInvalidArgument).

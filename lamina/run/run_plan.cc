@@ -219,7 +219,7 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
   }
   plan.members = settings.members;
   if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
-    throw Error(ErrorCode::kInvalidArgument, verdict.reason);
+    throw Error(ErrorCode::kInvalidArgument, verdict.reason, {.value = LayersText(plan.layers)});
   }
   return plan;
 }

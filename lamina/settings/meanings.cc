@@ -374,6 +374,10 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& p
     layers.back().residual = settings.residual && layers.size() > 1 && width == neurons ? 1 : 0;
     width = neurons;
   }
+  if (settings.residual && std::ranges::none_of(layers, [](const LayerSpec& layer) { return layer.residual > 0; })) {
+    RefuseSetting("residual", "--residual is of hidden layers that are as wide as the one before, and there is none",
+                  FieldText(&settings.hidden), "Give for example --hidden 64,64,64.");
+  }
   layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});
   return layers;
 }

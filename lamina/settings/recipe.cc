@@ -9,6 +9,7 @@
 #include "lamina/base/names.h"
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
+#include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/train/schedule.h"
@@ -26,13 +27,17 @@ bool KeepsByWaves(const TrainSettings& s) {
 }  // it counts epochs
 
 // Text of --layers with another neuron than dot ones.
-bool NamesOtherNeurons(const TrainSettings& s) {
+bool NamesOtherNeurons(std::string_view layers) {
   bool others = false;
   std::string layer;  // commas inside parentheses do not separate layers
-  for (const std::string_view piece : SplitText(s.layers, ',')) {
-    layer += std::string(piece);
+  for (const std::string_view piece : SplitText(layers, ',')) {
+    layer += (layer.empty() ? "" : ",") + std::string(piece);
     if (std::count(layer.begin(), layer.end(), '(') == std::count(layer.begin(), layer.end(), ')')) {
-      others |= !layer.empty() && layer != kAutoText && !layer.starts_with("dot-");
+      if (layer.starts_with(kResidualText) && layer.ends_with(')')) {
+        others |= NamesOtherNeurons(std::string_view(layer).substr(kResidualText.size(), layer.size() - kResidualText.size() - 1));
+      } else {
+        others |= !layer.empty() && layer != kAutoText && !layer.starts_with("dot-");
+      }
       layer.clear();
     }
   }
@@ -111,7 +116,7 @@ std::string WhyNotTabular(const TrainSettings& settings) {
       return fmt::format("{} cannot be combined with {}", asked.given, refused->words);
     }
   }
-  return NamesOtherNeurons(settings) ? "--layers names neurons without a rate of the recipe, which is for dot layers"
+  return NamesOtherNeurons(settings.layers) ? "--layers names neurons without a rate of the recipe, which is for dot layers"
                                      : "";
 }
 

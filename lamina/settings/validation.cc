@@ -146,16 +146,9 @@ void ValidateHidden(const TrainSettings& settings) {
 }
 
 void ValidateResidual(const TrainSettings& settings) {
-  if (!settings.residual) {
-    return;
-  }
-  if (!settings.layers.empty()) {
+  if (settings.residual && !settings.layers.empty()) {
     RefuseSetting("residual", "--residual is for --hidden, and --layers is given", settings.layers,
                   "Write residual(dot-relu:64) in --layers.");
-  }
-  if (std::ranges::adjacent_find(settings.hidden) == settings.hidden.end()) {
-    RefuseSetting("residual", "--residual adds the input of a hidden layer that is as wide as the one before: there is "
-                  "none", FieldText(&settings.hidden), "Give for example --hidden 64,64,64.");
   }
 }
 
@@ -163,7 +156,7 @@ void ValidateLayers(const TrainSettings& settings, std::span<const Activation> c
   const std::string text = EndsInAuto(settings.layers) ? HiddenPart(settings.layers) : settings.layers;
   if (!text.empty() || settings.layers.starts_with(',')) {
     std::vector<LayerSpec> layers = ParseLayers(text, 1, settings.bias, custom);
-    if (!layers.empty() && text.starts_with("residual(")) {  // the inputs are not known: as many as the block has
+    if (!layers.empty() && text.starts_with(kResidualText)) {  // the inputs are not known: as many as the block has
       const auto end = std::ranges::find_if(layers, [](const LayerSpec& layer) { return layer.residual > 0; });
       layers.front().inputs = end->outputs;
     }
@@ -197,6 +190,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   CheckSettingRows(settings);
   ValidateMethod(settings);
   ValidateHidden(settings);
+  ValidateResidual(settings);
   if (!settings.memory.empty()) {
     WithSetting("memory", [&] { ParseBytes(settings.memory); });
   }

@@ -388,13 +388,6 @@ TEST(Normalization, IsRefusedWhereItCannotBe) {
   EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kL1, "triangle", false}, output}), "no layer to normalise"));
   EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kDot, "relu", false}, output}), "dot-relu-nobias"));
   EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kDot, "relu", true}, output}, 2), "members"));
-  const Plain plain;
-  for (const std::unique_ptr<Backend>& device : AllBackends(1)) {
-    if (device->space() == Space::kDevice) {
-      EXPECT_TRUE(
-          Mentions(CaughtError([&] { Executor(plain.network, *device, options); }).what(), "with normalised layers"));
-    }
-  }
 }
 
 }  // namespace

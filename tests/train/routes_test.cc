@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -158,6 +160,44 @@ TEST(Routes, EveryBackendComputesOrRefuses) {
       ExpectSameNetwork(trial.Run(*device), expected, BoundOf(row.technique));
     }
   }
+}
+
+// Two techniques at a time on a GPU, or its emulation: the weights of the plain loops, or their refusal.
+TEST(Routes, PairsOnADevice) {
+  if (conformance::CudaUnderTest().empty()) {
+    GTEST_SKIP() << "no backend cuda in this build";
+  }
+  const std::unique_ptr<Backend> serial = MakeBackend("serial");
+  const std::unique_ptr<Backend> device = conformance::Chosen::Make({std::string(conformance::CudaUnderTest())});
+  int computed = 0;
+  for (const TechniqueRow& first : TechniqueTable()) {
+    for (const TechniqueRow& second : TechniqueTable()) {
+      if (first.technique >= second.technique || first.technique == Technique::kLowPrecision) {
+        continue;
+      }
+      SCOPED_TRACE(fmt::format("{} and {}", first.words, second.words));
+      Trial trial = TrialOf(first.technique);
+      Changes().at(second.technique)(trial);
+      trial.options.epochs = 2;
+      const auto run = [&](const Backend& backend) -> std::variant<Network, std::string> {
+        try {
+          return trial.Run(backend);
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+      };
+      const auto expected = run(*serial);
+      const auto got = run(*device);
+      ASSERT_EQ(expected.index(), got.index());
+      if (const auto* const network = std::get_if<Network>(&expected)) {
+        ++computed;
+        ExpectSameNetwork(std::get<Network>(got), *network, 1e-9);
+      } else {
+        EXPECT_EQ(std::get<std::string>(got), std::get<std::string>(expected));
+      }
+    }
+  }
+  EXPECT_GT(computed, 40);
 }
 
 TEST(Routes, ShardsComputeOrRefuse) {
