@@ -98,9 +98,8 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
       {"batch", std::to_string(options.batch)},
       {"keep", std::string(KeepName(options.KeepsBest(plan.validation_rows > 0) ? Keep::kBest : Keep::kLast))}};
   Attempt([&] {
-    const std::string_view backend =
-        BackendForTraining(settings.backend, layers, options.batch,
-                           ParseDType(settings.dtype), options.rule.StateCount());
+    const std::string_view backend = BackendForTraining(settings.backend, layers, options.batch,
+                                                        ParseDType(settings.dtype), options.rule.StateCount());
     chosen["backend"] = FindBackend(backend).name;
   });
   if (!classes && settings.target_scale == "auto") {

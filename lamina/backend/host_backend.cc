@@ -105,8 +105,8 @@ LossSums LossLoop(const L& formula, const LossArgs& args, int64_t begin, int64_t
   return sums;
 }
 
-constexpr int64_t kGatherAhead = 2;           // shuffled rows come from memory: 128 of 3 KB in 57 us instead of 70
-constexpr int64_t kUpdateElements = 8192;     // of one piece of work
+constexpr int64_t kGatherAhead = 2;        // shuffled rows come from memory: 128 of 3 KB in 57 us instead of 70
+constexpr int64_t kUpdateElements = 8192;  // of one piece of work
 
 // In eight sums, which the processor adds at once.
 template <class T>

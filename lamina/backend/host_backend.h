@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -68,16 +67,6 @@ void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, 
   for (int64_t i = 0; i < rows; ++i) {
     activation.Value(z + i * z_stride, a + i * a_stride, cols);
   }
-}
-
-/// Applies the rule to elements [begin, end) of one parameter array.
-template <class T>
-void UpdateArrays(const UpdateRule& rule, bool decay, const ParameterArrays& arrays, int64_t begin,
-                  int64_t end) noexcept {
-  const auto at = [begin](void* p) { return p == nullptr ? nullptr : static_cast<T*>(p) + begin; };
-  T* states[kMostStates];
-  std::transform(std::begin(arrays.state), std::end(arrays.state), states, at);
-  ApplyUpdate<T>(rule, decay, end - begin, at(arrays.gradient), at(arrays.value), states);
 }
 
 }  // namespace lamina

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "lamina/backend/host_backend.h"
 #include "lamina/backend/normalization.h"
 #include "lamina/base/random.h"
 

@@ -1,6 +1,9 @@
 // Elementwise of the CPU backends. Every sum is in the order of the rows: the same bits on any number of threads.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "lamina/backend/elementwise.h"
 #include "lamina/backend/host_parts.h"
 
@@ -31,5 +34,15 @@ class HostElementwise final : public Elementwise {
  private:
   HostParts parts_;
 };
+
+/// Applies the rule to elements [begin, end) of one parameter array.
+template <class T>
+void UpdateArrays(const UpdateRule& rule, bool decay, const ParameterArrays& arrays, int64_t begin,
+                  int64_t end) noexcept {
+  const auto at = [begin](void* p) { return p == nullptr ? nullptr : static_cast<T*>(p) + begin; };
+  T* states[kMostStates];
+  std::transform(std::begin(arrays.state), std::end(arrays.state), states, at);
+  ApplyUpdate<T>(rule, decay, end - begin, at(arrays.gradient), at(arrays.value), states);
+}
 
 }  // namespace lamina

@@ -72,7 +72,7 @@ class Predictor {
   DType dtype_;
   int64_t widest_ = 0;       // elements of the widest layer's output
   int64_t layer_bytes_ = 0;  // of scratch, for one layer
-  int64_t skipped_at_ = 0;    // of scratch, where a block's input is
+  int64_t skipped_at_ = 0;   // of scratch, where a block's input is
   int64_t scratch_bytes_ = 0;
 };
 

@@ -45,8 +45,8 @@ Executor::Executor(const Network& network, const Backend& backend, const Executo
   of_layers_ = std::move(stages.of_layers);
   input_ = memory.AllocateRows(options_.max_batch, network.inputs());
   if (members_ > 1) {
-    answers_ = std::make_unique<MemberAnswers>(memory, members_, network.outputs(), options_.max_batch,
-                                               options_.training);
+    answers_ =
+        std::make_unique<MemberAnswers>(memory, members_, network.outputs(), options_.max_batch, options_.training);
   }
   memory.parameters = memory.AllocateRows(1, table_.elements());
   if (std::ranges::any_of(stages_, &Stage::Folds)) {
@@ -137,8 +137,7 @@ void Executor::Step(ConstMatrixView x, ConstMatrixView targets, const void* samp
 // Nobody asks for the delta of a stage below which nothing is trained.
 void Executor::Backward(ConstMatrixView x, const UpdateRule* rule) noexcept {
   for (size_t s = stages_.size(); s-- > first_trained_;) {
-    stages_[s]->Backward(
-        {InputOf(s, x), s > first_trained_ ? stages_[s - 1].get() : nullptr, rule, deltas_only_});
+    stages_[s]->Backward({InputOf(s, x), s > first_trained_ ? stages_[s - 1].get() : nullptr, rule, deltas_only_});
   }
 }
 

@@ -15,9 +15,9 @@
 
 namespace lamina {
 
-class DenseStage;      // nn/stages/dense.h
-class MemberAnswers;   // nn/stages/members.h
-class Stage;           // nn/stage.h
+class DenseStage;     // nn/stages/dense.h
+class MemberAnswers;  // nn/stages/members.h
+class Stage;          // nn/stage.h
 struct StageMemory;
 class TeamChoice;      // base/team_choice.h
 struct TrainingSteps;  // backend/training_steps.h

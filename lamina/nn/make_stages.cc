@@ -78,13 +78,13 @@ class StageMaker {
   Stages Make() {
     const StepOptions& options = request_.options;
     if (request_.training) {
-      RequireNormalization(request_.network, NormalizedLayers(layers_, options.normalization, options.embedding_layers,
-                                                              options.frozen));
+      RequireNormalization(request_.network,
+                           NormalizedLayers(layers_, options.normalization, options.embedding_layers, options.frozen));
     }
     if (const int64_t members = request_.network.members(); members > 1) {
-      stages_.all.push_back(std::make_unique<MembersStage>(
-          memory_, members, request_.network.inputs(), request_.network.member_offset(), request_.max_batch,
-          request_.training, options.Freezes(0)));
+      stages_.all.push_back(std::make_unique<MembersStage>(memory_, members, request_.network.inputs(),
+                                                           request_.network.member_offset(), request_.max_batch,
+                                                           request_.training, options.Freezes(0)));
     }
     if (!InOnePass()) {
       for (size_t l = 0; l < layers_.size(); ++l) {
@@ -141,7 +141,8 @@ class StageMaker {
 
   void BeginBlock(size_t l) {
     if (l == 0 && request_.first_sums_given) {
-      throw Error(ErrorCode::kUnsupported, "a residual block adds its inputs, and only the first layer's sums are given");
+      throw Error(ErrorCode::kUnsupported,
+                  "a residual block adds its inputs, and only the first layer's sums are given");
     }
     const Stage* const below = stages_.all.empty() ? nullptr : stages_.all.back().get();
     auto begin = std::make_unique<ResidualBegin>(memory_, below, rows_, layers_[l].inputs, request_.training);
@@ -168,9 +169,8 @@ class StageMaker {
     }
     Add(std::move(dense));
     if (spec.trained_radius) {
-      stages_.all.push_back(std::make_unique<TrainedRadiusStage>(memory_, *stages_.all.back(), spec,
-                                                                 layer.offsets.radius, rows_, request_.training,
-                                                                 layer.frozen));
+      stages_.all.push_back(std::make_unique<TrainedRadiusStage>(
+          memory_, *stages_.all.back(), spec, layer.offsets.radius, rows_, request_.training, layer.frozen));
     }
     const StepOptions& options = request_.options;
     if (request_.training && options.dropout > 0 && !layer.sparse && l + 1 < layers_.size()) {

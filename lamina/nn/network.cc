@@ -55,9 +55,10 @@ Verdict CheckBlocks(std::span<const LayerSpec> layers) {
     }
     const LayerSpec& begin = layers[l + 1 - static_cast<size_t>(end.residual)];
     if (begin.inputs != end.outputs) {
-      return Verdict::No(fmt::format("the residual block that ends with layer {} takes {} inputs and gives {}: they are "
-                                     "added, so it needs as many neurons as inputs",
-                                     l + 1, begin.inputs, end.outputs));
+      return Verdict::No(
+          fmt::format("the residual block that ends with layer {} takes {} inputs and gives {}: they are "
+                      "added, so it needs as many neurons as inputs",
+                      l + 1, begin.inputs, end.outputs));
     }
     free = 0;
   }

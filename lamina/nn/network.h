@@ -98,8 +98,8 @@ class Network {
 inline constexpr std::string_view kResidualText = "residual(";
 
 /// Layers written "dot-tanh:256,dot-softmax:10" or "rbf(radius=12)-radius:256,dot-softmax:10" on `inputs` features, the
-/// neurons as in ParseNeuron; "residual(dot-relu:64,dot-identity:64)" is a block whose input is added to its output. `bias`: false takes it from dot layers that do not ask for it with "-bias". Throws
-/// Error(kInvalidArgument).
+/// neurons as in ParseNeuron; "residual(dot-relu:64,dot-identity:64)" is a block whose input is added to its output.
+/// `bias`: false takes it from dot layers that do not ask for it with "-bias". Throws Error(kInvalidArgument).
 std::vector<LayerSpec> ParseLayers(std::string_view text, int64_t inputs, bool bias,
                                    std::span<const Activation> custom = {});
 /// The last `count` parts of such a text become one residual block.

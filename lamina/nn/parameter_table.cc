@@ -64,8 +64,8 @@ void ParameterTable::AddLayer(const Network& network, size_t l, const StepOption
     blocks_.push_back({Parameter::kBias, l, at.bias, spec.outputs * blocks, updated, /*decays=*/false, rates.bias});
   }
   if (spec.trained_radius) {
-    blocks_.push_back({Parameter::kRadius, l, at.radius, spec.outputs, updated, /*decays=*/false, /*rate=*/1,
-                       SmallestRadius(spec)});
+    blocks_.push_back(
+        {Parameter::kRadius, l, at.radius, spec.outputs, updated, /*decays=*/false, /*rate=*/1, SmallestRadius(spec)});
   }
 }
 

@@ -29,16 +29,17 @@ constexpr TechniqueRow kTechniques[] = {
         R::kWholeNetwork, R::kFusedUpdate, R::kRecorded, R::kAllRows),
     Row(Technique::kTrainedRadius, "trained radii", {}, R::kParts, R::kAllRows),
     Row(Technique::kResidual, "residual blocks", {"residual"}, R::kWholeNetwork, R::kParts),
-    Row(Technique::kDropout, "dropout", {"dropout"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
+    Row(Technique::kDropout, "dropout", {"dropout"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards,
+        R::kAllRows),
     Row(Technique::kMixup, "mixup", {"mixup"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kNormalization, "normalised layers", {"normalization"}, R::kWholeNetwork,
-        R::kFusedUpdate, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kWholeNetwork, R::kFusedUpdate,
+    Row(Technique::kNormalization, "normalised layers", {"normalization"}, R::kWholeNetwork, R::kFusedUpdate,
         R::kRecorded, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kMembers, "several members", {"members"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded,
+    Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded,
         R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kEmbedding, "embeddings of inputs", {"number-embedding", "category-embedding"},
-        R::kWholeNetwork, R::kFusedUpdate, R::kParts)};
+    Row(Technique::kMembers, "several members", {"members"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded, R::kParts,
+        R::kShards, R::kAllRows),
+    Row(Technique::kEmbedding, "embeddings of inputs", {"number-embedding", "category-embedding"}, R::kWholeNetwork,
+        R::kFusedUpdate, R::kParts)};
 
 struct RouteRow {
   Route route;

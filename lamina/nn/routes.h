@@ -69,7 +69,8 @@ const TechniqueRow* FirstRefused(Route route, const Techniques& used);
 /// The same as a verdict: "a step in shards cannot be combined with dropout".
 Verdict Accepts(Route route, const Techniques& used);
 
-/// For the help of a setting that asks for a technique: "; not with --shards or with --optimizer lbfgs". Empty for other settings, and where nothing refuses it that a user can ask for.
+/// For the help of a setting that asks for a technique: "; not with --shards or with --optimizer lbfgs". Empty for
+/// other settings, and where nothing refuses it that a user can ask for.
 std::string RefusalsText(std::string_view setting);
 
 }  // namespace lamina

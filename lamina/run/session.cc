@@ -206,11 +206,10 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   SetMonitor(settings_, model_, validation(), options_);
   RequireQuality();
   options_.RequireRoutes(model_.network.layers(), settings_.members);
-  const std::string_view backend =
-      LearnsByGradient(settings_)
-          ? BackendForTraining(settings_.backend, model_.network.layers(),
-                               options_.batch, model_.network.dtype(), options_.StateCount())
-          : settings_.backend;
+  const std::string_view backend = LearnsByGradient(settings_)
+                                       ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
+                                                            model_.network.dtype(), options_.StateCount())
+                                       : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
                               &tuning_warning_);
   if (settings_.precision == "auto") {

@@ -71,8 +71,8 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   Model model = BuildModel(settings, *data);
   TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
   options.step.embedding_layers = EmbeddingLayersOf(settings, model.preprocessor.inputs());
-  const std::unique_ptr<Backend> backend = MakeTunedBackend(settings.backend,
-                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
+  const std::unique_ptr<Backend> backend =
+      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.step.class_threshold = model.preprocessor.targets().class_threshold();
   options.step.frozen = FrozenLayers(settings, model.network);

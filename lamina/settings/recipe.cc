@@ -34,7 +34,8 @@ bool NamesOtherNeurons(std::string_view layers) {
     layer += (layer.empty() ? "" : ",") + std::string(piece);
     if (std::count(layer.begin(), layer.end(), '(') == std::count(layer.begin(), layer.end(), ')')) {
       if (layer.starts_with(kResidualText) && layer.ends_with(')')) {
-        others |= NamesOtherNeurons(std::string_view(layer).substr(kResidualText.size(), layer.size() - kResidualText.size() - 1));
+        others |= NamesOtherNeurons(
+            std::string_view(layer).substr(kResidualText.size(), layer.size() - kResidualText.size() - 1));
       } else {
         others |= !layer.empty() && layer != kAutoText && !layer.starts_with("dot-");
       }
@@ -116,8 +117,9 @@ std::string WhyNotTabular(const TrainSettings& settings) {
       return fmt::format("{} cannot be combined with {}", asked.given, refused->words);
     }
   }
-  return NamesOtherNeurons(settings.layers) ? "--layers names neurons without a rate of the recipe, which is for dot layers"
-                                     : "";
+  return NamesOtherNeurons(settings.layers)
+             ? "--layers names neurons without a rate of the recipe, which is for dot layers"
+             : "";
 }
 
 std::string RecipeFor(const TrainSettings& settings, bool images) {

@@ -16,8 +16,9 @@ std::vector<std::string> RecipeNames();
 /// reason. Other names as they are.
 std::string RecipeFor(const TrainSettings& settings, bool images);
 
-/// What is given that recipe tabular cannot be trained with, in words: "--shards cannot be combined with a front scale". Empty:
-/// nothing, or no recipe counts since the method takes no training steps. Looks at no recipe that is named.
+/// What is given that recipe tabular cannot be trained with, in words: "--shards cannot be combined with a front
+/// scale". Empty: nothing, or no recipe counts since the method takes no training steps. Looks at no recipe that is
+/// named.
 std::string WhyNotTabular(const TrainSettings& settings);
 
 /// One line for the user where recipe auto became plain for such a reason, else empty. `given` is what was asked for.

@@ -65,7 +65,8 @@ TEST(Predictor, AnswersAsTheExecutor) {
                      dtype);
     ExpectAsExecutor(ParseLayers("rbf(radius=9)-radius:70,dot-softmax:2", 13, true), dtype);
     ExpectAsExecutor(
-        ParseLayers("residual(dot-tanh:40,dot-relu:13),dot-relu:7,residual(dot-silu:7),dot-softmax:2", 13, true), dtype);
+        ParseLayers("residual(dot-tanh:40,dot-relu:13),dot-relu:7,residual(dot-silu:7),dot-softmax:2", 13, true),
+        dtype);
   }
 }
 

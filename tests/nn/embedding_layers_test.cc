@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/host_elementwise.h"
 #include "lamina/backend/training_steps.h"
 #include "lamina/nn/executor.h"
-#include "lamina/backend/host_elementwise.h"
 #include "lamina/nn/mixup.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
@@ -43,7 +43,8 @@ struct Embedded {
     if (front_scale) {
       flat.insert(flat.end(), {0.5, -1.5, 2.0, 0.75});
     }
-    flat.resize(static_cast<size_t>(TrainedSize_bytes(network, {.embedding_layers = 1, .front_scale = front_scale}) / 8));
+    flat.resize(
+        static_cast<size_t>(TrainedSize_bytes(network, {.embedding_layers = 1, .front_scale = front_scale}) / 8));
     return flat;
   }
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "lamina/model/predictor.h"
 #include "lamina/backend/host_elementwise.h"
-#include "lamina/nn/stages/dropout.h"
+#include "lamina/model/predictor.h"
 #include "lamina/nn/executor.h"
+#include "lamina/nn/stages/dropout.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "lamina/model/predictor.h"
 #include "lamina/backend/host_elementwise.h"
-#include "lamina/nn/stages/dropout.h"
+#include "lamina/model/predictor.h"
 #include "lamina/nn/executor.h"
+#include "lamina/nn/stages/dropout.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
 
@@ -226,7 +226,7 @@ TEST(Normalization, StepsFollowTheGradientThroughTheStatisticsOfTheBatch) {
         for (uint64_t l = 0; l < 2; ++l) {
           plain.masks.emplace_back(kSmallRows, plain.network.layers()[l].outputs, DType::kF64);
           HostElementwise({}).DropoutMask(options.step.dropout, options.step.seed, kDropoutStreams + 3 * 7 + l,
-                          plain.masks.back().view());
+                                          plain.masks.back().view());
         }
         ExpectStepFollowsGradient(plain, *backend, options, kSmallRows);
       }

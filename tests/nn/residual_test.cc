@@ -46,9 +46,7 @@ std::vector<double> AnswersOf(const Network& network, const std::vector<double>&
   return a;
 }
 
-std::vector<double> RowOf(const Matrix& x, int64_t i) {
-  return {x.Row<double>(i), x.Row<double>(i) + x.cols()};
-}
+std::vector<double> RowOf(const Matrix& x, int64_t i) { return {x.Row<double>(i), x.Row<double>(i) + x.cols()}; }
 
 // The mean of the squared errors' halves, as Loss::kMse has it: its own value from the library's formula would prove
 // nothing, so only differences of it are compared.
@@ -65,8 +63,8 @@ double LossOf(const Network& network, const Matrix& x, const Matrix& y) {
 }
 
 const char* const kBlocks[] = {
-    "residual(dot-tanh:4),dot-identity:2",                                             // of the network's input
-    "dot-tanh:6,residual(dot-silu:6),dot-identity:2",                                  // a slope that reads z
+    "residual(dot-tanh:4),dot-identity:2",                                                    // of the network's input
+    "dot-tanh:6,residual(dot-silu:6),dot-identity:2",                                         // a slope that reads z
     "dot-sigmoid:6,residual(dot-tanh:3,dot-identity:6),residual(dot-gelu:6),dot-identity:2",  // one behind the other
     "l1-gaussian(radius=4):5,residual(l1-laplace(radius=6,power=1):5),dot-identity:2",
     "dot-tanh:5,residual(dot-tanh:7,dot-tanh:3,dot-tanh:5),dot-tanh:3,residual(dot-mish:3),dot-identity:2"};
@@ -160,8 +158,7 @@ TEST(Residual, TextsAreReadAsTheyAreWritten) {
 
 TEST(Residual, IsRefusedWhereItCannotBe) {
   const auto why = [](const char* text) {
-    return std::string(
-        CaughtError([&] { Network(ParseLayers(text, kResidualInputs, true), DType::kF32); }).what());
+    return std::string(CaughtError([&] { Network(ParseLayers(text, kResidualInputs, true), DType::kF32); }).what());
   };
   EXPECT_TRUE(Mentions(why("residual(dot-tanh:5),dot-identity:1"), "takes 4 inputs and gives 5"));
   EXPECT_TRUE(Mentions(why("dot-tanh:5,residual(dot-identity:5)"), "output layer"));

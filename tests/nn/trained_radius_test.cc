@@ -48,7 +48,8 @@ void CheckOperations(const Backend& backend, Shape shape, const Activation& acti
   backend.elementwise().RadiusForward({got.distance.view(), got.radii.data(), &activation, got.u.view(), got.a.view()});
   Matrix in_place = std::move(Operands(shape, kType).distance);
   backend.elementwise().RadiusForward({in_place.view(), got.radii.data(), &activation, {}, in_place.view()});
-  backend.elementwise().RadiusBackward({got.u.view(), got.delta.view(), {got.radii.data(), got.gradient.data()}, nullptr, 0});
+  backend.elementwise().RadiusBackward(
+      {got.u.view(), got.delta.view(), {got.radii.data(), got.gradient.data()}, nullptr, 0});
   for (int64_t j = 0; j < shape.cols; ++j) {
     const double radius = given.radii.Row<T>(0)[j];
     double gradient = 0;

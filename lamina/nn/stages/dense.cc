@@ -31,8 +31,9 @@ ConstMatrixView DenseStage::Forward(ConstMatrixView x, const int64_t* step) noex
     ForwardArgs args;
     args.x = x.Rows(first, rows);
     args.weights = WeightsFor(step != nullptr, block);
-    args.bias = spec.bias ? memory_.At(memory_.ParametersFor(step != nullptr), layer_.offsets.bias + block * spec.outputs)
-                          : nullptr;
+    args.bias = spec.bias
+                    ? memory_.At(memory_.ParametersFor(step != nullptr), layer_.offsets.bias + block * spec.outputs)
+                    : nullptr;
     args.a = memory_.View(a_, rows, spec.outputs, first);
     args.z = memory_.View(z_, rows, spec.outputs, first);
     args.distance = memory_.View(distance_, rows, spec.outputs, first);

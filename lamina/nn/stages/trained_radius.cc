@@ -26,8 +26,8 @@ void TrainedRadiusStage::Backward(const StageBackwardArgs& args) noexcept {
   if (!Trains()) {
     radii.gradient = unused_->data();
   }
-  memory_.elementwise.RadiusBackward({memory_.View(u_, args.x.rows, outputs_), Delta(args.x.rows), radii,
-                                      Trains() ? args.rule : nullptr, smallest_});
+  memory_.elementwise.RadiusBackward(
+      {memory_.View(u_, args.x.rows, outputs_), Delta(args.x.rows), radii, Trains() ? args.rule : nullptr, smallest_});
 }
 
 void TrainedRadiusStage::KeepRows(int64_t rows) {

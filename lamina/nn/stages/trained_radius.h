@@ -14,7 +14,9 @@ class TrainedRadiusStage final : public Stage {
 
   ConstMatrixView Forward(ConstMatrixView x, const int64_t* step) noexcept override;
   ConstMatrixView Output(int64_t rows) const override { return memory_.View(a_, rows, outputs_); }
-  StageSlope Slope(int64_t rows) const override { return {&activation_, memory_.View(u_, rows, outputs_), Output(rows)}; }
+  StageSlope Slope(int64_t rows) const override {
+    return {&activation_, memory_.View(u_, rows, outputs_), Output(rows)};
+  }
   MatrixView Delta(int64_t rows) const override { return below_.Delta(rows); }
   void Backward(const StageBackwardArgs& args) noexcept override;
   bool Trains() const override { return unused_ == nullptr; }
