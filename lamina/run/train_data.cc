@@ -57,8 +57,7 @@ void StartNetwork(const TrainSettings& settings, const InputEncoder& inputs, con
   std::vector<LayerSpec> layers = network.layers();
   LayerSpec& first = layers.front();
   if (IsDistance(first.synapse) && !GivesRadius(settings.layers.substr(0, settings.layers.find(':')))) {
-    first.activation =
-        WithRadiusFor(first.activation, MeanDistance(first.synapse, train.features.view(), settings.seed));
+    first.activation = WithRadiusOf(first, train.features.view(), settings.seed);
     network = Network(layers, network.dtype());
   }
   network.Initialize(InitializationFrom(settings, layers), settings.seed);

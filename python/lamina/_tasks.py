@@ -13,11 +13,13 @@ from . import _core
 from ._arrays import Array
 from ._fitting import Rows
 from ._gradient import _NetworkEstimator, with_callbacks
+from ._parameters import Attribute, choice
 from ._sparse import Scaling
-from ._targets import _ClassTargets, _NumberTargets
+from ._targets import CLASS_WEIGHT, _ClassTargets, _NumberTargets
 
-# scikit-learn's names of what the library calls otherwise.
-_LOSSES = {"squared_error": "mse", "absolute_error": "mae", "huber": "huber", "poisson": "poisson", "gamma": "gamma"}
+# scikit-learn's names of what the library calls otherwise; all losses of numbers with one output each.
+_RENAMED = {"mse": "squared_error", "mae": "absolute_error"}
+_LOSSES = {_RENAMED.get(name, name): name for name in _core.losses_of_numbers()}
 
 
 def _takes_minibatches(estimator: Any) -> bool:
@@ -29,6 +31,16 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
     """Two classes are one output, more are one each, columns of 0 and 1 are one each, too."""
 
     _answers_in_double = True
+    _parameters = {
+        "class_weight": CLASS_WEIGHT._replace(text=f'{CLASS_WEIGHT.text} ``partial_fit`` refuses "balanced".')
+    }
+    _results = {
+        "loss_curve_": Attribute("list of float", "The mean loss of every epoch, without the penalty."),
+        **dict.fromkeys(
+            ("validation_scores_", "best_validation_score_"),
+            Attribute("", "With early stopping: accuracy (with sample weights minus the weighted loss)."),
+        ),
+    }
 
     def _require_classes(self, y: Any, classes: Any, incremental: bool) -> None:
         if incremental:
@@ -136,6 +148,23 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
 
 class _Regressor(_NumberTargets, _NetworkEstimator):
     """Numbers, one or several."""
+
+    _parameters = {
+        "loss": choice(
+            *_LOSSES,
+            text='"poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their mean, and targets\n'
+            "are divided by their mean inside.",
+        )
+    }
+    _results = {
+        "loss_curve_": Attribute(
+            "list of float", "The mean loss of every epoch, of standardized targets and without the penalty."
+        ),
+        **dict.fromkeys(
+            ("validation_scores_", "best_validation_score_"),
+            Attribute("", "With early stopping: R², with sample weights minus the weighted loss."),
+        ),
+    }
 
     def _output(self) -> tuple[str, str]:
         loss = _LOSSES[self.loss]
