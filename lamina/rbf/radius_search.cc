@@ -206,8 +206,8 @@ FoundFsvc FitFsvc(const Dataset& train, const Dataset& validation, const std::ve
   found.search.radius = options.novelty.activation.radius();
   found.search.overlap = options.novelty.overlap;
   found.result = TrainFsvc(train, classes, options, backend);
-  const int64_t none = found.result.complete ? ClassWithoutCentre(found.result.network) : -1;
-  if (none >= 0) {
+  const bool given = found.result.complete && !radius_open;
+  if (const int64_t none = given ? ClassWithoutCentre(found.result.network) : -1; none >= 0) {
     const double usual = MeanDistance(options.novelty.synapse, train.features.view(), 1) / formulas::Triangle::kWidth;
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("class '{}' has no centre among the {}: the radius {:g} is too large",

@@ -43,8 +43,8 @@ class _Estimator(BaseEstimator):
     _parameters = {
         "scale": choice(
             *("auto", "standardize", "none"),
-            text="What happens to the columns of X before the network: \"auto\" leaves numbers alone that all lie in [-1, 1] and\n"
-            "standardizes others.",
+            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in '
+            '[-1, 1] and standardizes others.',
         ),
         "missing": choice(
             *("error", "mean"),

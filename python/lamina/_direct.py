@@ -58,8 +58,8 @@ class _NoveltyClassifier(_DirectClassifier):
     _parameters = {
         "radius": or_auto(
             real(0, closed="neither"),
-            'Of all centres, in scaled units (of squared distances, if those are the metric); "auto" searches for the one that\n'
-            "answers every fifth row best.",
+            'Of all centres, in scaled units (of squared distances, if those are the metric); "auto" searches for '
+            'the one that answers every fifth row best.',
         ),
         "overlap": or_auto(
             real(0, most=4096, closed="right"),
@@ -73,7 +73,8 @@ class _NoveltyClassifier(_DirectClassifier):
         "epochs": whole(1, "Passes of the tuning."),
         "scale": choice(
             *("auto", "minmax", "standardize", "none"),
-            text='"auto" leaves numbers alone that all lie in [-1, 1], else it is "minmax": one radius serves all columns.',
+            text='"auto" leaves numbers alone that all lie in [-1, 1], else it is "minmax": one radius serves all '
+            'columns.',
         ),
         "precision": choice(*("auto", "f32", "f64"), text='Of the network; "auto" is f32.'),
     }

@@ -29,14 +29,17 @@ class _ExtremeLearning(_Estimator):
     _parameters = {
         "n_neurons": whole(1, "Of the hidden layer."),
         "activation": ACTIVATION._replace(
-            kind="str", text='"abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); of distances "triangle" or "gaussian".'
+            kind="str",
+            text='"abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); of distances "triangle" or '
+            '"gaussian".',
         ),
         "weights": choice(*_core.hidden_weights(), text="How hidden weights are drawn from -1 to 1."),
         "metric": choice(*("dot", *METRICS), text="Distances have rows as centres instead of random weights."),
         "centres": choice(
             *_core.centre_choices(),
-            text="Of distances: random rows, or the centres of clusters of the rows (whatever their weights), by squared Euclidean\n"
-            "distances and means, or Manhattan distances and medians. ``partial_fit`` finds them among its first rows.",
+            text="Of distances: random rows, or the centres of clusters of the rows (whatever their weights), by "
+            "squared Euclidean distances and means, or Manhattan distances and medians. ``partial_fit`` finds them "
+            "among its first rows.",
         ),
         "radius": or_auto(
             real(0, closed="neither"),
@@ -50,8 +53,8 @@ class _ExtremeLearning(_Estimator):
         "class_weight": CLASS_WEIGHT,
         "precision": choice(
             *("auto", "f32", "f64", "bf16"),
-            text='"auto" is f64 while that is a matter of seconds (rows times the square of the neurons up to 2e10), else f32; sums\n'
-            "are in f64 always.",
+            text='"auto" is f64 while that is a matter of seconds (rows times the square of the neurons up to 2e10), '
+            'else f32; sums are in f64 always.',
         ),
     }
     _results = {
@@ -71,7 +74,20 @@ class _ExtremeLearning(_Estimator):
             return "f64" if rows * int(self.n_neurons) ** 2 <= _F64_OPERATIONS else "f32"
         return "f64" if self.precision == "f64" else "f32"
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Draws the hidden layer and solves for the output weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+        y : array, (rows,) of classes; numbers may be (rows, targets)
+        sample_weight : array, (rows,), optional
+
+        Returns
+        -------
+        self
+        """
         rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None)
         self._find_scalings(rows)
         self._dtype = self._dtype_for(len(rows.x))
@@ -211,22 +227,6 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         keep(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Draws the hidden layer and solves for the output weights.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) of classes
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
 
@@ -276,22 +276,6 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
 
     def _output(self) -> tuple[str, str]:
         return "mse", "identity"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Draws the hidden layer and solves for the output weights.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) or (rows, targets)
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

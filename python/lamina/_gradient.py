@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options
@@ -80,7 +81,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         "max_fun": whole(1, 'Calls of the loss by "lbfgs" at most.'),
         "callbacks": Parameter(
             "callable, list of callable or None",
-            "Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The\n"
+            "Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The "
             "estimator answers as it is after that epoch.",
             [None, callable, "array-like"],
         ),
@@ -110,6 +111,35 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         """ValueError where a later call is about other classes than the first one."""
 
     # Fitting.
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+        """Fits the network.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
+            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
+        y : array, (rows,) of classes, or (rows, classes) of 0 and 1; of numbers (rows,) or (rows, targets)
+        sample_weight : array, (rows,), optional
+            How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
+        eval_set : (X, y) or [(X, y)], optional
+            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
+            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        lamina.DivergedError
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
+            ArithmeticError that names epoch, step and remedy.
+        """
+        return self._fit(X, y, sample_weight, eval_set)
 
     def _fit(
         self,

@@ -43,9 +43,9 @@ class _Perceptron(_NetworkEstimator):
         ),
         "activation": ACTIVATION,
         "scale": _Estimator._parameters["scale"]._replace(
-            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in [-1, 1] and\n'
-            "standardizes others; columns of a sparse X it divides by their largest size, and zeros stay zeros. ``coefs_``\n"
-            "and ``intercepts_`` are always those for raw numbers."
+            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in '
+            '[-1, 1] and standardizes others; columns of a sparse X it divides by their largest size, and zeros stay '
+            'zeros. ``coefs_`` and ``intercepts_`` are always those for raw numbers.'
         ),
     }
     _results = dict.fromkeys(

@@ -135,7 +135,8 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, F
     _parameters = {
         "mode": choice(
             *("distance", "connectivity"),
-            text='What the graph holds: distances, or ones. "distance" includes each row as its own neighbour, and one more.',
+            text='What the graph holds: distances, or ones. "distance" includes each row as its own neighbour, and '
+            'one more.',
         )
     }
 

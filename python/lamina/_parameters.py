@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,7 +64,7 @@ def keep(estimator: object, given: dict[str, Any]) -> None:
 
 
 def documented(kind: type[_T]) -> type[_T]:
-    """Gives an estimator the checks of its constructor's parameters, and a docstring that tells them and its attributes.
+    """Gives an estimator the checks of its constructor's parameters, and a docstring that tells them and its results.
 
     The rows are those of ``_parameters`` and ``_results`` of the class and its bases.
     """
@@ -91,5 +92,5 @@ def _section(title: str, rows: Any) -> str:
     lines = ["", title, "-" * len(title)]
     for names, kind, text in heads:
         lines.append(", ".join(names) + (f" : {kind}" if kind else ""))
-        lines += [f"    {line}" for line in text.splitlines()]
+        lines += textwrap.wrap(text, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     return "\n".join(lines)

@@ -43,7 +43,9 @@ class _KernelMachine(_Estimator):
             [None, Interval(Real, 0, None, closed="neither")],
         ),
         "class_weight": CLASS_WEIGHT,
-        "device": _Estimator._parameters["device"]._replace(text="Where answers are computed; solving is done on the CPU."),
+        "device": _Estimator._parameters["device"]._replace(
+            text="Where answers are computed; solving is done on the CPU."
+        ),
         "precision": choice(
             *("auto", "f32", "f64"), text='Of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.'
         ),
@@ -64,7 +66,20 @@ class _KernelMachine(_Estimator):
             raise ValueError('metric and power are a kernel together: give both, or leave both "auto"')
         return f"{METRICS[self.metric]}-laplace(power={float(self.power)!r})"
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Chooses and solves.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+        y : array, (rows,) of classes; numbers may be (rows, targets)
+        sample_weight : array, (rows,), optional
+
+        Returns
+        -------
+        self
+        """
         rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None)
         self._find_scalings(rows)
         of_classes = rows.labels is not None
@@ -130,22 +145,6 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
     def _output(self) -> tuple[str, str]:
         return "cross_entropy", "softmax"
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses and solves.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) of classes
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class.
 
@@ -189,19 +188,3 @@ class RFMRegressor(_KernelMachine, _NumberTargets):
 
     def _output(self) -> tuple[str, str]:
         return "mse", "identity"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses and solves.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) or (rows, targets)
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from . import _core
 from ._arrays import Array
 from ._fitting import Rows
-from ._gradient import _NetworkEstimator, with_callbacks
+from ._gradient import _NetworkEstimator
 from ._parameters import Attribute, choice
 from ._sparse import Scaling
 from ._targets import CLASS_WEIGHT, _ClassTargets, _NumberTargets
@@ -96,35 +96,6 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
             logarithms: Array = np.log(probability)
         return logarithms
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
-        """Fits the network.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
-            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
-        y : array, (rows,) of classes, or (rows, classes) of 0 and 1
-        sample_weight : array, (rows,), optional
-            How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
-        eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
-            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
-            ArithmeticError that names epoch, step and remedy.
-        """
-        return self._fit(X, y, sample_weight, eval_set)
-
     @available_if(_takes_minibatches)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -152,8 +123,8 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
     _parameters = {
         "loss": choice(
             *_LOSSES,
-            text='"poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their mean, and targets\n'
-            "are divided by their mean inside.",
+            text='"poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their '
+            'mean, and targets are divided by their mean inside.',
         )
     }
     _results = {
@@ -192,35 +163,6 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         mean = np.atleast_1d(np.average(rows.targets, axis=0, weights=rows.weights))
         mean[mean == 0] = 1.0
         return np.zeros_like(mean), mean
-
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
-        """Fits the network.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
-            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
-        y : array, (rows,) or (rows, targets)
-        sample_weight : array, (rows,), optional
-            How much a row counts in the loss. Rows of weight 0 are left out.
-        eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
-            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
-            ArithmeticError that names epoch, step and remedy.
-        """
-        return self._fit(X, y, sample_weight, eval_set)
 
     @available_if(_takes_minibatches)
     @_fit_context(prefer_skip_nested_validation=True)

@@ -28,8 +28,9 @@ class Votes(KeepsRows):
     _parameters = {
         "weights": Parameter(
             '{"uniform", "distance"}, callable or None',
-            "Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the callable makes of\n"
-            "the array of distances, (rows, n_neighbors); within a radius of an array of arrays, one for every row.",
+            "Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
+            "callable makes of the array of distances, (rows, n_neighbors); within a radius of an array of arrays, "
+            "one for every row.",
             [StrOptions({"uniform", "distance"}), callable, None],
         )
     }
@@ -81,8 +82,8 @@ class _NearestVote(FindsNearest, Votes):
             votes = np.asarray(self.weights(distances), np.float64)
             if (votes == 0).all(axis=1).any():
                 raise ValueError(
-                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
-                    "you are using a user-defined function."
+                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case "
+                    "if you are using a user-defined function."
                 )
             return votes, indices
         if self.weights != "distance":
