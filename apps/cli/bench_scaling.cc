@@ -1,4 +1,4 @@
-// lamina bench scaling: what networks and searches would take on many nodes, by the performance model and simulated.
+// lamina bench scaling: what networks and searches would take on many nodes, by the performance model.
 #include "bench_scaling.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "command.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/cluster/step_simulation.h"
+#include "lamina/cluster/performance_model.h"
 #include "lamina/nn/gradient_parts.h"
 #include "print.h"
 
@@ -26,7 +26,6 @@ struct BenchScalingCommand {
   int64_t batch = 16000;
   double gflops = 1000;
   double latency_us = 5;
-  double stragglers = 0.05;
   int trials = 1000;
   JsonOutput json_output;
 };
@@ -54,15 +53,12 @@ int RunBenchScaling(const BenchScalingCommand& command) {
   constexpr double kShareOfParts = 1 / 3.0;  // the last time for its gradient
   constexpr double kUpdateBytes = 20;        // a parameter, its gradient and two states, read and written, by Adam
   constexpr double kMemoryBytesPerSecond = 1e11;
-  constexpr int kSteps = 20;
   command.json_output.Check();
   const bool text = !command.json_output.to_stdout();
   nlohmann::json rows = nlohmann::json::array();
   if (text) {
-    Print(
-        "a step of {} samples; nodes of {:g} Gflop/s; {:g} us a message; simulated: each node's arithmetic takes "
-        "{:g} % longer in the mean, at random\n",
-        WithThousands(command.batch), command.gflops, command.latency_us, 100 * command.stragglers);
+    Print("a step of {} samples; nodes of {:g} Gflop/s; {:g} us a message\n", WithThousands(command.batch),
+          command.gflops, command.latency_us);
     Print("| network | parameters | Gbit/s | {} |\n", [&] {
       std::string heads;
       for (const int nodes : command.nodes) {
@@ -96,15 +92,13 @@ int RunBenchScaling(const BenchScalingCommand& command) {
         step.parts_seconds = kShareOfParts * step.shard_seconds;
         const double one = step.fixed_seconds + samples_seconds * static_cast<double>(command.batch);
         const double model = PredictStep(step, network, nodes, nodes).seconds();
-        const double simulated = SimulateSteps(step, network, nodes, nodes, kSteps, {.mean = command.stragglers});
-        line += fmt::format(" {:.1f} ({:.1f}) |", one / model, one / simulated);
+        line += fmt::format(" {:.1f} |", one / model);
         rows.push_back({{"network", net},
                         {"parameters", parameters},
                         {"gbits", gbits},
                         {"nodes", nodes},
                         {"step_seconds", model},
-                        {"speedup", one / model},
-                        {"simulated_speedup", one / simulated}});
+                        {"speedup", one / model}});
       }
       if (text) {
         Print("{}\n", line);
@@ -122,7 +116,6 @@ int RunBenchScaling(const BenchScalingCommand& command) {
   command.json_output.Write("bench scaling", {{"batch", command.batch},
                                               {"gflops", command.gflops},
                                               {"latency_us", command.latency_us},
-                                              {"stragglers", command.stragglers},
                                               {"results", std::move(rows)}});
   return kExitOk;
 }
@@ -131,8 +124,8 @@ int RunBenchScaling(const BenchScalingCommand& command) {
 
 std::function<int()> AddBenchScaling(CLI::App& bench) {
   auto command = std::make_shared<BenchScalingCommand>();
-  CLI::App* scaling = bench.add_subcommand(
-      "scaling", "Times one node that many nodes would train at, by the performance model and (simulated)");
+  CLI::App* scaling =
+      bench.add_subcommand("scaling", "Times one node that many nodes would train at, by the performance model");
   scaling->add_option("--net", command->nets, "Networks, inputs-hidden-outputs")->delimiter(',')->capture_default_str();
   scaling->add_option("--nodes", command->nodes, "How many nodes")
       ->delimiter(',')
@@ -149,9 +142,6 @@ std::function<int()> AddBenchScaling(CLI::App& bench) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   scaling->add_option("--latency-us", command->latency_us, "Of a message")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  scaling->add_option("--stragglers", command->stragglers, "How much longer a node takes, mean share of each step")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   scaling->add_option("--trials", command->trials, "Of the search")->capture_default_str()->check(CLI::PositiveNumber);

@@ -21,7 +21,7 @@ struct LayerRow {
 /// blocks; any others become `layers`, with the settings' gain and threshold written into them.
 void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings);
 
-/// The rows of settings that a recipe has completed (WithRecipe). Layers that cannot be parsed give none.
+/// The rows of settings that a recipe has completed (Resolve). Layers that cannot be parsed give none.
 std::vector<LayerRow> RowsFromSettings(const TrainSettings& settings);
 
 /// Whether the row's activation is a curve of z / radius.

@@ -151,7 +151,7 @@ TrainSettings NetworkPage::Resolved(const TrainSettings& settings) const {
   Attempt([&] {
     const auto data = document_.data();
     resolved.recipe = RecipeFor(settings, data != nullptr && data->raw.main.train.is_image);
-    resolved = WithRecipe(resolved, settings.task == "auto" ? classes_ : settings.task == "classification");
+    resolved = *Resolve(resolved, settings.task == kAutoText ? classes_ : settings.task == "classification");
   });
   return resolved;
 }

@@ -83,7 +83,8 @@ RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
 std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const RunPlan& plan) {
   TrainSettings settings = given;
   settings.recipe = plan.recipe;
-  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
+  const ResolvedSettings resolved = ResolveFor(settings, plan.data.preprocessor.targets());
+  const TrainOptions options = TrainOptionsFrom(resolved, plan.network.output.loss, plan.rows());
   const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
   const std::vector<LayerSpec>& layers = plan.network.layers;
   std::map<std::string, std::string> chosen = {
@@ -102,18 +103,18 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
                                                         ParseDType(settings.dtype), options.rule.StateCount());
     chosen["backend"] = FindBackend(backend).name;
   });
-  if (!classes && settings.target_scale == "auto") {
+  if (!classes && settings.target_scale == kAutoText) {
     chosen["target-scale"] = "standardize";
   }
   if (MethodReads(settings, "recipe")) {
     chosen["recipe"] = plan.recipe;
-    for (auto& [name, text] : RecipeChoices(settings, classes)) {
+    for (auto& [name, text] : RecipeChoices(resolved)) {
       chosen[name] = std::move(text);
     }
   }
   std::erase_if(chosen, [&](const auto& each) {
     const std::string text = SettingText(given, each.first);
-    return !text.empty() && text != "auto";
+    return !text.empty() && text != kAutoText;
   });
   return chosen;
 }
@@ -200,7 +201,7 @@ QStringList RunPreview::Notes() const {
                         QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
     }
   }
-  const bool tabular = recipe == "tabular";
+  const bool tabular = recipe == kTabularRecipe;
   const int64_t most = (tabular ? kOfRecipeTabular : kParametersARow) * std::max<int64_t>(1, train_rows);
   if (network.parameter_count() > most) {
     notes << QObject::tr("%1 parameters for %2 are very many: %3.")

@@ -178,6 +178,8 @@ void ResetSettings(S& settings, const Fn& which) {
 
 /// How a number that is not given is written; an empty text is the same.
 inline constexpr std::string_view kAutoText = "auto";
+/// That of a switch with three answers.
+inline constexpr std::string_view kYesText = "yes";
 
 /// The value as a text: "yes" and "no", lists with commas, "" for what is not given.
 std::string FieldText(SettingValue value);

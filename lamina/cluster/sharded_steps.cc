@@ -23,7 +23,6 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
       backend_(backend),
       dtype_(dtype),
       shards_(options.shards),
-      sync_steps_(ranks == nullptr || ranks->size() == 1 ? 0 : options.sync_steps),
       own_rows_(options.own_rows),
       ranks_(ranks),
       count_(executor.gradients().size_bytes() / DTypeSize_bytes(dtype)),
@@ -47,9 +46,6 @@ ShardedSteps::ShardedSteps(Executor& executor, const Backend& backend, DType dty
 }
 
 Verdict ShardedSteps::Overlaps() const {
-  if (sync_steps_ > 0) {
-    return Verdict::No("ranks exchange weights after so many steps, not gradients");
-  }
   if (ranks_ != nullptr && !ranks_->AnyThread()) {
     return Verdict::No("this MPI talks from one thread alone");
   }
@@ -80,20 +76,6 @@ std::vector<T*> ShardedSteps::SumOwn(const TrainingSteps& work, IndexRange rows,
     return ScaledArray<T>{static_cast<const T*>(executor_.gradients().data()),
                           static_cast<T>(part.count()) / static_cast<T>(whole)};
   });
-}
-
-// The sum of the terms of this rank alone, to the executor.
-template <class T>
-void ShardedSteps::SumAlone(int64_t shards, const std::vector<T*>& terms) {
-  TreeSum tree([&](int64_t left, int64_t right) {
-    memory_.math().Add(terms[static_cast<size_t>(left)], terms[static_cast<size_t>(right)], count_);
-  });
-  const std::vector<ShardNode> nodes = NodesOf(PartOf(shards, size(), rank()));
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    tree.Push(nodes[n], static_cast<int64_t>(n));
-  }
-  memory_.math().Scale(static_cast<T*>(executor_.gradients().data()), terms[static_cast<size_t>(tree.Finish())], T(1),
-                       count_);
 }
 
 void ShardedSteps::ClearSums() {
@@ -166,74 +148,7 @@ LossSums ShardedSteps::Step(const TrainingSteps& work, IndexRange rows, const Up
   return sums[static_cast<size_t>(tree.Finish())];
 }
 
-// A step by this rank's rows of the batch; a rank without any takes none.
-void ShardedSteps::StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule) {
-  const int64_t shards = ShardsOf(rows.count());
-  const IndexRange own = PartOf(shards, size(), rank());
-  const int64_t own_rows = rows.count() * own.end / shards - rows.count() * own.begin / shards;
-  if (own_rows == 0) {
-    return;
-  }
-  std::vector<LossSums> sums(static_cast<size_t>(shards));
-  ClearSums();
-  DispatchFloat(dtype_, [&]<class T>(T) { SumAlone<T>(shards, SumOwn<T>(work, rows, shards, own_rows)); });
-  ReadSums(sums);
-  for (const LossSums& part : sums) {
-    Add(unshared_, part);
-  }
-  executor_.Update(rule);
-}
-
-template <class T>
-void ShardedSteps::Average(Buffer& array) {
-  places_.GiveAll();
-  T* const terms[] = {places_.At<T>(places_.Take())};
-  memory_.math().Scale(terms[0], static_cast<const T*>(array.data()), T(1) / static_cast<T>(size()), count_);
-  RankSum(count_, memory_).Sum<T>(size(), terms, static_cast<T*>(array.data()));
-}
-
-void ShardedSteps::Synchronize(LossSums* sums) {
-  if (alone_ == 0) {
-    return;
-  }
-  alone_ = 0;
-  DispatchFloat(dtype_, [&]<class T>(T) {
-    Average<T>(executor_.parameters());
-    for (int i = 0; i < executor_.state_count(); ++i) {
-      Average<T>(executor_.state(i));
-    }
-  });
-  std::vector<LossSums> all(static_cast<size_t>(size()));
-  all[static_cast<size_t>(rank())] = std::exchange(unshared_, {});
-  Share(all);
-  LossSums total;
-  backend_.Download(&total, sums, sizeof(total));
-  for (const LossSums& part : all) {
-    Add(total, part);
-  }
-  backend_.Upload(sums, &total, sizeof(total));
-}
-
-// Steps that this rank takes alone, up to the one after which all weights are averaged.
-int64_t ShardedSteps::StepsAlone(const TrainingSteps& work) {
-  const int64_t steps = work.count();
-  int64_t done = 0;
-  while (done < steps && alone_ < sync_steps_) {
-    const int64_t begin = work.begin + done * work.batch;
-    StepAlone(work, {begin, std::min(begin + work.batch, work.end)}, work.RuleAt(done));
-    ++done;
-    ++alone_;
-  }
-  if (alone_ == sync_steps_) {
-    Synchronize(work.sums);  // who asks looks at the loss, and whether to stop
-  }
-  return done;
-}
-
 int64_t ShardedSteps::Steps(const TrainingSteps& work) {
-  if (sync_steps_ > 0) {
-    return StepsAlone(work);
-  }
   LossSums total;
   backend_.Download(&total, work.sums, sizeof(total));
   const int64_t steps = work.count();

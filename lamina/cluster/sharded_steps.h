@@ -22,17 +22,14 @@ namespace lamina {
 struct ShardOptions {
   int64_t shards = 1;
   SentAs gradients = SentAs::kItself;
-  int64_t sync_steps = 0;  // 0: all ranks take each step
-  bool own_rows = false;   // shards own rows (ShardRows): of a batch of fewer rows than shards some have none
+  bool own_rows = false;  // shards own rows (ShardRows): of a batch of fewer rows than shards some have none
 };
 
 /// Every batch is cut into `shards` ranges of rows. A shard's gradient is computed as one, the gradients of all are
 /// summed by a tree over the shards (RankSum), and every rank takes the step: parameters are the same bits on all
-/// ranks, for any number of ranks, one included. With `sync_steps` each rank takes steps by its own rows of the batches
-/// instead, and after so many of them weights and states of the update rule become their mean over the ranks: other
-/// bits for another number of ranks. What ranks exchange of a step travels while the rest of the gradient is computed
-/// where that can be (OverlappedGradient). On a device nothing of a step but its loss comes to the host where the
-/// ranks' devices exchange by themselves, and the step is recorded. One caller at a time.
+/// ranks, for any number of ranks, one included. What ranks exchange of a step travels while the rest of the gradient
+/// is computed where that can be (OverlappedGradient). On a device nothing of a step but its loss comes to the host
+/// where the ranks' devices exchange by themselves, and the step is recorded. One caller at a time.
 class ShardedSteps {
  public:
   /// `executor` has room for SamplesOfShard(); it and `backend` outlive this. `ranks` null: this process alone. Throws
@@ -55,18 +52,10 @@ class ShardedSteps {
   /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop. Of
   /// the samples only those of this rank's shards are looked at; the others need not be there (ShardRows::BatchOf()).
   int64_t Steps(const TrainingSteps& work);
-  /// What steps of this rank alone are not shared yet: weights are averaged, losses go to `sums`. Collective; before
-  /// anything is evaluated or kept.
-  void Synchronize(LossSums* sums);
   /// The sum of of(i) for i in [0, parts), in this order; every rank asks for some of them. Collective.
   LossSums SumOver(int64_t parts, const std::function<LossSums(int64_t)>& of);
-  /// Whether it is true on any rank. Collective. Between steps that ranks take alone nobody is asked: false.
-  bool Any(bool mine) {
-    if (alone_ > 0) {
-      return false;
-    }
-    return ranks_ != nullptr && ranks_->size() > 1 ? ranks_->Any(mine) : mine;
-  }
+  /// Whether it is true on any rank. Collective.
+  bool Any(bool mine) { return ranks_ != nullptr && ranks_->size() > 1 ? ranks_->Any(mine) : mine; }
 
  private:
   int64_t size() const { return ranks_ == nullptr ? 1 : ranks_->size(); }
@@ -78,21 +67,14 @@ class ShardedSteps {
   Verdict Overlaps() const;
   template <class T>
   std::vector<T*> SumOwn(const TrainingSteps& work, IndexRange rows, int64_t shards, int64_t whole);
-  template <class T>
-  void SumAlone(int64_t shards, const std::vector<T*>& terms);
   void ClearSums();
   void ReadSums(std::vector<LossSums>& sums) const;
-  int64_t StepsAlone(const TrainingSteps& work);
-  void StepAlone(const TrainingSteps& work, IndexRange rows, const UpdateRule& rule);
-  template <class T>
-  void Average(Buffer& array);
   void Share(std::vector<LossSums>& sums);
 
   Executor& executor_;
   const Backend& backend_;
   DType dtype_;
   int64_t shards_;
-  int64_t sync_steps_;
   bool own_rows_;
   Communicator* ranks_;
   int64_t count_;  // of the elements of a gradient
@@ -102,8 +84,6 @@ class ShardedSteps {
   std::unique_ptr<Buffer> zeros_;            // the gradient of a shard without rows
   std::unique_ptr<Buffer> sums_;             // losses of the shards of a step
   std::unique_ptr<RecordedSteps> recorded_;  // null: every step is asked for
-  int64_t alone_ = 0;                        // steps since ranks had the same weights
-  LossSums unshared_;                        // of those
   Verdict overlaps_;
   std::unique_ptr<OverlappedGradient> overlapped_;  // null: a gradient is exchanged once all of it is there
 };

@@ -1,6 +1,10 @@
 // Distances of random pairs.
 #include "lamina/rbf/mean_distance.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "lamina/base/random.h"
 
 namespace lamina {
@@ -34,6 +38,19 @@ double MeanDistance(Synapse synapse, ConstMatrixView rows, uint64_t seed) {
     }
   });
   return sum / kPairs;
+}
+
+Activation WithRadiusFor(const Activation& activation, double mean_distance) {
+  if (!(activation.radius() > 0) || !(mean_distance > 0) || !std::isfinite(mean_distance)) {
+    return activation;
+  }
+  return Activation::Parse(
+      fmt::format("{}(radius={:.4g})", activation.name(), mean_distance / formulas::Triangle::kWidth));
+}
+
+Activation WithRadiusOf(const LayerSpec& layer, ConstMatrixView rows, uint64_t seed) {
+  return layer.activation.radius() > 0 ? WithRadiusFor(layer.activation, MeanDistance(layer.synapse, rows, seed))
+                                       : layer.activation;
 }
 
 }  // namespace lamina

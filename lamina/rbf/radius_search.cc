@@ -1,6 +1,8 @@
 // Attempts, judged by rows that did not make them.
 #include "lamina/rbf/radius_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -185,6 +187,35 @@ RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t
   const bool enough = std::ssize(taught) == classes && held_out.size() > 0;
   return RadiusFinder(enough ? others : train, enough ? held_out : train, classes, std::move(options), backend)
       .Run(any_overlap);
+}
+
+FoundFsvc FitFsvc(const Dataset& train, const Dataset& validation, const std::vector<std::string>& class_names,
+                  FsvcOptions options, bool radius_open, bool overlap_open, const Backend& backend) {
+  const int64_t classes = std::ssize(class_names);
+  FoundFsvc found;
+  if (radius_open) {
+    FsvcOptions tried = options;
+    tried.novelty.progress = nullptr;
+    found.search = FindRadius(train, validation, classes, std::move(tried), overlap_open, backend);
+    if (!found.search.complete) {
+      return found;
+    }
+    options.novelty.activation = options.novelty.activation.WithRadius(found.search.radius);
+    options.novelty.overlap = found.search.overlap;
+  }
+  found.search.radius = options.novelty.activation.radius();
+  found.search.overlap = options.novelty.overlap;
+  found.result = TrainFsvc(train, classes, options, backend);
+  const bool given = found.result.complete && !radius_open;
+  if (const int64_t none = given ? ClassWithoutCentre(found.result.network) : -1; none >= 0) {
+    const double usual = MeanDistance(options.novelty.synapse, train.features.view(), 1) / formulas::Triangle::kWidth;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("class '{}' has no centre among the {}: the radius {:g} is too large",
+                            class_names[static_cast<size_t>(none)], found.result.centres, found.search.radius),
+                {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.",
+                                       std::min(found.search.radius / 4, usual))});
+  }
+  return found;
 }
 
 }  // namespace lamina

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lamina/rbf/fsvc.h"
@@ -29,5 +30,16 @@ struct RadiusSearch {
 /// training row is one, where the others have every class; else all are.
 RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
                         bool any_overlap, const Backend& backend);
+
+/// A novelty classifier, and the radius and overlap that it has; the trials where they were searched for.
+struct FoundFsvc {
+  FsvcResult result;  // not complete where stopped
+  RadiusSearch search;
+};
+
+/// TrainFsvc() with the radius and overlap of `options`; those that are open FindRadius() finds. `class_names`: by
+/// label. Throws Error(kInvalidArgument) as both, and where a class has no centre by a radius given.
+FoundFsvc FitFsvc(const Dataset& train, const Dataset& validation, const std::vector<std::string>& class_names,
+                  FsvcOptions options, bool radius_open, bool overlap_open, const Backend& backend);
 
 }  // namespace lamina

@@ -149,6 +149,7 @@ Checkpoint LoadCheckpoint(const std::string& path, std::span<const Activation> c
 
 Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
   Checkpoint checkpoint;
+  checkpoint.path = source;
   checkpoint.model = ModelFrom(file, source, custom);
   const auto entry = file.metadata().find(kMetadataKey);
   if (entry == file.metadata().end()) {

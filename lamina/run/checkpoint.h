@@ -15,6 +15,7 @@ struct Checkpoint {
   Model model;  // its network holds the running weights
   TrainState state;
   uint64_t data_fingerprint = 0;
+  std::string path;  // of the file that it was read from
 };
 
 /// Writes `model` with the parameters of `state`, and the state, all or nothing. The file is also a model file.

@@ -9,7 +9,6 @@
 
 #include "lamina/base/error.h"
 #include "lamina/run/run_plan.h"
-#include "lamina/run/session.h"
 #include "lamina/settings/settings_text.h"
 
 namespace lamina {
@@ -27,13 +26,13 @@ void Add(std::string& list, const std::string& word) { list += (list.empty() ? "
 
 }  // namespace
 
-void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved, const std::string& path) {
+void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved) {
   const std::optional<TrainSettings> before = SettingsOf(saved);
   if (!before) {
     return;
   }
   std::string changed;
-  ErrorContext context{.file = path, .remedy = "Leave that out, or train anew without --resume."};
+  ErrorContext context{.file = saved.path, .remedy = "Leave that out, or train anew without --resume."};
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
     const std::string asked = SettingText(given, row.name);
     const std::string was = SettingText(*before, row.name);
@@ -47,12 +46,12 @@ void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved, c
   }
 }
 
-void RequireNoLargerNetwork(const TrainSettings& given, const Preprocessor& data, std::span<const Activation> custom,
-                            const Checkpoint& saved, const std::string& path) {
+void RequireNoLargerNetwork(const ResolvedSettings& given, const Preprocessor& data, std::span<const Activation> custom,
+                            const Checkpoint& saved) {
   const NetworkPlan plan = PlanNetwork(given, data, custom);
   if (plan.parameter_count() > saved.model.network.parameter_count()) {
     throw Error(ErrorCode::kBadModel, "the checkpoint's network is smaller than that of its settings",
-                {.file = path, .remedy = "Resume with the same data and settings."});
+                {.file = saved.path, .remedy = "Resume with the same data and settings."});
   }
 }
 
@@ -95,30 +94,30 @@ TrainSettings SettingsAtStart(const TrainSettings& settings, const json& resumed
   return TrainSettingsFromJson(values);
 }
 
-void TrainSession::Accept(Checkpoint saved, const std::string& path) {
+void RequireSameRun(const Checkpoint& saved, const Model& model, const TrainOptions& options, uint64_t fingerprint,
+                    int64_t train_rows) {
   const auto refuse = [&](const std::string& why) {
-    const std::string changed = ChangedFlags(model_.training.value(kResumedKey, nlohmann::json()));
-    throw Error(
-        ErrorCode::kBadModel, why,
-        {.file = path, .remedy = changed.empty() ? "Resume with the same data." : "Resume without " + changed + "."});
+    const std::string changed = ChangedFlags(model.training.value(kResumedKey, nlohmann::json()));
+    throw Error(ErrorCode::kBadModel, why,
+                {.file = saved.path,
+                 .remedy = changed.empty() ? "Resume with the same data." : "Resume without " + changed + "."});
   };
-  if (saved.model.network.layers() != model_.network.layers() ||
-      saved.model.network.members() != model_.network.members()) {
+  if (saved.model.network.layers() != model.network.layers() ||
+      saved.model.network.members() != model.network.members()) {
     refuse("the checkpoint's network is not the one of these settings");
   }
-  if (saved.data_fingerprint != Fingerprint()) {
+  if (saved.data_fingerprint != fingerprint) {
     refuse("the checkpoint was written for other training data");
   }
   const TrainState& state = saved.state;
-  if (const int64_t batch = std::min(options_.batch, rows().train);
+  if (const int64_t batch = std::min(options.batch, train_rows);
       state.step > 0 && state.sums.samples != state.step * batch) {
     refuse(fmt::format("the checkpoint is within an epoch, {} samples in {} steps, and a step of --batch {} has others",
                        state.sums.samples, state.step, batch));
   }
-  if (const Verdict verdict = CheckTrainState(saved.state, model_.network, options_); !verdict) {
+  if (const Verdict verdict = CheckTrainState(saved.state, model.network, options); !verdict) {
     refuse("the checkpoint's training state does not fit: " + verdict.reason);
   }
-  resume_state_ = std::move(saved.state);
 }
 
 }  // namespace lamina

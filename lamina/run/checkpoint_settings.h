@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lamina/run/checkpoint.h"
-#include "lamina/settings/settings.h"
+#include "lamina/settings/recipe.h"
 
 namespace lamina {
 
@@ -15,13 +15,18 @@ namespace lamina {
 inline constexpr const char* kResumedKey = "resumed";
 
 /// Throws Error(kInvalidArgument) where `given` differs from the settings of `saved` in what a checkpoint fixes
-/// (Setting::after_checkpoint): about the first one, naming all of them. `path`: of the checkpoint.
-void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved, const std::string& path);
+/// (Setting::after_checkpoint): about the first one, naming all of them.
+void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved);
 
 /// Throws Error(kBadModel) where the network of `given` has more parameters than that of `saved`: a file's settings
 /// decide no memory that is more than the file's.
-void RequireNoLargerNetwork(const TrainSettings& given, const Preprocessor& data, std::span<const Activation> custom,
-                            const Checkpoint& saved, const std::string& path);
+void RequireNoLargerNetwork(const ResolvedSettings& given, const Preprocessor& data, std::span<const Activation> custom,
+                            const Checkpoint& saved);
+
+/// Throws Error(kBadModel) where network, data or steps of the run are not those of `saved`. `fingerprint`: of the
+/// data.
+void RequireSameRun(const Checkpoint& saved, const Model& model, const TrainOptions& options, uint64_t fingerprint,
+                    int64_t train_rows);
 
 /// The list of `saved` with one more entry where `given` differs in what has an effect on the run; null where there is
 /// none.

@@ -63,7 +63,7 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
     best += static_cast<double>(fold.best_epoch) / static_cast<double>(folds.size());
     planned += static_cast<double>(fold.epochs) / static_cast<double>(folds.size());
   }
-  const TrainSettings whole = WithRecipe(settings, settings.task == "classification");
+  const TrainSettings whole = *Resolve(settings, settings.task == "classification");
   all.epochs = std::max<int64_t>(1, std::llround(EndsAnywhere(whole) && whole.keep != "last" ? best : planned));
   all.weight_decay = folds.empty() ? settings.weight_decay : std::optional(folds.front().weight_decay);
   all.batch = folds.empty() ? settings.batch : std::optional(folds.front().batch);
@@ -264,7 +264,7 @@ std::vector<std::string> RareClasses(const OutOfFold& out, int64_t folds) {
 TrainSettings WithTaskAndRecipe(const TrainSettings& settings, const RawData& raw) {
   TrainSettings with = settings;
   with.recipe = RecipeFor(settings, raw.main.train.is_image);
-  if (settings.task == "auto") {
+  if (settings.task == kAutoText) {
     with.task = TaskOf(settings, raw) == Task::kClassification ? "classification" : "regression";
   }
   return with;

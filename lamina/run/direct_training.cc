@@ -81,42 +81,22 @@ class DirectTraining {
 
   std::optional<Network> TrainedFsvc() {
     FsvcOptions options = FsvcOptionsFrom(settings_);
-    const int64_t classes = std::ssize(data_.preprocessor.targets().class_names());
     options.novelty.stop_requested = [this] { return Stopped(); };
-    if (!NeuronFrom(settings_).has_radius) {
-      const RadiusSearch search =
-          FindRadius(data_.train, data_.validation, classes, options, !settings_.overlap, backend_);
-      if (!search.complete) {
-        return std::nullopt;
-      }
-      options.novelty.activation = options.novelty.activation.WithRadius(search.radius);
-      options.novelty.overlap = search.overlap;
-      nlohmann::json& trials = found_["radius_trials"] = nlohmann::json::array();
-      for (const RadiusTrial& trial : search.trials) {
-        trials.push_back({{"radius", trial.radius},
-                          {"overlap", trial.overlap},
-                          {"centres", trial.centres},
-                          {"accuracy", trial.accuracy}});
-      }
-    }
     options.novelty.progress = [this](int64_t rows, int64_t) { Report(rows); };
-    FsvcResult result = TrainFsvc(data_.train, classes, options, backend_);
+    auto [result, search] =
+        FitFsvc(data_.train, data_.validation, data_.preprocessor.targets().class_names(), std::move(options),
+                !NeuronFrom(settings_).has_radius, !settings_.overlap, backend_);
     if (!result.complete) {
       return std::nullopt;
     }
-    if (const int64_t none = ClassWithoutCentre(result.network); none >= 0) {
-      const double radius = options.novelty.activation.radius();
-      const double usual =
-          MeanDistance(options.novelty.synapse, data_.train.features.view(), 1) / formulas::Triangle::kWidth;
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("class '{}' has no centre among the {}: the radius {:g} is too large",
-                      data_.preprocessor.targets().class_names()[static_cast<size_t>(none)], result.centres, radius),
-          {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.",
-                                 std::min(radius / 4, usual))});
+    for (const RadiusTrial& trial : search.trials) {
+      found_["radius_trials"].push_back({{"radius", trial.radius},
+                                         {"overlap", trial.overlap},
+                                         {"centres", trial.centres},
+                                         {"accuracy", trial.accuracy}});
     }
-    found_["radius"] = options.novelty.activation.radius();
-    found_["overlap"] = options.novelty.overlap;
+    found_["radius"] = search.radius;
+    found_["overlap"] = search.overlap;
     found_["centres"] = result.centres;
     found_["pairs"] = result.pairs;
     found_["pairs_computed"] = result.pairs_computed;
@@ -127,7 +107,7 @@ class DirectTraining {
     const ConstMatrixView rows = data_.train.features.view();
     LayerSpec hidden = model.network.layers()[0];
     if (!NeuronFrom(settings_).has_radius) {
-      hidden.activation = WithRadiusFor(hidden.activation, MeanDistance(hidden.synapse, rows, settings_.seed));
+      hidden.activation = WithRadiusOf(hidden, rows, settings_.seed);
     }
     Network network = DrawElm(hidden, model.network.outputs(),
                               ParseName(settings_.hidden_weights, kHiddenWeights, "--hidden-weights: unknown choice"),

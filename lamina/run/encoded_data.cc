@@ -270,11 +270,11 @@ EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activ
     }
     opened.is_image = manifest.at("is_image");
     opened.settings.recipe = RecipeFor(opened.settings, opened.is_image);
-    if (settings.recipe == "auto") {  // any network goes with the data as they are
-      opened.settings.recipe = opened.settings.recipe == "tabular" ? encoded.recipe : opened.settings.recipe;
-      opened.settings.scale = WithRecipe(encoded, /*classes=*/false).scale;
+    if (settings.recipe == kAutoText) {  // any network goes with the data as they are
+      opened.settings.recipe = opened.settings.recipe == kTabularRecipe ? encoded.recipe : opened.settings.recipe;
+      opened.settings.scale = Resolve(encoded)->scale;
     }
-    if (!(PreprocessOptionsFrom(opened.settings) == PreprocessOptionsFrom(encoded))) {
+    if (!(PreprocessOptionsFrom(Resolve(opened.settings)) == PreprocessOptionsFrom(Resolve(encoded)))) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("recipe and loss scale the data otherwise than {} was encoded", settings.data),
                   {.remedy = fmt::format("Encode the data with --recipe {} --loss {}.", opened.settings.recipe,
@@ -306,8 +306,9 @@ EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activ
     throw Error(ErrorCode::kBadData, fmt::format("is no description of encoded data: {}", error.what()),
                 {.file = path, .remedy = kAgain});
   }
-  if (const TargetForm form = FormFor(opened.settings, data.preprocessor.targets(), custom);
-      !(form == data.preprocessor.targets().form())) {
+  const TargetEncoder& targets = data.preprocessor.targets();
+  if (const TargetForm form = FormFor(ResolveFor(opened.settings, targets), targets, custom);
+      !(form == targets.form())) {
     data = InForm(data, form);
   }
   if (fitted != nullptr && fitted->ToJson() != data.preprocessor.ToJson()) {

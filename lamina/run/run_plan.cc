@@ -101,7 +101,7 @@ RawData ReadRawData(const DataSources& sources) {
 
 Task TaskOf(const TrainSettings& settings, const RawData& raw) {
   const Table& table = raw.main.train;
-  PreprocessOptions options = PreprocessOptionsFrom(settings);
+  PreprocessOptions options = PreprocessOptionsFrom(Resolve(settings));
   if (settings.target.empty() && raw.main.target) {
     options.targets = {*raw.main.target};
   }
@@ -123,7 +123,7 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   options.random_samples = settings.random_samples;
   options.split_by = settings.split_by;
   options.split = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
-  options.preprocess = PreprocessOptionsFrom(settings);
+  options.preprocess = PreprocessOptionsFrom(Resolve(settings));
   if (settings.target.empty() && raw.main.target) {
     options.preprocess.targets = {*raw.main.target};
   }
@@ -142,12 +142,12 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   return options;
 }
 
-TargetForm FormFor(const TrainSettings& settings, const TargetEncoder& targets, std::span<const Activation> custom) {
-  if (!LearnsByGradient(settings)) {
-    return TargetFormOfMethod(settings);
+TargetForm FormFor(const ResolvedSettings& settings, const TargetEncoder& targets, std::span<const Activation> custom) {
+  if (!LearnsByGradient(*settings)) {
+    return TargetFormOfMethod(*settings);
   }
   const OutputPlan plan = PlanOutput(settings, std::ssize(targets.class_names()), custom);
-  return TargetFormFrom(settings, plan.activation, plan.single_output);
+  return TargetFormFrom(*settings, plan.activation, plan.single_output);
 }
 
 DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom,
@@ -162,7 +162,8 @@ DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<c
     plan.preprocessor = *fitted;
   } else {
     plan.preprocessor = Preprocessor::Fit(raw.main.train, plan.split.train, options.preprocess);
-    plan.preprocessor.set_form(FormFor(settings, plan.preprocessor.targets(), custom));
+    const TargetEncoder& targets = plan.preprocessor.targets();
+    plan.preprocessor.set_form(FormFor(ResolveFor(settings, targets), targets, custom));
   }
   plan.decisions = LeakDecisions(raw.main.train, plan.split.train, plan.preprocessor);
   for (ColumnDecision& decision : DecisionsOn(raw.main.train, plan.preprocessor, options.preprocess)) {
@@ -184,7 +185,7 @@ int64_t NetworkPlan::parameter_count() const {
 namespace {
 
 // Layers of the embedding go before the others, which have its numbers as inputs.
-void EmbedInputs(const TrainSettings& settings, const InputEncoder& inputs, std::vector<LayerSpec>& layers) {
+void EmbedInputs(const ResolvedSettings& settings, const InputEncoder& inputs, std::vector<LayerSpec>& layers) {
   const InputEmbedding embedding(settings, inputs);
   if (embedding.empty()) {
     return;
@@ -200,25 +201,25 @@ void EmbedInputs(const TrainSettings& settings, const InputEncoder& inputs, std:
 
 }  // namespace
 
-NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
+NetworkPlan PlanNetwork(const ResolvedSettings& settings, const Preprocessor& preprocessor,
                         std::span<const Activation> custom) {
   NetworkPlan plan;
   const auto classes = std::ssize(preprocessor.targets().class_names());
   const int64_t inputs = preprocessor.inputs().count();
   const int64_t outputs = preprocessor.targets().count();
   plan.output = PlanOutput(settings, classes, custom);
-  plan.layers = LearnsByGradient(settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
-                                           : LayersOfMethod(settings, inputs, outputs, classes);
-  if (LearnsByGradient(settings)) {
+  plan.layers = LearnsByGradient(*settings) ? LayersFrom(settings, plan.output, inputs, outputs, custom)
+                                            : LayersOfMethod(settings, inputs, outputs, classes);
+  if (LearnsByGradient(*settings)) {
     EmbedInputs(settings, preprocessor.inputs(), plan.layers);
   }
-  if (settings.shard_data && LearnsByGradient(settings) &&
+  if (settings->shard_data && LearnsByGradient(*settings) &&
       (IsDistance(plan.layers.front().synapse) || EmbeddingLayersOf(settings, preprocessor.inputs()) > 0)) {
     RefuseSetting("shard-data", "a first layer of distances and embeddings start at all training rows", "",
                   "Leave --shard-data out, or begin with a dot layer without --number-embedding.");
   }
-  plan.members = settings.members;
-  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings.dtype), plan.members); !verdict) {
+  plan.members = settings->members;
+  if (const Verdict verdict = Network::CheckLayers(plan.layers, ParseDType(settings->dtype), plan.members); !verdict) {
     throw Error(ErrorCode::kInvalidArgument, verdict.reason, {.value = LayersText(plan.layers)});
   }
   return plan;
@@ -234,7 +235,8 @@ RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const 
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);
   }
-  plan.network = PlanNetwork(settings, plan.data.preprocessor, custom);
+  const ResolvedSettings resolved = ResolveFor(settings, plan.data.preprocessor.targets());
+  plan.network = PlanNetwork(resolved, plan.data.preprocessor, custom);
   const BoundTable main(plan.data.preprocessor, raw.main.train);
   const auto usable = [&](const Table* other, const std::vector<int64_t>& chosen) {
     const int64_t asked = other != nullptr ? other->rows : std::ssize(chosen);
@@ -247,7 +249,7 @@ RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const 
   plan.train_rows = usable(nullptr, plan.data.split.train);
   plan.validation_rows = usable(raw.validation ? &*raw.validation : nullptr, plan.data.split.validation);
   plan.test_rows = usable(TestTableOf(settings, raw), plan.data.split.test);
-  const TrainOptions options = TrainOptionsFrom(settings, plan.network.output.loss, plan.rows());
+  const TrainOptions options = TrainOptionsFrom(resolved, plan.network.output.loss, plan.rows());
   plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;
 }

@@ -11,6 +11,7 @@
 #include "lamina/data/files/reader.h"
 #include "lamina/run/folds.h"
 #include "lamina/settings/meanings.h"
+#include "lamina/settings/recipe.h"
 #include "lamina/settings/settings.h"
 #include "lamina/settings/split.h"
 
@@ -73,8 +74,13 @@ struct DataPlan {
 DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom = {},
                   const Preprocessor* fitted = nullptr);
 
+/// What the settings mean for these targets.
+inline ResolvedSettings ResolveFor(const TrainSettings& settings, const TargetEncoder& targets) {
+  return Resolve(settings, !targets.class_names().empty());
+}
+
 /// The form of the targets for the network that the settings describe. Throws Error where no network suits them.
-TargetForm FormFor(const TrainSettings& settings, const TargetEncoder& targets,
+TargetForm FormFor(const ResolvedSettings& settings, const TargetEncoder& targets,
                    std::span<const Activation> custom = {});
 
 /// The layers that inputs and targets of a preprocessor need.
@@ -88,7 +94,7 @@ struct NetworkPlan {
 };
 
 /// Throws Error where no network can have them.
-NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& preprocessor,
+NetworkPlan PlanNetwork(const ResolvedSettings& settings, const Preprocessor& preprocessor,
                         std::span<const Activation> custom = {});
 
 struct RunPlan {

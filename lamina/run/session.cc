@@ -1,6 +1,6 @@
-// From settings to data sets, network, training and files. Prepare(), which every constructor calls, validates, reads,
-// encodes and builds network and backend, in this order, so that nothing is read for settings that cannot work; a
-// checkpoint brings its own preprocessing and must fit what was built (resume.cc). Run() trains from resume_state_, if
+// From settings to data sets, network, training and files. Prepare(), which every constructor calls with what the run
+// begins from (run_origin.h), validates, reads, encodes and builds network and backend, in this order, so that nothing
+// is read for settings that cannot work; a checkpoint must fit what was built. Run() trains from resume_state_, if
 // there is one, and writes the files.
 #include "lamina/run/session.h"
 
@@ -21,7 +21,6 @@
 #include "lamina/base/version.h"
 #include "lamina/cluster/communicator.h"
 #include "lamina/cluster/shards.h"
-#include "lamina/data/encode/bound_table.h"
 #include "lamina/model/drift.h"
 #include "lamina/model/intervals.h"
 #include "lamina/run/checkpoint.h"
@@ -29,6 +28,7 @@
 #include "lamina/run/direct_training.h"
 #include "lamina/run/encoded_data.h"
 #include "lamina/run/memory_limit.h"
+#include "lamina/run/run_origin.h"
 #include "lamina/run/start_model.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/centres.h"
@@ -107,36 +107,62 @@ void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation
 
 TrainSession::TrainSession(const TrainSettings& settings, std::vector<Activation> custom, Communicator* ranks)
     : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
-  Prepare(nullptr, nullptr);
+  Prepare(*OriginFrom(settings_), nullptr);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)) {
-  Prepare(&raw, nullptr);
+  Prepare(*OriginFrom(settings_), &raw);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, FoundByFolds found,
                            std::vector<Activation> custom)
     : settings_(settings), custom_(std::move(custom)), found_(std::move(found)) {
-  Prepare(&raw, nullptr);
+  FoldsOrigin origin(found_->encoding);
+  Prepare(origin, &raw);
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom,
                            Communicator* ranks)
     : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
-  Prepare(nullptr, &checkpoint);
+  CheckpointOrigin origin(settings_, checkpoint, custom_);
+  Prepare(origin, nullptr);
 }
 
-void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) {
-  std::optional<Checkpoint> saved;
-  nlohmann::json resumed;
-  if (checkpoint != nullptr) {
-    saved = LoadCheckpoint(*checkpoint, custom_);
-    RequireFixedSettings(settings_, *saved, *checkpoint);
-    resumed = ResumedWith(settings_, *saved);
+void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
+  CheckSettings(origin);
+  origin.Complete(settings_, custom_);
+  const Stopwatch watch;
+  const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
+  const RankShare share = ranks_ == nullptr ? RankShare() : RankShare{ranks_->size(), ranks_->rank()};
+  RunRows opened = OpenRunRows(settings_, raw, custom_, origin.encoding(), share);
+  data_ = std::move(opened.data);
+  recipe_remark_ = std::move(opened.recipe_remark);
+  load_seconds_ = watch.Elapsed_seconds();
+  const ResolvedSettings resolved = ResolveFor(settings_, data_->preprocessor.targets());
+  origin.RequireNetwork(resolved, data_->preprocessor, custom_);
+  model_ = BuildModel(resolved, *data_, custom_);
+  model_.profile = std::move(opened.profile);
+  RequireCentres(settings_, model_.network.layers().front());
+  origin.Begin(settings_, model_);
+  ChooseOptions(resolved);
+  RequireQuality();
+  ChooseBackend();
+  if (!costs.empty()) {
+    RequireCosts(costs, model_);
+    model_.training[kCostsKey] = costs.ToJson();
   }
+  if (Checkpoint* const saved = origin.saved(); saved != nullptr) {
+    RequireSameRun(*saved, model_, options_, Fingerprint(), rows().train);
+    resume_state_ = std::move(saved->state);
+  }
+  RequireSameOnRanks();
+}
+
+// What is wrong whatever the rows are, and files that cannot be written.
+void TrainSession::CheckSettings(const RunOrigin& origin) {
   TrainSettings checked = settings_;
-  checked.bag = checked.bag && !(found_ && found_->encoding);  // CrossValidate() trains a bag fold by fold
+  checked.bag = checked.bag && !origin.is_bag();
   ValidateSettings(checked, custom_);
   if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
@@ -147,87 +173,33 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
   }
   RequireEncodedForMemory(settings_);
   CheckTrainOutputs(settings_, custom_);
-  std::optional<Model> start;
-  if (!saved && !settings_.start_from.empty()) {
-    start = ReadStartModel(settings_, custom_);
-  }
-  const Preprocessor* fitted = saved                        ? &saved->model.preprocessor
-                               : start                      ? &start->preprocessor
-                               : found_ && found_->encoding ? &*found_->encoding
-                                                            : nullptr;
-  const Stopwatch watch;
-  const CostMatrix costs = settings_.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings_.cost_matrix);
-  const RankShare share = ranks_ == nullptr ? RankShare() : RankShare{ranks_->size(), ranks_->rank()};
-  std::optional<RawData> read;
-  std::optional<EncodedData> encoded;
-  if (given == nullptr && IsEncodedData(settings_.data)) {
-    encoded = OpenEncodedData(settings_, custom_, fitted, share);
-  } else if (given == nullptr) {
-    DataSources sources = SourcesFrom(settings_);
-    if (fitted != nullptr) {  // an earlier program may have read text where this one sees numbers
-      fitted->AddTo(sources.read);
-    }
-    read = ReadRawData(sources);
-  }
-  DataProfile profile;
-  if (encoded) {
-    recipe_remark_ = RecipeRemark(settings_, encoded->is_image);
-    settings_ = encoded->settings;
-    data_ = std::make_shared<const TrainData>(std::move(encoded->data));
-    profile = std::move(encoded->profile);
-  } else {
-    const RawData& raw = given != nullptr ? *given : *read;
-    recipe_remark_ = RecipeRemark(settings_, raw.main.train.is_image);
-    settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
-    TrainData data = EncodeData(raw, settings_, custom_, fitted, {{}, share});
-    const std::vector<int64_t> all_rows = std::exchange(data.all_rows, {});
-    profile = ProfileOf(BoundTable(data.preprocessor, raw.main.train), data.preprocessor,
-                        data.sharded_rows > 0 ? all_rows : data.train.rows);
-    data_ = std::make_shared<const TrainData>(std::move(data));
-  }
-  load_seconds_ = watch.Elapsed_seconds();
-  if (saved) {
-    RequireNoLargerNetwork(settings_, data_->preprocessor, custom_, *saved, *checkpoint);
-  }
-  model_ = BuildModel(settings_, *data_, custom_);
-  model_.profile = std::move(profile);
-  RequireCentres(settings_, model_.network.layers().front());
-  if (start) {
-    model_.training["start_from"] = TakeParameters(*start, settings_.start_from, model_.network);
-  }
-  options_ = TrainOptionsFrom(settings_, model_.loss, rows());
+}
+
+void TrainSession::ChooseOptions(const ResolvedSettings& settings) {
+  options_ = TrainOptionsFrom(settings, model_.loss, rows());
   options_.step.class_threshold = model_.preprocessor.targets().class_threshold();
-  options_.step.embedding_layers = EmbeddingLayersOf(settings_, model_.preprocessor.inputs());
+  options_.step.embedding_layers = EmbeddingLayersOf(settings, model_.preprocessor.inputs());
   options_.step.frozen = FrozenLayers(settings_, model_.network);
-  if (encoded && !settings_.memory.empty()) {
+  if (!settings_.memory.empty()) {
     options_.window_rows = WindowRows(ParseBytes(settings_.memory), rows().train, model_.network, options_);
     model_.training["window_rows"] = options_.window_rows;
   }
-  SetMonitor(settings_, model_, validation(), options_);
-  RequireQuality();
+  SetMonitor(settings, model_, validation(), options_);
   options_.RequireRoutes(model_.network.layers(), settings_.members);
+}
+
+void TrainSession::ChooseBackend() {
   const std::string_view backend = LearnsByGradient(settings_)
                                        ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.StateCount())
                                        : settings_.backend;
   backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
                               &tuning_warning_);
-  if (settings_.precision == "auto") {
+  if (settings_.precision == kAutoText) {
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
                                            !model_.preprocessor.targets().class_names().empty());
     options_.step.precision = PrecisionFrom(settings_);
   }
-  if (!costs.empty()) {
-    RequireCosts(costs, model_);
-    model_.training[kCostsKey] = costs.ToJson();
-  }
-  if (!resumed.is_null()) {
-    model_.training[kResumedKey] = std::move(resumed);
-  }
-  if (saved) {
-    Accept(std::move(*saved), *checkpoint);
-  }
-  RequireSameOnRanks();
 }
 
 bool TrainSession::IsFirst() const { return ranks_ == nullptr || ranks_->is_first(); }

@@ -20,8 +20,9 @@
 namespace lamina {
 
 class Communicator;  // cluster/communicator.h
-struct Checkpoint;
 struct RawData;
+class ResolvedSettings;
+class RunOrigin;
 struct TrainData;
 
 /// What came out of Run().
@@ -105,12 +106,14 @@ class TrainSession {
   bool can_go_on() const { return resume_state_.has_value(); }  // interrupted, or from a checkpoint
 
  private:
-  void Prepare(const RawData* given, const std::string* checkpoint);
+  void Prepare(RunOrigin& origin, const RawData* raw);
+  void CheckSettings(const RunOrigin& origin);
+  void ChooseOptions(const ResolvedSettings& settings);
+  void ChooseBackend();
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
   void RequireQuality() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
   void MeasureTest(TrainResult& result);
-  void Accept(Checkpoint saved, const std::string& path);
   uint64_t Fingerprint();
   int Threads();
   void RequireSameOnRanks();

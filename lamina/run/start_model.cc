@@ -26,8 +26,9 @@ bool SaysNothingOfLayers(const TrainSettings& settings) {
 // The embedding that the model was trained with; returns how many layers that is.
 size_t TakeEmbedding(const Model& model, TrainSettings& settings) {
   const TrainSettings own = TrainSettingsFromJson(model.training.value("settings", nlohmann::json::object()));
-  const int64_t layers = EmbeddingLayersOf(own, model.preprocessor.inputs());
-  const TrainSettings whole = WithRecipe(layers > 0 ? own : TrainSettings(), /*classes=*/false);
+  const ResolvedSettings resolved = Resolve(own);
+  const int64_t layers = EmbeddingLayersOf(resolved, model.preprocessor.inputs());
+  const TrainSettings whole = layers > 0 ? *resolved : *Resolve(TrainSettings());
   settings.number_embedding = whole.number_embedding;
   settings.category_embedding = whole.category_embedding;
   settings.waves = whole.waves;
@@ -57,7 +58,8 @@ Model ReadStartModel(TrainSettings& settings, std::span<const Activation> custom
     settings.layers += settings.layers.empty() ? "auto" : ",auto";
     settings.members = model.network.members();
   }
-  model.preprocessor.set_form(FormFor(settings, model.preprocessor.targets(), custom));
+  const TargetEncoder& targets = model.preprocessor.targets();
+  model.preprocessor.set_form(FormFor(ResolveFor(settings, targets), targets, custom));
   return model;
 }
 

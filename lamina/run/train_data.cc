@@ -53,19 +53,19 @@ void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& target
 }
 
 // First weights; a first layer of distances starts at rows.
-void StartNetwork(const TrainSettings& settings, const InputEncoder& inputs, const Dataset& train, Network& network) {
+void StartNetwork(const ResolvedSettings& settings, const InputEncoder& inputs, const Dataset& train,
+                  Network& network) {
   std::vector<LayerSpec> layers = network.layers();
   LayerSpec& first = layers.front();
-  if (IsDistance(first.synapse) && !GivesRadius(settings.layers.substr(0, settings.layers.find(':')))) {
-    first.activation =
-        WithRadiusFor(first.activation, MeanDistance(first.synapse, train.features.view(), settings.seed));
+  if (IsDistance(first.synapse) && !GivesRadius(settings->layers.substr(0, settings->layers.find(':')))) {
+    first.activation = WithRadiusOf(first, train.features.view(), settings->seed);
     network = Network(layers, network.dtype());
   }
-  network.Initialize(InitializationFrom(settings, layers), settings.seed);
+  network.Initialize(InitializationFrom(settings, layers), settings->seed);
   if (IsDistance(first.synapse)) {
-    PlaceCentres(network, train, settings.seed);
+    PlaceCentres(network, train, settings->seed);
   }
-  InputEmbedding(settings, inputs).Start(train.features, settings.seed, network);
+  InputEmbedding(settings, inputs).Start(train.features, settings->seed, network);
   if (LastStartsAtZero(settings)) {
     network.ClearLayer(layers.size() - 1);
   }
@@ -165,17 +165,17 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   return data;
 }
 
-Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom) {
+Model BuildModel(const ResolvedSettings& settings, const TrainData& data, std::span<const Activation> custom) {
   Model model;
   model.preprocessor = data.preprocessor;
   const NetworkPlan plan = PlanNetwork(settings, model.preprocessor, custom);
-  model.network = Network(plan.layers, ParseDType(settings.dtype), plan.members);
-  if (LearnsByGradient(settings)) {
+  model.network = Network(plan.layers, ParseDType(settings->dtype), plan.members);
+  if (LearnsByGradient(*settings)) {
     StartNetwork(settings, model.preprocessor.inputs(), data.train, model.network);
     data.train.Release();
   }
   model.loss = plan.output.loss;
-  model.training = {{"settings", ToJson(settings)}, {"lamina_version", Version()}};
+  model.training = {{"settings", ToJson(settings.given())}, {"lamina_version", Version()}};
   return model;
 }
 
@@ -216,19 +216,22 @@ std::shared_ptr<const TrainData> DataCache::Get(const TrainSettings& settings) {
   const std::lock_guard lock(mutex_);
   const RawData& raw = Read(SourcesFrom(settings));
   const DataOptions options = DataOptionsFrom(settings, raw);
+  const auto form_for = [&](const TrainData& data) {
+    const TargetEncoder& targets = data.preprocessor.targets();
+    return FormFor(ResolveFor(settings, targets), targets);
+  };
   std::shared_ptr<const TrainData> same_inputs;
   for (const Encoded& known : encoded_) {
     std::shared_ptr<const TrainData> data = known.raw == &raw && known.options == options ? known.data.lock() : nullptr;
     if (data != nullptr) {
       same_inputs = data;
-      if (data->preprocessor.targets().form() == FormFor(settings, data->preprocessor.targets())) {
+      if (data->preprocessor.targets().form() == form_for(*data)) {
         return data;
       }
     }
   }
-  last_ = std::make_shared<const TrainData>(
-      same_inputs != nullptr ? InForm(*same_inputs, FormFor(settings, same_inputs->preprocessor.targets()))
-                             : EncodeData(raw, settings));
+  last_ = std::make_shared<const TrainData>(same_inputs != nullptr ? InForm(*same_inputs, form_for(*same_inputs))
+                                                                   : EncodeData(raw, settings));
   std::erase_if(encoded_, [](const Encoded& known) { return known.data.expired(); });
   encoded_.push_back({&raw, options, last_});
   return last_;

@@ -57,7 +57,7 @@ inline TrainRows RowsOf(const TrainData& data) {
 }
 
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
-Model BuildModel(const TrainSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
+Model BuildModel(const ResolvedSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
 
 /// Makes `model` answer the mean of networks on its encoding. Throws Error(kUnsupported) where they cannot be added.
 void AnswerTogether(const std::vector<Network>& networks, Model& model);

@@ -68,15 +68,16 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   const TrainSettings settings = SettingsOf(trial);
   ValidateSettings(settings);
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
-  Model model = BuildModel(settings, *data);
-  TrainOptions options = TrainOptionsFrom(settings, model.loss, RowsOf(*data));
-  options.step.embedding_layers = EmbeddingLayersOf(settings, model.preprocessor.inputs());
-  const std::unique_ptr<Backend> backend =
-      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
+  const ResolvedSettings resolved = ResolveFor(settings, data->preprocessor.targets());
+  Model model = BuildModel(resolved, *data);
+  TrainOptions options = TrainOptionsFrom(resolved, model.loss, RowsOf(*data));
+  options.step.embedding_layers = EmbeddingLayersOf(resolved, model.preprocessor.inputs());
+  const std::unique_ptr<Backend> backend = MakeTunedBackend(settings.backend,
+                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.step.class_threshold = model.preprocessor.targets().class_threshold();
   options.step.frozen = FrozenLayers(settings, model.network);
-  SetMonitor(settings, model, data->validation, options);
+  SetMonitor(resolved, model, data->validation, options);
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
     const TrainCallbacks stop_only{
         {}, {}, [&] { return budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested()); }, {}};

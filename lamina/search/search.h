@@ -86,6 +86,7 @@ class Search {
 
  private:
   void ListTrials();
+  TrainOptions OptionsOf(const TrainSettings& settings) const;
   void PlanStages();
   // That trials train on and are compared on.
   TrainRows Rows() const { return RowsOf(*data_); }

@@ -78,10 +78,14 @@ void Search::ListTrials() {
   }
 }
 
+TrainOptions Search::OptionsOf(const TrainSettings& settings) const {
+  return TrainOptionsFrom(Resolve(settings, Rows().classes), Loss::kMse, Rows());
+}
+
 void Search::PlanStages() {
   int64_t longest = 1;
   for (Trial& trial : trials_) {
-    trial.epochs = TrainOptionsFrom(space_.Apply(settings_.train, trial.values), Loss::kMse, Rows()).epochs;
+    trial.epochs = OptionsOf(space_.Apply(settings_.train, trial.values)).epochs;
     longest = std::max(longest, trial.epochs);
   }
   halving_ = SuccessiveHalving(settings_.halving, settings_.first_epochs, longest, std::ssize(trials_));
@@ -111,11 +115,11 @@ void Search::LoadFirst() {
       ValidateSettings(settings);
       if (data_ == nullptr) {
         std::shared_ptr<const TrainData> data = cache_.Get(settings);
-        BuildModel(settings, *data);
+        BuildModel(ResolveFor(settings, data->preprocessor.targets()), *data);
         data_ = std::move(data);
         keeps_best_ = ParseKeep(settings.keep) != Keep::kLast;  // there are validation rows
       } else {
-        PlanNetwork(settings, data_->preprocessor);
+        PlanNetwork(ResolveFor(settings, data_->preprocessor.targets()), data_->preprocessor);
       }
     } catch (const Error& error) {
       if (!IsOfTrial(error)) {
@@ -176,7 +180,7 @@ TrainSettings Search::RetrainSettingsOf(const Trial& trial) const {
   SplitOptions split = SplitOptionsFrom(settings, data_->test.size() > 0 && settings.split.empty(), false);
   settings.split = {split.train + split.validation, 0.0, split.test};
   if (LearnsByGradient(settings)) {
-    settings.batch = TrainOptionsFrom(settings, Loss::kMse, Rows()).batch;  // of the trial, not of more rows
+    settings.batch = OptionsOf(settings).batch;  // of the trial, not of more rows
     settings.epochs = std::max<int64_t>(1, ScoreOf(trial, keeps_best_).epoch);
     settings.patience = settings.patience_waves = 0;
     settings.keep = "last";

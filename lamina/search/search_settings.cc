@@ -161,7 +161,7 @@ int64_t FoldsOfCheck(const SearchSettings& settings, int64_t rows) {
 SearchSettings WithDefaults(SearchSettings settings, bool images) {
   TrainSettings& train = settings.train;
   train.recipe = RecipeFor(train, images);
-  if (settings.vary.empty() && train.recipe == "tabular") {
+  if (settings.vary.empty() && train.recipe == kTabularRecipe) {
     settings.vary.assign(std::begin(kRecipeVary), std::end(kRecipeVary));
     settings.random = settings.random > 0 ? settings.random : kRecipeTrials;
   }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "lamina/base/convert.h"
@@ -17,14 +16,6 @@ constexpr const char* kRandomRows = "rows";
 constexpr uint64_t kCentreStream = 901;  // of the seed; mean_distance.cc has the one before
 
 }  // namespace
-
-Activation WithRadiusFor(const Activation& activation, double mean_distance) {
-  if (!(activation.radius() > 0) || !(mean_distance > 0) || !std::isfinite(mean_distance)) {
-    return activation;
-  }
-  return Activation::Parse(
-      fmt::format("{}(radius={:.4g})", activation.name(), mean_distance / formulas::Triangle::kWidth));
-}
 
 void PlaceCentres(Network& network, const Dataset& train, uint64_t seed) {
   const LayerSpec& layer = network.layers().front();

@@ -1,5 +1,4 @@
-// Where distance neurons start: at rows of the training data or centres of their clusters, with a radius that fits
-// their distances.
+// Where distance neurons start: at rows of the training data or centres of their clusters.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,6 @@
 #include "lamina/settings/settings.h"
 
 namespace lamina {
-
-/// triangle and gaussian with the radius d / 2.5066: the triangle ends at the mean distance d, so that about half of
-/// the neurons answer a row. Measured on the digits, 256 neurons, 20 epochs, by d / radius: 5.2 84 %, 3.7 93.0 %,
-/// 2.6 94.2 %, 2.1 94.4 %, 1.7 93.6 %, 1.25 90.5 %. Any other activation keeps its parameters. Only for the first layer
-/// of a network: the inputs of later ones are not known before training.
-Activation WithRadiusFor(const Activation& activation, double mean_distance);
 
 /// Sets the weights of the first layer to random training rows, all different while there are enough of them (seeded).
 void PlaceCentres(Network& network, const Dataset& train, uint64_t seed);

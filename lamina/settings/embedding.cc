@@ -7,7 +7,6 @@
 
 #include "lamina/base/names.h"
 #include "lamina/base/random.h"
-#include "lamina/settings/recipe.h"
 
 namespace lamina {
 namespace {
@@ -15,8 +14,8 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr uint64_t kWaveStream = 900;  // streams below belong to the layers, those above to the order of rows
 constexpr uint64_t kMixtureStream = 901;
-constexpr Named<NumberEmbedding> kNumberEmbeddings[] = {
-    {"none", NumberEmbedding::kNone}, {"periodic", NumberEmbedding::kPeriodic}, {"pbld", NumberEmbedding::kPbld}};
+constexpr Named<NumberEmbedding> kNumberEmbeddings[] = {{"none", NumberEmbedding::kNone},
+                                                        {"pbld", NumberEmbedding::kPbld}};
 
 // The weight with which the largest of an input's values is a quarter of a wave.
 template <class T>
@@ -32,13 +31,13 @@ double QuarterWave(const Matrix& features, int64_t input) {
 
 std::vector<std::string> NumberEmbeddingNames() { return NamesIn(kNumberEmbeddings); }
 
-InputEmbedding::InputEmbedding(const TrainSettings& open, const InputEncoder& inputs)
-    : waves_(open.waves), wave_scale_(open.wave_scale), size_(open.embedding_size) {
-  const TrainSettings settings = WithRecipe(open, /*classes=*/false);  // for classes it is the same
-  const NumberEmbedding numbers =
-      ParseName(settings.number_embedding, kNumberEmbeddings, "unknown embedding of numbers");
-  category_size_ = *settings.category_embedding;
-  const bool of_numbers = numbers != NumberEmbedding::kNone;
+InputEmbedding::InputEmbedding(const ResolvedSettings& settings, const InputEncoder& inputs)
+    : waves_(settings->waves),
+      wave_scale_(settings->wave_scale),
+      size_(settings->embedding_size),
+      category_size_(*settings->category_embedding) {
+  const bool of_numbers = ParseName(settings->number_embedding, kNumberEmbeddings, "unknown embedding of numbers") !=
+                          NumberEmbedding::kNone;
   bool any = false;
   for (const FittedColumn& column : inputs.columns()) {
     // Bins, waves of dates and marks of missing values are functions of a column already.
@@ -66,7 +65,7 @@ InputEmbedding::InputEmbedding(const TrainSettings& open, const InputEncoder& in
     return;
   }
   layers_.push_back({inputs.count(), first, Synapse::kDot, Activation(formulas::Sine::kName)});
-  if (numbers == NumberEmbedding::kPbld && second != first) {
+  if (second != first) {
     layers_.push_back({first, second, Synapse::kDot, Activation()});
   }
 }

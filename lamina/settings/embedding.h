@@ -10,25 +10,24 @@
 #include "lamina/base/buffer.h"
 #include "lamina/data/encode/input_encoder.h"
 #include "lamina/nn/network.h"
-#include "lamina/settings/settings.h"
+#include "lamina/settings/recipe.h"
 
 namespace lamina {
 
-/// What a number becomes. kPeriodic: itself and sine waves of it, whose frequencies and phases are trained (Gorishniy
-/// et al. 2022); kPbld: those mixed linearly to fewer numbers, beside the number itself (Holzmüller et al. 2024,
-/// RealMLP).
-enum class NumberEmbedding { kNone, kPeriodic, kPbld };
+/// What a number becomes. kPbld: itself beside fewer numbers, to which sine waves of it are mixed linearly;
+/// frequencies, phases and mixtures are trained (Holzmüller et al. 2024, RealMLP).
+enum class NumberEmbedding { kNone, kPbld };
 
 std::vector<std::string> NumberEmbeddingNames();
 
 /// The embedding that settings ask for, of an encoder's inputs. The first layer is of sines: waves of a number; of a
 /// category the sines of as many weights as it becomes numbers; and since a layer has one activation, what is passed
 /// on goes through a sine, too: a quarter of a wave from 0 to the input's largest value, which is 0 and 1 for
-/// categories. The second layer, of pbld, mixes the waves of each number.
+/// categories. The second layer, where there are numbers, mixes the waves of each.
 class InputEmbedding {
  public:
   /// Empty where the settings ask for none, or no input is of such a kind. Throws Error for an unknown name.
-  InputEmbedding(const TrainSettings& settings, const InputEncoder& inputs);
+  InputEmbedding(const ResolvedSettings& settings, const InputEncoder& inputs);
 
   bool empty() const { return layers_.empty(); }
   /// The first layers of the network; none where it is empty.
@@ -59,7 +58,7 @@ class InputEmbedding {
 };
 
 /// TrainOptions::embedding_layers.
-inline int64_t EmbeddingLayersOf(const TrainSettings& settings, const InputEncoder& inputs) {
+inline int64_t EmbeddingLayersOf(const ResolvedSettings& settings, const InputEncoder& inputs) {
   return std::ssize(InputEmbedding(settings, inputs).layers());
 }
 

@@ -71,7 +71,7 @@ void RequireTargets(const TrainSettings& settings, const Loss& loss, int64_t cla
                   settings.target_scale, "Use --target-scale auto, size or none, or --loss mse.");
   }
 }
-bool IsAuto(const std::string& text) { return text == "auto"; }
+bool IsAuto(const std::string& text) { return text == kAutoText; }
 // The loss of classes that asks for this output activation, else mse.
 Loss LossForClasses(std::string_view output) {
   for (const std::string& name : LossNames()) {
@@ -104,7 +104,8 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings) {
 MissingPolicy ParseMissing(const std::string& name) { return Choose("missing", name, kMissing); }
 UnseenPolicy ParseUnseen(const std::string& name) { return Choose("unseen", name, kUnseen); }
 
-PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
+PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
+  const TrainSettings& settings = *resolved;
   PreprocessOptions options;
   options.targets = settings.target;
   options.drop_columns = settings.drop;
@@ -116,7 +117,7 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
     }
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
-  options.scaling = Choose("scale", WithRecipe(settings, /*classes=*/false).scale, kScalings);
+  options.scaling = Choose("scale", settings.scale, kScalings);
   const bool novelty = settings.method == "fsvc" || settings.method == "sfsvc";  // docs/decisions/0045
   options.auto_scaling = novelty ? Scaling::kMinMax : Scaling::kStandardize;
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
@@ -126,7 +127,7 @@ PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings) {
   options.missing = ParseMissing(settings.missing);
   options.missing_values = settings.missing_values;
   const std::string& indicator = settings.missing_indicator;
-  options.missing_indicator = indicator == kAutoText ? std::nullopt : std::optional(indicator == "yes");
+  options.missing_indicator = indicator == kAutoText ? std::nullopt : std::optional(indicator == kYesText);
   const bool all_rows = settings.bag && settings.select == kAutoText;  // would choose, also those that are tested
   options.select = all_rows ? ColumnSelection::kAll : Choose("select", settings.select, kSelections);
   options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
@@ -190,20 +191,20 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   return options;
 }
 
-TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainRows& rows) {
-  const TrainSettings settings = WithRecipe(open, rows.classes);
-  const AutoTraining by_rows = settings.recipe == "tabular" ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
+TrainOptions TrainOptionsFrom(const ResolvedSettings& resolved, Loss loss, const TrainRows& rows) {
+  const TrainSettings& settings = *resolved;
+  const TrainSettings& given = resolved.given();
+  const AutoTraining by_rows = resolved.is_tabular() ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
   TrainOptions options;
   options.epochs = settings.epochs.value_or(by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
   options.shards = settings.shard_data && settings.shards == 0 ? kShardsOfRanks : settings.shards;
   options.sharded_rows = settings.shard_data ? rows.train : 0;
   options.gradients_as_bf16 = ParseName(settings.gradients, setting_names::kGradients, "--gradients: unknown choice");
-  options.sync_steps = settings.sync_steps;
   options.step.loss = loss;
   options.step.precision = PrecisionFrom(settings);
   options.step.clip_norm = settings.clip_norm;
-  options.step.label_smoothing = open.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
+  options.step.label_smoothing = given.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
   options.step.parametrization = ParseParametrization(settings.parametrization);
   options.step.bias_rate = *settings.bias_rate;
   options.step.dropout = settings.dropout;
@@ -229,7 +230,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
   options.step.seed = settings.seed;
   options.shuffle = settings.shuffle;
   options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
-  options.patience_waves = open.patience_waves || rows.validation > 0 ? settings.patience_waves.value_or(0) : 0;
+  options.patience_waves = given.patience_waves || rows.validation > 0 ? settings.patience_waves.value_or(0) : 0;
   options.min_improvement = settings.min_improvement;
   options.keep = ParseKeep(settings.keep);
   options.checkpoint_epochs = settings.checkpoint_epochs;
@@ -242,7 +243,7 @@ TrainOptions TrainOptionsFrom(const TrainSettings& open, Loss loss, const TrainR
 }
 
 Precision PrecisionFrom(const TrainSettings& settings) {
-  return settings.precision == "auto" ? Precision::kExact : Choose("precision", settings.precision, kPrecisions);
+  return IsAuto(settings.precision) ? Precision::kExact : Choose("precision", settings.precision, kPrecisions);
 }
 
 std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
@@ -296,11 +297,11 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
                            custom);
 }
 
-OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<const Activation> custom) {
-  if (!LearnsByGradient(open)) {
-    return OutputOfMethod(open, classes);
+OutputPlan PlanOutput(const ResolvedSettings& resolved, int64_t classes, std::span<const Activation> custom) {
+  const TrainSettings& settings = *resolved;
+  if (!LearnsByGradient(settings)) {
+    return OutputOfMethod(settings, classes);
   }
-  const TrainSettings settings = WithRecipe(open, classes > 0);
   int64_t given_outputs = 0;
   OutputPlan plan{};
   plan.classes = classes > 0;
@@ -335,7 +336,7 @@ OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<cons
                   "Leave it out, or use --task classification.");
   }
   // A recipe smooths where it can.
-  if (const Verdict verdict = LossSmooths(plan.loss); open.label_smoothing.value_or(0) > 0 && !verdict) {
+  if (const Verdict verdict = LossSmooths(plan.loss); resolved.given().label_smoothing.value_or(0) > 0 && !verdict) {
     RefuseSetting("label-smoothing", "--label-smoothing: " + verdict.reason, "",
                   "Use --loss cross_entropy or binary_cross_entropy.");
   }
@@ -343,9 +344,9 @@ OutputPlan PlanOutput(const TrainSettings& open, int64_t classes, std::span<cons
   return plan;
 }
 
-std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& plan, int64_t inputs, int64_t outputs,
-                                  std::span<const Activation> custom) {
-  const TrainSettings settings = WithRecipe(open, plan.classes);
+std::vector<LayerSpec> LayersFrom(const ResolvedSettings& resolved, const OutputPlan& plan, int64_t inputs,
+                                  int64_t outputs, std::span<const Activation> custom) {
+  const TrainSettings& settings = *resolved;
   std::vector<LayerSpec> layers;
   int64_t width = inputs;
   if (EndsInAuto(settings.layers)) {
@@ -382,17 +383,13 @@ std::vector<LayerSpec> LayersFrom(const TrainSettings& open, const OutputPlan& p
   return layers;
 }
 
-Parametrization ParametrizationFrom(const TrainSettings& settings) {
-  return ParseParametrization(WithRecipe(settings, false).parametrization);
-}
+bool LastStartsAtZero(const ResolvedSettings& settings) { return settings->zero_last == kYesText; }
 
-bool LastStartsAtZero(const TrainSettings& settings) { return WithRecipe(settings, false).zero_last == "yes"; }
-
-Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers) {
-  if (!IsAuto(settings.init)) {
-    return ParseInitialization(settings.init);
+Initialization InitializationFrom(const ResolvedSettings& settings, std::span<const LayerSpec> layers) {
+  if (!IsAuto(settings->init)) {
+    return ParseInitialization(settings->init);
   }
-  if (ParametrizationFrom(settings) == Parametrization::kNtk) {
+  if (ParseParametrization(settings->parametrization) == Parametrization::kNtk) {
     return Initialization::kNtk;
   }
   // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise

@@ -13,6 +13,7 @@
 #include "lamina/nn/network.h"
 #include "lamina/settings/auto_training.h"
 #include "lamina/settings/output_plan.h"
+#include "lamina/settings/recipe.h"
 #include "lamina/settings/settings.h"
 #include "lamina/settings/split.h"
 #include "lamina/train/train_options.h"
@@ -25,24 +26,23 @@ ReadOptions ReadOptionsFrom(const TrainSettings& settings);
 inline bool SaysHowRowsAreRead(const Setting<TrainSettings>& row) {
   return row.reads_file && row.name != "text-columns";
 }
-PreprocessOptions PreprocessOptionsFrom(const TrainSettings& settings);
+PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& settings);
 /// The loss by name with its --quantiles; mse where it is open.
 Loss LossFrom(const TrainSettings& settings);
 TargetForm TargetFormFrom(const TrainSettings& settings, const Activation& output, bool single_output);
 SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bool validation_given);
 /// `rows` decide what the settings leave open.
-TrainOptions TrainOptionsFrom(const TrainSettings& settings, Loss loss, const TrainRows& rows);
+TrainOptions TrainOptionsFrom(const ResolvedSettings& settings, Loss loss, const TrainRows& rows);
 WeightOptions WeightOptionsFrom(const TrainSettings& settings);
 
 /// `classes`: how many there are, 0 for regression.
-OutputPlan PlanOutput(const TrainSettings& settings, int64_t classes, std::span<const Activation> custom);
+OutputPlan PlanOutput(const ResolvedSettings& settings, int64_t classes, std::span<const Activation> custom);
 /// All layers for `inputs` features and `outputs` target values.
-std::vector<LayerSpec> LayersFrom(const TrainSettings& settings, const OutputPlan& plan, int64_t inputs,
+std::vector<LayerSpec> LayersFrom(const ResolvedSettings& settings, const OutputPlan& plan, int64_t inputs,
                                   int64_t outputs, std::span<const Activation> custom);
-Parametrization ParametrizationFrom(const TrainSettings& settings);
 /// --zero-last.
-bool LastStartsAtZero(const TrainSettings& settings);
-Initialization InitializationFrom(const TrainSettings& settings, std::span<const LayerSpec> layers);
+bool LastStartsAtZero(const ResolvedSettings& settings);
+Initialization InitializationFrom(const ResolvedSettings& settings, std::span<const LayerSpec> layers);
 /// The activation `text` with gain and threshold applied where it has them.
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
 /// "auto" as exact: what it is can be told by FastestPrecision() only.

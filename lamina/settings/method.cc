@@ -50,9 +50,6 @@ bool IsOfSomeMethods(const Setting<TrainSettings>& row) {
          Contains(kOfData, row.name) || Contains(kOfFiles, row.name);
 }
 
-// Neurons of hidden layers, those of the recipe where they are open.
-std::vector<int64_t> HiddenOf(const TrainSettings& settings) { return WithRecipe(settings, false).hidden; }
-
 std::string_view OwnNeuron(Method method) {
   return method == Method::kElm ? "dot-abs" : method == Method::kSfsvc ? "l2sq-triangle" : "l1-triangle";
 }
@@ -79,10 +76,11 @@ bool MethodReads(const TrainSettings& settings, std::string_view name) {
   return true;
 }
 
-void ValidateMethod(const TrainSettings& settings) {
+void ValidateMethod(const ResolvedSettings& resolved) {
+  const TrainSettings& settings = resolved.given();
   const Method method = MethodFrom(settings);
   TrainSettings defaults;
-  if (settings.recipe == "plain") {  // as what is open is without a word
+  if (settings.recipe == kPlainRecipe) {  // as what is open is without a word
     defaults.recipe = settings.recipe;
   }
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
@@ -99,7 +97,7 @@ void ValidateMethod(const TrainSettings& settings) {
     return;
   }
   NeuronFrom(settings);
-  if (method == Method::kElm && (HiddenOf(settings).size() != 1 || HiddenOf(settings)[0] == 0)) {
+  if (method == Method::kElm && (resolved->hidden.size() != 1 || resolved->hidden[0] == 0)) {
     RefuseSetting("hidden", "--method elm has one hidden layer", FieldText(&settings.hidden),
                   "Give --hidden its neurons, such as 1000.");
   }
@@ -114,7 +112,7 @@ MethodNeuron NeuronFrom(const TrainSettings& settings) {
     neuron.layer.bias = false;
     return neuron;
   }
-  const std::string text = settings.neuron == "auto" ? std::string(OwnNeuron(method)) : settings.neuron;
+  const std::string text = settings.neuron == kAutoText ? std::string(OwnNeuron(method)) : settings.neuron;
   MethodNeuron neuron{WithSetting("neuron", [&] { return ParseNeuron(text); })};
   LayerSpec& layer = neuron.layer;
   if (method != Method::kElm) {
@@ -152,7 +150,9 @@ TargetForm TargetFormOfMethod(const TrainSettings& settings) {
   return form;
 }
 
-std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inputs, int64_t outputs, int64_t classes) {
+std::vector<LayerSpec> LayersOfMethod(const ResolvedSettings& resolved, int64_t inputs, int64_t outputs,
+                                      int64_t classes) {
+  const TrainSettings& settings = *resolved;
   const Method method = MethodFrom(settings);
   if (classes == 0 && (method == Method::kFsvc || method == Method::kSfsvc)) {
     RefuseSetting("method",
@@ -165,7 +165,7 @@ std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inp
   }
   LayerSpec hidden = NeuronFrom(settings).layer;
   hidden.inputs = inputs;
-  hidden.outputs = method == Method::kElm ? HiddenOf(settings)[0] : 1;
+  hidden.outputs = method == Method::kElm ? settings.hidden[0] : 1;
   return {hidden, {hidden.outputs, outputs, Synapse::kDot, Activation(), /*bias=*/false}};
 }
 
@@ -177,7 +177,7 @@ KernelChoices KernelChoicesFrom(const TrainSettings& settings) {
   if (settings.ridge) {
     choices.ridges = {*settings.ridge};
   }
-  if (settings.neuron == "auto") {
+  if (settings.neuron == kAutoText) {
     return choices;
   }
   const LayerSpec neuron = WithSetting("neuron", [&] { return ParseNeuron(settings.neuron); });

@@ -14,6 +14,7 @@
 #include "lamina/rbf/fsvc.h"
 #include "lamina/rbf/kernel_machine.h"
 #include "lamina/settings/output_plan.h"
+#include "lamina/settings/recipe.h"
 #include "lamina/settings/settings.h"
 
 namespace lamina {
@@ -35,7 +36,7 @@ bool MethodReads(const TrainSettings& settings, std::string_view name);
 
 /// Throws Error(kInvalidArgument) for a setting that is given and that the method does not read, and for a neuron that
 /// the method cannot have.
-void ValidateMethod(const TrainSettings& settings);
+void ValidateMethod(const ResolvedSettings& settings);
 
 /// The hidden neuron: --neuron, the method's own for "auto", with --radius where that is given. `has_radius`: it is
 /// known, or the curve needs none.
@@ -50,7 +51,8 @@ OutputPlan OutputOfMethod(const TrainSettings& settings, int64_t classes);
 TargetForm TargetFormOfMethod(const TrainSettings& settings);
 /// Its layers; those that find their centres in the rows have one centre here. `classes`: 0 for regression. Throws
 /// Error(kInvalidArgument) where the method needs classes and there are none.
-std::vector<LayerSpec> LayersOfMethod(const TrainSettings& settings, int64_t inputs, int64_t outputs, int64_t classes);
+std::vector<LayerSpec> LayersOfMethod(const ResolvedSettings& settings, int64_t inputs, int64_t outputs,
+                                      int64_t classes);
 
 FsvcOptions FsvcOptionsFrom(const TrainSettings& settings);
 

@@ -3,14 +3,14 @@
 
 #include "lamina/base/setting.h"
 #include "lamina/model/metric.h"
-#include "lamina/settings/recipe.h"
 
 namespace lamina {
 
-void SetMonitor(const TrainSettings& settings, const Model& model, const Dataset& validation, TrainOptions& options) {
+void SetMonitor(const ResolvedSettings& settings, const Model& model, const Dataset& validation,
+                TrainOptions& options) {
   const bool classes = model.preprocessor.targets().task() == Task::kClassification;
-  const std::string monitor = WithRecipe(settings, classes).monitor;
-  const bool chosen_by_recipe = monitor != settings.monitor;
+  const std::string& monitor = settings->monitor;
+  const bool chosen_by_recipe = monitor != settings.given().monitor;
   if (monitor == kMonitorLoss || (chosen_by_recipe && validation.size() == 0)) {
     return;
   }

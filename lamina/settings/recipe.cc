@@ -105,7 +105,9 @@ bool IsOpen(const TrainSettings& settings, std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> RecipeNames() { return {"auto", "plain", "tabular"}; }
+std::vector<std::string> RecipeNames() {
+  return {std::string(kAutoText), std::string(kPlainRecipe), std::string(kTabularRecipe)};
+}
 
 std::string WhyNotTabular(const TrainSettings& settings) {
   if (!LearnsByGradient(settings)) {
@@ -126,7 +128,8 @@ std::string RecipeFor(const TrainSettings& settings, bool images) {
   if (settings.recipe != kAutoText) {
     return settings.recipe;
   }
-  return images || !LearnsByGradient(settings) || !WhyNotTabular(settings).empty() ? "plain" : "tabular";
+  return std::string(images || !LearnsByGradient(settings) || !WhyNotTabular(settings).empty() ? kPlainRecipe
+                                                                                               : kTabularRecipe);
 }
 
 std::string RecipeRemark(const TrainSettings& given, bool images) {
@@ -134,33 +137,38 @@ std::string RecipeRemark(const TrainSettings& given, bool images) {
   return reason.empty() ? "" : "recipe plain instead of tabular: " + reason;
 }
 
-TrainSettings WithRecipe(const TrainSettings& settings, bool classes) {
+ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes) {
   CheckChoice("recipe", settings.recipe, RecipeNames());
-  const bool plain = RecipeFor(settings, /*images=*/false) != "tabular";
-  TrainSettings whole = settings;
-  whole.recipe = plain ? "plain" : "tabular";
+  ResolvedSettings resolved;
+  resolved.given_ = settings;
+  TrainSettings& whole = resolved.whole_ = settings;
+  whole.recipe = RecipeFor(settings, /*images=*/false);
+  const bool plain = !resolved.is_tabular();
   for (const RecipeRow& row : kRows) {
-    const std::string_view value = plain ? row.plain : classes ? row.classes : row.numbers;
+    const std::string_view value = plain                        ? row.plain
+                                   : classes.value_or(false)    ? row.classes
+                                   : classes                    ? row.numbers
+                                   : row.classes == row.numbers ? row.numbers
+                                                                : "";
     const bool taken = plain || row.only_if == nullptr || row.only_if(whole);
     if (!value.empty() && taken && IsOpen(settings, row.setting)) {
       SetSetting(whole, row.setting, value);
     }
   }
   if (whole.parametrization == kAutoText) {  // of another rule than the recipe's
-    whole.parametrization = "standard";
+    whole.parametrization = ParametrizationNames().front();
   }
   if (!whole.label_smoothing) {
     whole.label_smoothing = 0;
   }
-  return whole;
+  return resolved;
 }
 
-std::map<std::string, std::string> RecipeChoices(const TrainSettings& settings, bool classes) {
-  const TrainSettings whole = WithRecipe(settings, classes);
+std::map<std::string, std::string> RecipeChoices(const ResolvedSettings& settings) {
   std::map<std::string, std::string> choices;
   for (const RecipeRow& row : kRows) {
-    if (IsOpen(settings, row.setting) && !IsOpen(whole, row.setting)) {
-      choices.emplace(row.setting, SettingText(whole, row.setting));
+    if (IsOpen(settings.given(), row.setting) && !IsOpen(*settings, row.setting)) {
+      choices.emplace(row.setting, SettingText(*settings, row.setting));
     }
   }
   return choices;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 
 namespace lamina {
 
+inline constexpr std::string_view kPlainRecipe = "plain";
+inline constexpr std::string_view kTabularRecipe = "tabular";
 std::vector<std::string> RecipeNames();
 
 /// What "auto" is: tabular for tables, whatever is given beside it; plain for images and where WhyNotTabular() has a
@@ -24,13 +27,29 @@ std::string WhyNotTabular(const TrainSettings& settings);
 /// One line for the user where recipe auto became plain for such a reason, else empty. `given` is what was asked for.
 std::string RecipeRemark(const TrainSettings& given, bool images);
 
-/// The settings with what they leave open ("auto") as their recipe has it for classes or numbers; whatever is given
-/// stays. What the recipe leaves open, too, stays open: it goes by the rows or by other settings. Recipe auto
-/// is that of a table here: where rows may be images, RecipeFor() comes first. Throws Error(kInvalidArgument) for an
-/// unknown recipe.
-TrainSettings WithRecipe(const TrainSettings& settings, bool classes);
+/// Settings of which what the recipe decides is no longer open; whatever is given stays. What the recipe leaves open,
+/// too, stays so: it goes by the rows or by other settings. Made once what is known of the rows, and taken by whatever
+/// a run is planned with.
+class ResolvedSettings {
+ public:
+  const TrainSettings& operator*() const { return whole_; }
+  const TrainSettings* operator->() const { return &whole_; }
+  /// As asked for.
+  const TrainSettings& given() const { return given_; }
+  bool is_tabular() const { return whole_.recipe == kTabularRecipe; }
 
-/// The settings that the recipe of `settings` decides, with their text: {"hidden", "256,256,256"}.
-std::map<std::string, std::string> RecipeChoices(const TrainSettings& settings, bool classes);
+ private:
+  friend ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes);
+
+  TrainSettings given_;
+  TrainSettings whole_;
+};
+
+/// As the recipe has it for `classes` or numbers; without a value, what it has for both. Recipe auto is that of a table
+/// here: where rows may be images, RecipeFor() comes first. Throws Error(kInvalidArgument) for an unknown recipe.
+ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes = std::nullopt);
+
+/// The settings that the recipe decided, with their text: {"hidden", "256,256,256"}.
+std::map<std::string, std::string> RecipeChoices(const ResolvedSettings& settings);
 
 }  // namespace lamina

@@ -140,7 +140,6 @@ struct TrainSettings {
   int64_t shards = TrainOptions{}.shards;
   bool shard_data = false;
   std::string gradients = "exact";
-  int64_t sync_steps = TrainOptions{}.sync_steps;
   std::string schedule = "auto";
   double schedule_factor = Schedule{}.factor;
   int64_t schedule_epochs = Schedule{}.step_epochs;

@@ -42,8 +42,7 @@ constexpr NumberRange kTextInputs{.low = 1, .high = 1 << 20};
 constexpr NumberRange kBins{.low = 1, .high = 4096};
 
 bool MayBeNumbers(const S& s) { return s.task != "classification"; }
-bool HasWaves(const S& s) { return s.number_embedding != "none"; }
-bool MixesWaves(const S& s) { return HasWaves(s) && s.number_embedding != "periodic"; }
+bool HasWaves(const S& s) { return s.number_embedding != NumberEmbeddingNames().front(); }
 bool HasDerived(const S& s) { return !s.derive.empty(); }
 bool OutputIsOpen(const S& s) { return s.layers.empty() || EndsInAuto(s.layers); }
 // With --layers it is written into the activation.
@@ -281,9 +280,8 @@ std::vector<Row> NetworkRows() {
           "the recipe (plain: standard)",
           {.choices = &AutoAnd<&ParametrizationNames>}),
       Row("number-embedding", &S::number_embedding,
-          "Inputs that are numbers, before the hidden layers: none; periodic: each as sine waves whose frequencies and "
-          "phases are trained; pbld: those mixed to --embedding-size numbers, beside the number itself; auto: by the "
-          "recipe (plain: none)",
+          "Inputs that are numbers, before the hidden layers: none; pbld: each beside --embedding-size numbers that trained "
+          "sine waves of it are mixed to; auto: by the recipe (none)",
           {.choices = &AutoAnd<&NumberEmbeddingNames>}),
       Row("waves", &S::waves, "Waves of a number", {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
       Row("wave-scale", &S::wave_scale,
@@ -291,7 +289,7 @@ std::vector<Row> NetworkRows() {
           {.range = kPositive, .effect = &HasWaves, .logarithmic = true}),
       Row("embedding-size", &S::embedding_size, "Numbers that the waves of a number are mixed to",
           {.range = NumberRange{.low = 1, .high = 1024},
-           .effect = &MixesWaves,
+           .effect = &HasWaves,
            .effect_text = "For --number-embedding pbld"}),
       Row("category-embedding", &S::category_embedding,
           "One-hot columns of more categories than this become so many trained numbers before the hidden layers; 0: "

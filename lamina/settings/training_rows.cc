@@ -186,10 +186,6 @@ std::vector<Row> TrainingRows() {
           "Between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then depends on the "
           "number of ranks",
           {.choices = &Names<kGradients>, .after_checkpoint = true}),
-      Row("sync-steps", &S::sync_steps,
-          "Steps that each MPI rank takes by its own rows before weights become their mean over all ranks; 0: every "
-          "step is of all. The model then depends on the number of ranks",
-          {.range = TrainRanges::sync_steps, .after_checkpoint = true}),
       Row("schedule", &S::schedule,
           "Learning rate over time: constant, step, cosine, plateau, coslog4 (four waves, each twice as long as the "
           "one "

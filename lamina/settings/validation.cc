@@ -70,15 +70,15 @@ void ValidateFolds(const TrainSettings& settings) {
 }
 
 // What belongs to steps on parts of the rows, or to their rates.
-void ValidateLbfgs(const TrainSettings& settings) {
-  if (settings.optimizer != kLbfgs) {
+void ValidateLbfgs(const ResolvedSettings& settings) {
+  const TrainSettings& whole = *settings;
+  if (whole.optimizer != kLbfgs) {
     return;
   }
-  const TrainSettings whole = WithRecipe(settings, false);
   const auto refuse = [&](std::string_view name, std::string message) {
     RefuseSetting(name, std::move(message), SettingText(whole, name),
-                  settings.recipe == "plain" ? "Leave it out, or use --optimizer adam."
-                                             : "Use --recipe plain, or --optimizer adam.");
+                  settings.given().recipe == kPlainRecipe ? "Leave it out, or use --optimizer adam."
+                                                          : "Use --recipe plain, or --optimizer adam.");
   };
   const std::pair<const char*, bool> others[] = {
       {"shards", whole.shards > 0},
@@ -94,8 +94,8 @@ void ValidateLbfgs(const TrainSettings& settings) {
   used.Add(Technique::kFrozen, !whole.freeze.empty());
   if (const TechniqueRow* row = FirstRefused(Route::kAllRows, used); row != nullptr) {
     TrainSettings plain;
-    plain.recipe = "plain";
-    plain = WithRecipe(plain, false);
+    plain.recipe = kPlainRecipe;
+    plain = *Resolve(plain);
     const auto* const given = std::ranges::find_if(
         row->settings, [&](std::string_view name) { return SettingText(whole, name) != SettingText(plain, name); });
     refuse(*given, fmt::format("--{}: {}", *given, Accepts(Route::kAllRows, used).reason));
@@ -103,7 +103,7 @@ void ValidateLbfgs(const TrainSettings& settings) {
 }
 
 void ValidateNormalization(const TrainSettings& settings) {
-  if (settings.normalization != "none" && settings.members > 1) {
+  if (ParseNormalization(settings.normalization) != Normalization::kNone && settings.members > 1) {
     RefuseSetting("normalization", "members share their hidden layers, which have no batch of one kind to normalise by",
                   settings.normalization, "Leave --normalization or --members out.");
   }
@@ -188,7 +188,8 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     RefuseSetting("data", "no training data", "", "Give --data FILE.");
   }
   CheckSettingRows(settings);
-  ValidateMethod(settings);
+  const ResolvedSettings resolved = Resolve(settings, /*classes=*/false);  // those of classes are no others to check
+  ValidateMethod(resolved);
   ValidateHidden(settings);
   ValidateResidual(settings);
   if (!settings.memory.empty()) {
@@ -198,18 +199,18 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateFolds(settings);
   ValidateGain(settings);
   ValidateQuantiles(settings);
-  ValidateLbfgs(settings);
+  ValidateLbfgs(resolved);
   ValidateNormalization(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
-  const Activation hidden = WithSetting(
-      "activation", [&] { return ActivationFrom(settings, WithRecipe(settings, false).activation, custom); });
-  PreprocessOptionsFrom(settings);
+  const Activation hidden =
+      WithSetting("activation", [&] { return ActivationFrom(settings, resolved->activation, custom); });
+  PreprocessOptionsFrom(resolved);
   TargetFormFrom(settings, hidden, false);
-  TrainOptionsFrom(settings, Loss::kMse, {}).Validate();
+  TrainOptionsFrom(resolved, Loss::kMse, {}).Validate();
   WeightOptionsFrom(settings);
   WithSetting("layers", [&] { ValidateLayers(settings, custom); });
-  if (settings.output_activation != "auto") {
+  if (settings.output_activation != kAutoText) {
     WithSetting("output-activation", [&] { ActivationFrom(settings, settings.output_activation, custom); });
   }
   if (settings.monitor != kMonitorLoss && settings.monitor != kAutoText) {
@@ -220,7 +221,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
       WithSetting("metrics", [&] { Metric::Parse(name); });
     }
   }
-  if (settings.loss != "auto") {
+  if (settings.loss != kAutoText) {
     LossFrom(settings);
   }
   const BackendRow& backend =

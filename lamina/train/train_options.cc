@@ -29,7 +29,6 @@ void TrainOptions::Validate() const {
   Ranges::epochs.Require("epochs", static_cast<double>(epochs));
   Ranges::batch.Require("batch", static_cast<double>(batch));
   Ranges::shards.Require("shards", static_cast<double>(shards));
-  Ranges::sync_steps.Require("sync_steps", static_cast<double>(sync_steps));
   Ranges::learning_rate.Require("learning_rate", rule.learning_rate);
   Ranges::momentum.Require("momentum", rule.momentum);
   Ranges::weight_decay.Require("weight_decay", rule.weight_decay);

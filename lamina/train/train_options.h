@@ -36,7 +36,6 @@ struct TrainOptions {
   int64_t batch = 32;  // larger than the data: the whole data
   int64_t shards = 0;  // parts of a batch whose gradients are summed in a fixed order (ShardedSteps); 0: one piece
   bool gradients_as_bf16 = false;  // between ranks
-  int64_t sync_steps = 0;          // steps that a rank takes alone before weights are averaged; 0: all take each step
   int64_t sharded_rows = 0;        // training rows of all ranks where the shards own them (ShardRows) and each rank is
                                    // given its own alone; 0: every rank is given all rows
   int64_t window_rows = 0;         // of training rows in files: those that are shuffled at a time; 0: all
@@ -75,7 +74,6 @@ struct TrainRanges {
   static constexpr NumberRange epochs = kAtLeastOne;
   static constexpr NumberRange batch = kAtLeastOne;
   static constexpr NumberRange shards{.low = 0, .high = 65536};
-  static constexpr NumberRange sync_steps = kNotNegative;
   static constexpr NumberRange learning_rate = kPositive;
   static constexpr NumberRange momentum = kShareBelowOne;
   static constexpr NumberRange weight_decay = kNotNegative;

@@ -31,8 +31,7 @@ int64_t EvaluationRows(const Dataset* validation) {
 }
 
 ShardOptions ShardingOf(const TrainOptions& options) {
-  return {options.shards, options.gradients_as_bf16 ? SentAs::kBFloat16 : SentAs::kItself, options.sync_steps,
-          options.sharded_rows > 0};
+  return {options.shards, options.gradients_as_bf16 ? SentAs::kBFloat16 : SentAs::kItself, options.sharded_rows > 0};
 }
 
 }  // namespace
@@ -253,12 +252,6 @@ bool Trainer::Run_::TrainEpoch() {
     if (state.step < steps && (stopped || Stopped())) {
       state.sums = ReadSums();
       return false;
-    }
-  }
-  if (sharded != nullptr) {
-    sharded->Synchronize(SumsPointer());
-    if (const double loss = ReadSums().loss; !std::isfinite(loss)) {
-      ThrowDiverged(loss, "the loss");
     }
   }
   state.sums = ReadSums();

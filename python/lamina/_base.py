@@ -17,6 +17,7 @@ from ._encoding import TableEncoder, needs_encoding
 from ._fitting import Rows, input_scaling
 from ._models import Model
 from ._network import Network
+from ._parameters import Attribute, Parameter, choice
 from ._predictors import BatchPredictor
 from ._sparse import Scaling, canonical, is_sparse
 from ._tables import is_table
@@ -39,13 +40,32 @@ class _Estimator(BaseEstimator):
     _answers_in_double = False  # of a network of float32, too
     _takes_sparse = False  # without making all of it dense
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        "scale": [StrOptions({"auto", "standardize", "none"})],
-        "missing": [StrOptions({"error", "mean"})],
-        "unseen": [StrOptions({"zero", "error"})],
-        "device": [StrOptions(set(_core.backends()))],
-        "threads": [None, Interval(Integral, 1, None, closed="left")],
+    _parameters = {
+        "scale": choice(
+            *("auto", "standardize", "none"),
+            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in '
+            '[-1, 1] and standardizes others.',
+        ),
+        "missing": choice(
+            *("error", "mean"),
+            text="What a missing value in X is: refused, or the mean of its column (the most frequent text).",
+        ),
+        "unseen": choice(
+            *("zero", "error"),
+            text="What a category of X is that training did not have: no category, as the program has it, or refused.",
+        ),
+        "device": Parameter(
+            '{"auto", "cpu", "cuda", ...}',
+            "Where training computes; \"auto\" takes a GPU where there is one that is faster.",
+            [StrOptions(set(_core.backends()))],
+        ),
+        "threads": Parameter(
+            "int or None",
+            "As many as the process may use; OMP_NUM_THREADS and threadpoolctl are obeyed.",
+            [None, Interval(Integral, 1, None, closed="left")],
+        ),
     }
+    _results = {"n_features_in_": Attribute("int"), "n_outputs_": Attribute("int")}
 
     # What subclasses define.
 

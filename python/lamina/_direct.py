@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _core
 from ._arrays import Array, threads_of
-from ._base import _Estimator
-from ._layers import _METRICS
+from ._layers import KERNEL, METRICS
 from ._network import Network
+from ._parameters import Attribute, choice, documented, keep, or_auto, real, whole
 from ._targets import _ClassTargets
 
 
@@ -57,16 +55,34 @@ class _NoveltyClassifier(_DirectClassifier):
     _by_class = False
     _auto_scale = "minmax"  # one radius for all columns
 
-    _parameter_constraints = {
-        **_Estimator._parameter_constraints,
-        "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "scale": [StrOptions({"auto", "minmax", "standardize", "none"})],
-        "overlap": [StrOptions({"auto"}), Interval(Real, 0, 4096, closed="right")],
-        "metric": [StrOptions(set(_METRICS))],
-        "kernel": [StrOptions({"triangle", "gaussian"})],
-        "learning_rate": [Interval(Real, 0, None, closed="left")],
-        "epochs": [Interval(Integral, 1, None, closed="left")],
-        "precision": [StrOptions({"auto", "f32", "f64"})],
+    _parameters = {
+        "radius": or_auto(
+            real(0, closed="neither"),
+            'Of all centres, in scaled units (of squared distances, if those are the metric); "auto" searches for '
+            'the one that answers every fifth row best.',
+        ),
+        "overlap": or_auto(
+            real(0, most=4096, closed="right"),
+            'More gives more centres; "auto": 1, or what is found with a radius that is searched for.',
+        ),
+        "metric": choice(*METRICS),
+        "kernel": KERNEL,
+        "learning_rate": real(
+            0, "Of the tuning of the output weights by online least mean squares; 0: they stay votes."
+        ),
+        "epochs": whole(1, "Passes of the tuning."),
+        "scale": choice(
+            *("auto", "minmax", "standardize", "none"),
+            text='"auto" leaves numbers alone that all lie in [-1, 1], else it is "minmax": one radius serves all '
+            'columns.',
+        ),
+        "precision": choice(*("auto", "f32", "f64"), text='Of the network; "auto" is f32.'),
+    }
+    _results = {
+        "centers_": Attribute("array, (n_centers_, features)", "In units of X; of SFSVC class by class."),
+        "radius_": Attribute("float"),
+        "overlap_": Attribute("float"),
+        "n_centers_": Attribute("int"),
     }
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -88,8 +104,8 @@ class _NoveltyClassifier(_DirectClassifier):
         dtype = "f64" if self.precision == "f64" else "f32"
         found: Any = _core.fit_fsvc(
             rows.dataset(self._x_scaling, dtype, outputs),
-            outputs,
-            f"{_METRICS[self.metric]}-{self.kernel}(radius=1)",
+            [str(name) for name in self.classes_],
+            f"{METRICS[self.metric]}-{self.kernel}(radius=1)",
             0.0 if self.radius == "auto" else float(self.radius),
             0.0 if self.overlap == "auto" else float(self.overlap),
             self._by_class,
@@ -110,38 +126,12 @@ class _NoveltyClassifier(_DirectClassifier):
         return self._first_weights("centers_")
 
 
+@documented
 class FSVCClassifier(_NoveltyClassifier):
     """Fast support vector classifier of R. and I. Dogaru (2007): one pass over the rows finds a network of distances.
 
     A row becomes a centre where the activations of the centres so far sum to less than ``overlap``. The same rows in the
     same order give the same centres, with any number of threads.
-
-    Parameters
-    ----------
-    radius : float or "auto"
-        Of all centres, in scaled units; "auto" searches for the one that answers every fifth row best.
-    overlap : float or "auto"
-        More gives more centres; "auto": 1, or what is found with a radius that is searched for.
-    metric : {"manhattan", "euclidean", "sqeuclidean"}
-    kernel : {"triangle", "gaussian"}
-        What a centre makes of a distance: max(0, 1 - d / (2.5066 r)) or exp(-(d / r)²/2).
-    learning_rate : float
-        Of the tuning of the output weights by online least mean squares; 0: they stay votes.
-    epochs : int
-        Passes of the tuning.
-    scale : {"auto", "minmax", "standardize", "none"}
-        "auto" leaves numbers alone that all lie in [-1, 1], else it is "minmax": one radius serves all columns.
-    missing, device, threads
-        As for `MLPClassifier`.
-    precision : {"auto", "f32", "f64"}
-        Of the network; "auto" is f32.
-
-    Attributes
-    ----------
-    classes_ : array
-    centers_ : array, (n_centers_, features)
-    radius_, overlap_ : float
-    n_centers_, n_features_in_, n_outputs_ : int
     """
 
     def __init__(
@@ -160,40 +150,12 @@ class FSVCClassifier(_NoveltyClassifier):
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        self.radius = radius
-        self.overlap = overlap
-        self.metric = metric
-        self.kernel = kernel
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.scale = scale
-        self.missing = missing
-        self.unseen = unseen
-        self.precision = precision
-        self.device = device
-        self.threads = threads
+        keep(self, locals())
 
 
+@documented
 class SFSVCClassifier(_NoveltyClassifier):
-    """Super fast support vector classifier (Dogaru 2016): `FSVCClassifier` with a pass for every class.
-
-    Parameters
-    ----------
-    radius : float or "auto"
-        As for `FSVCClassifier`; of the squared distance, if that is the metric.
-    overlap : float or "auto"
-    metric : {"sqeuclidean", "manhattan", "euclidean"}
-    kernel, learning_rate, epochs, scale, missing, precision, device, threads
-        As for `FSVCClassifier`.
-
-    Attributes
-    ----------
-    classes_ : array
-    centers_ : array, (n_centers_, features)
-        Class by class.
-    radius_, overlap_ : float
-    n_centers_, n_features_in_, n_outputs_ : int
-    """
+    """Super fast support vector classifier (Dogaru 2016): `FSVCClassifier` with a pass for every class."""
 
     _by_class = True
 
@@ -213,15 +175,4 @@ class SFSVCClassifier(_NoveltyClassifier):
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        self.radius = radius
-        self.overlap = overlap
-        self.metric = metric
-        self.kernel = kernel
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.scale = scale
-        self.missing = missing
-        self.unseen = unseen
-        self.precision = precision
-        self.device = device
-        self.threads = threads
+        keep(self, locals())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, Callable, cast
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -17,10 +15,10 @@ from ._arrays import Array, threads_of
 from ._base import _Estimator
 from ._direct import _DirectClassifier
 from ._fitting import Moments, Rows, stays_as_it_is
-from ._layers import _ACTIVATIONS, _METRICS
-from ._mlp import _CLASS_WEIGHT
+from ._layers import _ACTIVATIONS, ACTIVATION, METRICS
 from ._network import Network
-from ._targets import _NumberTargets
+from ._parameters import RANDOM_STATE, Attribute, choice, documented, keep, or_auto, real, whole
+from ._targets import CLASS_WEIGHT, _NumberTargets
 
 _F64_OPERATIONS = 2e10  # of the sums that "auto" still computes in float64
 
@@ -28,31 +26,68 @@ _F64_OPERATIONS = 2e10  # of the sums that "auto" still computes in float64
 class _ExtremeLearning(_Estimator):
     """A hidden layer that is drawn, output weights by ridge regression."""
 
-    _parameter_constraints = {
-        **_Estimator._parameter_constraints,
-        "n_neurons": [Interval(Integral, 1, None, closed="left")],
-        "activation": [StrOptions({"logistic", *_core.activations()} - {"softmax"})],
-        "weights": [StrOptions({"uniform", "signs", "2bit", "8bit"})],
-        "metric": [StrOptions({"dot", *_METRICS})],
-        "centres": [StrOptions(set(_core.centre_choices()))],
-        "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "C": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-        "precision": [StrOptions({"auto", "f32", "f64", "bf16"})],
+    _parameters = {
+        "n_neurons": whole(1, "Of the hidden layer."),
+        "activation": ACTIVATION._replace(
+            kind="str",
+            text='"abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); of distances "triangle" or '
+            '"gaussian".',
+        ),
+        "weights": choice(*_core.hidden_weights(), text="How hidden weights are drawn from -1 to 1."),
+        "metric": choice(*("dot", *METRICS), text="Distances have rows as centres instead of random weights."),
+        "centres": choice(
+            *_core.centre_choices(),
+            text="Of distances: random rows, or the centres of clusters of the rows (whatever their weights), by "
+            "squared Euclidean distances and means, or Manhattan distances and medians. ``partial_fit`` finds them "
+            "among its first rows.",
+        ),
+        "radius": or_auto(
+            real(0, closed="neither"),
+            'Of "triangle" and "gaussian", in scaled units; "auto" by the mean distance of rows.',
+        ),
+        "C": or_auto(
+            real(0, closed="neither"),
+            '1/C is the ridge. "auto" takes the one whose answers are best with each row left out.',
+        ),
+        "random_state": RANDOM_STATE,
+        "class_weight": CLASS_WEIGHT,
+        "precision": choice(
+            *("auto", "f32", "f64", "bf16"),
+            text='"auto" is f64 while that is a matter of seconds (rows times the square of the neurons up to 2e10), '
+            'else f32; sums are in f64 always.',
+        ),
+    }
+    _results = {
+        "C_": Attribute("float"),
+        "coef_": Attribute("array, (n_neurons, outputs)"),
+        "hidden_weights_": Attribute("array, (n_neurons, features)"),
     }
 
     def _neuron(self) -> str:
         activation = _ACTIVATIONS.get(self.activation, self.activation)
         if activation in ("triangle", "gaussian"):
             activation += "(radius=1)" if self.radius == "auto" else f"(radius={float(self.radius)!r})"
-        return f"{_METRICS.get(self.metric, self.metric)}-{activation}"
+        return f"{METRICS.get(self.metric, self.metric)}-{activation}"
 
     def _dtype_for(self, rows: int) -> str:
         if self.precision == "auto":
             return "f64" if rows * int(self.n_neurons) ** 2 <= _F64_OPERATIONS else "f32"
         return "f64" if self.precision == "f64" else "f32"
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Draws the hidden layer and solves for the output weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+        y : array, (rows,) of classes; numbers may be (rows, targets)
+        sample_weight : array, (rows,), optional
+
+        Returns
+        -------
+        self
+        """
         rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None)
         self._find_scalings(rows)
         self._dtype = self._dtype_for(len(rows.x))
@@ -162,47 +197,13 @@ class _ExtremeLearning(_Estimator):
         return self._network.weights(0).copy()
 
 
+@documented
 class ELMClassifier(_ExtremeLearning, _DirectClassifier):
     """Extreme learning machine for classes: random hidden weights, output weights that solve (I/C + H'H) W = H'T.
 
     Targets are 1 for the class of a row and -1 for the others. Sample weights are exact: a row of weight 2 and the row
     twice give the same network.
-
-    Parameters
-    ----------
-    n_neurons : int
-        Of the hidden layer.
-    activation : str
-        "abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); of distances "triangle" or "gaussian".
-    weights : {"uniform", "signs", "2bit", "8bit"}
-        How hidden weights are drawn from -1 to 1.
-    metric : {"dot", "manhattan", "euclidean", "sqeuclidean"}
-        Distances have rows as centres instead of random weights.
-    centres : {"rows", "k-means", "k-medians"}
-        Of distances: random rows, or the centres of clusters of the rows (whatever their weights), by squared Euclidean
-        distances and means, or Manhattan distances and medians. ``partial_fit`` finds them among its first rows.
-    radius : float or "auto"
-        Of "triangle" and "gaussian", in scaled units; "auto" by the mean distance of rows.
-    C : float or "auto"
-        1/C is the ridge. "auto" takes the one whose answers are best with each row left out.
-    random_state : int, RandomState or None
-    class_weight : dict, "balanced" or None
-        Weight of every class, multiplied with the sample weights.
-    scale, missing, device, threads
-        As for `MLPClassifier`.
-    precision : {"auto", "f32", "f64", "bf16"}
-        "auto" is f64 while that is a matter of seconds (rows times the square of the neurons up to 2e10), else f32; sums
-        are in f64 always.
-
-    Attributes
-    ----------
-    classes_ : array
-    C_ : float
-    coef_, hidden_weights_ : array
-    n_features_in_, n_outputs_ : int
     """
-
-    _parameter_constraints = {**_ExtremeLearning._parameter_constraints, "class_weight": _CLASS_WEIGHT}
 
     def __init__(
         self,
@@ -223,37 +224,7 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        self.n_neurons = n_neurons
-        self.activation = activation
-        self.weights = weights
-        self.metric = metric
-        self.centres = centres
-        self.radius = radius
-        self.C = C
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.scale = scale
-        self.missing = missing
-        self.unseen = unseen
-        self.precision = precision
-        self.device = device
-        self.threads = threads
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Draws the hidden layer and solves for the output weights.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) of classes
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
+        keep(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -276,19 +247,11 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
         return self._partial_fit(X, y, sample_weight, classes)
 
 
+@documented
 class ELMRegressor(_ExtremeLearning, _NumberTargets):
     """Extreme learning machine for numbers, one or several; see `ELMClassifier`.
 
-    Parameters
-    ----------
-    n_neurons, activation, weights, metric, centres, radius, C, random_state, scale, missing, precision, device, threads
-        As for `ELMClassifier`; the default C is smaller, as numbers are answered by sums of all neurons.
-
-    Attributes
-    ----------
-    C_ : float
-    coef_, hidden_weights_ : array
-    n_features_in_, n_outputs_ : int
+    The default C is smaller, as numbers are answered by sums of all neurons.
     """
 
     def __init__(
@@ -309,39 +272,10 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        self.n_neurons = n_neurons
-        self.activation = activation
-        self.weights = weights
-        self.metric = metric
-        self.centres = centres
-        self.radius = radius
-        self.C = C
-        self.random_state = random_state
-        self.scale = scale
-        self.missing = missing
-        self.unseen = unseen
-        self.precision = precision
-        self.device = device
-        self.threads = threads
+        keep(self, locals())
 
     def _output(self) -> tuple[str, str]:
         return "mse", "identity"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Draws the hidden layer and solves for the output weights.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) or (rows, targets)
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

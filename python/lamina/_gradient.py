@@ -7,9 +7,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Interval, Options
 
 from . import _core
 from ._arrays import Array
@@ -17,6 +18,7 @@ from ._base import _Estimator
 from ._fitting import Optimizer, Rows, Watch
 from ._lbfgs import minimise, warn_not_converged
 from ._network import Network
+from ._parameters import RANDOM_STATE, Attribute, Parameter, choice, or_auto, real, whole, yes_or_no
 
 try:  # scikit-learn 1.9
     from sklearn.callback import CallbackSupportMixin
@@ -31,37 +33,69 @@ except ImportError:
         return method
 
 
+_LBFGS = "lbfgs"  # SciPy's, no update rule
+_DECAY_APART = " and ".join(f'"{name}"' for name in _core.optimizers() if _core.update_rule(name)["decay_apart"])
 _INTERRUPTED = "Training interrupted by user."
 
 
 class _NetworkEstimator(CallbackSupportMixin, _Estimator):
     """What all estimators of such networks share. Subclasses say which layers, which targets and what an answer is."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **_Estimator._parameter_constraints,
-        "random_state": ["random_state"],
-        "precision": [StrOptions({"auto", "f32", "f64", "bf16"})],
-        "solver": [StrOptions({"lbfgs", *_core.optimizers()})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [StrOptions({"constant", "invscaling", "adaptive"})],
-        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
-        "power_t": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
-        "momentum": [Interval(Real, 0, 1, closed="left")],
-        "nesterovs_momentum": ["boolean"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "beta_1": [Interval(Real, 0, 1, closed="left")],
-        "beta_2": [Interval(Real, 0, 1, closed="left")],
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
-        "max_fun": [Interval(Integral, 1, None, closed="left")],
-        "callbacks": [None, callable, "array-like"],
+    _parameters = {
+        "random_state": RANDOM_STATE._replace(
+            text="The same number gives the same network on the same machine with as many threads."
+        ),
+        "precision": choice(
+            *("auto", "f32", "f64", "bf16"), text='Of the network; "auto" is f32, and f64 for "lbfgs".'
+        ),
+        "solver": choice(
+            *dict.fromkeys(("adam", "sgd", _LBFGS, *_core.optimizers())),
+            text='"lbfgs" (SciPy\'s) takes all rows at once, in float64 unless ``precision`` says otherwise.',
+        ),
+        "alpha": real(0, f"Strength of the L2 penalty of weights; of {_DECAY_APART} the decoupled decay."),
+        "batch_size": or_auto(whole(1, 'Rows of a minibatch; "auto" is min(200, rows).')),
+        "learning_rate": choice(
+            *("constant", "invscaling", "adaptive"), text='As scikit-learn\'s, of every solver but "lbfgs".'
+        ),
+        "learning_rate_init": real(0, closed="neither"),
+        "power_t": real(0, 'Exponent of "invscaling".'),
+        "max_iter": whole(1, 'Epochs at most; iterations of "lbfgs".'),
+        "shuffle": yes_or_no(),
+        "tol": real(0),
+        "verbose": Parameter("bool", "Prints the loss of every epoch.", ["verbose"]),
+        "warm_start": yes_or_no("Another ``fit`` goes on from the weights there are."),
+        "momentum": real(0, 'Of "sgd" and "nesterov".', most=1),
+        "nesterovs_momentum": yes_or_no('Makes "sgd" with momentum "nesterov".'),
+        "early_stopping": yes_or_no(
+            "Watches ``validation_fraction`` of the rows, or those of ``eval_set``, and keeps the best weights."
+        ),
+        "validation_fraction": real(0, most=1),
+        "beta_1": real(0, 'Of "adam" and its kin.', most=1),
+        "beta_2": real(0, 'Of "adam" and its kin.', most=1),
+        "epsilon": real(0, 'Of "adam" and its kin.', closed="neither"),
+        "n_iter_no_change": Parameter(
+            "int or infinity",
+            "Epochs without an improvement of ``tol`` before training stops.",
+            [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
+        ),
+        "max_fun": whole(1, 'Calls of the loss by "lbfgs" at most.'),
+        "callbacks": Parameter(
+            "callable, list of callable or None",
+            "Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The "
+            "estimator answers as it is after that epoch.",
+            [None, callable, "array-like"],
+        ),
+    }
+    _results = {
+        "n_layers_": Attribute("int"),
+        "n_iter_": Attribute("int"),
+        "t_": Attribute("int"),
+        "loss_": Attribute("float"),
+        "best_loss_": Attribute("float"),
+        "loss_curve_": Attribute("list of float"),
+        "validation_loss_curve_": Attribute("list of float or None", "Of the rows watched."),
+        "validation_scores_": Attribute("list of float or None"),
+        "best_validation_score_": Attribute("float or None"),
     }
 
     # What subclasses define.
@@ -77,6 +111,35 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         """ValueError where a later call is about other classes than the first one."""
 
     # Fitting.
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+        """Fits the network.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
+            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
+        y : array, (rows,) of classes, or (rows, classes) of 0 and 1; of numbers (rows,) or (rows, targets)
+        sample_weight : array, (rows,), optional
+            How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
+        eval_set : (X, y) or [(X, y)], optional
+            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
+            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        lamina.DivergedError
+            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
+            ArithmeticError that names epoch, step and remedy.
+        """
+        return self._fit(X, y, sample_weight, eval_set)
 
     def _fit(
         self,
@@ -241,12 +304,12 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
     def _rule(self, loss_scale: float, batch: int) -> dict[str, Any]:
         # scikit-learn's squared error is half of the library's: so are the gradients, and the rate is for its own.
         solver = "nesterov" if self.solver == "sgd" and self.nesterovs_momentum and self.momentum > 0 else self.solver
-        by_gradient = solver in ("sgd", "nesterov")
-        decay = self.alpha if solver in ("adamw", "lion") else self.alpha / batch / loss_scale
+        rule = _core.update_rule(solver)
+        decay = self.alpha if rule["decay_apart"] else self.alpha / batch / loss_scale
         return {
             "optimizer": solver,
-            "learning_rate": self.learning_rate_init * (loss_scale if by_gradient else 1.0),
-            "momentum": self.momentum if by_gradient else 0.0,
+            "learning_rate": self.learning_rate_init * (loss_scale if rule["grows_with_gradient"] else 1.0),
+            "momentum": self.momentum if rule["momentum"] else 0.0,
             "weight_decay": decay,
             "beta1": self.beta_1,
             "beta2": self.beta_2,

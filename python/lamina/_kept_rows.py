@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._arrays import Array, as_matrix, threads_of
 from ._functions import _METRICS
+from ._parameters import Attribute, Parameter, choice, whole
 
 _MINKOWSKI = {1: "l1", 2: "l2"}  # the metric of a p
 _BLOCK_BYTES = 1 << 25  # of rows that are dense at a time, and of distances
@@ -41,13 +42,32 @@ class _KeptTree:
 class KeepsRows(BaseEstimator):
     """Keeps rows, and a tree over them where it pays."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        "algorithm": [StrOptions({"auto", "brute", "ball_tree", "kd_tree"})],
-        "metric": [StrOptions({"minkowski", *_METRICS})],
-        "p": [Options(Real, set(_MINKOWSKI))],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "metric_params": [dict, None],
-        "n_jobs": [None, Integral],
+    _parameters = {
+        "algorithm": choice(
+            *("auto", "brute", "ball_tree", "kd_tree"),
+            text='All of these give the same answer. A tree over rows of few columns is made once so many neighbours '
+            'were asked for that it pays; "brute" keeps none from call to call.',
+        ),
+        "metric": Parameter(
+            '{"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}',
+            'As for `lamina.nearest`; "minkowski" goes by ``p``.',
+            [StrOptions({"minkowski", *_METRICS})],
+        ),
+        "p": Parameter(
+            "{1, 2}", '"minkowski" is "cityblock" for 1, "euclidean" for 2.', [Options(Real, set(_MINKOWSKI))]
+        ),
+        "leaf_size": whole(1, "Accepted for scikit-learn's sake: it changes nothing."),
+        "metric_params": Parameter("dict or None", "Accepted for scikit-learn's sake: None or empty.", [dict, None]),
+        "n_jobs": Parameter(
+            "int or None",
+            "Threads; None and negative numbers are as many as the process may use.",
+            [None, Integral],
+        ),
+    }
+    _results = {
+        "effective_metric_": Attribute('{"l1", "l2", "l2sq"}'),
+        "n_features_in_": Attribute("int"),
+        "n_samples_fit_": Attribute("int"),
     }
 
     def _keep(self, X: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,26 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _core
 from ._arrays import Array
+from ._base import _Estimator
 from ._fitting import Rows
 from ._gradient import _NetworkEstimator
 from ._network import Network
+from ._parameters import Attribute, Parameter, choice, or_auto, real, whole, yes_or_no
 
 # scikit-learn's names of what the library calls otherwise.
 _ACTIVATIONS = {"logistic": "sigmoid"}
-_METRICS = {"manhattan": "l1", "euclidean": "l2", "sqeuclidean": "l2sq"}
+METRICS = {"manhattan": "l1", "euclidean": "l2", "sqeuclidean": "l2sq"}
+
+
+ACTIVATION = Parameter(
+    '{"relu", "logistic", "tanh", "identity", ...}',
+    "Any of ``lamina.activations()``, too.",
+    [StrOptions({*_ACTIVATIONS, *_core.activations()} - {"softmax"})],
+)
+KERNEL = choice(
+    *("triangle", "gaussian"),
+    text="What a neuron makes of a distance: max(0, 1 - d / (2.5066 r)) or exp(-(d / r)²/2) (docs/library.md).",
+)
 
 
 class _Perceptron(_NetworkEstimator):
@@ -24,11 +37,21 @@ class _Perceptron(_NetworkEstimator):
 
     _takes_sparse = True
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **_NetworkEstimator._parameter_constraints,
-        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
-        "activation": [StrOptions({"logistic", *_core.activations()} - {"softmax"})],
+    _parameters = {
+        "hidden_layer_sizes": Parameter(
+            "int or sequence of int", "", ["array-like", Interval(Integral, 1, None, closed="left")]
+        ),
+        "activation": ACTIVATION,
+        "scale": _Estimator._parameters["scale"]._replace(
+            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in '
+            '[-1, 1] and standardizes others; columns of a sparse X it divides by their largest size, and zeros stay '
+            'zeros. ``coefs_`` and ``intercepts_`` are always those for raw numbers.'
+        ),
     }
+    _results = dict.fromkeys(
+        ("coefs_", "intercepts_"),
+        Attribute("list of array", "Weights (inputs, outputs) and biases of every layer, for raw numbers."),
+    )
 
     def _layers(self, data: _core.Dataset | None, outputs: int, output: str, seed: int) -> str:
         sizes = self.hidden_layer_sizes
@@ -58,20 +81,25 @@ class _Perceptron(_NetworkEstimator):
 class _Distances(_NetworkEstimator):
     """One hidden layer of distances to centres, which start at rows of the data and are trained with their radii."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **_NetworkEstimator._parameter_constraints,
-        "n_centers": [Interval(Integral, 1, None, closed="left")],
-        "metric": [StrOptions(set(_METRICS))],
-        "kernel": [StrOptions({"triangle", "gaussian"})],
-        "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "train_radius": ["boolean"],
+    _parameters = {
+        "n_centers": whole(1, "Neurons of the hidden layer."),
+        "metric": choice(*METRICS),
+        "kernel": KERNEL,
+        "radius": or_auto(
+            real(0, closed="neither"),
+            'Where all radii start, in scaled units; "auto" is the mean distance of rows divided by 2.5066.',
+        ),
+        "train_radius": yes_or_no("Whether every neuron has a radius of its own that is trained."),
     }
+    _results = dict.fromkeys(
+        ("centers_", "radii_"), Attribute("array", "Centres in units of X, radii in scaled units.")
+    )
 
     def _layers(self, data: _core.Dataset | None, outputs: int, output: str, seed: int) -> str:
-        synapse = _METRICS[self.metric]
+        synapse = METRICS[self.metric]
         if self.radius == "auto":
-            distance = data.mean_distance(synapse, seed) if data is not None else 0.0
-            kernel = _core.with_radius_for(self.kernel, distance) if distance > 0 else f"{self.kernel}(radius=1)"
+            kernel = f"{self.kernel}(radius=1)"
+            kernel = data.with_radius(f"{synapse}-{kernel}", seed) if data is not None else kernel
         else:
             kernel = f"{self.kernel}(radius={float(self.radius)!r})"
         suffix = "-radius" if self.train_radius else ""

@@ -8,22 +8,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._arrays import Array
 from ._functions import nearest_by
 from ._kept_rows import KeepsRows, blocks, dense_rows, require_mode
+from ._parameters import choice, documented, keep, whole
 from ._radius import FindsWithin
 
 
 class FindsNearest(KeepsRows):
     """Finds the nearest of the rows that it keeps."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **KeepsRows._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    }
+    _parameters = {"n_neighbors": whole(1, "At most 1,024.")}
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -106,34 +103,9 @@ class FindsNearest(KeepsRows):
         return csr_matrix((data.ravel(), indices.ravel(), starts), shape=(len(indices), self.n_samples_fit_))
 
 
+@documented
 class NearestNeighbors(FindsWithin, FindsNearest):
-    """Exact search for the nearest rows, as scikit-learn's class of this name.
-
-    Parameters
-    ----------
-    n_neighbors : int
-        At most 1,024.
-    radius : float
-        Of `radius_neighbors`.
-    algorithm : {"auto", "brute", "ball_tree", "kd_tree"}
-        All of these give the same answer. A tree over rows of few columns is made once so many neighbours were asked
-        for that it pays; "brute" keeps none from call to call.
-    metric : {"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}
-        As for `lamina.nearest`; "minkowski" goes by ``p``.
-    p : {1, 2}
-        "minkowski" is "cityblock" for 1, "euclidean" for 2.
-    leaf_size, metric_params
-        Accepted for scikit-learn's sake: the first changes nothing, the second must be None or empty.
-    n_jobs : int or None
-        Threads; None and negative numbers are as many as the process may use.
-
-    Attributes
-    ----------
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
-
-    _parameter_constraints = {**FindsNearest._parameter_constraints, **FindsWithin._parameter_constraints}
+    """Exact search for the nearest rows, as scikit-learn's class of this name."""
 
     def __init__(
         self,
@@ -147,14 +119,7 @@ class NearestNeighbors(FindsWithin, FindsNearest):
         metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+        keep(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
@@ -163,25 +128,16 @@ class NearestNeighbors(FindsWithin, FindsNearest):
         return self
 
 
+@documented
 class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FindsNearest):
-    """The graph of the nearest rows, as scikit-learn's class of this name computes it by brute force.
+    """The graph of the nearest rows, as scikit-learn's class of this name computes it by brute force."""
 
-    Parameters
-    ----------
-    mode : {"distance", "connectivity"}
-        What the graph holds: distances, or ones. "distance" includes each row as its own neighbour, and one more.
-    n_neighbors, algorithm, leaf_size, metric, p, metric_params, n_jobs
-        As for `NearestNeighbors`.
-
-    Attributes
-    ----------
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
-
-    _parameter_constraints = {
-        **FindsNearest._parameter_constraints,
-        "mode": [StrOptions({"distance", "connectivity"})],
+    _parameters = {
+        "mode": choice(
+            *("distance", "connectivity"),
+            text='What the graph holds: distances, or ones. "distance" includes each row as its own neighbour, and '
+            'one more.',
+        )
     }
 
     def __init__(
@@ -196,14 +152,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, F
         metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.mode = mode
-        self.n_neighbors = n_neighbors
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+        keep(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:

@@ -13,14 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from ._arrays import Array, threads_of
 from ._functions import cdist
 from ._kept_rows import KeepsRows, as_objects, blocks, dense_rows, require_mode
+from ._parameters import Parameter
 
 
 class FindsWithin(KeepsRows):
     """Finds all rows that are no farther than a radius."""
 
-    _parameter_constraints = {
-        **KeepsRows._parameter_constraints,
-        "radius": [Interval(Real, 0, None, closed="both"), None],
+    _parameters = {
+        "radius": Parameter(
+            "float",
+            "Within which rows are neighbours; those at exactly this distance are.",
+            [Interval(Real, 0, None, closed="both"), None],
+        )
     }
 
     def radius_neighbors(

@@ -12,14 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._arrays import Array
 from ._kept_rows import as_objects
+from ._parameters import Attribute, Parameter, documented, keep
 from ._radius import FindsWithin
-from ._voting import Votes
+from ._voting import RESULTS_OF_CLASSES, Votes
 
 
 class _VoteWithin(FindsWithin, Votes):
     """By the neighbours within a radius."""
-
-    _parameter_constraints = {**FindsWithin._parameter_constraints, **Votes._parameter_constraints}
 
     def _voters(self, X: Any) -> tuple[Array, Array, Array]:
         """Of each row how many neighbours it has, then their weights and numbers, one row's after the other's."""
@@ -43,35 +42,20 @@ class _VoteWithin(FindsWithin, Votes):
         return counts, votes, indices
 
 
+@documented
 class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
-    """The class that most of the rows within a radius have, as scikit-learn's class of this name.
+    """The class that most of the rows within a radius have, as scikit-learn's class of this name."""
 
-    Parameters
-    ----------
-    radius : float
-        A row at exactly this distance is within it.
-    weights : {"uniform", "distance"}, callable or None
-        As for `KNeighborsClassifier`; a callable gets an array of arrays, one for every row.
-    outlier_label : label, "most_frequent", list of labels or None
-        The class of a row without neighbours, one for each target; None: such rows are an error.
-    algorithm, leaf_size, metric, p, metric_params, n_jobs
-        As for `NearestNeighbors`.
-
-    Attributes
-    ----------
-    classes_ : array
-        Of several targets a list of arrays.
-    outlier_label_ : list of labels or None
-        Of each target.
-    outputs_2d_ : bool
-        Whether there are several targets.
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
-
-    _parameter_constraints = {
-        **_VoteWithin._parameter_constraints,
-        "outlier_label": [Integral, str, "array-like", None],
+    _parameters = {
+        "outlier_label": Parameter(
+            'label, "most_frequent", list of labels or None',
+            "The class of a row without neighbours, one for each target; None: such rows are an error.",
+            [Integral, str, "array-like", None],
+        )
+    }
+    _results = {
+        **RESULTS_OF_CLASSES,
+        "outlier_label_": Attribute("list of labels or None", "Of each target."),
     }
 
     def __init__(
@@ -87,15 +71,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
         metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.radius = radius
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.outlier_label = outlier_label
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+        keep(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> RadiusNeighborsClassifier:
@@ -199,19 +175,9 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
         return tags
 
 
+@documented
 class RadiusNeighborsRegressor(RegressorMixin, _VoteWithin):
-    """The mean of the numbers of the rows within a radius, as scikit-learn's class of this name.
-
-    Parameters
-    ----------
-    radius, weights, algorithm, leaf_size, metric, p, metric_params, n_jobs
-        As for `RadiusNeighborsClassifier`.
-
-    Attributes
-    ----------
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
+    """The mean of the numbers of the rows within a radius, as scikit-learn's class of this name."""
 
     def __init__(
         self,
@@ -225,14 +191,7 @@ class RadiusNeighborsRegressor(RegressorMixin, _VoteWithin):
         metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.radius = radius
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+        keep(self, locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> RadiusNeighborsRegressor:

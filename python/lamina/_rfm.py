@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -15,10 +15,10 @@ from ._arrays import Array, threads_of
 from ._base import _Estimator
 from ._direct import _DirectClassifier
 from ._fitting import Rows
-from ._layers import _METRICS
-from ._mlp import _CLASS_WEIGHT
+from ._layers import METRICS
 from ._network import Network
-from ._targets import _NumberTargets
+from ._parameters import Attribute, Parameter, choice, documented, keep, or_auto, real, whole
+from ._targets import CLASS_WEIGHT, _NumberTargets
 
 _F64_ROWS = 2000  # up to which "auto" answers in float64
 
@@ -26,15 +26,37 @@ _F64_ROWS = 2000  # up to which "auto" answers in float64
 class _KernelMachine(_Estimator):
     """RBF neurons at all rows, output weights and weights of the columns that are solved for."""
 
-    _parameter_constraints = {
-        **_Estimator._parameter_constraints,
-        "metric": [StrOptions({"auto", "manhattan", "euclidean"})],
-        "power": [StrOptions({"auto"}), Interval(Real, 0, 2, closed="right")],
-        "feature_weights": [StrOptions({"none", "diagonal"})],
-        "rounds": [Interval(Integral, 0, 100, closed="both")],
-        "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "max_seconds": [None, Interval(Real, 0, None, closed="neither")],
-        "precision": [StrOptions({"auto", "f32", "f64"})],
+    _parameters = {
+        "metric": choice("auto", "manhattan", "euclidean"),
+        "power": or_auto(
+            real(0, most=2, closed="right"),
+            'Up to 1 of Manhattan distances, up to 2 of Euclidean ones. "auto", of both: the best of four kernels.',
+        ),
+        "feature_weights": choice(
+            *("diagonal", "none"), text="Of the columns: the root of the answer's mean squared slope along each, or 1."
+        ),
+        "rounds": whole(0, "In which they are learned.", most=100),
+        "ridge": or_auto(real(0), "Added to the kernel's diagonal."),
+        "max_seconds": Parameter(
+            "float or None",
+            "After which no other kernel or round is tried.",
+            [None, Interval(Real, 0, None, closed="neither")],
+        ),
+        "class_weight": CLASS_WEIGHT,
+        "device": _Estimator._parameters["device"]._replace(
+            text="Where answers are computed; solving is done on the CPU."
+        ),
+        "precision": choice(
+            *("auto", "f32", "f64"), text='Of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.'
+        ),
+    }
+    _results = {
+        "kernel_": Attribute("dict", "distance, power, radius (L), ridge, round."),
+        "left_out_error_": Attribute(
+            "float", "Mean square of the errors of rows left out, of standardized targets where those are numbers."
+        ),
+        "column_weights_": Attribute("array"),
+        "dual_coef_": Attribute("array"),
     }
 
     def _neuron(self) -> str:
@@ -42,9 +64,22 @@ class _KernelMachine(_Estimator):
             return "auto"
         if self.metric == "auto" or self.power == "auto":
             raise ValueError('metric and power are a kernel together: give both, or leave both "auto"')
-        return f"{_METRICS[self.metric]}-laplace(power={float(self.power)!r})"
+        return f"{METRICS[self.metric]}-laplace(power={float(self.power)!r})"
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Chooses and solves.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, (rows, features)
+        y : array, (rows,) of classes; numbers may be (rows, targets)
+        sample_weight : array, (rows,), optional
+
+        Returns
+        -------
+        self
+        """
         rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None)
         self._find_scalings(rows)
         of_classes = rows.labels is not None
@@ -78,6 +113,7 @@ class _KernelMachine(_Estimator):
         return self._network.weights(len(self._network.layers) - 1).T.copy()
 
 
+@documented
 class RFMClassifier(_KernelMachine, _DirectClassifier):
     """Kernel machine for classes, exp(-(|s (x - z)| / L)^power) at every row, with learned weights s of the columns.
 
@@ -85,40 +121,7 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
     others (equal rows are left out together). Probabilities fit those answers, too. Sample weights are exact: a row of
     weight 2 and the row twice give the same machine. Memory grows with the square of the rows, time with the cube; at most
     20,000. Above 1,500 rows the choices are made on as many of them, evenly spread.
-
-    Parameters
-    ----------
-    metric : {"auto", "manhattan", "euclidean"}
-    power : float or "auto"
-        Up to 1 of Manhattan distances, up to 2 of Euclidean ones. "auto", of both: the best of four kernels.
-    feature_weights : {"diagonal", "none"}
-        Of the columns: the root of the answer's mean squared slope along each, or 1.
-    rounds : int
-        In which they are learned.
-    ridge : float or "auto"
-        Added to the kernel's diagonal.
-    max_seconds : float or None
-        After which no other kernel or round is tried.
-    class_weight : dict, "balanced" or None
-        Weight of every class, multiplied with the sample weights.
-    scale, missing, device, threads
-        As for `MLPClassifier`; the solving is done on the CPU.
-    precision : {"auto", "f32", "f64"}
-        Of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.
-
-    Attributes
-    ----------
-    classes_ : array
-    kernel_ : dict
-        distance, power, radius (L), ridge, round.
-    left_out_error_ : float
-        Mean square of the errors of rows left out.
-    column_weights_ : array
-    dual_coef_ : array
-    n_features_in_, n_outputs_ : int
     """
-
-    _parameter_constraints = {**_KernelMachine._parameter_constraints, "class_weight": _CLASS_WEIGHT}
 
     def __init__(
         self,
@@ -137,38 +140,10 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        self.metric = metric
-        self.power = power
-        self.feature_weights = feature_weights
-        self.rounds = rounds
-        self.ridge = ridge
-        self.max_seconds = max_seconds
-        self.class_weight = class_weight
-        self.scale = scale
-        self.missing = missing
-        self.unseen = unseen
-        self.precision = precision
-        self.device = device
-        self.threads = threads
+        keep(self, locals())
 
     def _output(self) -> tuple[str, str]:
         return "cross_entropy", "softmax"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses and solves.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) of classes
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class.
@@ -189,23 +164,9 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
         return np.log(self.predict_proba(X))
 
 
+@documented
 class RFMRegressor(_KernelMachine, _NumberTargets):
-    """Kernel machine for numbers, one or several; see `RFMClassifier`.
-
-    Parameters
-    ----------
-    metric, power, feature_weights, rounds, ridge, max_seconds, scale, missing, precision, device, threads
-        As for `RFMClassifier`.
-
-    Attributes
-    ----------
-    kernel_ : dict
-    left_out_error_ : float
-        Mean square of the errors of rows left out, of standardized targets.
-    column_weights_ : array
-    dual_coef_ : array
-    n_features_in_, n_outputs_ : int
-    """
+    """Kernel machine for numbers, one or several; see `RFMClassifier`."""
 
     def __init__(
         self,
@@ -223,34 +184,7 @@ class RFMRegressor(_KernelMachine, _NumberTargets):
         device: str = "cpu",
         threads: int | None = None,
     ) -> None:
-        self.metric = metric
-        self.power = power
-        self.feature_weights = feature_weights
-        self.rounds = rounds
-        self.ridge = ridge
-        self.max_seconds = max_seconds
-        self.scale = scale
-        self.missing = missing
-        self.unseen = unseen
-        self.precision = precision
-        self.device = device
-        self.threads = threads
+        keep(self, locals())
 
     def _output(self) -> tuple[str, str]:
         return "mse", "identity"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses and solves.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-        y : array, (rows,) or (rows, targets)
-        sample_weight : array, (rows,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)

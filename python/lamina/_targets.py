@@ -9,18 +9,27 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import column_or_1d
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
 from ._arrays import Array
 from ._base import _Estimator
 from ._fitting import Rows, weighted_scaling
+from ._parameters import Attribute, Parameter
 from ._sparse import Scaling
+
+CLASS_WEIGHT = Parameter(
+    'dict, "balanced" or None',
+    "Weight of every class, multiplied with the sample weights.",
+    [dict, StrOptions({"balanced"}), None],
+)
 
 
 class _ClassTargets(ClassifierMixin, _Estimator):
     """An output a class, where one is enough for two; columns of 0 and 1 are one each, too."""
 
     _one_for_two = True
+    _results = {"classes_": Attribute("array")}
 
     def _encode_targets(self, y: Array, first: bool, classes: Any) -> tuple[Array | None, Array | None, int]:
         if y.ndim == 2 and y.shape[1] == 1:

@@ -12,12 +12,14 @@ from sklearn.utils.multiclass import type_of_target
 from . import _core
 from ._arrays import Array
 from ._fitting import Rows
-from ._gradient import _NetworkEstimator, with_callbacks
+from ._gradient import _NetworkEstimator
+from ._parameters import Attribute, choice
 from ._sparse import Scaling
-from ._targets import _ClassTargets, _NumberTargets
+from ._targets import CLASS_WEIGHT, _ClassTargets, _NumberTargets
 
-# scikit-learn's names of what the library calls otherwise.
-_LOSSES = {"squared_error": "mse", "absolute_error": "mae", "huber": "huber", "poisson": "poisson", "gamma": "gamma"}
+# scikit-learn's names of what the library calls otherwise; all losses of numbers with one output each.
+_RENAMED = {"mse": "squared_error", "mae": "absolute_error"}
+_LOSSES = {_RENAMED.get(name, name): name for name in _core.losses_of_numbers()}
 
 
 def _takes_minibatches(estimator: Any) -> bool:
@@ -29,6 +31,16 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
     """Two classes are one output, more are one each, columns of 0 and 1 are one each, too."""
 
     _answers_in_double = True
+    _parameters = {
+        "class_weight": CLASS_WEIGHT._replace(text=f'{CLASS_WEIGHT.text} ``partial_fit`` refuses "balanced".')
+    }
+    _results = {
+        "loss_curve_": Attribute("list of float", "The mean loss of every epoch, without the penalty."),
+        **dict.fromkeys(
+            ("validation_scores_", "best_validation_score_"),
+            Attribute("", "With early stopping: accuracy (with sample weights minus the weighted loss)."),
+        ),
+    }
 
     def _require_classes(self, y: Any, classes: Any, incremental: bool) -> None:
         if incremental:
@@ -84,35 +96,6 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
             logarithms: Array = np.log(probability)
         return logarithms
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
-        """Fits the network.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
-            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
-        y : array, (rows,) of classes, or (rows, classes) of 0 and 1
-        sample_weight : array, (rows,), optional
-            How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
-        eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
-            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
-            ArithmeticError that names epoch, step and remedy.
-        """
-        return self._fit(X, y, sample_weight, eval_set)
-
     @available_if(_takes_minibatches)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -136,6 +119,23 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
 
 class _Regressor(_NumberTargets, _NetworkEstimator):
     """Numbers, one or several."""
+
+    _parameters = {
+        "loss": choice(
+            *_LOSSES,
+            text='"poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their '
+            'mean, and targets are divided by their mean inside.',
+        )
+    }
+    _results = {
+        "loss_curve_": Attribute(
+            "list of float", "The mean loss of every epoch, of standardized targets and without the penalty."
+        ),
+        **dict.fromkeys(
+            ("validation_scores_", "best_validation_score_"),
+            Attribute("", "With early stopping: R², with sample weights minus the weighted loss."),
+        ),
+    }
 
     def _output(self) -> tuple[str, str]:
         loss = _LOSSES[self.loss]
@@ -163,35 +163,6 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
         mean = np.atleast_1d(np.average(rows.targets, axis=0, weights=rows.weights))
         mean[mean == 0] = 1.0
         return np.zeros_like(mean), mean
-
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
-        """Fits the network.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
-            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
-        y : array, (rows,) or (rows, targets)
-        sample_weight : array, (rows,), optional
-            How much a row counts in the loss. Rows of weight 0 are left out.
-        eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
-            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
-            ArithmeticError that names epoch, step and remedy.
-        """
-        return self._fit(X, y, sample_weight, eval_set)
 
     @available_if(_takes_minibatches)
     @_fit_context(prefer_skip_nested_validation=True)

@@ -13,14 +13,26 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ._arrays import Array
 from ._kept_rows import KeepsRows
 from ._neighbors import FindsNearest
+from ._parameters import Attribute, Parameter, documented, keep
+
+
+RESULTS_OF_CLASSES = {
+    "classes_": Attribute("array", "Of several targets a list of arrays."),
+    "outputs_2d_": Attribute("bool", "Whether there are several targets."),
+}
 
 
 class Votes(KeepsRows):
     """Answers by the neighbours of a row, each with a weight."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **KeepsRows._parameter_constraints,
-        "weights": [StrOptions({"uniform", "distance"}), callable, None],
+    _parameters = {
+        "weights": Parameter(
+            '{"uniform", "distance"}, callable or None',
+            "Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
+            "callable makes of the array of distances, (rows, n_neighbors); within a radius of an array of arrays, "
+            "one for every row.",
+            [StrOptions({"uniform", "distance"}), callable, None],
+        )
     }
 
     def _checked(self, X: Any, y: Any) -> Array:
@@ -49,8 +61,6 @@ class Votes(KeepsRows):
 class _NearestVote(FindsNearest, Votes):
     """By a number of neighbours."""
 
-    _parameter_constraints = {**FindsNearest._parameter_constraints, **Votes._parameter_constraints}
-
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -63,14 +73,7 @@ class _NearestVote(FindsNearest, Votes):
         metric_params: None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+        keep(self, locals())
 
     def _voters(self, X: Any) -> tuple[Array, Array]:
         """Weights and numbers of the neighbours, (rows, n_neighbors) each."""
@@ -79,8 +82,8 @@ class _NearestVote(FindsNearest, Votes):
             votes = np.asarray(self.weights(distances), np.float64)
             if (votes == 0).all(axis=1).any():
                 raise ValueError(
-                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
-                    "you are using a user-defined function."
+                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case "
+                    "if you are using a user-defined function."
                 )
             return votes, indices
         if self.weights != "distance":
@@ -92,28 +95,11 @@ class _NearestVote(FindsNearest, Votes):
         return np.where(same.any(axis=1)[:, None], same.astype(np.float64), votes), indices
 
 
+@documented
 class KNeighborsClassifier(ClassifierMixin, _NearestVote):
-    """The class that most of the nearest rows have, as scikit-learn's class of this name computes it by brute force.
+    """The class that most of the nearest rows have, as scikit-learn's class of this name computes it by brute force."""
 
-    Parameters
-    ----------
-    n_neighbors : int
-        At most 1,024.
-    weights : {"uniform", "distance"}, callable or None
-        Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the callable makes of
-        the array of distances, (rows, n_neighbors).
-    algorithm, leaf_size, metric, p, metric_params, n_jobs
-        As for `NearestNeighbors`.
-
-    Attributes
-    ----------
-    classes_ : array
-        Of several targets a list of arrays.
-    outputs_2d_ : bool
-        Whether there are several targets.
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
+    _results = RESULTS_OF_CLASSES
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
@@ -169,19 +155,9 @@ class KNeighborsClassifier(ClassifierMixin, _NearestVote):
         return tags
 
 
+@documented
 class KNeighborsRegressor(RegressorMixin, _NearestVote):
-    """The mean of the nearest rows' numbers, as scikit-learn's class of this name computes it by brute force.
-
-    Parameters
-    ----------
-    n_neighbors, weights, algorithm, leaf_size, metric, p, metric_params, n_jobs
-        As for `KNeighborsClassifier`.
-
-    Attributes
-    ----------
-    effective_metric_ : {"l1", "l2", "l2sq"}
-    n_features_in_, n_samples_fit_ : int
-    """
+    """The mean of the nearest rows' numbers, as scikit-learn's class of this name computes it by brute force."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> KNeighborsRegressor:

@@ -15,7 +15,6 @@
 #include "lamina/rbf/kernel_network.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
-#include "lamina/settings/centres.h"
 #include "lamina/settings/method.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
@@ -26,24 +25,20 @@ namespace lamina::python {
 namespace {
 
 // (network, radius, overlap). radius 0: it is searched for, and with overlap 0 that, too.
-nb::object FitFsvc(const Dataset& train, int64_t classes, const std::string& neuron, double radius, double overlap,
-                   bool by_class, double learning_rate, int64_t epochs, const std::string& backend_name, int threads) {
+nb::object FitNovelty(const Dataset& train, const std::vector<std::string>& class_names, const std::string& neuron,
+                      double radius, double overlap, bool by_class, double learning_rate, int64_t epochs,
+                      const std::string& backend_name, int threads) {
   const Backend& backend = BackendOf(backend_name, threads);
-  Network network = Interruptibly([&] {
+  FoundFsvc found = Interruptibly([&] {
     const LayerSpec spec = ParseNeuron(neuron);
     FsvcOptions options{{spec.synapse, spec.activation}, by_class, learning_rate, epochs};
-    const bool any_overlap = overlap == 0;
-    options.novelty.overlap = any_overlap ? options.novelty.overlap : overlap;
-    if (radius == 0) {
-      const RadiusSearch search = FindRadius(train, Dataset{}, classes, options, any_overlap, backend);
-      radius = search.radius;
-      options.novelty.overlap = search.overlap;
+    options.novelty.overlap = overlap == 0 ? options.novelty.overlap : overlap;
+    if (radius != 0) {
+      options.novelty.activation = spec.activation.WithRadius(radius);
     }
-    overlap = options.novelty.overlap;
-    options.novelty.activation = options.novelty.activation.WithRadius(radius);
-    return TrainFsvc(train, classes, options, backend).network;
+    return FitFsvc(train, Dataset{}, class_names, options, radius == 0, overlap == 0, backend);
   });
-  return nb::make_tuple(PyNetwork{std::move(network)}, radius, overlap);
+  return nb::make_tuple(PyNetwork{std::move(found.result.network)}, found.search.radius, found.search.overlap);
 }
 
 Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, int64_t neurons, bool fit_radius,
@@ -54,7 +49,7 @@ Network Drawn(const Dataset& train, int64_t outputs, const std::string& neuron, 
   hidden.outputs = neurons;
   hidden.bias = !IsDistance(hidden.synapse);
   if (fit_radius && IsDistance(hidden.synapse)) {
-    hidden.activation = WithRadiusFor(hidden.activation, MeanDistance(hidden.synapse, rows, seed));
+    hidden.activation = WithRadiusOf(hidden, rows, seed);
   }
   return DrawElm(hidden, outputs, ParseName(weights, kHiddenWeights, "unknown weights"), rows, seed);
 }
@@ -134,7 +129,7 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
 }  // namespace
 
 void BindDirect(nb::module_& module) {
-  module.def("fit_fsvc", &FitFsvc, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"), nb::arg("radius"),
+  module.def("fit_fsvc", &FitNovelty, nb::arg("train"), nb::arg("class_names"), nb::arg("neuron"), nb::arg("radius"),
              nb::arg("overlap"), nb::arg("by_class"), nb::arg("learning_rate"), nb::arg("epochs"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "A network of the rows that are novel, and its radius (0: searched for).");

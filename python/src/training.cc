@@ -340,17 +340,11 @@ void BindTraining(nb::module_& module) {
                               nb::find(self));
            })
       .def(
-          "mean_distance",
-          [](const Dataset& self, const std::string& synapse, uint64_t seed) {
-            return MeanDistance(ParseSynapse(synapse), DenseRows(self), seed);
+          "with_radius",
+          [](const Dataset& self, const std::string& neuron, uint64_t seed) {
+            return WithRadiusOf(ParseNeuron(neuron), DenseRows(self), seed).Text();
           },
-          nb::arg("synapse"), nb::arg("seed"), "Between random pairs of rows.");
-  module.def(
-      "with_radius_for",
-      [](const std::string& activation, double distance) {
-        return WithRadiusFor(Activation(activation), distance).Text();
-      },
-      nb::arg("activation"), nb::arg("distance"), "The activation's text with the radius for a mean distance.");
+          nb::arg("neuron"), nb::arg("seed"), "The activation's text with the radius for distances of random pairs.");
   module.def(
       "place_centres",
       [](PyNetwork& network, const Dataset& data, uint64_t seed) {

@@ -1,10 +1,12 @@
 """The notebooks and the examples of the pages run; the page of the interface is that of the docstrings; types hold."""
 
 import doctest
+import inspect
 import pathlib
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -79,3 +81,25 @@ def test_types_of_the_package(tmp_path):
         capture_output=True, text=True, cwd=ROOT / "python",
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", lamina.__all__)
+def test_docstrings_of_estimators_tell_every_parameter_and_result(name):
+    sklearn_datasets = pytest.importorskip("sklearn.datasets")
+    kind = getattr(lamina, name)
+    if not hasattr(kind, "get_params"):
+        return
+    summary, _, sections = kind.__doc__.partition("\nParameters\n----------\n")
+    assert summary.strip().partition("\n")[0].endswith(".") and sections
+    parameters, _, results = sections.partition("\nAttributes\n----------\n")
+    heads = [line.partition(" : ")[0] for line in parameters.splitlines() if line and not line.startswith(" ")]
+    assert ", ".join(heads).split(", ") == list(inspect.signature(kind).parameters)
+    assert set(kind._parameter_constraints) == set(inspect.signature(kind).parameters)
+    x, y = sklearn_datasets.make_blobs(40, 3, centers=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = kind().fit(x, y)
+    heads = [line.partition(" : ")[0] for line in results.splitlines() if line and not line.startswith(" ")]
+    told = ", ".join(heads).split(", ")
+    assert {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")} - set(told) <= {"out_activation_"}
+    assert [name for name in told if not hasattr(fitted, name)] == []

@@ -50,6 +50,11 @@ def expected_failures(estimator):
     }
 
 
+def test_every_kind_of_estimator_is_checked():
+    kinds = [getattr(lamina, name) for name in lamina.__all__]
+    assert {type(estimator) for estimator in ESTIMATORS} == {kind for kind in kinds if hasattr(kind, "get_params")}
+
+
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_checks(estimator, check):

@@ -77,7 +77,7 @@ TECHNIQUES = {
     "ntk": ("train", "--parametrization", "ntk", "--hidden", "5", "--activation", "selu"),
     "members": ("train", "--members", "4", "--hidden", "5,3"),
     "members of the recipe": ("train", "--recipe", "tabular", "--members", "3", "--hidden", "6,4"),
-    "waves of numbers": ("train", "--number-embedding", "periodic", "--waves", "5", "--wave-scale", "0.1", "--hidden", "4"),
+    "waves of numbers": ("train", "--number-embedding", "pbld", "--waves", "5", "--wave-scale", "0.1", "--hidden", "4"),
     "waves mixed, of the recipe": ("train", "--recipe", "tabular", "--number-embedding", "pbld", "--waves", "5", "--wave-scale", "0.1", "--hidden", "6,4"),
     "waves of members": ("train", "--number-embedding", "pbld", "--waves", "3", "--wave-scale", "0.1", "--members", "3", "--hidden", "5"),
     "residual blocks": ("train", "--layers", "dot-tanh:6,residual(dot-relu:4,dot-identity:6),auto"),

@@ -273,12 +273,5 @@ TEST(OwnedRowsOnADevice, AnyNumberOfRanksGivesTheSameBits) {
   }
 }
 
-TEST_P(OwnedRows, StepsAloneTakeOwnRows) {
-  TrainOptions options = GetParam().options;
-  options.sync_steps = 2;
-  EXPECT_EQ(NetworkOf(1, options), NetworkOf(1, GetParam().options)) << "one rank is never alone";
-  EXPECT_EQ(NetworkOf(3, options), NetworkOf(3, options));
-}
-
 }  // namespace
 }  // namespace lamina

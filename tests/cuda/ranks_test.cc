@@ -180,15 +180,6 @@ TEST_F(RanksOnGpus, HalfTheBytesAreTheSameBitsByBothWays) {
   EXPECT_TRUE(TrainOn(3, options) == rounded);
 }
 
-TEST_F(RanksOnGpus, StepsAloneAreAveragedTheSameByBothWays) {
-  TrainOptions options = OptionsOfShards();
-  options.sync_steps = 3;
-  const Ended averaged = TrainOn(2, options);
-  EXPECT_FALSE(averaged == TrainOn(1, options)) << "one rank is never alone";
-  cuda_emulated::SetEmulatedNccl(false);
-  EXPECT_TRUE(TrainOn(2, options) == averaged);
-}
-
 TEST_F(RanksOnGpus, WhoSharesAGpuExchangesThroughTheHost) {
   const Ended alone = TrainOn(1, OptionsOfShards());
   const Ended shared = TrainOn(3, OptionsOfShards(), DType::kF32, /*gpus=*/2);

@@ -317,7 +317,7 @@ TEST(RowPredictor, TakesEveryScaling) {
       settings.scale = scale;
       settings.target_scale = target_scale;
       Model model = SmallModel(table, DType::kF64, "tanh", Task::kRegression);
-      model.preprocessor = Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings));
+      model.preprocessor = Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(Resolve(settings)));
       ExpectAsTheTable(table, model);
     }
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/neuron/update_facts.h"
 #include "tests/caught_error.h"
 #include "tests/neuron/reference_update.h"
 
@@ -46,6 +47,11 @@ TEST(UpdateRule, FactsOfTheFormulas) {
     EXPECT_EQ(DefaultBeta2(kind), name == "lion" || name == "rmsprop" ? 0.99 : 0.999) << name;
   }
   EXPECT_FALSE(UpdateReads(UpdateKind::kAdam, "weight_decay")) << "every rule has one";
+  for (const std::string& name : UpdateKindNames()) {
+    const UpdateKind kind = ParseUpdateKind(name);
+    EXPECT_EQ(DecaysApart(kind), name == "adamw" || name == "lion") << name;
+    EXPECT_EQ(GrowsWithGradient(kind), name == "sgd" || name == "nesterov") << name;
+  }
 }
 
 // With no gradient only decay is left: apart from adaptive steps in adamw and lion, inside them in adam and rmsprop.

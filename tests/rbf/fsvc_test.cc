@@ -165,6 +165,20 @@ TEST(Fsvc, ARadiusIsFoundWhereCentresAreFewAndAnswersGood) {
   EXPECT_GT(best, 0.85);
 }
 
+TEST(Fsvc, ARadiusThatLeavesAClassWithoutCentreIsRefusedWhereItIsGiven) {
+  const Dataset train = Clouds(60);
+  const std::unique_ptr<Backend> backend = MakeBackend("auto", {.threads = 1});
+  const std::vector<std::string> names = {"a", "b", "c"};
+  const FsvcOptions large = OptionsFor("l1-triangle(radius=1000)", 0.001);
+  const Error error = CaughtError([&] { FitFsvc(train, {}, names, large, false, false, *backend); });
+  EXPECT_TRUE(Mentions(error.what(), "class 'b' has no centre among the 1: the radius 1000 is too large"));
+  EXPECT_TRUE(Mentions(error.what(), "--radius"));
+  const FoundFsvc found = FitFsvc(train, {}, names, large, true, true, *backend);
+  EXPECT_TRUE(found.result.complete);
+  EXPECT_LT(found.search.radius, 1000);
+  EXPECT_EQ(found.result.network.layers()[0].activation.radius(), found.search.radius);
+}
+
 TEST(Fsvc, RefusesWhatCannotBe) {
   const std::unique_ptr<Backend> backend = MakeBackend("serial");
   const Dataset data = Clouds(90);

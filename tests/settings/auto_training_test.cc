@@ -33,19 +33,19 @@ TEST(AutoTraining, WhatIsGivenStays) {
   const TrainRows rows{1000, 200};
   TrainSettings settings;
   settings.recipe = "plain";
-  const TrainOptions open = TrainOptionsFrom(settings, Loss::kMse, rows);
+  const TrainOptions open = TrainOptionsFrom(Resolve(settings, rows.classes), Loss::kMse, rows);
   EXPECT_EQ(open.epochs, AutoTrainingFor(rows).epochs);
   EXPECT_EQ(open.batch, AutoTrainingFor(rows).batch);
   EXPECT_EQ(open.patience, AutoTrainingFor(rows).patience);
   settings.epochs = 20;
-  TrainOptions given = TrainOptionsFrom(settings, Loss::kMse, rows);
+  TrainOptions given = TrainOptionsFrom(Resolve(settings, rows.classes), Loss::kMse, rows);
   EXPECT_EQ(given.epochs, 20);
   EXPECT_EQ(given.patience, 0);  // 20 epochs are 20 epochs
   EXPECT_EQ(given.batch, open.batch);
   settings.patience = 3;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, rows).patience, 3);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, rows.classes), Loss::kMse, rows).patience, 3);
   settings.epochs.reset();
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, rows).epochs, open.epochs);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, rows.classes), Loss::kMse, rows).epochs, open.epochs);
 }
 
 }  // namespace

@@ -75,10 +75,8 @@ TEST(InputEmbedding, LayersByTheKindsOfInputs) {
   // Inputs: a, three of few, twelve of many, b and its mark of gaps.
   const auto shape = [&] { return TrainSession(settings).model().network.ShapeText(); };
   EXPECT_EQ(shape(), "18-20-14-6-1") << "6 + 3 + 4 + 6 + 1; 3 + 3 + 4 + 3 + 1";
-  settings.number_embedding = "periodic";
-  EXPECT_EQ(shape(), "18-20-6-1");
   settings.category_embedding = 12;
-  EXPECT_EQ(shape(), "18-28-6-1") << "not more categories than numbers";
+  EXPECT_EQ(shape(), "18-28-22-6-1") << "not more categories than numbers";
   settings.number_embedding = "none";
   EXPECT_EQ(shape(), "18-6-1");
   settings.category_embedding = 4;
@@ -123,30 +121,27 @@ TEST(InputEmbedding, NeuronsStayWithTheirColumn) {
   const TemporaryFolder folder;
   for (const char* recipe : {"plain", "tabular"}) {
     for (const int64_t members : {1, 3}) {
-      for (const char* numbers : {"periodic", "pbld"}) {
-        SCOPED_TRACE(fmt::format("{} {} {}", recipe, members, numbers));
-        TrainSettings settings = MixedSettings(folder);
-        settings.recipe = recipe;
-        settings.members = members;
-        settings.number_embedding = numbers;
-        settings.dropout = 0.1;
-        TrainSession session(settings);
-        const Network before = session.model().network;
-        session.Run({});
-        const Network& after = session.model().network;
-        std::vector<std::set<int64_t>> columns = ColumnsOfInputs(session.model().preprocessor.inputs());
-        for (size_t l = 0; l < (settings.number_embedding == "pbld" ? 2U : 1U); ++l) {
-          columns = ColumnsOf(after, l, columns);
-          for (const std::set<int64_t>& own : columns) {
-            EXPECT_EQ(own.size(), 1U);
-          }
-          for (int64_t n = 0; n < after.layers()[l].weight_count(); ++n) {
-            const double old = before.Weights(l).Row<double>(0)[n];
-            EXPECT_EQ(old == 0, after.Weights(l).Row<double>(0)[n] == 0) << n;
-          }
+      SCOPED_TRACE(fmt::format("{} {}", recipe, members));
+      TrainSettings settings = MixedSettings(folder);
+      settings.recipe = recipe;
+      settings.members = members;
+      settings.dropout = 0.1;
+      TrainSession session(settings);
+      const Network before = session.model().network;
+      session.Run({});
+      const Network& after = session.model().network;
+      std::vector<std::set<int64_t>> columns = ColumnsOfInputs(session.model().preprocessor.inputs());
+      for (size_t l = 0; l < 2; ++l) {
+        columns = ColumnsOf(after, l, columns);
+        for (const std::set<int64_t>& own : columns) {
+          EXPECT_EQ(own.size(), 1U);
         }
-        EXPECT_NE(before.Weights(0).Row<double>(1)[0], after.Weights(0).Row<double>(1)[0]) << "frequencies are trained";
+        for (int64_t n = 0; n < after.layers()[l].weight_count(); ++n) {
+          const double old = before.Weights(l).Row<double>(0)[n];
+          EXPECT_EQ(old == 0, after.Weights(l).Row<double>(0)[n] == 0) << n;
+        }
       }
+      EXPECT_NE(before.Weights(0).Row<double>(1)[0], after.Weights(0).Row<double>(1)[0]) << "frequencies are trained";
     }
   }
 }

@@ -33,7 +33,7 @@ std::vector<double> EndsOf(const NumberRange& range) {
 const std::vector<ExtremeValues> kRunsAtEnds = {{},
                                                 {{"optimizer", "adam"}},
                                                 {{"schedule", "step"}},
-                                                {{"number-embedding", "periodic"}, {"waves", "2"}},
+                                                {{"number-embedding", "pbld"}, {"waves", "2"}},
                                                 {{"output-activation", "bipolar_sigmoid"}, {"loss", "mse"}},
                                                 {{"task", "regression"}, {"target", "b"}, {"loss", "quantile"}},
                                                 {{"task", "regression"}, {"target", "b"}},

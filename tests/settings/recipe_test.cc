@@ -22,12 +22,12 @@ TrainSettings Tabular() {
 
 TEST(Recipe, TabularIsRealMlpTdS) {
   for (const bool classes : {true, false}) {
-    const TrainSettings whole = WithRecipe(Tabular(), classes);
+    const TrainSettings whole = *Resolve(Tabular(), classes);
     EXPECT_EQ(whole.hidden, (std::vector<int64_t>{256, 256, 256}));
     EXPECT_EQ(whole.activation, classes ? "selu" : "mish");
     EXPECT_EQ(whole.label_smoothing, classes ? 0.1 : 0);
     EXPECT_EQ(whole.monitor, classes ? "accuracy" : "loss");
-    const TrainOptions options = TrainOptionsFrom(Tabular(), Loss::kMse, {100, 20, classes, 5});
+    const TrainOptions options = TrainOptionsFrom(Resolve(Tabular(), classes), Loss::kMse, {100, 20, classes, 5});
     EXPECT_EQ(options.epochs, 256);
     EXPECT_EQ(options.batch, 256);
     EXPECT_EQ(options.patience, 0);
@@ -42,24 +42,37 @@ TEST(Recipe, TabularIsRealMlpTdS) {
     EXPECT_EQ(rates[0].weights, 0.25);
     EXPECT_EQ(rates[0].bias, 0.1);
     EXPECT_EQ(rates[1].weights, 1);
-    EXPECT_EQ(InitializationFrom(Tabular(), layers), Initialization::kNtk);
+    EXPECT_EQ(InitializationFrom(Resolve(Tabular(), classes), layers), Initialization::kNtk);
   }
 }
 
+TEST(Recipe, BeforeRowsAreKnownWhatDependsOnThemStaysOpen) {
+  const ResolvedSettings resolved = Resolve(Tabular());
+  EXPECT_TRUE(resolved.is_tabular());
+  EXPECT_EQ(resolved->scale, "robust");
+  EXPECT_EQ(resolved->hidden, (std::vector<int64_t>{256, 256, 256}));
+  EXPECT_EQ(resolved->activation, kAutoText);
+  EXPECT_FALSE(resolved->learning_rate);
+  EXPECT_EQ(resolved.given().scale, kAutoText);
+  EXPECT_EQ(Resolve(resolved.given(), true)->activation, "selu");
+}
+
 TEST(Recipe, WavesEndTrainingOnlyWhereNobodySaysHowLong) {
-  EXPECT_EQ(TrainOptionsFrom(Tabular(), Loss::kMse, {100, 0, false, 5}).patience_waves, 0);  // nothing to watch
+  EXPECT_EQ(TrainOptionsFrom(Resolve(Tabular(), false), Loss::kMse, {100, 0, false, 5}).patience_waves,
+            0);  // nothing to watch
   TrainSettings settings = Tabular();
   settings.epochs = 20;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 20, false, 5}).patience_waves, 0);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {100, 20, false, 5}).patience_waves, 0);
   settings.patience_waves = 2;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 20, false, 5}).patience_waves, 2);
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {100, 0, false, 5}).patience_waves, 2);  // the trainer refuses
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {100, 20, false, 5}).patience_waves, 2);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {100, 0, false, 5}).patience_waves,
+            2);  // the trainer refuses
 }
 
 TEST(Recipe, PlainLeavesTrainingAsItWas) {
   TrainSettings plain;
   plain.recipe = "plain";
-  const TrainOptions options = TrainOptionsFrom(plain, Loss::kMse, {100, 20, true, 5});
+  const TrainOptions options = TrainOptionsFrom(Resolve(plain, true), Loss::kMse, {100, 20, true, 5});
   const AutoTraining by_rows = AutoTrainingFor({100, 20});
   EXPECT_EQ(options.epochs, by_rows.epochs);
   EXPECT_EQ(options.batch, by_rows.batch);
@@ -69,13 +82,13 @@ TEST(Recipe, PlainLeavesTrainingAsItWas) {
   EXPECT_EQ(options.schedule.kind, ScheduleKind::kConstant);
   EXPECT_EQ(options.keep, Keep::kAuto);
   EXPECT_TRUE(options.step.RatesOf(std::vector<LayerSpec>(2)).empty());
-  EXPECT_FALSE(LastStartsAtZero(plain));
+  EXPECT_FALSE(LastStartsAtZero(Resolve(plain)));
 }
 
 // Of every setting that a recipe decides: a value that is not the recipe's.
 TEST(Recipe, WhatIsGivenStays) {
-  const TrainSettings whole = WithRecipe(Tabular(), true);
-  for (const auto& [name, by_recipe] : RecipeChoices(Tabular(), true)) {
+  const TrainSettings whole = *Resolve(Tabular(), true);
+  for (const auto& [name, by_recipe] : RecipeChoices(Resolve(Tabular(), true))) {
     EXPECT_EQ(by_recipe, SettingText(whole, name));
     for (const std::string& text :
          {std::string("1"), std::string("0"), std::string("standard"), std::string("relu"), std::string("yes"),
@@ -87,7 +100,7 @@ TEST(Recipe, WhatIsGivenStays) {
       } catch (const Error&) {
         continue;
       }
-      EXPECT_EQ(SettingText(WithRecipe(given, true), name), SettingText(given, name)) << name << " " << by_recipe;
+      EXPECT_EQ(SettingText(*Resolve(given, true), name), SettingText(given, name)) << name << " " << by_recipe;
     }
   }
 }
@@ -95,10 +108,12 @@ TEST(Recipe, WhatIsGivenStays) {
 TEST(Recipe, RatesAreThoseOfItsRuleAndParametrization) {
   TrainSettings settings = Tabular();
   settings.parametrization = "standard";
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, DefaultLearningRate(UpdateKind::kAdam));
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule.learning_rate,
+            DefaultLearningRate(UpdateKind::kAdam));
   settings = Tabular();
   settings.optimizer = "sgd";
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, DefaultLearningRate(UpdateKind::kSgd));
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule.learning_rate,
+            DefaultLearningRate(UpdateKind::kSgd));
 }
 
 TEST(Recipe, EpochsAreBoundedByTheRows) {
@@ -115,8 +130,8 @@ TEST(Recipe, EpochsAreBoundedByTheRows) {
 // A flag changes what it names: each setting of network and training alone keeps the recipe, and every other choice
 // of it, or has a reason.
 TEST(Recipe, AutoStaysTabularWhateverIsGivenBesideIt) {
-  const std::map<std::string, std::string> choices = RecipeChoices(TrainSettings(), true);
-  EXPECT_EQ(choices, RecipeChoices(Tabular(), true));
+  const std::map<std::string, std::string> choices = RecipeChoices(Resolve(TrainSettings(), true));
+  EXPECT_EQ(choices, RecipeChoices(Resolve(Tabular(), true)));
   int tried = 0;
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
     if ((row.group != kNetworkGroup && row.group != kTrainingGroup) || row.name == "recipe") {
@@ -144,7 +159,7 @@ TEST(Recipe, AutoStaysTabularWhateverIsGivenBesideIt) {
       EXPECT_EQ(RecipeRemark(given, false).empty(), !told);
       if (!told && row.name != "schedule" && row.name != "optimizer" && row.name != "epochs" &&
           row.name != "patience" && row.name != "parametrization") {
-        for (const auto& [name, text_of] : RecipeChoices(given, true)) {
+        for (const auto& [name, text_of] : RecipeChoices(Resolve(given, true))) {
           EXPECT_EQ(text_of, choices.at(name)) << name;
         }
       }
@@ -183,7 +198,7 @@ TEST(Recipe, FilesOfBeforeArePlain) {
   EXPECT_EQ(TrainSettingsFromJson(before).recipe, "plain");
   TrainSettings settings;
   settings.recipe = "tabula";
-  EXPECT_TRUE(Mentions(CaughtError([&] { WithRecipe(settings, true); }).what(), "Did you mean 'tabular'?"));
+  EXPECT_TRUE(Mentions(CaughtError([&] { Resolve(settings, true); }).what(), "Did you mean 'tabular'?"));
 }
 
 }  // namespace

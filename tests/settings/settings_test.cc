@@ -159,7 +159,7 @@ TEST(Settings, PlanOutputTable) {
     SCOPED_TRACE(fmt::format("{} {} {} {}", row.classes, row.loss, row.output, row.layers));
     std::string got;
     try {
-      const OutputPlan plan = PlanOutput(SettingsOf(row), row.classes, {});
+      const OutputPlan plan = PlanOutput(Resolve(SettingsOf(row), row.classes > 0), row.classes, {});
       got = fmt::format("{} {}{}", plan.loss.Text(), plan.activation.Text(), plan.single_output ? " single" : "");
       EXPECT_EQ(got, row.expected);
     } catch (const Error& error) {
@@ -174,33 +174,34 @@ TEST(Settings, PlanOutputTable) {
 TEST(Settings, EntropiesTakeProbabilitiesOnly) {
   TrainSettings settings;
   settings.target_values = {0.1, 0.9};
-  EXPECT_THROW(PlanOutput(settings, 10, {}), Error) << "they sum to 1.8";
-  EXPECT_NO_THROW(PlanOutput(settings, 2, {}));
+  EXPECT_THROW(PlanOutput(Resolve(settings, true), 10, {}), Error) << "they sum to 1.8";
+  EXPECT_NO_THROW(PlanOutput(Resolve(settings, true), 2, {}));
   settings.target_values = {0.01, 0.91};
-  EXPECT_NO_THROW(PlanOutput(settings, 10, {})) << "label smoothing";
+  EXPECT_NO_THROW(PlanOutput(Resolve(settings, true), 10, {})) << "label smoothing";
   settings.target_values = {-1, 1};
-  EXPECT_THROW(PlanOutput(settings, 3, {}), Error);
+  EXPECT_THROW(PlanOutput(Resolve(settings, true), 3, {}), Error);
   settings.loss = "binary_cross_entropy";
-  EXPECT_THROW(PlanOutput(settings, 3, {}), Error);
+  EXPECT_THROW(PlanOutput(Resolve(settings, true), 3, {}), Error);
   settings.target_values = {0.1, 0.9};
-  EXPECT_NO_THROW(PlanOutput(settings, 3, {}));
+  EXPECT_NO_THROW(PlanOutput(Resolve(settings, true), 3, {}));
   settings.loss = "mse";
   settings.target_values = {-1, 5};
-  EXPECT_NO_THROW(PlanOutput(settings, 3, {}));
+  EXPECT_NO_THROW(PlanOutput(Resolve(settings, true), 3, {}));
   settings.target_values = {};
   settings.loss = "binary_cross_entropy";
   settings.target_scale = "minmax";
-  EXPECT_NO_THROW(PlanOutput(settings, 0, {}));
+  EXPECT_NO_THROW(PlanOutput(Resolve(settings, false), 0, {}));
 }
 
 TEST(Settings, LabelSmoothingNeedsClasses) {
   TrainSettings settings;
   settings.label_smoothing = 0.1;
-  EXPECT_NO_THROW(PlanOutput(settings, 3, {}));
-  EXPECT_TRUE(Mentions(CaughtError([&] { PlanOutput(settings, 0, {}); }).what(), "--label-smoothing needs classes"));
+  EXPECT_NO_THROW(PlanOutput(Resolve(settings, true), 3, {}));
+  EXPECT_TRUE(Mentions(CaughtError([&] { PlanOutput(Resolve(settings, false), 0, {}); }).what(),
+                       "--label-smoothing needs classes"));
   for (const char* loss : {"mse", "mae", "huber"}) {
     settings.loss = loss;
-    const Error error = CaughtError([&] { PlanOutput(settings, 3, {}); });
+    const Error error = CaughtError([&] { PlanOutput(Resolve(settings, true), 3, {}); });
     EXPECT_TRUE(Mentions(error.what(), "--label-smoothing") && Mentions(error.what(), loss));
   }
 }
@@ -211,12 +212,12 @@ TEST(Settings, RatesAndMeansOfTheOptimizer) {
     TrainSettings settings;
     settings.recipe = "plain";
     settings.optimizer = name;
-    UpdateRule rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
+    UpdateRule rule = TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, DefaultLearningRate(rule.kind)) << name;
     EXPECT_EQ(rule.beta2, DefaultBeta2(rule.kind)) << name;
     settings.learning_rate = 0.25;
     settings.beta2 = 0.5;
-    rule = TrainOptionsFrom(settings, Loss::kMse, {}).rule;
+    rule = TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule;
     EXPECT_EQ(rule.learning_rate, 0.25);
     EXPECT_EQ(rule.beta2, 0.5);
   }
@@ -228,21 +229,21 @@ TEST(Settings, LayersFromTheShape) {
   settings.activation = "bipolar_sigmoid";
   settings.gain = 2;
   settings.bias = false;
-  const OutputPlan plan = PlanOutput(settings, 3, {});
-  const std::vector<LayerSpec> layers = LayersFrom(settings, plan, 5, 3, {});
+  const OutputPlan plan = PlanOutput(Resolve(settings, true), 3, {});
+  const std::vector<LayerSpec> layers = LayersFrom(Resolve(settings, true), plan, 5, 3, {});
   ASSERT_EQ(layers.size(), 3U);
   EXPECT_EQ(layers[0], (LayerSpec{5, 8, Synapse::kDot, "bipolar_sigmoid(gain=2,threshold=0)", false}));
   EXPECT_EQ(layers[2], (LayerSpec{4, 3, Synapse::kDot, "softmax", false}));
   settings.hidden = {0};
-  EXPECT_EQ(LayersFrom(settings, plan, 5, 3, {}).size(), 1U);
+  EXPECT_EQ(LayersFrom(Resolve(settings, true), plan, 5, 3, {}).size(), 1U);
   settings.layers = "dot-tanh:7,dot-softmax:3";
-  EXPECT_EQ(LayersFrom(settings, plan, 5, 3, {})[0].outputs, 7);
-  EXPECT_TRUE(Mentions(CaughtError([&] { LayersFrom(settings, plan, 5, 4, {}); }).what(), "3 neurons"));
+  EXPECT_EQ(LayersFrom(Resolve(settings, true), plan, 5, 3, {})[0].outputs, 7);
+  EXPECT_TRUE(Mentions(CaughtError([&] { LayersFrom(Resolve(settings, true), plan, 5, 4, {}); }).what(), "3 neurons"));
   const Activation custom[] = {Activation::Custom<Swish>()};
   settings.layers = "";
   settings.activation = "swish";
   settings.hidden = {2};
-  EXPECT_EQ(LayersFrom(settings, plan, 5, 3, custom)[0].activation, custom[0]);
+  EXPECT_EQ(LayersFrom(Resolve(settings, true), plan, 5, 3, custom)[0].activation, custom[0]);
 }
 
 TEST(Settings, InitialisationFollowsActivationAndDepth) {
@@ -251,7 +252,7 @@ TEST(Settings, InitialisationFollowsActivationAndDepth) {
   const auto of = [&](const char* activation, size_t hidden = 3) {
     std::vector<LayerSpec> layers(hidden, {2, 2, Synapse::kDot, activation, true});
     layers.push_back({2, 2, Synapse::kDot, "softmax", true});
-    return InitializationFrom(settings, layers);
+    return InitializationFrom(Resolve(settings, false), layers);
   };
   for (const char* relu : {"relu", "leaky_relu", "gelu"}) {
     EXPECT_EQ(of(relu), Initialization::kHeUniform);
@@ -267,11 +268,11 @@ TEST(Settings, InitialisationFollowsActivationAndDepth) {
 TEST(Settings, OptionsOfTheParts) {
   TrainSettings settings;
   settings.recipe = "plain";
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.001);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule.learning_rate, 0.001);
   settings.optimizer = "sgd";
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.05);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule.learning_rate, 0.05);
   settings.learning_rate = 0.5;
-  EXPECT_EQ(TrainOptionsFrom(settings, Loss::kMse, {}).rule.learning_rate, 0.5);
+  EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {}).rule.learning_rate, 0.5);
   const SplitOptions three = SplitOptionsFrom(settings, false, false);
   EXPECT_EQ(three.train, 0.6);
   EXPECT_EQ(three.test, 0.2);

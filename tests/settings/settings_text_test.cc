@@ -163,9 +163,9 @@ TEST(SettingsText, AutoAsTheLastLayerIsWhatTheTargetNeeds) {
   TrainSettings settings = Valid();
   settings.layers = "rbf(radius=2):8,auto";
   EXPECT_TRUE(CheckSettings(settings).empty());
-  OutputPlan plan = PlanOutput(settings, 3, {});
+  OutputPlan plan = PlanOutput(Resolve(settings, true), 3, {});
   EXPECT_EQ(plan.loss, Loss::kCrossEntropy);
-  const std::vector<LayerSpec> layers = LayersFrom(settings, plan, 5, 3, {});
+  const std::vector<LayerSpec> layers = LayersFrom(Resolve(settings, true), plan, 5, 3, {});
   ASSERT_EQ(layers.size(), 2u);
   EXPECT_EQ(layers[0].synapse, Synapse::kL1);
   EXPECT_EQ(layers[0].outputs, 8);
@@ -173,10 +173,10 @@ TEST(SettingsText, AutoAsTheLastLayerIsWhatTheTargetNeeds) {
   EXPECT_EQ(layers[1].outputs, 3);
   EXPECT_TRUE(layers[1].activation.is_softmax());
   settings.output_activation = "sigmoid";
-  plan = PlanOutput(settings, 2, {});
+  plan = PlanOutput(Resolve(settings, true), 2, {});
   EXPECT_TRUE(plan.single_output) << "as without --layers";
   settings.layers = "auto";
-  EXPECT_EQ(LayersFrom(settings, plan, 5, 1, {}).size(), 1u);
+  EXPECT_EQ(LayersFrom(Resolve(settings, true), plan, 5, 1, {}).size(), 1u);
   settings.layers = "dot-softmax:4,auto";
   ASSERT_EQ(CheckSettings(settings).size(), 1u);
   EXPECT_EQ(CheckSettings(settings)[0].setting, "layers");

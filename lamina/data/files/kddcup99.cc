@@ -7,53 +7,20 @@
 #include <filesystem>
 
 #include "lamina/base/error.h"
+#include "lamina/base/text.h"
 #include "lamina/data/files/reader.h"
 
 namespace lamina {
 namespace {
 
-constexpr std::array<std::string_view, 42> kColumns{"duration",
-                                                    "protocol_type",
-                                                    "service",
-                                                    "flag",
-                                                    "src_bytes",
-                                                    "dst_bytes",
-                                                    "land",
-                                                    "wrong_fragment",
-                                                    "urgent",
-                                                    "hot",
-                                                    "num_failed_logins",
-                                                    "logged_in",
-                                                    "num_compromised",
-                                                    "root_shell",
-                                                    "su_attempted",
-                                                    "num_root",
-                                                    "num_file_creations",
-                                                    "num_shells",
-                                                    "num_access_files",
-                                                    "num_outbound_cmds",
-                                                    "is_host_login",
-                                                    "is_guest_login",
-                                                    "count",
-                                                    "srv_count",
-                                                    "serror_rate",
-                                                    "srv_serror_rate",
-                                                    "rerror_rate",
-                                                    "srv_rerror_rate",
-                                                    "same_srv_rate",
-                                                    "diff_srv_rate",
-                                                    "srv_diff_host_rate",
-                                                    "dst_host_count",
-                                                    "dst_host_srv_count",
-                                                    "dst_host_same_srv_rate",
-                                                    "dst_host_diff_srv_rate",
-                                                    "dst_host_same_src_port_rate",
-                                                    "dst_host_srv_diff_host_rate",
-                                                    "dst_host_serror_rate",
-                                                    "dst_host_srv_serror_rate",
-                                                    "dst_host_rerror_rate",
-                                                    "dst_host_srv_rerror_rate",
-                                                    "label"};
+constexpr std::string_view kColumnNames =
+    "duration,protocol_type,service,flag,src_bytes,dst_bytes,land,wrong_fragment,urgent,hot,"
+    "num_failed_logins,logged_in,num_compromised,root_shell,su_attempted,num_root,num_file_creations,"
+    "num_shells,num_access_files,num_outbound_cmds,is_host_login,is_guest_login,count,srv_count,"
+    "serror_rate,srv_serror_rate,rerror_rate,srv_rerror_rate,same_srv_rate,diff_srv_rate,"
+    "srv_diff_host_rate,dst_host_count,dst_host_srv_count,dst_host_same_srv_rate,dst_host_diff_srv_rate,"
+    "dst_host_same_src_port_rate,dst_host_srv_diff_host_rate,dst_host_serror_rate,"
+    "dst_host_srv_serror_rate,dst_host_rerror_rate,dst_host_srv_rerror_rate,label";
 
 // Training labels as in the file training_attack_types; those of the test only as in the counts of the contest's
 // report (4,166 probe, 229,853 dos, 228 u2r, 16,189 r2l), which makes httptunnel u2r.
@@ -102,13 +69,14 @@ Table ReadPart(const std::string& path, ReadOptions options) {
     options.known_columns.push_back({column, ColumnKind::kText});
   }
   Table table = ReadTable(path, options);
-  if (table.columns.size() != kColumns.size()) {
+  const std::vector<std::string_view> names = SplitText(kColumnNames, ',');
+  if (table.columns.size() != names.size()) {
     throw Error(ErrorCode::kBadData,
-                fmt::format("has {} columns, KDD Cup 1999 has {}", table.columns.size(), kColumns.size()),
+                fmt::format("has {} columns, KDD Cup 1999 has {}", table.columns.size(), names.size()),
                 {.file = path, .remedy = "Read it as plain CSV: --data FILE."});
   }
-  for (size_t j = 0; j < kColumns.size(); ++j) {
-    table.columns[j].name = kColumns[j];
+  for (size_t j = 0; j < names.size(); ++j) {
+    table.columns[j].name = names[j];
   }
   table.has_names = true;
   for (std::string& label : table.columns.back().categories) {
@@ -144,7 +112,7 @@ ReadResult ReadKddCup99(const std::string& folder, const ReadOptions& options) {
   if (const std::string test = TestFile(folder); !test.empty()) {
     result.test = ReadPart(test, named);
   }
-  result.target = std::string(kColumns.back());
+  result.target = std::string(SplitText(kColumnNames, ',').back());
   return result;
 }
 

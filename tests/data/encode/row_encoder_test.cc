@@ -40,7 +40,7 @@ TEST(RowEncoder, HasTheBitsOfTheTable) {
         settings.scale = scale;
         settings.task = "regression";
         settings.missing = gaps ? "mean" : "error";
-        const Preprocessor fitted = Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(settings));
+        const Preprocessor fitted = Preprocessor::Fit(table, RowsOf(table), PreprocessOptionsFrom(Resolve(settings)));
         const Dataset expected = BoundTable(fitted, table).EncodeInputs(RowsOf(table), dtype);
         const RowEncoder encoder(fitted);
         ASSERT_EQ(encoder.columns(), 19);
