@@ -12,6 +12,7 @@
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/reductions.h"
 #include "lamina/backend/cpu/row_block_network.h"
+#include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/backend/requirements.h"
@@ -73,7 +74,7 @@ class CpuBackend final : public HostBackend, public Reduces {
       return nullptr;
     }
     *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request) : cpu::FitsRowBlocks(request);
-    if (kernel_ == "rows" ? why->ok : kernel_ == "auto" && cpu::SuitsRowBlocks(request, *why).ok) {
+    if (kernel_ == "rows" ? why->ok : kernel_ == "auto" && cpu::SuitsRowBlocks(request, *why)) {
       *why = Verdict::Yes();
       return cpu::MakeRowBlockNetwork(request, threads());
     }

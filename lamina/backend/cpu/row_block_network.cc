@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lamina/backend/cpu/row_block_kernels.h"
+#include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
@@ -18,36 +19,9 @@
 namespace lamina::cpu {
 namespace {
 
-constexpr int64_t kBlock_bytes = 96 << 10;  // of the values of a block, in the second-level cache
-constexpr int64_t kMostTiles = 9;           // of a block: more vectors gain nothing
-constexpr int64_t kEnoughGroups = 16;       // of which many threads get even shares
-constexpr int64_t kMostRowGroups = 64;      // each has a gradient of its own
-constexpr int64_t kMostGroupBlocks = 8;
 constexpr int64_t kUpdatePiece = 1024;       // parameters
 constexpr int64_t kTogether_ns = 1'000'000;  // steps without a word to TeamChoice
 constexpr int64_t kMostTogether = 16;
-// Where blocks of rows win (docs/decisions/0053-blocks-of-rows.md).
-constexpr int64_t kMostWeights_bytes = 384 << 10;  // read once a block
-constexpr int64_t kNarrow_bytes = 12 << 10;        // of weights: against a network that SmallNetwork takes
-constexpr int64_t kSmallBatch = 1024;              // the most that SmallNetwork takes
-constexpr int64_t kWeightsPerRow = 16;             // in such a step: fewer rows leave vectors empty
-
-// How the rows of a step are cut: by their number alone.
-struct RowCuts {
-  RowCuts(int64_t rows, int64_t lanes, int64_t tile_vectors, int64_t most_vectors) {
-    const int64_t vectors = CeilDivide(rows, lanes);
-    const int64_t even = CeilDivide(vectors, CeilDivide(vectors, most_vectors));
-    block_rows = std::min(RoundUp(even, tile_vectors), most_vectors) * lanes;
-    blocks = CeilDivide(rows, block_rows);
-    group_blocks =
-        std::max(std::clamp<int64_t>(blocks / kEnoughGroups, 1, kMostGroupBlocks), CeilDivide(blocks, kMostRowGroups));
-    groups = CeilDivide(blocks, group_blocks);
-  }
-  int64_t block_rows;
-  int64_t blocks;
-  int64_t group_blocks;
-  int64_t groups;
-};
 
 // Some neighbouring parameters: their gradient in a group's, and where they are.
 struct UpdatePiece {
@@ -65,7 +39,7 @@ class RowBlockNetwork final : public PreparedNetwork {
       : specs_(request.layers.begin(), request.layers.end()),
         arrays_(request.arrays),
         kernels_(RowBlockKernels<T>()),
-        most_vectors_(MostVectors()) {
+        most_vectors_(MostVectors(specs_, kernels_.lanes, sizeof(T), kernels_.tile_vectors)) {
     loss_.loss = request.loss;
     loss_.class_threshold = request.class_threshold;
     loss_.label_smoothing = request.label_smoothing;
@@ -73,7 +47,7 @@ class RowBlockNetwork final : public PreparedNetwork {
     threads_ = static_cast<int>(
         std::clamp<int64_t>(WorthThreads(request.max_batch), 1, std::min<int64_t>(threads, cuts.groups)));
     ListPieces();
-    const int64_t groups = std::min(kMostRowGroups, cuts.blocks);  // a smaller batch may have more than this one
+    const int64_t groups = std::min(RowCuts::kMostGroups, cuts.blocks);  // a smaller batch may have more than this one
     sums_.resize(static_cast<size_t>(groups));
     for (int pass = 0; pass < 2; ++pass) {  // counts, then places
       used_ = 0;
@@ -139,21 +113,6 @@ class RowBlockNetwork final : public PreparedNetwork {
 
   RowCuts CutsOf(int64_t rows) const { return {rows, kernels_.lanes, kernels_.tile_vectors, most_vectors_}; }
 
-  int64_t MostVectors() const {
-    int64_t values = specs_.front().inputs + specs_.back().outputs;
-    for (const LayerSpec& spec : specs_) {
-      values +=
-          spec.outputs * (2 + (spec.activation.slope_needs_input() ? 1 : 0) +
-                          (SynapseNeedsDistance(spec.synapse) ? 1 : 0) + (SynapseScalesDelta(spec.synapse) ? 1 : 0));
-      values += SumsByRows(spec) ? spec.inputs : 0;
-    }
-    const int64_t vectors = kBlock_bytes / (values * kernels_.lanes * static_cast<int64_t>(sizeof(T)));
-    return std::clamp<int64_t>(vectors / kernels_.tile_vectors, 1, kMostTiles) * kernels_.tile_vectors;
-  }
-
-  // Whether the weights' gradient is summed by rows: vectors then run along the inputs, which are turned for it.
-  bool SumsByRows(const LayerSpec& spec) const { return spec.inputs >= kernels_.lanes; }
-
   int64_t WorthThreads(int64_t rows) const {
     int64_t work = 0;
     for (const LayerSpec& spec : specs_) {
@@ -196,7 +155,7 @@ class RowBlockNetwork final : public PreparedNetwork {
       const LayerSpec& spec = specs_[l];
       RowBlockLayer<T> layer{spec.inputs, spec.outputs, &spec.activation};
       const int64_t size = spec.outputs * rows;
-      if (SumsByRows(spec)) {
+      if (SumsByRows(spec, kernels_.lanes)) {
         layer.row_stride = Padded(spec.inputs);
         layer.rows = Take(rows * layer.row_stride);
       }
@@ -362,37 +321,6 @@ class RowBlockNetwork final : public PreparedNetwork {
 };
 
 }  // namespace
-
-Verdict FitsRowBlocks(const NetworkPlanRequest& request) {
-  for (const LayerSpec& spec : request.layers) {
-    if (spec.trained_radius) {
-      return Verdict::No("trained radii are computed layer by layer");
-    }
-  }
-  return Verdict::Yes();
-}
-
-Verdict SuitsRowBlocks(const NetworkPlanRequest& request, const Verdict& small) {
-  if (Verdict fits = FitsRowBlocks(request); !fits) {
-    return fits;
-  }
-  int64_t weights = 0;
-  for (const LayerSpec& spec : request.layers) {
-    weights += spec.weight_count();
-  }
-  const int64_t weight_bytes = weights * DTypeSize_bytes(request.dtype);
-  if (weight_bytes > kMostWeights_bytes) {
-    return Verdict::No(fmt::format("{} KiB of weights are more than the {} KiB of blocks of rows", weight_bytes / 1024,
-                                   kMostWeights_bytes / 1024));
-  }
-  if (!small && request.max_batch > kSmallBatch) {
-    return Verdict::Yes();
-  }
-  if (weight_bytes > kNarrow_bytes || request.max_batch * kWeightsPerRow < weights) {
-    return Verdict::No(fmt::format("{} samples a step are too few for blocks of rows", request.max_batch));
-  }
-  return Verdict::Yes();
-}
 
 std::unique_ptr<PreparedNetwork> MakeRowBlockNetwork(const NetworkPlanRequest& request, int threads) {
   return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedNetwork> {

@@ -8,13 +8,7 @@
 
 namespace lamina::cpu {
 
-/// Whether blocks of rows can compute the network; the reason why not otherwise.
-Verdict FitsRowBlocks(const NetworkPlanRequest& request);
-
-/// Whether they are the faster way. `small`: whether SmallNetwork would be, were it not for them.
-Verdict SuitsRowBlocks(const NetworkPlanRequest& request, const Verdict& small);
-
-/// For any request that fits. The same bits on any number of threads.
+/// For any request that FitsRowBlocks(). The same bits on any number of threads.
 std::unique_ptr<PreparedNetwork> MakeRowBlockNetwork(const NetworkPlanRequest& request, int threads);
 
 }  // namespace lamina::cpu

@@ -51,11 +51,14 @@ void RowBlockGatherRows(const RowBlockGather<T>& gather, const BlockOfRows& bloc
   };
   if (gather.rows != nullptr) {
     for (int64_t r = 0; r < block.stride; ++r) {
-      const char* const ahead = reinterpret_cast<const char*>(row(r + kAhead));
-      for (int64_t at = 0; at < gather.columns * static_cast<int64_t>(sizeof(T)); at += 64) {
-        __builtin_prefetch(ahead + at);
+      if (gather.order != nullptr) {
+        const T* const ahead = row(r + kAhead);
+        for (int64_t c = 0; c < gather.columns; c += kLineElements<T>) {
+          __builtin_prefetch(ahead + c);
+        }
       }
-      std::memcpy(gather.rows + r * gather.row_stride, row(r), static_cast<size_t>(gather.columns) * sizeof(T));
+      Transform<T>(
+          gather.columns, gather.rows + r * gather.row_stride, [](VecOf<T> v) HWY_ATTR { return v; }, row(r));
     }
     Transpose<T>(gather.rows, gather.row_stride, block.stride, gather.columns, to, block.stride);
     return;
