@@ -16,11 +16,13 @@ namespace lamina {
 /// wants the cores, a training step of 1 ms then takes 100 ms; 1,000 rounds (about 0.01 ms) cost nothing on idle cores
 /// (docs/decisions/0003-spinning-threads.md). The setting is read before main(), so the program starts itself anew.
 /// Whoever set it, or OMP_WAIT_POLICY, is obeyed; but no more threads than cores where OMP_NUM_THREADS asks for more:
-/// they would wait for one another, and libgomp ends the process where it cannot start them all.
-inline void LimitSpinning(char** argv) {
+/// they would wait for one another, and libgomp ends the process where it cannot start them all. `waits`: whether
+/// threads of libgomp may wait for one another again and again; where not, only the last counts, and a start is a third
+/// shorter.
+inline void LimitSpinning(char** argv, bool waits = true) {
   constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
   constexpr const char* kThreads = "OMP_NUM_THREADS";
-  const bool spins = std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr;
+  const bool spins = waits && std::getenv(kSpinCount) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr;
   const char* threads = std::getenv(kThreads);
   const bool too_many = threads != nullptr && std::strtoll(threads, nullptr, 10) > UsableCores();
   if (spins || too_many) {

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -210,7 +213,61 @@ std::vector<const char*> WithHelpFlag(int argc, const char* const* argv) {
   return words;
 }
 
+using AddCommand = Command (*)(CLI::App&, int, const char* const*);
+template <Command (*kAdd)(CLI::App&)>
+Command AddWithoutWords(CLI::App& app, int, const char* const*) {
+  return kAdd(app);
+}
+
+struct NamedAdd {
+  std::string_view name;
+  AddCommand add;
+};
+
+constexpr NamedAdd kCommands[] = {{"train", &AddTrain},
+                                  {"search", &AddSearch},
+                                  {"evaluate", &AddWithoutWords<&AddEvaluate>},
+                                  {"predict", &AddWithoutWords<&AddPredict>},
+                                  {"compare", &AddWithoutWords<&AddCompare>},
+                                  {"explain", &AddWithoutWords<&AddExplain>},
+                                  {"drift", &AddWithoutWords<&AddDrift>},
+                                  {"layer", &AddLayer},
+                                  {"neighbours", &AddWithoutWords<&AddNeighbours>},
+                                  {"centres", &AddWithoutWords<&AddCentres>},
+                                  {"devices", &AddWithoutWords<&AddDevices>},
+                                  {"data", &AddWithoutWords<&AddData>},
+                                  {"tune", &AddWithoutWords<&AddTune>},
+                                  {"bench", &AddWithoutWords<&AddBench>},
+                                  {"model", &AddWithoutWords<&AddModel>},
+                                  {"export", &AddWithoutWords<&AddExport>}};
+
+// The command that the arguments name, alone: making the flags of all takes longer than most answers. All where they
+// name none of them.
+std::vector<Command> AddCommands(CLI::App& app, int argc, const char* const* argv) {
+  const std::string_view named = argc > 1 ? argv[1] : "";
+  const bool known = std::ranges::find(kCommands, named, &NamedAdd::name) != std::end(kCommands);
+  std::vector<Command> commands;
+  for (const NamedAdd& each : kCommands) {
+    if (!known || each.name == named) {
+      commands.push_back(each.add(app, argc, argv));
+    }
+  }
+  return commands;
+}
+
+// Whether a command lets threads of libgomp wait for one another: those that train, search or measure, on backend blas
+// (docs/decisions/0003-spinning-threads.md). Others answer at once.
+bool WaitsForThreads(int argc, const char* const* argv) {
+  constexpr std::string_view kQuick[] = {"predict", "model", "export",    "devices",  "help",
+                                         "--help",  "-h",    "--version", "--choices"};
+  return argc > 1 && std::ranges::find(kQuick, argv[1]) == std::end(kQuick);
+}
+
 int Main(int argc, const char* const* argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {  // before all flags of all commands are made
+    PrintData(VersionText() + "\n");
+    return kExitOk;
+  }
   CLI::App app("lamina computes and trains neural layers at the speed of the hardware.", "lamina");
   app.set_version_flag("--version", VersionText(), "Print the version and the build options");
   app.set_help_flag("-h", "Print the flags that most people use");
@@ -219,24 +276,8 @@ int Main(int argc, const char* const* argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   app.formatter(MakeHelpFormatter());
-  std::vector<Command> commands;
   try {
-    commands = {AddTrain(app, argc, argv),
-                AddSearch(app, argc, argv),
-                AddEvaluate(app),
-                AddPredict(app),
-                AddCompare(app),
-                AddExplain(app),
-                AddDrift(app),
-                AddLayer(app, argc, argv),
-                AddNeighbours(app),
-                AddCentres(app),
-                AddDevices(app),
-                AddData(app),
-                AddTune(app),
-                AddBench(app),
-                AddModel(app),
-                AddExport(app)};
+    const std::vector<Command> commands = AddCommands(app, argc, argv);
     if (argc == 2 && std::string_view(argv[1]) == "--choices") {  // for scripts/help_files
       PrintData(ChoicesText(app));
       return kExitOk;
@@ -267,7 +308,7 @@ int Main(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   try {
-    lamina::LimitSpinning(argv);
+    lamina::LimitSpinning(argv, lamina::cli::WaitsForThreads(argc, argv));
     std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
     lamina::cli::OccupyStandardStreams();
     lamina::cli::CatchCutFiles();

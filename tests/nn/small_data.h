@@ -24,6 +24,7 @@ inline std::vector<std::unique_ptr<Backend>> HostBackends(int threads) {
       backends.push_back(row.make({.threads = threads}));
     }
   }
+  backends.push_back(MakeBackend("cpu", {.threads = threads, .kernel = "rows"}));
   return backends;
 }
 

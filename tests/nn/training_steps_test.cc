@@ -18,14 +18,18 @@ namespace {
 
 using namespace steps_work;  // NOLINT(google-build-using-namespace)
 
-void Check(const Work& work, const std::string& what) {
-  SCOPED_TRACE(fmt::format("{}, batch {}", what, work.batch));
+// The ways of backend cpu, and what each says of itself.
+constexpr std::pair<const char*, const char*> kWays[] = {{"small", "small network, "},
+                                                         {"rows", "rows through the whole network"}};
+
+void Check(const Work& work, const std::string& what, const char* way) {
+  SCOPED_TRACE(fmt::format("{}, {}, batch {}", way, what, work.batch));
   const std::unique_ptr<Backend> serial = MakeBackend("serial");
   const Outcome expected = Run(work, *serial, DType::kF64);
   EXPECT_FALSE(expected.whole);
   for (const std::string& target : CpuTargets()) {
     SCOPED_TRACE(target);
-    const conformance::Chosen cpu({"cpu", "auto", target, 2});
+    const conformance::Chosen cpu({"cpu", way, target, 2});
     const Outcome wide = Run(work, cpu.get(), DType::kF64);
     ASSERT_NE(wide.described.find(target), std::string::npos) << wide.described;
     ExpectSame(wide, expected, 1e-12);
@@ -35,7 +39,13 @@ void Check(const Work& work, const std::string& what) {
   }
 }
 
-TEST(SmallNetwork, EveryShapeAndBatch) {
+void Check(const Work& work, const std::string& what) {
+  for (const auto& [way, says] : kWays) {
+    Check(work, what, way);
+  }
+}
+
+TEST(WholeSteps, EveryShapeAndBatch) {
   // Turned and plain weights, ragged and whole vectors, one neuron, tiles of every height.
   for (const std::vector<int64_t>& shape :
        std::vector<std::vector<int64_t>>{{8, 4, 2, 1}, {1, 1}, {3, 40, 5}, {40, 3, 17, 2}, {70, 2}, {16, 16, 16}}) {
@@ -46,7 +56,7 @@ TEST(SmallNetwork, EveryShapeAndBatch) {
   }
 }
 
-TEST(SmallNetwork, EveryActivation) {
+TEST(WholeSteps, EveryActivation) {
   for (const std::string& name : ActivationNames()) {
     for (const int64_t batch : {1, 5}) {
       if (name != "softmax") {
@@ -59,14 +69,14 @@ TEST(SmallNetwork, EveryActivation) {
   }
 }
 
-TEST(SmallNetwork, AnActivationOfOnesOwn) {
+TEST(WholeSteps, AnActivationOfOnesOwn) {
   for (const int64_t batch : {1, 5}) {
     const Activation own = Activation::Custom(Swish{});
     Check({Layers({6, 9, 3}, Synapse::kDot, own, own), Loss::kMse, Sgd(), batch}, "swish");
   }
 }
 
-TEST(SmallNetwork, EveryLossWithSampleWeights) {
+TEST(WholeSteps, EveryLossWithSampleWeights) {
   for (const bool weighted : {false, true}) {
     for (const int64_t batch : {1, 4}) {
       Check({Layers({5, 8, 3}, Synapse::kDot, "tanh", "softmax"), Loss::kCrossEntropy, Sgd(), batch, weighted},
@@ -85,7 +95,7 @@ TEST(SmallNetwork, EveryLossWithSampleWeights) {
   }
 }
 
-TEST(SmallNetwork, EveryRuleWithAndWithoutBias) {
+TEST(WholeSteps, EveryRuleWithAndWithoutBias) {
   for (const UpdateRule& rule : ReferenceRules()) {
     for (const bool bias : {true, false}) {
       for (const int64_t batch : {1, 6}) {
@@ -96,7 +106,7 @@ TEST(SmallNetwork, EveryRuleWithAndWithoutBias) {
   }
 }
 
-TEST(SmallNetwork, EverySynapse) {
+TEST(WholeSteps, EverySynapse) {
   for (const std::string& name : SynapseNames()) {
     const Synapse synapse = ParseSynapse(name);
     for (const int64_t batch : {1, 3, 8}) {
@@ -106,28 +116,45 @@ TEST(SmallNetwork, EverySynapse) {
   }
 }
 
-TEST(SmallNetwork, TheSameBitsOnAnyNumberOfThreads) {
-  const auto run = [](const Work& work, int threads) {
-    return steps_work::Run(work, *MakeBackend("cpu", {.threads = threads}), DType::kF32);
+TEST(WholeSteps, TheSameBitsOnAnyNumberOfThreads) {
+  const auto run = [](const Work& work, const char* way, int threads) {
+    return steps_work::Run(work, *MakeBackend("cpu", {.threads = threads, .kernel = way}), DType::kF32);
   };
   for (const std::string& name : SynapseNames()) {
-    SCOPED_TRACE(name);
-    const Work work{Layers({70, 200, 60, 3}, ParseSynapse(name), "gaussian(radius=3)", "softmax"), Loss::kCrossEntropy,
-                    Sgd(), 20, true};
+    Work work{Layers({70, 200, 60, 3}, ParseSynapse(name), "gaussian(radius=3)", "softmax"), Loss::kCrossEntropy, Sgd(),
+              20, true};
     Check(work, name);
-    const Outcome alone = run(work, 1);
-    EXPECT_NE(alone.described.find("1 thread"), std::string::npos) << alone.described;
-    for (const int threads : {2, 3}) {
-      const Outcome together = run(work, threads);
-      EXPECT_NE(together.described.find("small network, "), std::string::npos) << together.described;
-      EXPECT_NE(together.described.find(fmt::format("{} threads", threads)), std::string::npos) << together.described;
-      EXPECT_EQ(together.values, alone.values);
-      EXPECT_EQ(together.sums.loss, alone.sums.loss);
+    for (const auto& [way, says] : kWays) {
+      SCOPED_TRACE(fmt::format("{}, {}", name, way));
+      if (way == std::string_view("rows")) {  // has something to part
+        work.batch = 700;
+        work.rows = 1000;
+      }
+      const Outcome alone = run(work, way, 1);
+      EXPECT_NE(alone.described.find("1 thread"), std::string::npos) << alone.described;
+      for (const int threads : {2, 3, 7}) {
+        const Outcome together = run(work, way, threads);
+        EXPECT_NE(together.described.find(says), std::string::npos) << together.described;
+        EXPECT_EQ(together.described.find("1 thread"), std::string::npos) << together.described;
+        EXPECT_EQ(together.values, alone.values);
+        EXPECT_EQ(together.sums.loss, alone.sums.loss);
+      }
     }
   }
 }
 
-TEST(SmallNetwork, SaysWhyNot) {
+// One row, vectors and blocks with a row more or less, groups of several blocks; the second step is shorter.
+TEST(WholeSteps, EveryEdgeOfABlock) {
+  for (const int64_t batch : {1, 2, 15, 17, 48, 49, 63, 129, 300, 433, 2000}) {
+    Work work{Layers({5, 37, 6, 3}, Synapse::kDot, "gelu", "softmax"), Loss::kCrossEntropy, Sgd(), batch};
+    work.rows = batch + (batch + 1) / 2;
+    work.weighted = batch % 2 == 0;
+    work.shuffled = batch % 3 != 0;
+    Check(work, "edges", "rows");
+  }
+}
+
+TEST(WholeSteps, SaysWhyNot) {
   const auto verdict = [](const Work& work, const BackendOptions& options = {}) {
     const std::unique_ptr<Backend> cpu = MakeBackend("cpu", options);
     const Executor executor(StartOf(work, DType::kF32), *cpu, PlanOf(work));
@@ -140,13 +167,29 @@ TEST(SmallNetwork, SaysWhyNot) {
   EXPECT_NE(verdict(wide).reason.find("KiB"), std::string::npos) << verdict(wide).reason;
   Work large_batch = small;
   large_batch.batch = 2000;
-  EXPECT_NE(verdict(large_batch).reason.find("2000 samples"), std::string::npos);
+  EXPECT_TRUE(verdict(large_batch)) << verdict(large_batch).reason;
+  large_batch.layers = wide.layers;
+  EXPECT_NE(verdict(large_batch).reason.find("KiB"), std::string::npos) << verdict(large_batch).reason;
   Work radii = small;
   radii.layers = ParseLayers("rbf(radius=2)-radius:4,dot-identity:1", 8, true);
   EXPECT_NE(verdict(radii).reason.find("radii"), std::string::npos);
   Work clipped = small;
   clipped.clip_norm = 1;
   EXPECT_NE(verdict(clipped).reason.find("clipped"), std::string::npos);
+}
+
+// Which way is taken by itself: blocks of rows where they are measured to win.
+TEST(WholeSteps, TheWayFollowsFromTheSize) {
+  const auto described = [](const std::vector<int64_t>& shape, int64_t batch) {
+    Work work{Layers(shape, Synapse::kDot, "tanh", "identity"), Loss::kMse, Sgd(), batch};
+    const std::unique_ptr<Backend> cpu = MakeBackend("cpu");
+    return Executor(StartOf(work, DType::kF32), *cpu, PlanOf(work)).Describe().back();
+  };
+  EXPECT_NE(described({4, 32, 16, 4}, 10000).find(kWays[1].second), std::string::npos);
+  EXPECT_NE(described({24, 8, 2}, 200).find(kWays[1].second), std::string::npos);
+  EXPECT_NE(described({4, 32, 16, 4}, 16).find(kWays[0].second), std::string::npos);
+  EXPECT_NE(described({64, 64, 10}, 256).find(kWays[0].second), std::string::npos);
+  EXPECT_EQ(described({784, 1024, 10}, 4096).find("training steps"), std::string::npos);
 }
 
 // What Steps() promises whoever computes it.

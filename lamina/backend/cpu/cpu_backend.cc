@@ -11,6 +11,8 @@
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/reductions.h"
+#include "lamina/backend/cpu/row_block_network.h"
+#include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/backend/cpu/small_network.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/backend/requirements.h"
@@ -67,8 +69,15 @@ class CpuBackend final : public HostBackend, public Reduces {
   }
 
   std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const override {
-    *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request)
-                             : Verdict::No(fmt::format("kernel {} computes layer by layer", kernel_));
+    if (kernel_ == "own") {
+      *why = Verdict::No("kernel own computes layer by layer");
+      return nullptr;
+    }
+    *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request) : cpu::FitsRowBlocks(request);
+    if (kernel_ == "rows" ? why->ok : kernel_ == "auto" && cpu::SuitsRowBlocks(request, *why)) {
+      *why = Verdict::Yes();
+      return cpu::MakeRowBlockNetwork(request, threads());
+    }
     return *why ? cpu::MakeSmallNetwork(request, threads()) : nullptr;
   }
 

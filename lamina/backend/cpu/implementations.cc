@@ -26,6 +26,6 @@ const CpuImplementation* ImplementationFor(const LayerPlanRequest& request, Verd
   return nullptr;
 }
 
-std::vector<std::string> CpuKernelNames() { return {"auto", "own"}; }
+std::vector<std::string> CpuKernelNames() { return {"auto", "own", "small", "rows"}; }
 
 }  // namespace lamina::cpu

@@ -30,7 +30,8 @@ std::span<const CpuImplementation> CpuImplementations();
 /// the list; may be null.
 const CpuImplementation* ImplementationFor(const LayerPlanRequest& request, Verdict* why = nullptr);
 
-/// What may stand in BackendOptions::kernel: "auto", and "own" for layers one by one.
+/// What may stand in BackendOptions::kernel: "auto"; "own" for layers one by one; for training steps "small" and
+/// "rows", the ways of the whole network (SmallNetwork, RowBlockNetwork).
 std::vector<std::string> CpuKernelNames();
 
 // The entries of the list.

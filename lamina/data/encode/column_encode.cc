@@ -4,8 +4,10 @@
 #include "lamina/data/encode/column_encode.h"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/stop.h"
+#include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_access.h"
 #include "lamina/data/encode/text_hash.h"
@@ -181,12 +184,9 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       });
     }
     if (counts.unseen + counts.filled + counts.far > 0) {
-#pragma omp critical(lamina_encode_counts)
-      {
-        source.unseen += counts.unseen;
-        source.filled += counts.filled;
-        source.far += counts.far;
-      }
+      std::atomic_ref(source.unseen) += counts.unseen;
+      std::atomic_ref(source.filled) += counts.filled;
+      std::atomic_ref(source.far) += counts.far;
     }
   }
   return good;
@@ -276,25 +276,30 @@ void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std
   }
   const auto count = static_cast<int64_t>(rows.size());
   const DType dtype = out.dtype();
-  int64_t first_bad = count;
+  std::atomic<int64_t> first_bad{count};
   const int64_t part_rows = std::max<int64_t>(1, kCellsOfPart / std::max<int64_t>(1, out.cols()) / kRowTile) * kRowTile;
   DispatchFloat(dtype, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t part = 0; part < count; part += part_rows) {
       const int64_t end = std::min(part + part_rows, count);
-#pragma omp parallel for schedule(static) reduction(min : first_bad) if ((end - part) * out.cols() > kParallelCells)
-      for (int64_t begin = part; begin < end; begin += kRowTile) {
-        const auto tile =
-            rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, end - begin)));
-        if (!EncodeTile(std::span(sources), tile, out.Row<T>(begin), out.cols())) {
-          first_bad = std::min(first_bad, begin);
+      const int threads = (end - part) * out.cols() > kParallelCells ? omp_get_max_threads() : 1;
+      RunParts(threads, (end - part + kRowTile - 1) / kRowTile, [&](int64_t first, int64_t last) {
+        for (int64_t begin = part + first * kRowTile; begin < std::min(end, part + last * kRowTile);
+             begin += kRowTile) {
+          const auto tile =
+              rows.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kRowTile, end - begin)));
+          if (!EncodeTile(std::span(sources), tile, out.Row<T>(begin), out.cols())) {
+            int64_t least = first_bad;
+            while (begin < least && !first_bad.compare_exchange_weak(least, begin)) {
+            }
+          }
         }
-      }
+      });
       StopPoint();
     }
   });
   if (first_bad < count) {
-    ThrowFirstBad(table, sources, rows.subspan(static_cast<size_t>(first_bad)), dtype);
+    ThrowFirstBad(table, sources, rows.subspan(static_cast<size_t>(first_bad.load())), dtype);
   }
   for (const Source& source : sources) {
     const std::string& name = source.fitted->name;

@@ -13,6 +13,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/stop.h"
+#include "lamina/base/team.h"
 
 namespace lamina {
 namespace {
@@ -126,16 +127,20 @@ struct Part {
 // Whether fn(i) is true for all i in [0, count), which threads share; false where one throws.
 template <class Fn>
 bool ForAll(size_t count, const Fn& fn) {
-  int failures = 0;
-#pragma omp parallel for schedule(dynamic) reduction(+ : failures)
-  for (size_t i = 0; i < count; ++i) {
-    try {
-      failures += fn(i) ? 0 : 1;
-    } catch (const std::exception&) {
-      ++failures;
+  std::atomic<size_t> next{0};
+  std::atomic<bool> all{true};
+  RunTeam(static_cast<int>(std::min<size_t>(count, static_cast<size_t>(omp_get_max_threads()))), [&](Team) {
+    for (size_t i = next++; i < count; i = next++) {
+      try {
+        if (!fn(i)) {
+          all = false;
+        }
+      } catch (const std::exception&) {
+        all = false;
+      }
     }
-  }
-  return failures == 0;
+  });
+  return all;
 }
 
 // Appends all parts to the first one; false where they do not go together.

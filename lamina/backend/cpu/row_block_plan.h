@@ -1,0 +1,38 @@
+// How the rows of a step are cut to blocks and groups, how their gradients are summed, and where that is the faster
+// way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lamina/backend/training_steps.h"
+
+namespace lamina::cpu {
+
+/// Blocks of rows, and the groups of blocks that have a gradient each: by the number of rows alone, so that results do
+/// not depend on threads.
+struct RowCuts {
+  static constexpr int64_t kMostGroups = 64;
+
+  RowCuts(int64_t rows, int64_t lanes, int64_t tile_vectors, int64_t most_vectors);
+
+  int64_t block_rows;
+  int64_t blocks;
+  int64_t group_blocks;
+  int64_t groups;  // no more than blocks, nor than kMostGroups
+};
+
+/// Vectors of a block, whole tiles of them.
+int64_t MostVectors(std::span<const LayerSpec> layers, int64_t lanes, int64_t element_bytes, int64_t tile_vectors);
+
+/// Whether the weights' gradient is summed by rows: vectors then run along the inputs, which are turned for it. Few
+/// weights are not worth that; for many, sums of every lane would leave the first-level cache.
+bool SumsByRows(const LayerSpec& layer, int64_t lanes);
+
+/// Whether blocks of rows can compute the network; the reason why not otherwise.
+Verdict FitsRowBlocks(const NetworkPlanRequest& request);
+
+/// Whether they are the faster way. `small`: whether SmallNetwork would be, were it not for them.
+bool SuitsRowBlocks(const NetworkPlanRequest& request, const Verdict& small);
+
+}  // namespace lamina::cpu
