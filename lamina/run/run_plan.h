@@ -92,8 +92,9 @@ NetworkPlan PlanNetwork(const TrainSettings& settings, const Preprocessor& prepr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
+  std::string method;         // of ChooseMethod()
   std::string recipe;         // RecipeFor()
-  std::string recipe_remark;  // RecipeRemark() of the settings given
+  std::string recipe_remark;  // of ChooseMethod()
   DataPlan data;
   NetworkPlan network;
 

@@ -29,6 +29,7 @@
 #include "lamina/run/direct_training.h"
 #include "lamina/run/encoded_data.h"
 #include "lamina/run/memory_limit.h"
+#include "lamina/run/method_choice.h"
 #include "lamina/run/start_model.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/centres.h"
@@ -177,8 +178,14 @@ void TrainSession::Prepare(const RawData* given, const std::string* checkpoint) 
     profile = std::move(encoded->profile);
   } else {
     const RawData& raw = given != nullptr ? *given : *read;
-    recipe_remark_ = RecipeRemark(settings_, raw.main.train.is_image);
-    settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+    if (fitted == nullptr && ranks_ == nullptr) {
+      MethodChoice choice = ChooseMethod(settings_, raw, custom_);
+      recipe_remark_ = std::move(choice.remark);
+      settings_ = std::move(choice.settings);
+    } else {
+      recipe_remark_ = RecipeRemark(settings_, raw.main.train.is_image);
+      settings_.recipe = RecipeFor(settings_, raw.main.train.is_image);
+    }
     TrainData data = EncodeData(raw, settings_, custom_, fitted, {{}, share});
     const std::vector<int64_t> all_rows = std::exchange(data.all_rows, {});
     profile = ProfileOf(BoundTable(data.preprocessor, raw.main.train), data.preprocessor,

@@ -1,6 +1,9 @@
 // Which method, and its own few settings.
 #include "lamina/settings/method_rows.h"
 
+#include <fmt/format.h>
+
+#include "lamina/base/text.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/method.h"
 
@@ -11,7 +14,11 @@ std::vector<Setting<TrainSettings>> MethodRows() {
   using Row = Setting<S>;
   return {
       Row("method", &S::method,
-          "How the model is found: backpropagation (all other settings are about it); at once, by centres among the "
+          fmt::format(
+              "How the model is found: auto: rfm for a table of up to {} training rows where no setting of a network "
+              "is given, else backpropagation",
+              WithThousands(kMostRowsOfKernels)) +
+          " (all other settings are about it); at once, by centres among the "
           "training rows in their order, fsvc (of all rows) or sfsvc (class by class); elm: random hidden neurons and "
           "output weights that solve a ridge regression; knn: the nearest training rows answer, which the model keeps; "
           "rfm: "
