@@ -81,8 +81,8 @@ std::string FewTestRows(const TrainSession& session, const TrainResult& /*result
 
 std::string Overfits(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
-  if (session.model().preprocessor.targets().class_names().empty() || session.validation().size() == 0 ||
-      history.best_epoch < 1) {
+  if (!LearnsByGradient(session.settings()) || session.model().preprocessor.targets().class_names().empty() ||
+      session.validation().size() == 0 || history.best_epoch < 1) {
     return "";
   }
   const EpochRecord& best = history.epochs[static_cast<size_t>(history.best_epoch - 1)];

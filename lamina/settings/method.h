@@ -29,7 +29,7 @@ inline constexpr Named<Method> kMethods[] = {{"auto", Method::kBackpropagation},
                                              {"rfm", Method::kKernelMachine}};
 
 /// Up to so many training rows and encoded columns, "auto" is rfm, which answers better there (docs/decisions/0054).
-inline constexpr int64_t kMostRowsOfKernels = 1500;
+inline constexpr int64_t kMostRowsOfKernels = 1000;
 inline constexpr int64_t kMostInputsOfKernels = 500;
 
 /// Throws Error(kInvalidArgument) offering the nearest name.
