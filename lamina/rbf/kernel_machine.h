@@ -39,7 +39,7 @@ struct KernelMachineOptions {
   /// Where the way downhill of the first round begins: a scale and a ridge of the choices; else that is found.
   double start_scale = 0;
   double start_ridge = 0;
-  int64_t most_systems = 0;  // that are solved; 0: as many as the search needs
+  int64_t most_systems = 0;  // with one addition to the diagonal; 0: as many as the search needs
   int threads = 1;
   double seconds = 0;  // after which no other kind or round is begun; 0: all are
   std::function<bool()> stop_requested;

@@ -37,12 +37,12 @@ void RefuseTooMany(int64_t rows, int64_t columns, int64_t outputs) {
   }
   const double hours = OperationsOf(rows) / 2 / kOperationsPerSecond / 3600;
   const auto fitting = static_cast<int64_t>(0.9 * std::sqrt(static_cast<double>(usable) / sizeof(double)));
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("a kernel machine of {} rows takes {:.1f} GiB and some {:.1g} hours of one thread", rows,
-                  static_cast<double>(bytes) / kGib, hours),
-      {.remedy = fmt::format("Use at most {} of the rows, or another method.",
-                             fits ? KernelNetworkOptions::kMostRows : std::min(KernelNetworkOptions::kMostRows, fitting))});
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("a kernel machine of {} rows takes {:.1f} GiB and some {:.1g} hours of one thread", rows,
+                          static_cast<double>(bytes) / kGib, hours),
+              {.remedy = fmt::format(
+                   "Use at most {} of the rows, or another method.",
+                   fits ? KernelNetworkOptions::kMostRows : std::min(KernelNetworkOptions::kMostRows, fitting))});
 }
 
 Matrix InDoubles(ConstMatrixView rows) {

@@ -81,6 +81,7 @@ class KernelSearch {
     // What cannot be solved is passed by; where nothing can, the diagonals grow until it can.
     for (; best_.alpha.empty() && jitter_ < 1; jitter_ = jitter_ == 0 ? kFirstJitter : 10 * jitter_) {
       kinds_.clear();
+      tried_before_ = tried_;
       for (const KernelKind& kind : choices_.kinds) {
         kinds_.push_back({kind, options_.feature_weights});
         if (options_.feature_weights.empty()) {
@@ -217,7 +218,7 @@ class KernelSearch {
     if (const auto known = of_round_.find(place); known != of_round_.end()) {
       return known->second;
     }
-    if (options_.most_systems > 0 && tried_ >= options_.most_systems) {
+    if (options_.most_systems > 0 && tried_ - tried_before_ >= options_.most_systems) {
       return of_round_[place] = INFINITY;
     }
     StopPoint();
@@ -319,6 +320,7 @@ class KernelSearch {
   std::vector<double> round_alpha_;  // of its best
   std::vector<OfKind> kinds_;
   int64_t tried_ = 0;
+  int64_t tried_before_ = 0;  // with smaller diagonals
   Stopwatch watch_;
   KernelMachine best_;
 };

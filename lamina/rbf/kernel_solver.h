@@ -9,7 +9,8 @@
 namespace lamina {
 
 /// (A) alpha = Y for one matrix after another of the same size. With A = L L', all of L^-1 is computed, too: 2/3 n^3
-/// operations, which give the diagonal of A^-1 and any block of it; without L^-1, half. Bits are the same for any number of threads.
+/// operations, which give the diagonal of A^-1 and any block of it; without L^-1, half. Bits are the same for any
+/// number of threads.
 class KernelSolver {
  public:
   /// `inverse`: else there is neither InverseDiagonal() nor LeftOut().

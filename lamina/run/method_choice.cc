@@ -43,7 +43,11 @@ MethodChoice ChooseMethod(const TrainSettings& settings, const RawData& raw, std
   try {
     MethodChoice kernels{AsKernelMachine(settings, raw), ""};
     ValidateMethod(kernels.settings);
-    const DataPlan plan = PlanData(kernels.settings, raw, custom);
+    TrainSettings planned = kernels.settings;
+    if (planned.folds > 0 && planned.fold == 0) {
+      planned.fold = 1;
+    }
+    const DataPlan plan = PlanData(planned, raw, custom);
     const int64_t rows = std::ssize(plan.split.train);
     if (rows > kMostRowsOfKernels || plan.preprocessor.inputs().count() > kMostInputsOfKernels) {
       return network;

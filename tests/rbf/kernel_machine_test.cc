@@ -16,17 +16,6 @@
 namespace lamina {
 namespace {
 
-// One system: kind, scale and ridge are given.
-KernelMachineOptions Fixed(const KernelKind& kind, double relative, double ridge, std::vector<double> weights = {}) {
-  KernelMachineOptions options;
-  options.choices.kinds = {kind};
-  options.choices.scales = {relative};
-  options.choices.ridges = {ridge};
-  options.choices.rounds = 0;
-  options.feature_weights = std::move(weights);
-  return options;
-}
-
 struct Case {
   KernelKind kind;
   double relative;
@@ -188,48 +177,6 @@ TEST(KernelMachine, ErrorsAreThoseOfRowsReallyLeftOut) {
         }
         EXPECT_NEAR(machine.error, sum / total, 1e-9);
       }
-    }
-  }
-}
-
-TEST(KernelMachine, OneThatIsSolvedForIsOneThatLeavesRowsOut) {
-  const Matrix x = AsMatrix(RandomTable(90, 3, 4));
-  const Matrix y = AsMatrix(TargetsFor(RandomTable(90, 3, 4), 2));
-  std::vector<double> weights(90, 1.0);
-  weights[7] = 3;
-  KernelMachineOptions options = Fixed({2, 1.4}, 1.0, 0.02, {1, 0.5, 2});
-  options.sample_weights = weights;
-  const KernelMachine machine = FitKernelMachine(x.view(), y.view(), options);
-  std::vector<double> bits;
-  for (const int threads : {1, 2, 3}) {
-    options.threads = threads;
-    const KernelMachine solved = SolveKernelMachine(x.view(), y.view(), machine, options);
-    EXPECT_TRUE(solved.left_out.empty());
-    EXPECT_EQ(solved.error, machine.error);
-    for (int64_t i = 0; i < 90; ++i) {
-      EXPECT_NEAR(solved.alpha.Row<double>(i)[1], machine.alpha.Row<double>(i)[1], 1e-9);
-    }
-    const std::vector<double> found(solved.alpha.Row<double>(0), solved.alpha.Row<double>(0) + 180);
-    bits = bits.empty() ? found : bits;
-    EXPECT_EQ(std::memcmp(bits.data(), found.data(), found.size() * 8), 0) << threads;
-  }
-}
-
-TEST(KernelMachine, NoMoreAreSolvedThanAllowedAndTheWayBeginsWhereItShall) {
-  const Matrix x = AsMatrix(RandomTable(60, 3, 4));
-  const Matrix y = AsMatrix(TargetsFor(RandomTable(60, 3, 4), 2));
-  KernelMachineOptions options;
-  options.choices.kinds = {{1, 1.0}};
-  options.start_scale = 0.3;
-  options.start_ridge = 10;
-  for (const int64_t most : {1, 2, 5}) {
-    options.most_systems = most;
-    const KernelMachine machine = FitKernelMachine(x.view(), y.view(), options);
-    EXPECT_EQ(machine.tried, most);
-    EXPECT_TRUE(std::isfinite(machine.error));
-    if (most == 1) {
-      EXPECT_EQ(machine.relative, 0.3);
-      EXPECT_EQ(machine.ridge, 10);
     }
   }
 }

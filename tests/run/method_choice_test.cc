@@ -72,21 +72,11 @@ TEST(MethodChoice, WhatNamesANetworkTrainsOne) {
   const TemporaryFolder folder;
   const TrainSettings open = TableOf(folder, 100, 3);
   const RawData raw = ReadRawData(open);
-  const std::pair<const char*, const char*> kGiven[] = {{"hidden", "8"},
-                                                        {"layers", "dot-relu:8,auto"},
-                                                        {"activation", "tanh"},
-                                                        {"epochs", "3"},
-                                                        {"batch", "8"},
-                                                        {"learning-rate", "0.01"},
-                                                        {"members", "2"},
-                                                        {"loss", "mae"},
-                                                        {"precision", "bf16"},
-                                                        {"recipe", "plain"},
-                                                        {"recipe", "tabular"},
-                                                        {"method", "backpropagation"},
-                                                        {"intervals", "0.9"},
-                                                        {"checkpoint", "c"},
-                                                        {"backend", "cuda"}};
+  const std::pair<const char*, const char*> kGiven[] = {
+      {"hidden", "8"},       {"layers", "dot-relu:8,auto"}, {"activation", "tanh"}, {"epochs", "3"},
+      {"batch", "8"},        {"learning-rate", "0.01"},     {"members", "2"},       {"loss", "mae"},
+      {"precision", "bf16"}, {"recipe", "plain"},           {"recipe", "tabular"},  {"method", "backpropagation"},
+      {"intervals", "0.9"},  {"checkpoint", "c"},           {"backend", "cuda"}};
   for (const auto& [name, text] : kGiven) {
     TrainSettings given = open;
     SetSetting(given, name, text);
