@@ -13,6 +13,7 @@
 #include "form_scroll.h"
 #include "labels.h"
 #include "lamina/base/text.h"
+#include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
 #include "layer_editor.h"
 #include "level_switch.h"
@@ -31,10 +32,13 @@ QString NeuronOf(const LayerSpec& layer) {
 }
 
 QString SummaryOf(const RunPreview& plan) {
-  const QString text = QObject::tr("%1; loss %2; recipe %3")
-                           .arg(CountText(plan.network.parameter_count(), QObject::tr("trainable parameter"),
-                                          QObject::tr("trainable parameters")),
-                                FromText(plan.network.output.loss.Text()), FromText(plan.recipe));
+  const bool kernels = plan.method == NameOf(Method::kKernelMachine, kMethods);
+  const QString text =
+      kernels ? QObject::tr("Method %1; loss %2").arg(FromText(plan.method), FromText(plan.network.output.loss.Text()))
+              : QObject::tr("%1; loss %2; recipe %3")
+                    .arg(CountText(plan.network.parameter_count(), QObject::tr("trainable parameter"),
+                                   QObject::tr("trainable parameters")),
+                         FromText(plan.network.output.loss.Text()), FromText(plan.recipe));
   return plan.recipe_remark.empty() ? text : text + QStringLiteral(" (") + plan.RemarkOnRecipe() + QLatin1Char(')');
 }
 

@@ -82,6 +82,7 @@ RowCounts CountRows(const DataPlan& plan, const RawData& raw) {
 // What the library takes where the settings leave it the choice.
 std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const RunPlan& plan) {
   TrainSettings settings = given;
+  settings.method = plan.method;
   settings.recipe = plan.recipe;
   const ResolvedSettings resolved = ResolveFor(settings, plan.data.preprocessor.targets());
   const TrainOptions options = TrainOptionsFrom(resolved, plan.network.output.loss, plan.rows());
@@ -106,6 +107,7 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
   if (!classes && settings.target_scale == kAutoText) {
     chosen["target-scale"] = "standardize";
   }
+  chosen["method"] = LearnsByGradient(settings) ? std::string(kBackpropagation) : plan.method;
   if (MethodReads(settings, "recipe")) {
     chosen["recipe"] = plan.recipe;
     for (auto& [name, text] : RecipeChoices(resolved)) {

@@ -36,6 +36,10 @@ struct KernelMachineOptions {
   std::vector<double> feature_weights;     // s at the start; empty: 1
   std::span<const double> sample_weights;  // positive; empty: 1
   std::span<const int64_t> groups;         // a number a row, equal ones are left out together; empty: row by row
+  /// Where the way downhill of the first round begins: a scale and a ridge of the choices; else that is found.
+  double start_scale = 0;
+  double start_ridge = 0;
+  int64_t most_systems = 0;  // with one addition to the diagonal; 0: as many as the search needs
   int threads = 1;
   double seconds = 0;  // after which no other kind or round is begun; 0: all are
   std::function<bool()> stop_requested;
@@ -65,7 +69,14 @@ struct KernelMachine {
 /// finite and for choices out of range, Error(kResource) where memory is short.
 KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options);
 
-int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs);
+/// `left_out`: of FitKernelMachine(), else of SolveKernelMachine().
+int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool left_out = true);
+
+/// Alpha of `chosen` (kind, scale, ridge, feature_weights) for other rows, with the sample weights, threads and
+/// stop_requested of `options`. No row is left out, which takes half the operations and a third of the memory:
+/// left_out is empty, and error stays that of `chosen`. Throws as FitKernelMachine().
+KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
+                                 const KernelMachineOptions& options);
 
 /// The mean over rows of the square of the answer's slope along each column of x, summed over outputs: of alpha (rows ×
 /// outputs) with s = feature_weights. A row has no slope towards itself.

@@ -10,6 +10,7 @@
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/model/calibrate.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/even_rows.h"
@@ -17,19 +18,31 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kRowsWithRidges = 6000;        // up to which the ridge is chosen anew for all rows
+constexpr double kOperations = 3e10;  // of machines that are tried with all rows, where one takes less
+constexpr int64_t kMostMachines = 12;
+constexpr int64_t kMachinesOfARound = 6;  // with fewer, the column weights stay
+constexpr int64_t kMachinesOfASearch = 100;
+constexpr double kGib = 1073741824.0;
 constexpr double kOperationsPerSecond = 1.5e10;  // of one thread, carefully; for what is said in a refusal
 
+// Of a machine that leaves rows out.
+double OperationsOf(int64_t rows) { return 2.0 / 3 * std::pow(static_cast<double>(rows), 3); }
+
 void RefuseTooMany(int64_t rows, int64_t columns, int64_t outputs) {
-  if (rows <= KernelNetworkOptions::kMostRows) {
+  const int64_t bytes = KernelMachineBytes(rows, columns, outputs, /*left_out=*/false);
+  const int64_t usable = rows > KernelNetworkOptions::kSearchRows ? QueryHardware().UsableMemory_bytes() : 0;
+  const bool fits = usable == 0 || bytes <= usable;  // 0: unknown, or of no weight
+  if (rows <= KernelNetworkOptions::kMostRows && fits) {
     return;
   }
-  const double gib = static_cast<double>(KernelMachineBytes(rows, columns, outputs)) / 1073741824.0;
-  const double hours = 2.0 / 3 * std::pow(static_cast<double>(rows), 3) / kOperationsPerSecond / 3600;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("a kernel machine of {} rows takes {:.0f} GiB and some {:.1g} hours of one thread", rows, gib, hours),
-      {.remedy = fmt::format("Use at most {} of the rows, or another method.", KernelNetworkOptions::kMostRows)});
+  const double hours = OperationsOf(rows) / 2 / kOperationsPerSecond / 3600;
+  const auto fitting = static_cast<int64_t>(0.9 * std::sqrt(static_cast<double>(usable) / sizeof(double)));
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("a kernel machine of {} rows takes {:.1f} GiB and some {:.1g} hours of one thread", rows,
+                          static_cast<double>(bytes) / kGib, hours),
+              {.remedy = fmt::format(
+                   "Use at most {} of the rows, or another method.",
+                   fits ? KernelNetworkOptions::kMostRows : std::min(KernelNetworkOptions::kMostRows, fitting))});
 }
 
 Matrix InDoubles(ConstMatrixView rows) {
@@ -166,6 +179,37 @@ std::vector<LayerSpec> KernelLayers(const KernelKind& kind, bool scaled, int64_t
   return layers;
 }
 
+namespace {
+
+// By what is computed, not by the clock: a table has the same model everywhere.
+int64_t SearchRows(const KernelNetworkOptions& options) {
+  const double cube = options.seconds * kOperationsPerSecond / OperationsOf(1) / kMachinesOfASearch;
+  return std::max(KernelNetworkOptions::kSearchRows, static_cast<int64_t>(std::cbrt(cube)));
+}
+
+// With all rows: from what some have chosen downhill, as many machines as kOperations are; else that one alone.
+KernelMachine FittedToAll(const PreparedRows& rows, const KernelMachine& chosen, KernelMachineOptions options) {
+  const int64_t machines = std::min(kMostMachines, static_cast<int64_t>(kOperations / OperationsOf(rows.x.rows())));
+  if (machines < 2) {
+    options.sample_weights = rows.weights;
+    return SolveKernelMachine(rows.x.view(), rows.y.view(), chosen, options);
+  }
+  options.choices.kinds = {chosen.kind};
+  options.choices.rounds = machines >= kMachinesOfARound ? std::min(1, options.choices.rounds) : 0;
+  options.choices.all = false;
+  options.start_scale = chosen.relative;
+  options.start_ridge = chosen.ridge;
+  options.feature_weights = chosen.feature_weights;
+  options.most_systems = machines;
+  options.seconds = 0;
+  KernelMachine machine = Fitted(rows, options);
+  machine.round += chosen.round;
+  machine.errors_of_kinds = chosen.errors_of_kinds;
+  return machine;
+}
+
+}  // namespace
+
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options) {
   const bool all_weigh =
       std::all_of(train.sample_weights.begin(), train.sample_weights.end(), [](double weight) { return weight > 0; });
@@ -180,43 +224,33 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   machine_options.stop_requested = options.stop_requested;
   machine_options.progress = options.progress;
   KernelNetwork result;
-  result.search_rows = std::min(train.size(), KernelNetworkOptions::kSearchRows);
-  const PreparedRows rows = Prepared(train);
-  result.machine = train.size() == result.search_rows
-                       ? Fitted(rows, machine_options)
-                       : Fitted(Prepared(EvenRows(train, result.search_rows)), machine_options);
+  result.search_rows = std::min(train.size(), SearchRows(options));
+  PreparedRows rows = Prepared(EvenRows(train, result.search_rows));
+  result.machine = Fitted(rows, machine_options);
   result.tried = result.machine.tried;
-  if (result.machine.complete && train.size() > result.search_rows) {
-    const KernelMachine& chosen = result.machine;
-    KernelChoices& choices = machine_options.choices;
-    choices.kinds = {chosen.kind};
-    choices.scales = {chosen.relative};
-    choices.ridges = {chosen.ridge};
-    if (train.size() <= kRowsWithRidges && options.choices.ridges.size() > 1) {
-      choices.ridges = {chosen.ridge / 10, chosen.ridge, chosen.ridge * 10};
+  const auto left_out = [&] {
+    if (options.classes && result.machine.complete) {
+      FitProbabilities(rows, result);
     }
-    choices.rounds = 0;
-    choices.all = true;
-    machine_options.feature_weights = chosen.feature_weights;
-    machine_options.seconds = 0;
+  };
+  left_out();
+  if (result.machine.complete && train.size() > result.search_rows) {
+    rows = Prepared(train);
     machine_options.progress = [&](int64_t tried) {
       if (options.progress) {
         options.progress(result.tried + tried);
       }
     };
-    KernelMachine machine = Fitted(rows, machine_options);
-    machine.round = chosen.round;
-    machine.errors_of_kinds = chosen.errors_of_kinds;
-    result.machine = std::move(machine);
+    result.machine = FittedToAll(rows, result.machine, machine_options);
     result.tried += result.machine.tried;
+    if (!result.machine.left_out.empty()) {
+      left_out();
+    }
   }
   if (!result.machine.complete) {
     return result;
   }
   result.equal_rows = EqualRows(rows.groups);
-  if (options.classes) {
-    FitProbabilities(rows, result);
-  }
   result.network = NetworkOf(result, rows, train.dtype(), options.classes);
   return result;
 }

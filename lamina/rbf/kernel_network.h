@@ -12,7 +12,7 @@ namespace lamina {
 
 struct KernelNetworkOptions {
   /// Rows that choices are made with, evenly spread; the machine is then solved for with all rows.
-  static constexpr int64_t kSearchRows = 1500;
+  static constexpr int64_t kSearchRows = 700;
   /// More are refused: memory grows with their square, time with their cube.
   static constexpr int64_t kMostRows = 20'000;
 
@@ -21,7 +21,9 @@ struct KernelNetworkOptions {
   /// that fits answers of rows left out.
   bool classes = false;
   int threads = 1;
-  double seconds = 0;  // for the choices; 0: no limit
+  /// For the choices, by the clock: what takes longer is not begun, and more rows take part where there is time. 0: all
+  /// choices of kSearchRows, some second, and the same model on every machine.
+  double seconds = 0;
   std::function<bool()> stop_requested;
   std::function<void(int64_t tried)> progress;
 };

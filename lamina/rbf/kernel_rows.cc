@@ -9,7 +9,7 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kMostOfMedian = int64_t{1} << 21;
+constexpr int64_t kMostOfMedian = int64_t{1} << 15;
 constexpr auto kDoubleBytes = static_cast<int64_t>(sizeof(double));
 
 }  // namespace

@@ -91,8 +91,8 @@ void AddUnits(Square rows, int64_t count, int64_t unit_rows, int64_t zero_block,
   }
 }
 
-// The lower triangle of a (n × n) becomes its factor, `inverse` (n × n, zeros) the factor's inverse turned, `targets`
-// L^-1 times them.
+// The lower triangle of a (n × n) becomes its factor, `inverse` (n × n, zeros; or none) the factor's inverse turned,
+// `targets` L^-1 times them.
 bool FactoriseBlocks(Square a, int64_t n, Square inverse, Square targets, int64_t outputs, int64_t block, int threads) {
   const cpu::SymmetricTable& kernels = cpu::SymmetricKernels();
   std::vector<Unit> units;
@@ -119,13 +119,15 @@ bool FactoriseBlocks(Square a, int64_t n, Square inverse, Square targets, int64_
     }
     for (int64_t i = 0; i < width; ++i) {
       std::copy_n(own.Row(i), i + 1, a.Row(begin + i) + begin);
-      std::copy_n(own_inverse.Row(i), width, inverse.Row(begin + i) + begin);
+      if (inverse.at != nullptr) {
+        std::copy_n(own_inverse.Row(i), width, inverse.Row(begin + i) + begin);
+      }
     }
     const Panel panel{kernels, a, begin, width, own_inverse};
     units.clear();
     const int64_t unit_rows = std::min(kUnitRows, block);
     AddUnits({a.Row(begin + width), a.stride}, n - begin - width, unit_rows, 0, units);
-    AddUnits(inverse, begin, unit_rows, block, units);
+    AddUnits(inverse, inverse.at != nullptr ? begin : 0, unit_rows, block, units);
     AddUnits(targets, outputs, unit_rows, 0, units);
     RunTeam(threads, [&](Team team) {
       for (int64_t from = 0; from < begin; from += kDepth) {
@@ -152,17 +154,18 @@ int64_t KernelSolver::StrideOf(int64_t rows) {
   return whole % kBlock == 0 ? whole + cpu::kProductStep : whole;  // rows a power of two apart share few cache sets
 }
 
-int64_t KernelSolver::Bytes(int64_t rows, int64_t outputs) {
-  return 2 * (rows + outputs) * StrideOf(rows) * static_cast<int64_t>(sizeof(double));
+int64_t KernelSolver::Bytes(int64_t rows, int64_t outputs, bool inverse) {
+  return ((inverse ? 2 : 1) * rows + 2 * outputs) * StrideOf(rows) * static_cast<int64_t>(sizeof(double));
 }
 
-KernelSolver::KernelSolver(int64_t rows, int64_t outputs, int threads)
+KernelSolver::KernelSolver(int64_t rows, int64_t outputs, int threads, bool inverse)
     : rows_(rows),
       outputs_(outputs),
       threads_(threads),
+      has_inverse_(inverse),
       stride_(StrideOf(rows)),
       matrix_(Doubles(rows * stride_)),
-      inverse_(Doubles(rows * stride_)),
+      inverse_(Doubles(inverse ? rows * stride_ : 0)),
       targets_(Doubles(outputs * stride_)),
       alpha_(Doubles(outputs * stride_)),
       diagonal_(Doubles(rows)) {
@@ -170,8 +173,9 @@ KernelSolver::KernelSolver(int64_t rows, int64_t outputs, int threads)
 }
 
 bool KernelSolver::Factorise() {
-  const Square inverse{inverse_.As<double>().data(), stride_};
-  RunParts(threads_, rows_, [&](int64_t begin, int64_t end) { std::fill(inverse.Row(begin), inverse.Row(end), 0.0); });
+  const Square inverse{has_inverse_ ? inverse_.As<double>().data() : nullptr, stride_};
+  RunParts(threads_, has_inverse_ ? rows_ : 0,
+           [&](int64_t begin, int64_t end) { std::fill(inverse.Row(begin), inverse.Row(end), 0.0); });
   return FactoriseBlocks({Row(0), stride_}, rows_, inverse, {targets_.As<double>().data(), stride_}, outputs_, kBlock,
                          threads_);
 }
@@ -181,6 +185,12 @@ bool KernelSolver::Solve(const double* targets) {
   if (!Factorise()) {
     return false;
   }
+  has_inverse_ ? AlphaByInverse() : AlphaBySteps();
+  return true;
+}
+
+// alpha = L^-T (L^-1 Y), and the diagonal of the inverse.
+void KernelSolver::AlphaByInverse() {
   const cpu::SymmetricTable& kernels = cpu::SymmetricKernels();
   double* const inverse = inverse_.As<double>().data();
   const int64_t blocks = (rows_ + kBlock - 1) / kBlock;
@@ -200,7 +210,22 @@ bool KernelSolver::Solve(const double* targets) {
       }
     }
   });
-  return true;
+}
+
+// The same row by row of L from the last: each number of alpha that is known leaves the sums before it.
+void KernelSolver::AlphaBySteps() {
+  double* const alpha = alpha_.As<double>().data();
+  std::copy_n(targets_.As<double>().data(), outputs_ * stride_, alpha);
+  for (int64_t i = rows_ - 1; i >= 0; --i) {
+    const double* const row = Row(i);
+    for (int64_t c = 0; c < outputs_; ++c) {
+      double* const sums = alpha + c * stride_;
+      const double value = sums[i] /= row[i];
+      for (int64_t j = 0; j < i; ++j) {
+        sums[j] -= value * row[j];
+      }
+    }
+  }
 }
 
 void KernelSolver::LeftOut(std::span<const int64_t> members, double* errors) const {

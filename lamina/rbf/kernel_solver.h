@@ -9,13 +9,15 @@
 namespace lamina {
 
 /// (A) alpha = Y for one matrix after another of the same size. With A = L L', all of L^-1 is computed, too: 2/3 n^3
-/// operations, which give the diagonal of A^-1 and any block of it. Bits are the same for any number of threads.
+/// operations, which give the diagonal of A^-1 and any block of it; without L^-1, half. Bits are the same for any
+/// number of threads.
 class KernelSolver {
  public:
-  KernelSolver(int64_t rows, int64_t outputs, int threads);
+  /// `inverse`: else there is neither InverseDiagonal() nor LeftOut().
+  KernelSolver(int64_t rows, int64_t outputs, int threads, bool inverse = true);
 
   /// What it takes.
-  static int64_t Bytes(int64_t rows, int64_t outputs);
+  static int64_t Bytes(int64_t rows, int64_t outputs, bool inverse = true);
 
   int64_t rows() const { return rows_; }
   /// Elements from row to row of all it holds: whole cache lines, zeros behind the last element.
@@ -41,13 +43,16 @@ class KernelSolver {
 
  private:
   bool Factorise();
+  void AlphaByInverse();
+  void AlphaBySteps();
 
   int64_t rows_;
   int64_t outputs_;
   int threads_;
+  bool has_inverse_;
   int64_t stride_;
   AlignedBuffer matrix_;   // A, then L
-  AlignedBuffer inverse_;  // L^-1 turned: row i has zeros before its block of columns
+  AlignedBuffer inverse_;  // L^-1 turned: row i has zeros before its block of columns; or empty
   AlignedBuffer targets_;  // then L^-1 targets
   AlignedBuffer alpha_;
   AlignedBuffer diagonal_;

@@ -16,6 +16,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/model/intervals.h"
+#include "lamina/run/method_choice.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/validation.h"
@@ -262,8 +263,7 @@ std::vector<std::string> RareClasses(const OutOfFold& out, int64_t folds) {
 // The same question and recipe in every fold and for the model of all: by all rows, and before the folds' numbers are
 // settings.
 TrainSettings WithTaskAndRecipe(const TrainSettings& settings, const RawData& raw) {
-  TrainSettings with = settings;
-  with.recipe = RecipeFor(settings, raw.main.train.is_image);
+  TrainSettings with = ChooseMethod(settings, raw).settings;
   if (settings.task == kAutoText) {
     with.task = TaskOf(settings, raw) == Task::kClassification ? "classification" : "regression";
   }

@@ -81,8 +81,8 @@ std::string FewTestRows(const TrainSession& session, const TrainResult& /*result
 
 std::string Overfits(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
-  if (session.model().preprocessor.targets().class_names().empty() || session.validation().size() == 0 ||
-      history.best_epoch < 1) {
+  if (!LearnsByGradient(session.settings()) || session.model().preprocessor.targets().class_names().empty() ||
+      session.validation().size() == 0 || history.best_epoch < 1) {
     return "";
   }
   const EpochRecord& best = history.epochs[static_cast<size_t>(history.best_epoch - 1)];
@@ -178,8 +178,7 @@ std::vector<std::string> NotesOn(const TrainSession& session) {
   if (const int64_t rows = session.left_out_rows(); rows > 0) {
     notes.push_back(fmt::format("{} left out: a value is missing", Counted(rows, "row{s}")));
   }
-  for (const std::string& note : {NewLabelsNote(session.encode_report()),
-                                  LearnsByGradient(session.settings()) ? session.recipe_remark() : std::string()}) {
+  for (const std::string& note : {NewLabelsNote(session.encode_report()), session.recipe_remark()}) {
     if (!note.empty()) {
       notes.push_back(note);
     }

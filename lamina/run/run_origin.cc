@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/model/drift.h"
 #include "lamina/run/checkpoint_settings.h"
 #include "lamina/run/encoded_data.h"
+#include "lamina/run/method_choice.h"
 #include "lamina/run/start_model.h"
 #include "lamina/settings/recipe.h"
 
@@ -25,8 +27,14 @@ RunRows TableRows(TrainSettings& settings, const RawData& raw, std::span<const A
                   const Preprocessor* fitted, const RankShare& share) {
   RunRows rows;
   const Table& table = raw.main.train;
-  rows.recipe_remark = RecipeRemark(settings, table.is_image);
-  settings.recipe = RecipeFor(settings, table.is_image);
+  if (fitted == nullptr) {  // what goes on keeps its method
+    MethodChoice choice = ChooseMethod(settings, raw, custom);
+    rows.recipe_remark = std::move(choice.remark);
+    settings = std::move(choice.settings);
+  } else {
+    rows.recipe_remark = RecipeRemark(settings, table.is_image);
+    settings.recipe = RecipeFor(settings, table.is_image);
+  }
   TrainData data = EncodeData(raw, settings, custom, fitted, {{}, share});
   const std::vector<int64_t> all_rows = std::exchange(data.all_rows, {});
   rows.profile = ProfileOf(BoundTable(data.preprocessor, table), data.preprocessor,

@@ -9,6 +9,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/run/method_choice.h"
 #include "lamina/settings/embedding.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -226,11 +227,12 @@ NetworkPlan PlanNetwork(const ResolvedSettings& settings, const Preprocessor& pr
 }
 
 RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
-  TrainSettings settings = given;
-  settings.recipe = RecipeFor(given, raw.main.train.is_image);
+  MethodChoice choice = ChooseMethod(given, raw, custom);
+  const TrainSettings& settings = choice.settings;
   RunPlan plan;
+  plan.method = settings.method;
   plan.recipe = settings.recipe;
-  plan.recipe_remark = RecipeRemark(given, raw.main.train.is_image);
+  plan.recipe_remark = std::move(choice.remark);
   plan.data = PlanData(settings, raw, custom);
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);

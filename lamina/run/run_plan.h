@@ -98,8 +98,9 @@ NetworkPlan PlanNetwork(const ResolvedSettings& settings, const Preprocessor& pr
                         std::span<const Activation> custom = {});
 
 struct RunPlan {
+  std::string method;         // of ChooseMethod()
   std::string recipe;         // RecipeFor()
-  std::string recipe_remark;  // RecipeRemark() of the settings given
+  std::string recipe_remark;  // of ChooseMethod()
   DataPlan data;
   NetworkPlan network;
 

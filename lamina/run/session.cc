@@ -167,6 +167,9 @@ void TrainSession::CheckSettings(const RunOrigin& origin) {
   if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
   }
+  if (ranks_ != nullptr && settings_.method == kAutoText) {  // the same method for any number of ranks
+    settings_.method = kBackpropagation;
+  }
   if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
     RefuseSetting("method", fmt::format("the method {} has no sums that ranks could share", settings_.method),
                   settings_.method, "Train it in one process.");

@@ -95,7 +95,7 @@ class TrainSession {
   const EncodeReport& encode_report() const;
   /// What reading and fitting decided about columns, and how many rows were left out for missing values.
   const std::vector<ColumnDecision>& decisions() const;
-  /// RecipeRemark() of the settings given.
+  /// What was chosen that nobody asked for: MethodChoice::remark.
   const std::string& recipe_remark() const { return recipe_remark_; }
   int64_t left_out_rows() const;
   double load_seconds() const { return load_seconds_; }                  // reading, splitting and encoding

@@ -21,12 +21,17 @@ namespace lamina {
 
 enum class Method { kBackpropagation, kFsvc, kSfsvc, kElm, kNearest, kKernelMachine };
 
-inline constexpr Named<Method> kMethods[] = {{kBackpropagation, Method::kBackpropagation},
+inline constexpr Named<Method> kMethods[] = {{"auto", Method::kBackpropagation},  // LearnsByGradient()
+                                             {kBackpropagation, Method::kBackpropagation},
                                              {"fsvc", Method::kFsvc},
                                              {"sfsvc", Method::kSfsvc},
                                              {"elm", Method::kElm},
                                              {"knn", Method::kNearest},
                                              {"rfm", Method::kKernelMachine}};
+
+/// Up to so many training rows and encoded columns, "auto" is rfm, which answers better there (docs/decisions/0054).
+inline constexpr int64_t kMostRowsOfKernels = 1000;
+inline constexpr int64_t kMostInputsOfKernels = 500;
 
 /// Throws Error(kInvalidArgument) offering the nearest name.
 Method MethodFrom(const TrainSettings& settings);

@@ -1,6 +1,9 @@
 // Which method, and its own few settings.
 #include "lamina/settings/method_rows.h"
 
+#include <fmt/format.h>
+
+#include "lamina/base/text.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/method.h"
 
@@ -11,12 +14,14 @@ std::vector<Setting<TrainSettings>> MethodRows() {
   using Row = Setting<S>;
   return {
       Row("method", &S::method,
-          "How the model is found: backpropagation (all other settings are about it); at once, by centres among the "
-          "training rows in their order, fsvc (of all rows) or sfsvc (class by class); elm: random hidden neurons and "
-          "output weights that solve a ridge regression; knn: the nearest training rows answer, which the model keeps; "
-          "rfm: "
-          "a kernel machine, neurons at all training rows with output weights that are solved for and learned weights "
-          "of the columns",
+          fmt::format(
+              "How the model is found: auto: rfm for a table of up to {} training rows where no setting of a network "
+              "is given, else backpropagation (all other settings are about it); at once, by centres among the "
+              "training rows in their order, fsvc (of all rows) or sfsvc (class by class); elm: random hidden neurons "
+              "and output weights that solve a ridge regression; knn: the nearest training rows answer, which the "
+              "model keeps; rfm: a kernel machine, neurons at all training rows with output weights that are solved "
+              "for and learned weights of the columns",
+              WithThousands(kMostRowsOfKernels)),
           {.choices = [] { return NamesIn(kMethods); }}),
       Row("neuron", &S::neuron,
           "fsvc, sfsvc, elm, rfm: the hidden neuron, as in --layers; auto: l1-triangle for fsvc, l2sq-triangle for "

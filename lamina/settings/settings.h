@@ -103,7 +103,7 @@ struct TrainSettings {
   std::string dtype = "f32";
   std::string precision = "exact";
   // method
-  std::string method = std::string(kBackpropagation);
+  std::string method = "auto";
   std::string neuron = "auto";
   std::optional<double> radius;
   std::optional<double> overlap;
@@ -189,7 +189,10 @@ nlohmann::json ToJson(const TrainSettings& settings);
 /// Names that are absent keep their defaults. Throws Error(kBadModel) naming a setting of the wrong type.
 TrainSettings TrainSettingsFromJson(const nlohmann::json& node);
 
-/// Other methods have no epochs to go on from.
-inline bool LearnsByGradient(const TrainSettings& settings) { return settings.method == kBackpropagation; }
+/// Other methods have no epochs to go on from. "auto" is backpropagation where ChooseMethod() (run/method_choice.h) has
+/// not made it another.
+inline bool LearnsByGradient(const TrainSettings& settings) {
+  return settings.method == kBackpropagation || settings.method == "auto";
+}
 
 }  // namespace lamina

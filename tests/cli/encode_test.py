@@ -52,7 +52,7 @@ class EncodeTest(CliTest):
         quick = ("--samples", "200")
         self.write_table(300, columns=3)
         self.succeed("data", "encode", "t.csv", *quick, "--output", "e")
-        own = self.train_json("t.csv", *quick)
+        own = self.train_json("t.csv", *quick, "--method", "backpropagation")
         self.assertEqual(own["settings"]["recipe"], "tabular")
         self.assertEqual(self.train_json("e")["train_loss"], own["train_loss"])
         own = self.train_json("t.csv", *quick, *NETWORK)

@@ -16,17 +16,6 @@
 namespace lamina {
 namespace {
 
-// One system: kind, scale and ridge are given.
-KernelMachineOptions Fixed(const KernelKind& kind, double relative, double ridge, std::vector<double> weights = {}) {
-  KernelMachineOptions options;
-  options.choices.kinds = {kind};
-  options.choices.scales = {relative};
-  options.choices.ridges = {ridge};
-  options.choices.rounds = 0;
-  options.feature_weights = std::move(weights);
-  return options;
-}
-
 struct Case {
   KernelKind kind;
   double relative;
@@ -81,8 +70,7 @@ TEST(KernelSolver, SolvesInvertsAndLeavesOutBlocks) {
     const Table2 alpha = SolvedByElimination(a, y);
     const Table2 inverse = SolvedByElimination(a, unit);
     std::vector<double> bits;
-    for (const int threads : {1, 3}) {
-      KernelSolver solver(n, 2, threads);
+    const auto solve = [&](KernelSolver& solver) {
       std::vector<double> targets(static_cast<size_t>(2 * solver.stride()));
       for (int64_t i = 0; i < n; ++i) {
         std::copy_n(a[static_cast<size_t>(i)].begin(), i + 1, solver.Row(i));
@@ -90,7 +78,17 @@ TEST(KernelSolver, SolvesInvertsAndLeavesOutBlocks) {
           targets[static_cast<size_t>(k * solver.stride() + i)] = y[static_cast<size_t>(i)][static_cast<size_t>(k)];
         }
       }
-      ASSERT_TRUE(solver.Solve(targets.data()));
+      return solver.Solve(targets.data());
+    };
+    for (const int threads : {1, 3}) {
+      KernelSolver without(n, 2, threads, /*inverse=*/false);
+      ASSERT_TRUE(solve(without));
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_NEAR(without.alpha()[i], alpha[static_cast<size_t>(i)][0], 1e-9) << n << " " << i;
+        ASSERT_NEAR(without.alpha()[without.stride() + i], alpha[static_cast<size_t>(i)][1], 1e-9) << n << " " << i;
+      }
+      KernelSolver solver(n, 2, threads);
+      ASSERT_TRUE(solve(solver));
       std::vector<double> found(solver.alpha(), solver.alpha() + 2 * solver.stride());
       for (int64_t i = 0; i < n; ++i) {
         const auto row = static_cast<size_t>(i);

@@ -2,6 +2,7 @@
 // many rows.
 #include "lamina/rbf/kernel_network.h"
 
+#include <cstring>
 #include <numeric>
 
 #include "gtest/gtest.h"
@@ -151,12 +152,45 @@ TEST(KernelNetwork, ManyRowsChooseOnSome) {
   EXPECT_EQ(fitted.machine.alpha.rows(), 1600);
 }
 
+TEST(KernelNetwork, VeryManyRowsAreSolvedOnce) {
+  const Table2 x = RandomTable(2850, 2, 9);
+  const Table2 y = ClassesFor(x);
+  KernelNetworkOptions options = OneMachine({1, 1.0}, 0.1, 0);
+  options.classes = true;
+  options.threads = 2;
+  const KernelNetwork fitted = FitKernelNetwork(DatasetOf(x, y), options);
+  EXPECT_EQ(fitted.tried, 2);
+  EXPECT_GT(fitted.left_out_correct, 0.8);
+  for (size_t i = 0; i < x.size(); i += 300) {
+    const std::vector<double> logits = AnswerOf(fitted.network, x[i]);
+    const double* const alpha = fitted.machine.alpha.Row<double>(static_cast<int64_t>(i));
+    EXPECT_NEAR(logits[0] * fitted.temperature, y[i][0] - 0.1 * alpha[0], 1e-9);
+  }
+}
+
+TEST(KernelNetwork, TheSameBitsForAnyNumberOfThreads) {
+  const Table2 x = RandomTable(760, 3, 2);
+  const Table2 y = TargetsFor(x, 1);
+  std::vector<double> bits;
+  for (const int threads : {1, 2, 3}) {
+    KernelNetworkOptions options;
+    options.choices.kinds = {{2, 1.0}};
+    options.threads = threads;
+    const KernelNetwork fitted = FitKernelNetwork(DatasetOf(x, y), options);
+    const auto* const first = static_cast<const double*>(fitted.network.parameters());
+    const std::vector<double> found(first, first + fitted.network.parameter_count());
+    bits = bits.empty() ? found : bits;
+    ASSERT_EQ(bits.size(), found.size());
+    EXPECT_EQ(std::memcmp(bits.data(), found.data(), found.size() * 8), 0) << threads;
+  }
+}
+
 TEST(KernelNetwork, TooManyRowsAreToldWhatTheyTake) {
   Dataset data;
   data.features = Matrix(100'000, 1, DType::kF32);
   data.targets = Matrix(100'000, 1, DType::kF32);
   const Error error = CaughtError([&] { FitKernelNetwork(data, {}); });
-  EXPECT_TRUE(Mentions(error.what(), "100000 rows takes 224 GiB"));
+  EXPECT_TRUE(Mentions(error.what(), "100000 rows takes 74.5 GiB"));
   EXPECT_TRUE(Mentions(error.what(), "hours"));
   EXPECT_TRUE(Mentions(error.what(), "at most 20000"));
 }

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lamina/base/buffer.h"
 #include "lamina/base/random.h"
+#include "lamina/rbf/kernel_machine.h"
 
 namespace lamina {
 
@@ -78,6 +80,18 @@ inline Table2 TargetsFor(const Table2& x, uint64_t seed) {
     y.push_back({std::sin(2 * row[0]) + random.Uniform(-0.2, 0.2), row[1] * row[0] + random.Uniform(-0.2, 0.2)});
   }
   return y;
+}
+
+// One system: kind, scale and ridge are given.
+inline KernelMachineOptions Fixed(const KernelKind& kind, double relative, double ridge,
+                                  std::vector<double> weights = {}) {
+  KernelMachineOptions options;
+  options.choices.kinds = {kind};
+  options.choices.scales = {relative};
+  options.choices.ridges = {ridge};
+  options.choices.rounds = 0;
+  options.feature_weights = std::move(weights);
+  return options;
 }
 
 }  // namespace lamina

@@ -112,7 +112,7 @@ TEST(RunPlan, AMissingValueIsFoundWhereverItIs) {
     const Error error = CaughtError([&] { PlanRun(settings, ReadRawData(settings)); });
     EXPECT_EQ(error.context().line, gap + 2) << error.what();
     settings.missing = "mean";
-    EXPECT_EQ(PlanRun(settings, ReadRawData(settings)).train_rows, 12);
+    EXPECT_EQ(PlanRun(settings, ReadRawData(settings)).train_rows, 16);
   }
 }
 

@@ -1,0 +1,374 @@
+// Rounds of column weights for each kind of kernel, and in a round scales and ridges, each judged by one factorisation.
+#include "lamina/rbf/kernel_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "lamina/backend/cpu/symmetric_kernels.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/stop.h"
+#include "lamina/base/team.h"
+#include "lamina/base/timing.h"
+#include "lamina/rbf/equal_rows.h"
+#include "lamina/rbf/kernel_rows.h"
+#include "lamina/rbf/kernel_solver.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kLeastSquaredWeight = 1e-6;  // of a column, beside the largest: xRFM's, too
+constexpr double kWorseRound = 1.1;           // errors so much above the best end the rounds
+constexpr double kFarFromBest = 1.15;         // times the best error, from this round on: the kind is given up
+constexpr int kFirstGivenUp = 1;
+constexpr double kFirstJitter = 1e-10;
+
+// Rows of a triangle are shared out in turn: they differ in length.
+template <class Fn>
+void EachRow(int threads, int64_t rows, const Fn& fn) {
+  RunTeam(threads, [&](Team team) {
+    for (int64_t i = team.thread; i < rows; i += team.size) {
+      fn(i);
+    }
+  });
+}
+
+// Column by column.
+void TurnTargets(ConstMatrixView y, int64_t stride, double* out) {
+  for (int64_t i = 0; i < y.rows; ++i) {
+    for (int64_t c = 0; c < y.cols; ++c) {
+      out[c * stride + i] = y.Row<double>(i)[c];
+    }
+  }
+}
+
+double WeightOf(const KernelMachineOptions& options, int64_t i) {
+  return options.sample_weights.empty() ? 1 : options.sample_weights[static_cast<size_t>(i)];
+}
+
+class KernelSearch {
+ public:
+  KernelSearch(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options)
+      : x_(x),
+        y_(y),
+        options_(options),
+        choices_(options.choices),
+        solver_(x.rows, y.cols, options.threads),
+        distances_(x.rows * solver_.stride() * 8),
+        targets_(y.cols * solver_.stride() * 8),
+        errors_(x.rows, y.cols, DType::kF64) {
+    TurnTargets(y, solver_.stride(), targets_.As<double>().data());
+    std::map<int64_t, size_t> places;
+    for (int64_t i = 0; i < x.rows; ++i) {
+      const int64_t group = options.groups.empty() ? i : options.groups[static_cast<size_t>(i)];
+      const auto [place, added] = places.try_emplace(group, members_.size());
+      if (added) {
+        members_.emplace_back();
+      }
+      members_[place->second].push_back(i);
+    }
+    const std::vector<int64_t> equal = GroupsOfEqualRows(x);
+    for (int64_t i = 0; i < x.rows; ++i) {
+      if (equal.empty() || equal[static_cast<size_t>(i)] == i) {
+        different_.push_back(i);
+      }
+    }
+    best_.error = INFINITY;
+  }
+
+  KernelMachine Run() {
+    // What cannot be solved is passed by; where nothing can, the diagonals grow until it can.
+    for (; best_.alpha.empty() && jitter_ < 1; jitter_ = jitter_ == 0 ? kFirstJitter : 10 * jitter_) {
+      kinds_.clear();
+      tried_before_ = tried_;
+      for (const KernelKind& kind : choices_.kinds) {
+        kinds_.push_back({kind, options_.feature_weights});
+        if (options_.feature_weights.empty()) {
+          kinds_.back().weights.assign(static_cast<size_t>(x_.cols), 1.0);
+        }
+      }
+      for (round_ = 0; round_ <= choices_.rounds; ++round_) {
+        for (OfKind& kind : kinds_) {
+          if (!kind.ended && (best_.alpha.empty() || !OutOfTime())) {
+            Round(kind);
+          }
+        }
+        for (OfKind& kind : kinds_) {
+          kind.ended |= !choices_.all && round_ >= kFirstGivenUp && kind.error > kFarFromBest * best_.error;
+        }
+      }
+    }
+    for (const OfKind& kind : kinds_) {
+      best_.errors_of_kinds.push_back(kind.error);
+    }
+    best_.tried = tried_;
+    best_.complete = true;
+    return std::move(best_);
+  }
+
+ private:
+  struct Place {
+    int64_t scale = 0;
+    int64_t ridge = 0;
+    bool operator<(const Place& other) const {
+      return scale != other.scale ? scale < other.scale : ridge < other.ridge;
+    }
+  };
+
+  // The state of one kind of kernel between rounds.
+  struct OfKind {
+    KernelKind kind;
+    std::vector<double> weights;
+    Place start;
+    double error = kNaN;  // the least
+    bool ended = false;
+  };
+
+  bool OutOfTime() const { return options_.seconds > 0 && watch_.Elapsed_seconds() > options_.seconds; }
+
+  void Round(OfKind& of) {
+    const KernelRows rows(x_, of.weights, of.kind.p, options_.threads);
+    EachRow(options_.threads, x_.rows, [&](int64_t i) { rows.Distances(i, i, Distances(i)); });
+    median_ = MedianDistance(Distances(0), different_, solver_.stride());
+    kind_ = of.kind;
+    weights_ = &of.weights;
+    of_round_.clear();
+    kernel_scale_ = -1;
+    of.start = choices_.all ? BestOfAll() : round_ == 0 ? FirstPlace() : WayDown(of.start, kSteps);
+    const double found = of_round_.at(of.start);
+    const bool worse = round_ > 0 && found > kWorseRound * of.error;
+    of.error = std::isnan(of.error) ? found : std::min(of.error, found);
+    of.ended = round_ == choices_.rounds || worse || !std::isfinite(found);
+    if (of.ended || OutOfTime()) {
+      return;
+    }
+    std::vector<double> squares = SquaredSlopesOf(rows, ShapeAt(of.start), round_alpha_.data(), y_.cols, of.weights,
+                                                  options_.sample_weights, options_.threads);
+    const double largest = *std::max_element(squares.begin(), squares.end());
+    if (!(largest > 0) || !std::isfinite(largest)) {
+      of.ended = true;  // nothing depends on any column
+      return;
+    }
+    std::transform(squares.begin(), squares.end(), of.weights.begin(),
+                   [&](double square) { return std::sqrt(std::max(square / largest, kLeastSquaredWeight)); });
+  }
+
+  double* Distances(int64_t i) { return distances_.As<double>().data() + i * solver_.stride(); }
+
+  cpu::KernelShape ShapeAt(Place place) const {
+    return {kind_.p, kind_.power, choices_.scales[static_cast<size_t>(place.scale)] * median_};
+  }
+
+  Place BestOfAll() {
+    Place best;
+    for (int64_t scale = 0; scale < std::ssize(choices_.scales); ++scale) {
+      for (int64_t ridge = 0; ridge < std::ssize(choices_.ridges); ++ridge) {
+        best = Better({scale, ridge}, best) ? Place{scale, ridge} : best;
+      }
+    }
+    return best;
+  }
+
+  // Whether `place` is allowed and its error less.
+  bool Better(Place place, Place than) {
+    const bool inside = place.scale >= 0 && place.scale < std::ssize(choices_.scales) && place.ridge >= 0 &&
+                        place.ridge < std::ssize(choices_.ridges);
+    return inside && ErrorAt(place) < ErrorAt(than);
+  }
+
+  Place FirstPlace() {
+    const auto place_of = [](const std::vector<double>& values, double value) {
+      return std::find(values.begin(), values.end(), value) - values.begin();
+    };
+    const Place start{place_of(choices_.scales, options_.start_scale), place_of(choices_.ridges, options_.start_ridge)};
+    const bool given = start.scale < std::ssize(choices_.scales) && start.ridge < std::ssize(choices_.ridges);
+    return given ? WayDown(start, kSteps) : BestOfScales();
+  }
+
+  // A first round tries every scale; its ridge goes downhill from that of the scale before.
+  Place BestOfScales() {
+    Place best{0, std::ssize(choices_.ridges) / 2};
+    Place at = best;
+    for (; at.scale < std::ssize(choices_.scales); ++at.scale) {
+      at = WayDown(at, std::span(kSteps).first(2));
+      best = Better(at, best) ? at : best;
+    }
+    return best;
+  }
+
+  // Ridges, scales, and both: a larger scale with a smaller ridge is much the same machine.
+  static constexpr std::pair<int, int> kSteps[] = {{0, -1}, {0, 1}, {1, -1}, {1, 0}, {-1, 1}, {-1, 0}};
+
+  Place WayDown(Place at, std::span<const std::pair<int, int>> steps) {
+    ErrorAt(at);
+    for (size_t tried = 0; tried < steps.size();) {
+      for (tried = 0; tried < steps.size(); ++tried) {
+        const Place next{at.scale + steps[tried].first, at.ridge + steps[tried].second};
+        if (Better(next, at)) {
+          at = next;
+          break;
+        }
+      }
+    }
+    return at;
+  }
+
+  double ErrorAt(Place place) {
+    if (const auto known = of_round_.find(place); known != of_round_.end()) {
+      return known->second;
+    }
+    if (options_.most_systems > 0 && tried_ - tried_before_ >= options_.most_systems) {
+      return of_round_[place] = INFINITY;
+    }
+    StopPoint();
+    const double ridge = choices_.ridges[static_cast<size_t>(place.ridge)];
+    const bool solved = SolveWith(place, ridge + jitter_);
+    ++tried_;
+    if (options_.progress) {
+      options_.progress(tried_);
+    }
+    const double error = solved ? LeftOutError() : INFINITY;
+    const auto less_than_all = [&] {
+      return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
+    };
+    if (std::isfinite(error) && less_than_all()) {
+      round_alpha_.assign(solver_.alpha(), solver_.alpha() + y_.cols * solver_.stride());
+    }
+    if (error < best_.error) {
+      Keep(place, ridge, error);
+    }
+    return of_round_[place] = error;
+  }
+
+  // Elements before the diagonal of a scale's kernel: in the half of the distances that is free, the shortest last.
+  double* KernelRow(int64_t i) { return Distances(x_.rows - 1 - i) + x_.rows - i; }
+
+  bool SolveWith(Place place, double ridge) {
+    const cpu::KernelShape shape = ShapeAt(place);
+    const bool known = place.scale == kernel_scale_;
+    kernel_scale_ = place.scale;
+    EachRow(options_.threads, x_.rows, [&](int64_t i) {
+      if (!known) {
+        cpu::SymmetricKernels().kernels(Distances(i), i, shape, KernelRow(i));
+      }
+      std::copy_n(KernelRow(i), i, solver_.Row(i));
+      solver_.Row(i)[i] = 1 + ridge / WeightOf(options_, i);
+    });
+    return solver_.Solve(targets_.As<double>().data());
+  }
+
+  double LeftOutError() {
+    double sum = 0;
+    double weights = 0;
+    std::vector<double> errors;
+    for (const std::vector<int64_t>& members : members_) {
+      errors.resize(members.size() * static_cast<size_t>(y_.cols));
+      solver_.LeftOut(members, errors.data());
+      for (size_t m = 0; m < members.size(); ++m) {
+        const double weight = WeightOf(options_, members[m]);
+        weights += weight;
+        for (int64_t c = 0; c < y_.cols; ++c) {
+          const double error = errors[m * static_cast<size_t>(y_.cols) + static_cast<size_t>(c)];
+          errors_.Row<double>(members[m])[c] = error;
+          sum += weight * error * error;
+        }
+      }
+    }
+    const double mean = sum / weights / static_cast<double>(y_.cols);
+    return std::isfinite(mean) ? mean : INFINITY;
+  }
+
+  void Keep(Place place, double ridge, double error) {
+    best_.kind = kind_;
+    best_.scale = ShapeAt(place).scale;
+    best_.relative = choices_.scales[static_cast<size_t>(place.scale)];
+    best_.ridge = ridge;
+    best_.jitter = jitter_;
+    best_.round = round_;
+    best_.error = error;
+    best_.feature_weights = *weights_;
+    if (best_.alpha.empty()) {
+      best_.alpha = Matrix(x_.rows, y_.cols, DType::kF64);
+      best_.left_out = Matrix(x_.rows, y_.cols, DType::kF64);
+    }
+    for (int64_t i = 0; i < x_.rows; ++i) {
+      for (int64_t c = 0; c < y_.cols; ++c) {
+        best_.alpha.Row<double>(i)[c] = solver_.alpha()[c * solver_.stride() + i];
+        best_.left_out.Row<double>(i)[c] = errors_.Row<double>(i)[c];
+      }
+    }
+  }
+
+  ConstMatrixView x_;
+  ConstMatrixView y_;
+  const KernelMachineOptions& options_;
+  const KernelChoices& choices_;
+  KernelSolver solver_;
+  AlignedBuffer distances_;                    // below the diagonal; above it a kernel
+  AlignedBuffer targets_;                      // column by column
+  Matrix errors_;                              // of the last machine
+  std::vector<std::vector<int64_t>> members_;  // of groups
+  std::vector<int64_t> different_;             // rows, of equal ones the first
+  KernelKind kind_;
+  int round_ = 0;
+  const std::vector<double>* weights_ = nullptr;
+  double median_ = 1;
+  double jitter_ = 0;
+  int64_t kernel_scale_ = -1;  // whose kernel is kept
+  std::map<Place, double> of_round_;
+  std::vector<double> round_alpha_;  // of its best
+  std::vector<OfKind> kinds_;
+  int64_t tried_ = 0;
+  int64_t tried_before_ = 0;  // with smaller diagonals
+  Stopwatch watch_;
+  KernelMachine best_;
+};
+
+}  // namespace
+
+KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
+                           const KernelMachineOptions& options) {
+  KernelMachine machine;
+  machine.kind = chosen.kind;
+  machine.scale = chosen.scale;
+  machine.relative = chosen.relative;
+  machine.ridge = chosen.ridge;
+  machine.round = chosen.round;
+  machine.feature_weights = chosen.feature_weights;
+  machine.error = chosen.error;
+  machine.errors_of_kinds = chosen.errors_of_kinds;
+  KernelSolver solver(x.rows, y.cols, options.threads, /*inverse=*/false);
+  const AlignedBuffer targets(y.cols * solver.stride() * 8);
+  TurnTargets(y, solver.stride(), targets.As<double>().data());
+  const KernelRows rows(x, machine.feature_weights, machine.kind.p, options.threads);
+  const cpu::KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
+  bool solved = false;
+  for (double jitter = chosen.jitter; !solved && jitter < 1; jitter = jitter == 0 ? kFirstJitter : 10 * jitter) {
+    machine.jitter = jitter;
+    EachRow(options.threads, x.rows, [&](int64_t i) {
+      double* const row = solver.Row(i);
+      rows.Distances(i, i, row);
+      cpu::SymmetricKernels().kernels(row, i, shape, row);
+      row[i] = 1 + (machine.ridge + jitter) / WeightOf(options, i);
+    });
+    solved = solver.Solve(targets.As<double>().data());
+    ++machine.tried;
+  }
+  if (solved) {
+    machine.alpha = Matrix(x.rows, y.cols, DType::kF64);
+    for (int64_t i = 0; i < x.rows; ++i) {
+      for (int64_t c = 0; c < y.cols; ++c) {
+        machine.alpha.Row<double>(i)[c] = solver.alpha()[c * solver.stride() + i];
+      }
+    }
+  }
+  machine.complete = true;
+  return machine;
+}
+
+KernelMachine SearchKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options) {
+  return KernelSearch(x, y, options).Run();
+}
+
+}  // namespace lamina

@@ -1,0 +1,65 @@
+// Few rows, and nothing asked that only a network has.
+#include "lamina/run/method_choice.h"
+
+#include <fmt/format.h>
+
+#include "lamina/base/error.h"
+#include "lamina/base/text.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/recipe.h"
+
+namespace lamina {
+namespace {
+
+// Those that say nothing about a network, its steps, or rows that are watched while it learns.
+bool LeavesMethodOpen(const TrainSettings& settings, const RawData& raw) {
+  return settings.method == kAutoText && settings.recipe == kAutoText && settings.backend != "cuda" &&
+         settings.memory.empty() && !settings.bag && !settings.calibrate && !settings.intervals &&
+         !raw.main.train.is_image;
+}
+
+TrainSettings AsKernelMachine(const TrainSettings& settings, const RawData& raw) {
+  TrainSettings kernels = settings;
+  kernels.method = NameOf(Method::kKernelMachine, kMethods);
+  kernels.recipe = RecipeFor(kernels, /*images=*/false);
+  if (kernels.split.empty()) {
+    const SplitOptions split = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
+    kernels.split = {split.train + split.validation, 0, split.test};
+  }
+  return kernels;
+}
+
+}  // namespace
+
+MethodChoice ChooseMethod(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+  const bool images = raw.main.train.is_image;
+  MethodChoice network{settings, RecipeRemark(settings, images)};
+  network.settings.recipe = RecipeFor(settings, images);
+  // Twice as many are never few training rows; PlanData() reads all of them.
+  if (!LeavesMethodOpen(settings, raw) || (settings.samples == 0 && raw.main.train.rows > 2 * kMostRowsOfKernels)) {
+    return network;
+  }
+  try {
+    MethodChoice kernels{AsKernelMachine(settings, raw), ""};
+    ValidateMethod(Resolve(kernels.settings));
+    TrainSettings planned = kernels.settings;
+    if (planned.folds > 0 && planned.fold == 0) {
+      planned.fold = 1;
+    }
+    const DataPlan plan = PlanData(planned, raw, custom);
+    const int64_t rows = std::ssize(plan.split.train);
+    if (rows > kMostRowsOfKernels || plan.preprocessor.inputs().count() > kMostInputsOfKernels) {
+      return network;
+    }
+    kernels.remark = fmt::format(
+        "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
+        "trains a network",
+        Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
+    return kernels;
+  } catch (const Error&) {  // said where the network is planned, or not true of it
+    return network;
+  }
+}
+
+}  // namespace lamina
