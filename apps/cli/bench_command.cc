@@ -183,15 +183,13 @@ int RunBenchTrain(const BenchTrainCommand& command) {
           "s per 60,000", "(min-max)", "samples/s", "GFLOP/s", "peak %", "verified");
   }
   CatchInterrupts();
+  TrainBenchmarkOptions options = command.options;
+  options.stop_requested = Interrupted;
   nlohmann::json rows = nlohmann::json::array();
   std::map<int, double> peaks;  // by thread count
   bool all_verified = true;
   for (const NetAndBatch& problem : problems) {
     for (const std::string& backend : backends) {
-      if (Interrupted()) {
-        PrintToStderr("lamina: interrupted\n");
-        return kExitInterrupted;
-      }
       TrainBenchmarkCase work;
       work.shape = problem.shape;
       work.batch = problem.batch;
@@ -203,7 +201,11 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       work.precision = precision;
       work.kernel = command.kernel;
       work.inputs = inputs;
-      const TrainBenchmarkResult result = BenchmarkTraining(work, command.options);
+      const TrainBenchmarkResult result = BenchmarkTraining(work, options);
+      if (Interrupted()) {
+        PrintToStderr("lamina: interrupted\n");
+        return kExitInterrupted;
+      }
       // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
       double& peak = peaks[result.threads];
       peak = std::max(peak, MeasureFmaPeak_gflops(dtype, result.threads));

@@ -75,6 +75,7 @@ int RunBenchPredict(const BenchPredictCommand& command) {
   files.AddRead("--rows", {command.rows});
   command.json_output.Check(std::move(files));
   PredictBenchmarkOptions options = command.options;
+  options.stop_requested = Interrupted;
   std::optional<NpyMatrix> asked;
   if (!command.rows.empty()) {
     asked.emplace(command.rows);
@@ -101,11 +102,11 @@ int RunBenchPredict(const BenchPredictCommand& command) {
   nlohmann::json rows = nlohmann::json::array();
   bool all_verified = true;
   for (const PredictBenchmarkCase& work : cases) {
+    const PredictBenchmarkResult result = BenchmarkPrediction(work, options);
     if (Interrupted()) {
       PrintToStderr("lamina: interrupted\n");
       return kExitInterrupted;
     }
-    const PredictBenchmarkResult result = BenchmarkPrediction(work, options);
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(work, result));
     if (text) {

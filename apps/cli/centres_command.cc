@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/rbf/file_centres.h"
@@ -59,7 +60,13 @@ int RunCentres(const CentresCommand& command) {
   };
   CatchInterrupts();
   const Stopwatch watch;
-  const Clusters clusters = centres.Run(Interrupted, told);
+  Clusters clusters;
+  try {
+    const StopScope scope(Interrupted);  // one iteration over many rows takes long, too
+    clusters = centres.Run(Interrupted, told);
+  } catch (const Stopped&) {
+    clusters.complete = false;
+  }
   if (!clusters.complete) {
     if (SpeaksForAll()) {
       PrintToStderr("lamina: interrupted; nothing was written\n");

@@ -118,6 +118,9 @@ int RunExplain(const ExplainCommand& command) {
   files.written.push_back({"--out", command.out});
   command.json_output.Check(std::move(files));
   command.pictures.Check();
+  RequirePlotFolder(
+      command.pictures.plot,
+      ExplainPlotIds(command.dependence.empty() ? kPicturedColumns : command.dependence.size(), command.rows.size()));
   const Model model = command.input.ReadModel();
   const std::unique_ptr<Backend> backend = command.input.MakeBackend();
   const bool classes = model.preprocessor.targets().task() == Task::kClassification;

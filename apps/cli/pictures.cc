@@ -1,4 +1,4 @@
-// --plot and --report of train and evaluate.
+// --plot and --report of the commands that draw.
 #include "pictures.h"
 
 #include <fmt/format.h>
@@ -25,6 +25,19 @@ std::vector<std::string> ReportNames() { return {"report.html"}; }
 
 }  // namespace
 
+void RequirePlotFolder(const std::string& folder, const std::vector<std::string>& ids) {
+  if (folder.empty()) {
+    return;
+  }
+  std::vector<std::string> names;
+  for (const std::string& id : ids) {
+    const std::vector<std::string> files = FilesOfPlot(id);
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  RequireOutputFolder(folder, names);
+  const ScratchFolder drawn_in("plot");
+}
+
 void PictureOutput::AddTo(CLI::App& app) {
   app.add_option("--plot", plot,
                  "Write pictures into this folder, as SVG and PNG with their data: curves, confusion matrix or "
@@ -35,37 +48,23 @@ void PictureOutput::AddTo(CLI::App& app) {
 }
 
 void PictureOutput::Check() const {
-  if (!plot.empty()) {
-    RequireOutputFolder(plot);
-  }
+  RequirePlotFolder(plot);
   if (!report.empty()) {
     RequireOutputFolder(report, ReportNames());
-  }
-  if (wanted()) {
     const ScratchFolder drawn_in("plot");
   }
 }
 
 void PictureOutput::CheckPlots(const Preprocessor& data, bool trained) const {
   const TargetEncoder& targets = data.targets();
-  CheckNames(
-      PlotIdsOf(targets.class_names().empty() ? targets.answer_names().size() : 0, data.inputs().is_image(), trained));
+  RequirePlotFolder(plot, PlotIdsOf(targets.class_names().empty() ? targets.answer_names().size() : 0,
+                                    data.inputs().is_image(), trained));
 }
 
 void PictureOutput::CheckPlots(const TrainSettings& settings, const RawData& raw) const {
   const bool classes = TaskOf(settings, raw) == Task::kClassification;
-  CheckNames(PlotIdsOf(classes ? 0 : std::max<size_t>(1, settings.target.size()), raw.main.train.is_image, true));
-}
-
-void PictureOutput::CheckNames(const std::vector<std::string>& ids) const {
-  std::vector<std::string> names;
-  for (const std::string& id : ids) {
-    const std::vector<std::string> files = FilesOfPlot(id);
-    names.insert(names.end(), files.begin(), files.end());
-  }
-  if (!plot.empty()) {
-    RequireOutputFolder(plot, names);
-  }
+  RequirePlotFolder(
+      plot, PlotIdsOf(classes ? 0 : std::max<size_t>(1, settings.target.size()), raw.main.train.is_image, true));
 }
 
 void PictureOutput::Write(const RunReport& run, bool text, nlohmann::json& result) const {

@@ -1,4 +1,4 @@
-// --plot and --report of train and evaluate.
+// --plot and --report of the commands that draw.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,11 @@
 #include "lamina/report/run_report.h"
 
 namespace lamina::cli {
+
+/// Throws Error before any work where pictures with these ids, as far as they are known by then, cannot be drawn into
+/// `folder`; "" for none: what stands under one of their names is somebody else's, or there is no place for temporary
+/// files.
+void RequirePlotFolder(const std::string& folder, const std::vector<std::string>& ids = {});
 
 struct PictureOutput {
   std::string plot;    // folder, or empty
@@ -24,9 +29,6 @@ struct PictureOutput {
   /// Writes and draws; a warning where gnuplot is missing. Adds "plot" and "report" to `result`; `text`: says what was
   /// written.
   void Write(const RunReport& report, bool text, nlohmann::json& result) const;
-
- private:
-  void CheckNames(const std::vector<std::string>& ids) const;
 };
 
 }  // namespace lamina::cli

@@ -23,6 +23,7 @@
 #include "lamina/search/ensemble.h"
 #include "lamina/search/search.h"
 #include "lamina/settings/validation.h"
+#include "pictures.h"
 #include "print.h"
 #include "progress.h"
 #include "ranks.h"
@@ -69,9 +70,7 @@ void CheckOutputs(const SearchCommand& command) {
     }
     CheckTrainOutputs(command.settings.train);
   }
-  if (!command.plot.empty()) {
-    RequireOutputFolder(command.plot);
-  }
+  RequirePlotFolder(command.plot);
   if (!command.settings.state.empty()) {
     RequireOutputFolder(command.settings.state);
   }
@@ -263,6 +262,7 @@ int RunSearch(const SearchCommand& command) {
   const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
   CatchInterrupts();
   Search search(settings);
+  RequirePlotFolder(command.plot, SearchPlotIds(search.space()));
   SearchTable table(search, isatty(STDOUT_FILENO) == 1);
   SearchCallbacks callbacks;
   callbacks.stop_requested = Interrupted;

@@ -123,7 +123,7 @@ std::vector<double> TimeCalls(const Predictor& predictor, const Matrix& x, const
     const Stopwatch call;
     ask();
     seconds.push_back(call.Elapsed_seconds());
-  } while (whole.Elapsed_seconds() < options.seconds);
+  } while (whole.Elapsed_seconds() < options.seconds && !(options.stop_requested && options.stop_requested()));
   return seconds;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,10 @@ struct PredictBenchmarkResult {
 };
 
 struct PredictBenchmarkOptions {
-  double seconds = 1;        // of measuring
-  int64_t warm_calls = 200;  // before, by each thread
-  ConstMatrixView rows;      // rows × inputs to ask, of any type; empty: random ones
+  double seconds = 1;                    // of measuring
+  int64_t warm_calls = 200;              // before, by each thread
+  ConstMatrixView rows;                  // rows × inputs to ask, of any type; empty: random ones
+  std::function<bool()> stop_requested;  // true: measuring ends before its time
 };
 
 /// Rows of data through Predictor (model/predictor.h). Throws Error as building the network would, and

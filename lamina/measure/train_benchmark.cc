@@ -98,6 +98,9 @@ void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, 
   TrainTimer timer(work, data);
   for (int round = 0; round < options.rounds; ++round) {
     timer.Round(options.round_seconds);
+    if (options.stop_requested && options.stop_requested()) {
+      break;
+    }
   }
   result.backend = timer.backend().Describe();
   result.threads = timer.backend().threads();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct TrainBenchmarkResult {
 
 struct TrainBenchmarkOptions {
   int rounds = 5;
-  double round_seconds = 0.4;  // at least; and at least one step
+  double round_seconds = 0.4;            // at least; and at least one step
+  std::function<bool()> stop_requested;  // true: no further round
 };
 
 /// The parameters after one step of the plain loops in double precision, from the weights and the random batch that

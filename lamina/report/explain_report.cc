@@ -14,10 +14,15 @@ namespace {
 
 constexpr size_t kShownOutputs = 7;  // curves of one picture
 
+constexpr const char* kImportance = "importance";
+
+std::string IdOfDependence(size_t index) { return fmt::format("dependence-{}", index + 1); }
+std::string IdOfRow(size_t index) { return fmt::format("row-{}", index + 1); }
+
 std::string BaseName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 Plot ImportancePlot(const ExplainReportInput& input, const std::string& subtitle) {
-  BarChart chart{.id = "importance",
+  BarChart chart{.id = kImportance,
                  .title = "Importance of columns",
                  .subtitle = subtitle,
                  .x_label = fmt::format("{} lost where the column is shuffled", input.importance.metric.Title()),
@@ -37,7 +42,7 @@ Plot ImportancePlot(const ExplainReportInput& input, const std::string& subtitle
 // Numbers as curves; of categories a bar each, of the last output where there are several.
 Plot DependencePlot(const ExplainReportInput& input, size_t index, const std::string& subtitle) {
   const Dependence& dependence = input.dependences[index];
-  const std::string id = fmt::format("dependence-{}", index + 1);
+  const std::string id = IdOfDependence(index);
   const std::string title = "Mean answer by " + dependence.column;
   if (!dependence.is_number) {
     BarChart chart{id, title, subtitle, "mean answer: " + input.outputs.back(), {}, {}, {}};
@@ -66,7 +71,7 @@ Plot DependencePlot(const ExplainReportInput& input, size_t index, const std::st
 
 Plot RowPlot(const Explanation& row, size_t index, const std::string& subtitle) {
   BarChart chart{
-      fmt::format("row-{}", index + 1),
+      IdOfRow(index),
       fmt::format("Row {}: {} {}, on average {}", row.row, row.output, FigureText(row.answer), FigureText(row.base)),
       subtitle,
       "share of the difference",
@@ -92,6 +97,17 @@ std::string ImportanceCsv(const Importance& importance) {
                         std::isnan(column.deviation) ? "" : fmt::format("{:.9g}", column.deviation));
   }
   return text;
+}
+
+std::vector<std::string> ExplainPlotIds(size_t dependences, size_t rows) {
+  std::vector<std::string> ids{kImportance};
+  for (size_t i = 0; i < dependences; ++i) {
+    ids.push_back(IdOfDependence(i));
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    ids.push_back(IdOfRow(i));
+  }
+  return ids;
 }
 
 RunReport ReportExplanation(const ExplainReportInput& input) {

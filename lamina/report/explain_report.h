@@ -21,6 +21,8 @@ struct ExplainReportInput {
 
 /// "importance", "dependence-1", ..., "row-1", ...: at most kShownColumns columns a picture.
 RunReport ReportExplanation(const ExplainReportInput& input);
+/// The ids of its pictures.
+std::vector<std::string> ExplainPlotIds(size_t dependences, size_t rows);
 inline constexpr size_t kShownColumns = 20;
 
 /// column,importance,deviation for every column.

@@ -15,6 +15,13 @@ namespace {
 
 constexpr size_t kMaxCurves = 7;  // colours that can be told apart
 
+constexpr const char* kCurves = "curves";
+
+std::string IdOfSetting(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');  // a name of gnuplot, too
+  return "setting_" + name;
+}
+
 std::string LabelOf(const Trial& trial) {
   std::string text;
   for (size_t p = 0; p < trial.values.size(); ++p) {
@@ -29,7 +36,7 @@ double MetricOf(const Search& search, double accuracy, double loss) {
 
 Plot Curves(const Search& search, const SearchResult& result, const std::string& metric, const std::string& subtitle) {
   LineChart chart;
-  chart.id = "curves";
+  chart.id = kCurves;
   std::vector<std::string> names;
   for (const SearchParameter& parameter : search.space().parameters()) {
     names.push_back(parameter.name);
@@ -82,8 +89,7 @@ Plot BySetting(const Search& search, const SearchResult& result, size_t p, const
     }
   }
   LineChart chart;
-  chart.id = "setting_" + name;
-  std::replace(chart.id.begin(), chart.id.end(), '-', '_');  // a name of gnuplot, too
+  chart.id = IdOfSetting(name);
   chart.title = "The best trial by " + name;
   chart.subtitle = subtitle;
   chart.x_label = name;
@@ -103,6 +109,14 @@ Plot BySetting(const Search& search, const SearchResult& result, size_t p, const
 }
 
 }  // namespace
+
+std::vector<std::string> SearchPlotIds(const SearchSpace& space) {
+  std::vector<std::string> ids{kCurves};
+  for (const SearchParameter& parameter : space.parameters()) {
+    ids.push_back(IdOfSetting(parameter.name));
+  }
+  return ids;
+}
 
 std::vector<Plot> SearchPlots(const Search& search, const SearchResult& result) {
   const std::string metric = search.by_accuracy() ? "accuracy on validation rows, %" : "loss on validation rows";

@@ -178,7 +178,13 @@ std::vector<std::string> NotesOn(const TrainSession& session) {
   if (const int64_t rows = session.left_out_rows(); rows > 0) {
     notes.push_back(fmt::format("{} left out: a value is missing", Counted(rows, "row{s}")));
   }
-  for (const std::string& note : {NewLabelsNote(session.encode_report()), session.recipe_remark()}) {
+  const Dataset& train = session.train();
+  const EncodedSize size = SizeOf(
+      session.model().preprocessor,
+      train.files.empty() ? train.size() + session.validation().size() + session.test().size() : 0, train.dtype());
+  for (const std::string& note :
+       {MemoryNote(size, session.model().preprocessor), NewLabelsNote(session.encode_report()),
+        session.recipe_remark()}) {
     if (!note.empty()) {
       notes.push_back(note);
     }

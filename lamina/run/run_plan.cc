@@ -239,12 +239,13 @@ RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const 
   }
   const ResolvedSettings resolved = ResolveFor(settings, plan.data.preprocessor.targets());
   plan.network = PlanNetwork(resolved, plan.data.preprocessor, custom);
-  const BoundTable main(plan.data.preprocessor, raw.main.train);
+  const BoundTable main(plan.data.preprocessor, raw.main.train, TableUse::kForTraining);
   const auto usable = [&](const Table* other, const std::vector<int64_t>& chosen) {
     const int64_t asked = other != nullptr ? other->rows : std::ssize(chosen);
-    const int64_t used =
-        std::ssize(other != nullptr ? BoundTable(plan.data.preprocessor, *other).UsableRows(AllRowsOf(*other), true)
-                                    : main.UsableRows(chosen, true));
+    const int64_t used = std::ssize(
+        other != nullptr
+            ? BoundTable(plan.data.preprocessor, *other, TableUse::kForTraining).UsableRows(AllRowsOf(*other), true)
+            : main.UsableRows(chosen, true));
     plan.left_out_rows += asked - used;
     return used;
   };

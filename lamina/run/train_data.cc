@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
@@ -87,7 +89,56 @@ void TakeShare(ShareOfRows share, const RankShare& of, TrainData& data) {
   }
 }
 
+constexpr int64_t kWorthSaying_bytes = 1'000'000'000;
+
+// Which inputs or classes take most of it: "50,000 classes of 'city'".
+std::string MostOf(const EncodedSize& size, const Preprocessor& preprocessor) {
+  const TargetEncoder& targets = preprocessor.targets();
+  if (size.target_bytes <= size.input_bytes) {
+    return Counted(preprocessor.inputs().count(), "input{s}");
+  }
+  return targets.class_names().empty()
+             ? Counted(targets.count(), "output{s}")
+             : fmt::format("{} classes of '{}'", WithThousands(std::ssize(targets.class_names())), targets.names()[0]);
+}
+
 }  // namespace
+
+EncodedSize SizeOf(const Preprocessor& preprocessor, int64_t rows, DType dtype) {
+  const double value_bytes = static_cast<double>(rows) * static_cast<double>(DTypeSize_bytes(dtype));
+  const auto bytes = [&](int64_t columns) {
+    return static_cast<int64_t>(std::min(value_bytes * static_cast<double>(columns), 1e18));
+  };
+  return {rows, bytes(preprocessor.inputs().count()), bytes(preprocessor.targets().count())};
+}
+
+std::string MemoryNote(const EncodedSize& size, const Preprocessor& preprocessor) {
+  return size.bytes() < kWorthSaying_bytes
+             ? ""
+             : fmt::format("{} take {} of memory, most of it for the {}", Counted(size.rows, "encoded row{s}"),
+                           BytesText(size.bytes()), MostOf(size, preprocessor));
+}
+
+void RequireMemoryFor(const EncodedSize& size, const Preprocessor& preprocessor, const std::string& source) {
+  if (size.bytes() < kWorthSaying_bytes) {
+    return;
+  }
+  const int64_t usable_bytes = QueryHardware().UsableMemory_bytes();
+  if (usable_bytes <= 0 || size.bytes() <= usable_bytes) {  // 0: unknown
+    return;
+  }
+  const bool is_classes = size.target_bytes > size.input_bytes && !preprocessor.targets().class_names().empty();
+  throw Error(
+      ErrorCode::kResource,
+      fmt::format("{} would take {} of memory, most of it for the {}, and {} are free",
+                  Counted(size.rows, "encoded row{s}"), BytesText(size.bytes()), MostOf(size, preprocessor),
+                  BytesText(usable_bytes)),
+      {.file = source,
+       .remedy = is_classes
+                     ? "Join classes with --class-map, use fewer rows (--samples), or --task regression for numbers."
+                     : "Leave columns out (--drop), use fewer rows (--samples), or encode into files: "
+                       "lamina data encode."});
+}
 
 TrainData InForm(const TrainData& data, const TargetForm& form) {
   const Stopwatch watch;
@@ -116,10 +167,22 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   data.preprocessor = std::move(plan.preprocessor);
   data.decisions = std::move(plan.decisions);
   const DType dtype = ParseDType(settings.dtype);
-  const BoundTable main(data.preprocessor, raw.main.train);
+  const Table* validation = raw.validation ? &*raw.validation : nullptr;
+  const Table* test = TestTableOf(settings, raw);
+  const bool shared = settings.shard_data && LearnsByGradient(settings) && !target.encode_rows;
+  if (!target.encode_rows && !shared) {
+    const auto count = [](const Table* other, const std::vector<int64_t>& chosen) {
+      return other != nullptr ? other->rows : std::ssize(chosen);
+    };
+    const int64_t rows =
+        std::ssize(plan.split.train) + count(validation, plan.split.validation) + count(test, plan.split.test);
+    RequireMemoryFor(SizeOf(data.preprocessor, rows, dtype), data.preprocessor, raw.main.train.source);
+  }
+  const BoundTable main(data.preprocessor, raw.main.train, TableUse::kForTraining);
   const auto encode = [&](const Table* other, const std::vector<int64_t>& chosen) {
     const std::optional<BoundTable> bound =
-        other != nullptr ? std::optional<BoundTable>(std::in_place, data.preprocessor, *other) : std::nullopt;
+        other != nullptr ? std::optional<BoundTable>(std::in_place, data.preprocessor, *other, TableUse::kForTraining)
+                         : std::nullopt;
     const std::vector<int64_t> all = other != nullptr ? AllRowsOf(*other) : std::vector<int64_t>();
     const BoundTable& table = bound ? *bound : main;
     const std::vector<int64_t>& rows = other != nullptr ? all : chosen;
@@ -128,12 +191,9 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
     data.left_out_rows += std::ssize(rows) - encoded.size();
     return encoded;
   };
-  const Table* validation = raw.validation ? &*raw.validation : nullptr;
-  const Table* test = TestTableOf(settings, raw);
   const auto require = [&](const Table* other, const Dataset& encoded) {
     RequireTargetsOf(settings, data.preprocessor.targets(), other != nullptr ? *other : raw.main.train, encoded);
   };
-  const bool shared = settings.shard_data && LearnsByGradient(settings) && !target.encode_rows;
   ShareOfRows share;
   if (shared) {
     share = EncodeShare(main, plan.split.train, settings, target.share, &data.report,

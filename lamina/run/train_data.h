@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,20 @@ struct EncodeTarget {
   RankShare share;
 };
 
-/// Plans (PlanData) and encodes. Throws Error.
+/// What encoded rows take in memory.
+struct EncodedSize {
+  int64_t rows = 0;
+  int64_t input_bytes = 0;
+  int64_t target_bytes = 0;
+  int64_t bytes() const { return input_bytes + target_bytes; }
+};
+EncodedSize SizeOf(const Preprocessor& preprocessor, int64_t rows, DType dtype);
+/// Throws Error(kResource) where that is more than the memory that is free, with what would make it less.
+void RequireMemoryFor(const EncodedSize& size, const Preprocessor& preprocessor, const std::string& source);
+/// "100,000 rows take 20 GB of memory, ..." for what takes a GB or more; else empty.
+std::string MemoryNote(const EncodedSize& size, const Preprocessor& preprocessor);
+
+/// Plans (PlanData) and encodes. Throws Error, also where the rows do not fit into this machine's memory.
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom = {},
                      const Preprocessor* fitted = nullptr, const EncodeTarget& target = {});
 

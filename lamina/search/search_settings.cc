@@ -12,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/run/command_line.h"
+#include "lamina/run/session.h"
 #include "lamina/search/search_space.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
@@ -182,6 +183,7 @@ void ValidateSearch(const SearchSettings& settings) {
     RefuseSetting("data", "no training data", "", "Give --data FILE.");
   }
   CheckSettingRows(settings);
+  RequireEncodedForMemory(settings.train);
   TimeLimit_seconds(settings);
   const SearchSpace space(settings.vary);
   for (const SearchParameter& parameter : space.parameters()) {

@@ -37,7 +37,8 @@ def make_environment(python: str, folder: pathlib.Path, extra: list[str]) -> pat
     if made.returncode != 0:
         print(f"skipped: {python} -m venv does not work here (python3-venv): {made.stdout.strip()}")
         sys.exit(SKIPPED)
-    pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "20"]
+    pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile",
+           "--retries", "1", "--timeout", "20"]
     done = subprocess.run([*pip, "-r", str(REQUIREMENTS), *extra], capture_output=True, text=True)
     if done.returncode != 0:
         if any(sign in done.stderr for sign in UNREACHABLE):
@@ -85,7 +86,8 @@ def main() -> int:
     else:
         python = make_environment(given.python, work / "environment", given.requirement)
     environment = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": os.environ.get("LAMINA_JOBS", "2"), "OMP_WAIT_POLICY": "passive",
-                   "PATH": f"{python.parent}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+                   "PATH": f"{python.parent}:{os.environ['PATH']}", "PYTHONPYCACHEPREFIX": str(work / "compiled"),
+                   "OPENBLAS_NUM_THREADS": "1"}  # SciPy's, which spin beside other tests: ten times the work
     if shutil.which("ccache"):
         environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     if given.only != "tests":

@@ -79,8 +79,8 @@ def test_frames(cluster):
 @pytest.mark.parametrize("centres", ["k-means", "k-medians"])
 @pytest.mark.parametrize("precision", ["f64", "f32"])
 def test_centres_of_clusters(cluster, digits, centres, precision):
-    x, y = (a[:600] for a in digits)
-    settings = {**SETTINGS, "n_neurons": 20, "precision": precision, "metric": "euclidean", "activation": "gaussian", "radius": 2.0, "centres": centres}
+    x, y = (a[:300] for a in digits)
+    settings = {**SETTINGS, "n_neurons": 8, "precision": precision, "metric": "euclidean", "activation": "gaussian", "radius": 2.0, "centres": centres}
     estimator = lamina.ELMClassifier(**settings)
     whole = estimator.fit(x, y)
     parts = lamina.dask.fit(estimator, *in_chunks(x, y))
@@ -89,7 +89,7 @@ def test_centres_of_clusters(cluster, digits, centres, precision):
         np.testing.assert_allclose(parts.decision_function(x), whole.decision_function(x), atol=1e-6)
     one = lamina.dask.fit(estimator, *(dask.array.from_array(a, chunks=-1) for a in (x, y)))
     np.testing.assert_array_equal(one.hidden_weights_, whole.hidden_weights_)  # the same sums
-    assert len(np.unique(whole.hidden_weights_, axis=0)) == 20
+    assert len(np.unique(whole.hidden_weights_, axis=0)) == 8
 
 
 def test_centres_without_rows_are_filled_alike(digits):

@@ -216,6 +216,10 @@ def main():
     """Runs the tests of the calling file; says what was skipped; exit code 77 if that was everything."""
     if not os.access(PROGRAM, os.X_OK) or not os.path.exists(DIGITS):
         sys.exit("set LAMINA_PROGRAM to the program and LAMINA_SOURCE to the source folder")
+    # What ignores signals by itself (nohup, a script's background) hands that on to the programs under test.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     run = unittest.main(verbosity=2, exit=False)
     for test, reason in run.result.skipped:
         print(f"SKIPPED {test.id()}: {reason}")

@@ -66,6 +66,17 @@ class LimitsTest(CliTest):
         self.write("wide.csv", row + row)
         self.refuse("data", "show", "wide.csv", code=1, says=("wide.csv:1:", "10,000,000 columns", "--separator"))
 
+    def test_more_classes_than_memory_is_for(self):
+        """Rows times classes is what it would take; refused before any of it is taken."""
+        with open("/proc/meminfo", encoding="ascii") as file:
+            memory_bytes = int(next(line.split()[1] for line in file if line.startswith("MemTotal"))) * 1024
+        count = int(memory_bytes ** 0.5)
+        self.write("t.csv", "x,y\n" + "".join(f"{i % 7},c{i // 2}\n" for i in range(count)))
+        for command in (("train",), ("search",)):
+            with self.subTest(command=command):
+                self.refuse(*command, "--data", "t.csv", "--epochs", "1", code=1,
+                            says=("t.csv", f"{count:,} encoded rows would take", "classes of 'y'", "are free", "--class-map"))
+
     def test_samples_that_no_table_has(self):
         self.write("t.csv", TABLE)
         self.train("--data", "t.csv", "--epochs", "1", "--model", "m.safetensors")

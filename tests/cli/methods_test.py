@@ -216,6 +216,10 @@ class StartFromTest(CliTest):
         self.refuse("train", "--data", "x.csv", "--start-from", "missing", says="missing")
         self.refuse("train", "--data", "x.csv", "--start-from", "m", "--model", "m", code=2)
         self.refuse("search", "--data", "x.csv", "--start-from", "m", code=2, says="one training")
+        self.write("other.csv", [["u", "b", "answer"], *blob_rows(100)[1:]])
+        lacking = self.refuse("train", "--data", "other.csv", "--start-from", "m", code=1, says="lacks 1 input column")
+        self.assertNotIn("--by-position", lacking.err)  # it is none of this command's flags
+        self.refuse("predict", "m", "other.csv", code=1, says="--by-position")
         self.train("--data", "x.csv", "--method", "knn", "--model", "k")
         self.refuse("train", "--data", "x.csv", "--start-from", "k", says="nearest neighbours")
 

@@ -172,6 +172,21 @@ class OthersFilesTest(CliTest):
         self.assertIn("TMPDIR", result.err)
         self.assertFalse(os.path.exists(self.path("o.m")), str(result))
 
+    def test_pictures_are_refused_before_searching_and_explaining(self):
+        for arguments, names in (
+            ((*SEARCH, "--csv", "o.c", "--plot", "o.p"), ("curves.svg", "curves.csv", "setting_learning_rate.png")),
+            (("explain", "m", "t.csv", "--out", "o.c", "--plot", "o.p"), ("importance.gp", "dependence-1.svg", "dependence-2.csv")),
+            (("explain", "m", "t.csv", "--out", "o.c", "--rows", "0,1", "--dependence", "a", "--plot", "o.p"), ("row-2.png",)),
+        ):
+            for name in names:
+                with self.subTest(command=arguments, name=name):
+                    self.refused({"o.p/" + name: "file"}, arguments)
+                    self.assertFalse(os.path.exists(self.path("o.c")))
+            self.clear()
+            result = self.run_program(*arguments, env={**self.environment, "TMPDIR": self.path("nowhere")})
+            self.assertIn("TMPDIR", result.err)
+            self.assertFalse(os.path.exists(self.path("o.c")), str(result))
+
     def test_every_flag_that_names_an_output_is_tried(self):
         tried = set()
         for arguments in (*COMMANDS, *LONG):

@@ -1,11 +1,13 @@
 """Signals that ask a run to end: once, twice at once, and for good. What they meet is a run that waits for a reader of its
 checkpoint, a pipe, for as long as the test wants: nothing here depends on how quick anybody is."""
 
+import fcntl
 import json
 import os
 import signal
 import struct
 import subprocess
+import termios
 import time
 import unittest
 
@@ -123,6 +125,46 @@ class SignalsTest(CliTest):
         process.stdout.close()
         process.stdout = None
         self.checkpoint(process)
+
+    def test_a_full_pipe_that_nobody_reads_does_not_hold_up_the_first(self):
+        for stream in ("stdout", "stderr"):
+            with self.subTest(stream=stream):
+                reads, writes = os.pipe()
+                fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+                os.write(writes, bytes(4096 if stream == "stderr" else 3800))  # on stderr no line goes before the end
+                options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: writes}
+                process = self.start("train", *RUN, "--epochs", "1000000", **options)
+                os.close(writes)
+
+                def is_full():
+                    held = struct.unpack("i", fcntl.ioctl(reads, termios.FIONREAD, bytes(4)))[0]
+                    return process.poll() is not None or (held > 4096 - 200 and not is_deaf(process) and os.path.exists(self.path(LOCK)))
+
+                self.wait_until(is_full, "the pipe is not full")
+                self.send(process, signal.SIGINT)
+                self.wait_until(lambda: process.poll() is not None, "a run that waits for a reader does not end")
+                os.close(reads)
+                self.assertEqual(process.returncode, 130)
+                self.assertEqual(list(self.snapshot()), [MODEL + ".checkpoint"])
+                os.remove(self.path(MODEL + ".checkpoint"))
+
+    def test_what_measures_or_counts_hears_of_it(self):
+        """Each would take minutes; the part that is begun when the signal comes takes a moment."""
+        rows, columns = 30000, 200
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}".ljust(117) + "\n"
+        values = struct.pack("<1000f", *(i * 0.618 % 1 for i in range(1000)))
+        self.write("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + values * (rows * columns // 1000))
+        for arguments in (("bench", "train", "--net", "8-4-2", "--batch", "4", "--rounds", "1000"),
+                          ("bench", "predict", "--net", "8-4-2", "--seconds", "3600"),
+                          ("bench", "predict", "--net", "8-4-2", "--threads", "2", "--seconds", "3600"),
+                          ("centres", "--x", "x.npy", "--count", "3000", "--iterations", "1", "--threads", "1", "--out", "o.npy")):
+            with self.subTest(command=arguments):
+                process = self.start(*arguments, "--json", "o.json", stdout=subprocess.DEVNULL)
+                self.wait_until(lambda runs=process: not is_deaf(runs), "no run")
+                self.send(process, signal.SIGINT)
+                result = self.finish(process)
+                self.assertEqual(result.code, 130, str(result))
+                self.assertEqual(list(self.snapshot()), ["x.npy"])
 
     def test_a_run_whose_output_nobody_reads_leaves_nothing(self):
         os.mkfifo(self.path(PIPE))

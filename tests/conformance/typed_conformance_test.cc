@@ -304,6 +304,9 @@ TEST_P(TypedConformance, TheSameBitsForEverySlicing) {
        emulated ? std::vector<Shape>{{9, 29, 270}} : std::vector<Shape>{{17, 61, 1100}, {50, 29, 70}}) {
     for (const Synapse synapse : Synapses()) {
       for (const Precision precision : {Precision::kExact, Precision::kFast, Precision::kBFloat16x3}) {
+        if (precision == Precision::kBFloat16x3 && synapse != Synapse::kDot) {
+          continue;  // distances are computed exactly then, which was tried
+        }
         const auto check = [&]<class E, class Out>(E, Out) {
           LayerPlanRequest request{{shape.inputs, shape.outputs, synapse, "tanh", false}, DTypeOf<E>(), shape.batch};
           request.precision = precision;

@@ -43,7 +43,8 @@ std::string ShownNames(std::span<const std::string> names) {
   return names.size() > kShown ? list + fmt::format(" and {} more", names.size() - kShown) : list;
 }
 
-[[noreturn]] void ThrowLacking(const Table& table, std::span<const std::string> lacking, std::string_view what) {
+[[noreturn]] void ThrowLacking(const Table& table, std::span<const std::string> lacking, std::string_view what,
+                               bool by_position = false) {
   constexpr size_t kSuggested = 10;
   const auto names = table.ColumnNames();
   std::string remedy;
@@ -52,7 +53,7 @@ std::string ShownNames(std::span<const std::string> names) {
   }
   remedy +=
       fmt::format("Columns are matched by name with those of the training data; the table has: {}.", ShownNames(names));
-  if (what == "input") {
+  if (by_position) {
     remedy += " --by-position takes the columns in their order, whatever their names.";
   }
   if (table.sheet && table.sheet->assumed()) {
@@ -135,13 +136,13 @@ void RequireDates(const Table& table, const Column& column, const FittedColumn& 
 
 }  // namespace
 
-BoundTable::BoundTable(const Preprocessor& preprocessor, const Table& table)
+BoundTable::BoundTable(const Preprocessor& preprocessor, const Table& table, TableUse use)
     : preprocessor_(preprocessor), table_(table) {
   RequireImageSize(table, preprocessor.inputs());
   if (BindsByPosition(table, preprocessor)) {
     BindByPosition();
   } else {
-    BindByName();
+    BindByName(use);
   }
   const std::vector<FittedColumn>& fitted = preprocessor.inputs().columns();
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -190,7 +191,7 @@ void BoundTable::BindByPosition() {
   }
 }
 
-void BoundTable::BindByName() {
+void BoundTable::BindByName(TableUse use) {
   const auto columns = ByName(table_);
   const auto find = [&](const std::vector<FittedColumn>& fitted, Columns& found) {
     std::vector<std::string> lacking;
@@ -205,7 +206,7 @@ void BoundTable::BindByName() {
     return lacking;
   };
   if (const auto lacking = find(preprocessor_.inputs().columns(), inputs_); !lacking.empty()) {
-    ThrowLacking(table_, lacking, "input");
+    ThrowLacking(table_, lacking, "input", /*by_position=*/use == TableUse::kForModel);
   }
   lacking_targets_ = find(preprocessor_.targets().columns(), targets_);
   if (preprocessor_.targets().baseline_is_column()) {

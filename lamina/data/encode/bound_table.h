@@ -12,6 +12,10 @@
 
 namespace lamina {
 
+/// What a table is bound for. Rows for a model may be taken in their order where their names differ (--by-position),
+/// which errors then name.
+enum class TableUse { kForModel, kForTraining };
+
 /// Views both of its arguments. Immutable: any number of threads at once.
 class BoundTable {
  public:
@@ -19,7 +23,7 @@ class BoundTable {
   /// (Table::has_names) and that has the right number of columns is taken by position. Text in a column that held
   /// numbers is read as numbers, what is none is missing. It may lack the targets. Derived columns are there
   /// (Prepare()). Throws Error for input columns that it lacks and images of another size.
-  BoundTable(const Preprocessor& preprocessor, const Table& table);
+  BoundTable(const Preprocessor& preprocessor, const Table& table, TableUse use = TableUse::kForModel);
 
   const Table& table() const { return table_; }
   const Preprocessor& preprocessor() const { return preprocessor_; }
@@ -48,7 +52,7 @@ class BoundTable {
  private:
   using Columns = std::vector<const Column*>;
 
-  void BindByName();
+  void BindByName(TableUse use);
   void BindByPosition();
   void RequireTargets() const;
   Columns TargetColumns() const;                   // and the baseline's
