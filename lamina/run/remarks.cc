@@ -9,6 +9,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/data/encode/report_text.h"
+#include "lamina/run/train_data.h"
 #include "lamina/settings/method.h"
 
 namespace lamina {

@@ -366,10 +366,8 @@ std::vector<LayerSpec> LayersFrom(const ResolvedSettings& resolved, const Output
     }
     return layers;
   }
-  for (const int64_t neurons : settings.hidden) {
-    if (settings.hidden.size() == 1 && neurons == 0) {
-      break;
-    }
+  const std::vector<int64_t> none = {0};
+  for (const int64_t neurons : settings.hidden == none ? std::vector<int64_t>() : settings.hidden) {
     layers.push_back(
         {width, neurons, Synapse::kDot, ActivationFrom(settings, settings.activation, custom), settings.bias});
     layers.back().residual = settings.residual && layers.size() > 1 && width == neurons ? 1 : 0;
