@@ -17,14 +17,14 @@ TEST(LayersFrom, ResidualIsOfEquallyWideHiddenLayers) {
   settings.recipe = "plain";
   settings.residual = true;
   settings.hidden = {8, 8, 5, 5, 5};
-  const OutputPlan plan = PlanOutput(settings, 3, {});
+  const OutputPlan plan = PlanOutput(Resolve(settings, true), 3, {});
   std::vector<int64_t> residual;
-  for (const LayerSpec& layer : LayersFrom(settings, plan, 4, 3, {})) {
+  for (const LayerSpec& layer : LayersFrom(Resolve(settings, true), plan, 4, 3, {})) {
     residual.push_back(layer.residual);
   }
   EXPECT_EQ(residual, (std::vector<int64_t>{0, 1, 0, 1, 1, 0}));
   settings.hidden = {8, 5};
-  EXPECT_EQ(CaughtError([&] { LayersFrom(settings, plan, 4, 3, {}); }).context().setting, "residual");
+  EXPECT_EQ(CaughtError([&] { LayersFrom(Resolve(settings, true), plan, 4, 3, {}); }).context().setting, "residual");
   settings.hidden = {5, 5};
   settings.layers = "dot-relu:5,auto";
   EXPECT_EQ(CaughtError([&] { ValidateSettings(settings); }).context().setting, "residual");
