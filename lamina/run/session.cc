@@ -167,7 +167,7 @@ void TrainSession::CheckSettings(const RunOrigin& origin) {
   if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
   }
-  if (ranks_ != nullptr && settings_.method == kAutoText) {  // the same method for any number of ranks
+  if (settings_.shards > 0 && settings_.method == kAutoText) {  // one method for any number of ranks
     settings_.method = kBackpropagation;
   }
   if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
