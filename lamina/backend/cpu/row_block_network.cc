@@ -9,7 +9,7 @@
 #include <exception>
 #include <vector>
 
-#include "lamina/backend/cpu/row_block_kernels.h"
+#include "lamina/backend/cpu/row_block_layer.h"
 #include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
