@@ -117,8 +117,8 @@ int RunBenchLayer(const BenchLayerCommand& command) {
 
 void AddKernelFlag(CLI::App& app, std::string& kernel) {
   app.add_option("--kernel", kernel,
-                 "One kernel for every pass, layer by layer (cpu: own; cuda: cublaslt, wgmma, wgmma-small, "
-                 "tensor, tensor-small, large, medium, small)")
+                 "One kernel for every pass, layer by layer (cpu: own; of whole training steps: small, rows; cuda: "
+                 "cublaslt, wgmma, wgmma-small, tensor, tensor-small, large, medium, small)")
       ->capture_default_str();
 }
 

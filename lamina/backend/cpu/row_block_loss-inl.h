@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "lamina/backend/cpu/epilogue-inl.h"
-#include "lamina/backend/cpu/row_block_kernels.h"
+#include "lamina/backend/cpu/row_block_layer.h"
 
 HWY_BEFORE_NAMESPACE();
 

@@ -9,7 +9,7 @@
 #include <exception>
 #include <vector>
 
-#include "lamina/backend/cpu/row_block_kernels.h"
+#include "lamina/backend/cpu/row_block_layer.h"
 #include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
@@ -140,7 +140,7 @@ class RowBlockNetwork final : public PreparedNetwork {
   // Every array begins on a cache line.
   static int64_t Padded(int64_t count) { return RoundUp(count, int64_t{64} / static_cast<int64_t>(sizeof(T))); }
   T* Take(int64_t count) {
-    T* const at = base_ + used_;
+    T* const at = base_ == nullptr ? nullptr : base_ + used_;
     used_ += Padded(count);
     return at;
   }
@@ -155,7 +155,8 @@ class RowBlockNetwork final : public PreparedNetwork {
       const LayerSpec& spec = specs_[l];
       RowBlockLayer<T> layer{spec.inputs, spec.outputs, &spec.activation};
       const int64_t size = spec.outputs * rows;
-      if (SumsByRows(spec, kernels_.lanes)) {
+      const bool by_rows = SumsByRows(spec, kernels_.lanes);
+      if (by_rows) {
         layer.row_stride = Padded(spec.inputs);
         layer.rows = Take(rows * layer.row_stride);
       }
@@ -166,7 +167,7 @@ class RowBlockNetwork final : public PreparedNetwork {
       layer.distance = SynapseNeedsDistance(spec.synapse) ? Take(size) : nullptr;
       layer.delta = Take(size);
       layer.scaled = SynapseScalesDelta(spec.synapse) ? Take(size) : nullptr;
-      layer.sums = Take(Padded(spec.weight_count()) * (layer.rows == nullptr ? kernels_.lanes : 1));
+      layer.sums = Take(Padded(spec.weight_count()) * (by_rows ? 1 : kernels_.lanes));
       if (spec.bias) {
         layer.bias = static_cast<const T*>(arrays_[l].bias.value);
         layer.bias_sums = Take(Padded(spec.outputs) * kernels_.lanes);

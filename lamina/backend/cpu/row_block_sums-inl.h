@@ -7,7 +7,7 @@
 #endif
 
 #include "lamina/backend/cpu/epilogue-inl.h"
-#include "lamina/backend/cpu/row_block_kernels.h"
+#include "lamina/backend/cpu/row_block_layer.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
