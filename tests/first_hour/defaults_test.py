@@ -60,10 +60,19 @@ class DefaultsTest(CliTest):
         again = self.train_json("--data", "few.csv", "--recipe", "plain", "--epochs", "auto", "--batch", "auto", "--patience", "auto")
         self.assertEqual(again["train_loss"], few["train_loss"])
 
-    def test_a_table_without_a_word_is_trained_by_the_recipe_for_tables(self):
+    def test_a_table_without_a_word_has_the_method_for_its_rows(self):
         self.write("blobs.csv", blob_rows(150))
-        self.assertIn("(selu, selu, selu, ", self.succeed("train", "blobs.csv").out)
-        self.assertIn(", recipe tabular; ", self.succeed("train", "blobs.csv", "--seed", "3", "--scale", "minmax").out)
+        said = self.succeed("train", "blobs.csv").out
+        self.assertIn("method rfm, a kernel machine that keeps the 120 training rows", said)
+        self.assertIn("--method backpropagation trains a network", said)
+        self.assertIn("(selu, selu, selu, ", self.succeed("train", "blobs.csv", "--method", "backpropagation").out)
+        self.write("many.csv", blob_rows(1260))  # of which four fifths are training rows of a kernel machine
+        self.assertIn("(selu, selu, selu, ", self.succeed("train", "many.csv").out)
+        self.assertNotIn("rfm", self.succeed("train", "many.csv").out)
+
+    def test_a_network_for_a_table_is_trained_by_the_recipe_for_tables(self):
+        self.write("blobs.csv", blob_rows(150))
+        self.assertIn(", recipe tabular; ", self.succeed("train", "blobs.csv", "--seed", "3", "--scale", "minmax", "--epochs", "3").out)
         self.assertNotIn("tabular", self.succeed("train", "blobs.csv", "--method", "elm").out)
         self.assertIn(", recipe plain; ", self.succeed("train", "blobs.csv", "--recipe", "plain").out)
         self.assertIn("0.00 MB of gradients", self.succeed("train", "blobs.csv", "--plan").out)  # ranks train one layer
