@@ -97,8 +97,10 @@ class Elementwise {
   virtual void MeanOfBlocks(ConstMatrixView from, int64_t blocks, MatrixView to) const noexcept = 0;
   /// Every row becomes `share` of itself and the rest of the row behind it, the last one of what the first one was.
   virtual void MixRows(double share, MatrixView rows) const noexcept = 0;
-  /// 0 for the share `dropout` of the elements and 1 / (1 - dropout) for the others, by Random(seed, stream): two
-  /// elements a number, each by 32 of its bits. The same mask on every backend.
+  /// Takes the memory that DropoutMask() needs. Throws Error where there is none.
+  virtual void PrepareDropout() const {}
+  /// After PrepareDropout(): 0 for the share `dropout` of the elements and 1 / (1 - dropout) for the others, by
+  /// Random(seed, stream): two elements a number, each by 32 of its bits. The same mask on every backend.
   virtual void DropoutMask(double dropout, uint64_t seed, uint64_t stream, MatrixView mask) const noexcept = 0;
   /// gradient = 0 where the parameter is 0; both of one shape.
   virtual void KeepZeros(ConstMatrixView parameters, MatrixView gradient) const noexcept = 0;

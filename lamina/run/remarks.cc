@@ -183,9 +183,8 @@ std::vector<std::string> NotesOn(const TrainSession& session) {
   const EncodedSize size = SizeOf(
       session.model().preprocessor,
       train.files.empty() ? train.size() + session.validation().size() + session.test().size() : 0, train.dtype());
-  for (const std::string& note :
-       {MemoryNote(size, session.model().preprocessor), NewLabelsNote(session.encode_report()),
-        session.recipe_remark()}) {
+  for (const std::string& note : {MemoryNote(size, session.model().preprocessor),
+                                  NewLabelsNote(session.encode_report()), session.recipe_remark()}) {
     if (!note.empty()) {
       notes.push_back(note);
     }

@@ -72,8 +72,8 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   Model model = BuildModel(resolved, *data);
   TrainOptions options = TrainOptionsFrom(resolved, model.loss, RowsOf(*data));
   options.step.embedding_layers = EmbeddingLayersOf(resolved, model.preprocessor.inputs());
-  const std::unique_ptr<Backend> backend = MakeTunedBackend(settings.backend,
-                                                            {.threads = static_cast<int>(settings.threads)}, nullptr);
+  const std::unique_ptr<Backend> backend =
+      MakeTunedBackend(settings.backend, {.threads = static_cast<int>(settings.threads)}, nullptr);
   options.epochs = trial.epochs;
   options.step.class_threshold = model.preprocessor.targets().class_threshold();
   options.step.frozen = FrozenLayers(settings, model.network);

@@ -64,7 +64,8 @@ TEST(Predictor, AnswersAsTheExecutor) {
     ExpectAsExecutor({{13, 29, Synapse::kDot, Activation::Custom(Swish{}), true}, {29, 1, Synapse::kDot, "identity"}},
                      dtype);
     ExpectAsExecutor(ParseLayers("rbf(radius=9)-radius:70,dot-softmax:2", 13, true), dtype);
-    ExpectAsExecutor(ParseLayers("residual(dot-tanh:9,dot-relu:13),residual(dot-mish:13),dot-softmax:2", 13, true), dtype);
+    ExpectAsExecutor(ParseLayers("residual(dot-tanh:9,dot-relu:13),residual(dot-mish:13),dot-softmax:2", 13, true),
+                     dtype);
   }
 }
 

@@ -165,6 +165,7 @@ TEST(ElementwiseDropout, MasksAreTheSameEverywhere) {
     for (const std::unique_ptr<Backend>& backend : AllBackends(2)) {
       SCOPED_TRACE(backend->name());
       const Placed mask(*backend, empty);
+      backend->elementwise().PrepareDropout();
       backend->elementwise().DropoutMask(0.3, 9, 1234567, mask.view());
       const std::vector<double> got = mask.Numbers();
       for (size_t n = 0; n < got.size(); ++n) {

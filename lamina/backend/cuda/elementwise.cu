@@ -2,6 +2,7 @@
 #include "lamina/backend/cuda/elementwise.h"
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include "lamina/backend/cuda/elementwise.cuh"
@@ -44,12 +45,7 @@ DeviceNormalization<T> ToDevice(const NormalizationArrays& arrays) {
 
 class CudaElementwise final : public Elementwise {
  public:
-  explicit CudaElementwise(const std::shared_ptr<Device>& device) : device_(device) {
-    const std::vector<Jump> jumps = MakeJumps();
-    const auto bytes = static_cast<int64_t>(jumps.size() * sizeof(Jump));
-    jumps_ = static_cast<RandomState*>(device->Allocate(bytes));
-    device->Upload(jumps_, jumps.data(), bytes);
-  }
+  explicit CudaElementwise(const std::shared_ptr<Device>& device) : device_(device) {}
   ~CudaElementwise() override { device_->Free(jumps_); }
   CudaElementwise(const CudaElementwise&) = delete;
   CudaElementwise& operator=(const CudaElementwise&) = delete;
@@ -111,6 +107,15 @@ class CudaElementwise final : public Elementwise {
       Launch("mix rows", &MixRowsKernel<T>, rows.cols, RowsOf<T>(rows), rows.rows, rows.cols, static_cast<T>(share),
              static_cast<T>(1 - share));
     });
+  }
+  void PrepareDropout() const override {
+    const std::lock_guard lock(jumps_mutex_);
+    if (jumps_ == nullptr) {
+      const std::vector<Jump> jumps = MakeJumps();
+      const auto bytes = static_cast<int64_t>(jumps.size() * sizeof(Jump));
+      jumps_ = static_cast<RandomState*>(device_->Allocate(bytes));
+      device_->Upload(jumps_, jumps.data(), bytes);
+    }
   }
   void DropoutMask(double dropout, uint64_t seed, uint64_t stream, MatrixView mask) const noexcept override {
     DispatchFloat(mask.dtype, [&]<class T>(T) {
@@ -179,7 +184,8 @@ class CudaElementwise final : public Elementwise {
   }
 
   std::shared_ptr<Device> device_;
-  RandomState* jumps_;
+  mutable std::mutex jumps_mutex_;
+  mutable RandomState* jumps_ = nullptr;
 };
 
 }  // namespace

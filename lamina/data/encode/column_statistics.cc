@@ -68,7 +68,6 @@ std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> c
     s.min = std::numeric_limits<double>::infinity();
     s.max = -s.min;
   }
-  const auto column_count = static_cast<int64_t>(columns.size());
   ForTiles(columns, rows, [&](size_t j, std::span<const int64_t> tile, int64_t) {
     DispatchNumbers(*columns[j], [&](const auto* numbers) {
       ColumnStatistics s = all[j];

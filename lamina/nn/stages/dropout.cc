@@ -9,7 +9,9 @@ DropoutStage::DropoutStage(StageMemory& memory, Stage& below, const Stream& stre
       stream_(stream),
       cols_(cols),
       mask_(memory.AllocateRows(rows, cols)),
-      dropped_(memory.AllocateRows(rows, cols)) {}
+      dropped_(memory.AllocateRows(rows, cols)) {
+  memory.elementwise.PrepareDropout();
+}
 
 ConstMatrixView DropoutStage::Forward(ConstMatrixView x, const int64_t* step) noexcept {
   if (step == nullptr) {
