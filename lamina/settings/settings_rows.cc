@@ -280,9 +280,8 @@ std::vector<Row> NetworkRows() {
           "the recipe (plain: standard)",
           {.choices = &AutoAnd<&ParametrizationNames>}),
       Row("number-embedding", &S::number_embedding,
-          "Inputs that are numbers, before the hidden layers: none; pbld: each beside --embedding-size numbers that "
-          "trained "
-          "sine waves of it are mixed to; auto: by the recipe (none)",
+          "Inputs that are numbers, before the hidden layers: none; pbld: each beside --embedding-size numbers, which "
+          "trained sine waves of it are mixed to; auto: by the recipe (none)",
           {.choices = &AutoAnd<&NumberEmbeddingNames>}),
       Row("waves", &S::waves, "Waves of a number", {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
       Row("wave-scale", &S::wave_scale,
