@@ -73,7 +73,7 @@ struct NormalizeBackwardArgs {
 /// Added to a variance before its root, as PyTorch and Keras have it (Keras: 1e-3).
 inline constexpr double kVarianceEpsilon = 1e-5;
 
-/// Of 32 random bits, those below this number drop an output.
+/// An output is dropped where its 32 random bits are below this number.
 inline uint64_t DroppedBelow(double dropout) { return static_cast<uint64_t>(std::llround(dropout * 0x1.0p32)); }
 
 class Elementwise {
@@ -91,7 +91,7 @@ class Elementwise {
                              MatrixView delta) const noexcept = 0;
   /// to = from diag(scale), `scale` of from.cols elements; `to` may be `from`.
   virtual void ScaleColumns(ConstMatrixView from, const void* scale, MatrixView to) const noexcept = 0;
-  /// sums[j] = Σ over the rows of a b, in the order of the rows; from.cols elements.
+  /// sums[j] = Σ over the rows of a b, in the order of the rows; a.cols elements.
   virtual void ColumnProducts(ConstMatrixView a, ConstMatrixView b, void* sums) const noexcept = 0;
   /// The mean of `blocks` blocks of to.rows rows each.
   virtual void MeanOfBlocks(ConstMatrixView from, int64_t blocks, MatrixView to) const noexcept = 0;

@@ -63,7 +63,7 @@ class Predictor {
   AlignedBuffer member_scales_;        // members × inputs; empty: no members
   int64_t members_ = 1;
   std::vector<std::optional<Radii>> radii_;
-  // Of each layer: whether a residual block begins with it, and whether one ends.
+  // Whether a residual block begins with a layer, and whether one ends with it.
   std::vector<bool> begins_;
   std::vector<bool> ends_;
   std::vector<int64_t> widths_;  // outputs of each layer

@@ -53,7 +53,7 @@ struct LayerSpec {
   /// then is a = activation(z / radius) of a curve with radius 1, z = synapse(x, w) (nn/executor.h).
   bool trained_radius = false;
   /// Above 0: the layer ends a residual block of so many layers, whose input is added to its output (He et al. 2016).
-  /// Of hidden layers; blocks do not overlap.
+  /// Blocks have hidden layers only and do not overlap.
   int64_t residual = 0;
 
   int64_t weight_count() const { return inputs * outputs; }

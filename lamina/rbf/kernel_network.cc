@@ -25,7 +25,7 @@ constexpr int64_t kMachinesOfASearch = 100;
 constexpr double kGib = 1073741824.0;
 constexpr double kOperationsPerSecond = 1.5e10;  // of one thread, carefully; for what is said in a refusal
 
-// Of a machine that leaves rows out.
+// What a machine costs that leaves rows out.
 double OperationsOf(int64_t rows) { return 2.0 / 3 * std::pow(static_cast<double>(rows), 3); }
 
 void RefuseTooMany(int64_t rows, int64_t columns, int64_t outputs) {

@@ -30,7 +30,7 @@ class KernelRows {
 };
 
 /// The median of the positive distances between `rows` (ascending; that of row i to j < i stands at i * stride + j).
-/// Of very many distances it takes evenly spread ones. 1 where none is positive.
+/// Where there are very many, evenly spread ones count. 1 where none is positive.
 double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride);
 
 /// The mean over rows, by `row_weights` (empty: 1), of the square of the slope along each column before it was weighed,

@@ -20,7 +20,7 @@ namespace lamina {
 struct RunRows {
   std::shared_ptr<const TrainData> data;
   DataProfile profile;
-  std::string recipe_remark;  // RecipeRemark() of the settings given
+  std::string recipe_remark;  // MethodChoice::remark, or RecipeRemark() where no method is chosen
 };
 
 /// Reads, splits and encodes what the settings name: tables, or a folder of encoded data (OpenEncodedData). `raw`: what
@@ -85,7 +85,7 @@ class FoldsOrigin : public RunOrigin {
   const std::optional<Preprocessor>& encoding_;
 };
 
-/// Of a run without a checkpoint and folds: a ModelOrigin where the settings name a model.
+/// Where a run without checkpoint and folds begins: a ModelOrigin where the settings name a model.
 std::unique_ptr<RunOrigin> OriginFrom(const TrainSettings& settings);
 
 }  // namespace lamina

@@ -11,6 +11,7 @@
 
 #include "lamina/backend/cpu/row_block_layer.h"
 #include "lamina/backend/cpu/row_block_plan.h"
+#include "lamina/backend/cpu/steps_end.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
@@ -190,7 +191,8 @@ class RowBlockNetwork final : public PreparedNetwork {
     team.Barrier();
     if (team.thread == 0) {
       next_group_.store(0, std::memory_order_relaxed);
-      ended_ = AddSums(work, cuts.groups) || (index + 1 < work.count() && IsToldToStop(work));
+      ended_ = !AddParts(std::span(sums_).first(static_cast<size_t>(cuts.groups)), *work.sums) ||
+               (index + 1 < work.count() && IsToldToStop(work, failure_));
     }
     const UpdateRule rule = work.RuleAt(index);
     const auto count = static_cast<int64_t>(pieces_.size());
@@ -277,27 +279,6 @@ class RowBlockNetwork final : public PreparedNetwork {
 
   const RowBlockPasses<T>& PassesOf(size_t l) const {
     return kernels_.synapses[static_cast<size_t>(specs_[l].synapse)];
-  }
-
-  // Adds the groups' parts of the loss, always in their order; whether it is no longer finite.
-  bool AddSums(const TrainingSteps& work, int64_t groups) const {
-    for (int64_t i = 0; i < groups; ++i) {
-      const LossSums& part = sums_[static_cast<size_t>(i)];
-      work.sums->loss += part.loss;
-      work.sums->weight += part.weight;
-      work.sums->correct += part.correct;
-      work.sums->samples += part.samples;
-    }
-    return !std::isfinite(work.sums->loss);
-  }
-
-  bool IsToldToStop(const TrainingSteps& work) noexcept {
-    try {
-      return work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)();
-    } catch (...) {
-      failure_ = std::current_exception();  // for the caller of Run(), when all threads are back
-      return true;
-    }
   }
 
   std::vector<LayerSpec> specs_;

@@ -12,6 +12,7 @@
 #include "lamina/backend/cpu/small_batch.h"
 #include "lamina/backend/cpu/small_kernels.h"
 #include "lamina/backend/cpu/small_plan.h"
+#include "lamina/backend/cpu/steps_end.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
@@ -212,7 +213,8 @@ class SmallNetwork final : public PreparedNetwork {
     }
     team.Barrier();
     if (team.thread == 0) {
-      ended_ = AddSums(work, parts) || (index + 1 < work.count() && IsToldToStop(work));
+      ended_ = !AddParts(std::span(sums_).first(static_cast<size_t>(parts)), *work.sums) ||
+               (index + 1 < work.count() && IsToldToStop(work, failure_));
     }
     const UpdateRule rule = work.RuleAt(index);
     SmallStep<T> step{batch.rows, &rule, NumbersOf<T>(&rule, true), {}};
@@ -290,27 +292,6 @@ class SmallNetwork final : public PreparedNetwork {
       if (l > 0) {
         PassesOf(l).input_gradient(layer, layers_[l - 1].From(first), rows);
       }
-    }
-  }
-
-  // Adds the parts of the loss, always in their order; whether it is no longer finite.
-  bool AddSums(const TrainingSteps& work, int64_t parts) const {
-    for (int64_t i = 0; i < parts; ++i) {
-      const LossSums& part = sums_[static_cast<size_t>(i)];
-      work.sums->loss += part.loss;
-      work.sums->weight += part.weight;
-      work.sums->correct += part.correct;
-      work.sums->samples += part.samples;
-    }
-    return !std::isfinite(work.sums->loss);
-  }
-
-  bool IsToldToStop(const TrainingSteps& work) noexcept {
-    try {
-      return work.stop_requested != nullptr && *work.stop_requested && (*work.stop_requested)();
-    } catch (...) {
-      failure_ = std::current_exception();  // for the caller of Run(), when all threads are back
-      return true;
     }
   }
 

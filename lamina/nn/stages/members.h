@@ -35,7 +35,7 @@ class MemberAnswers {
  public:
   MemberAnswers(StageMemory& memory, int64_t members, int64_t outputs, int64_t max_batch, bool training);
 
-  /// Of what the last layer gave, members × rows.
+  /// The mean of what the last layer gave, members × rows.
   ConstMatrixView Mean(ConstMatrixView all) noexcept;
   /// The targets and weights of a batch for every member. The sums of the args are scratch.
   LossArgs ForAll(const LossArgs& args) noexcept;
