@@ -18,7 +18,8 @@ set(lamina_public_parts
     model/metric_table.h model/metrics.h model/model.h model/outputs.h model/safetensors.h model/scored_rows.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
     neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/gradient_parts.h nn/network.h nn/normalization.h nn/parameter_table.h nn/routes.h nn/step_options.h rbf/novelty.h
     run/folds.h settings/auto_training.h settings/meanings.h settings/output_plan.h settings/recipe.h settings/settings.h settings/split.h
-    train/history.h train/schedule.h train/train_options.h train/train_progress.h train/train_state.h train/trainer.h)
+    train/history.h train/schedule.h train/train_callbacks.h train/train_options.h train/train_progress.h train/train_state.h
+    train/trainer.h)
 # For activations of one's own on a GPU, compiled by nvcc.
 set(lamina_public_device_headers
     backend/copy_streams.h backend/cuda/activation.cuh backend/cuda/custom_activation.cuh backend/cuda/device.h

@@ -92,20 +92,12 @@ nlohmann::json MeasureGpu(bool text) {
   return gpus;
 }
 
-int RunBenchPeak(const BenchPeakCommand& command) {
-  command.json_output.Check();
-  const HardwareInfo info = QueryHardware();
-  const bool text = !command.json_output.to_stdout();
-  const int most = command.threads > 0 ? command.threads : info.logical_cores;
+nlohmann::json MeasureSynapses(const std::set<int>& thread_counts, bool text) {
   if (text) {
-    Print(
-        "{}\nWhat the threads reach with nothing but the synapse's arithmetic in registers, best of several runs.\n\n",
-        info.OneLine());
     Print("{:<8} {:<9} {:>7} {:>12} {:>10} {:>9}\n", "synapse", "type", "threads", "synapses/s", "t_syn ns", "GFLOP/s");
   }
   nlohmann::json rows = nlohmann::json::array();
-  nlohmann::json memory = nlohmann::json::array();
-  for (const int threads : std::set<int>{1, most}) {
+  for (const int threads : thread_counts) {
     for (const SynapseKind& kind : kKinds) {
       const double limit = MeasureSynapseLimit(kind, threads);
       const bool fast = kind.precision == Precision::kFast;
@@ -123,8 +115,12 @@ int RunBenchPeak(const BenchPeakCommand& command) {
       }
     }
   }
+  return rows;
+}
+
+nlohmann::json MeasureCaches(const HardwareInfo& info, const std::set<int>& thread_counts, bool text) {
   nlohmann::json caches = nlohmann::json::array();
-  for (const int threads : std::set<int>{1, most}) {
+  for (const int threads : thread_counts) {
     const int64_t third_bytes = std::min(info.l3_bytes / threads, 8 * info.l2_bytes);
     for (const auto& [level, size_bytes] :
          {std::pair<int, int64_t>{1, info.l1d_bytes}, {2, info.l2_bytes}, {3, third_bytes}}) {
@@ -138,7 +134,12 @@ int RunBenchPeak(const BenchPeakCommand& command) {
       }
     }
   }
-  for (const int threads : std::set<int>{1, most}) {
+  return caches;
+}
+
+nlohmann::json MeasureMemory(const std::set<int>& thread_counts, bool text) {
+  nlohmann::json memory = nlohmann::json::array();
+  for (const int threads : thread_counts) {
     const MemoryBandwidth bandwidth = MeasureMemoryBandwidth(threads);
     memory.push_back({{"threads", threads},
                       {"read_bytes_per_second", bandwidth.read_bytes_per_second},
@@ -148,6 +149,22 @@ int RunBenchPeak(const BenchPeakCommand& command) {
             threads == 1 ? "" : "s", 1e-9 * bandwidth.read_bytes_per_second, 1e-9 * bandwidth.copy_bytes_per_second);
     }
   }
+  return memory;
+}
+
+int RunBenchPeak(const BenchPeakCommand& command) {
+  command.json_output.Check();
+  const HardwareInfo info = QueryHardware();
+  const bool text = !command.json_output.to_stdout();
+  const std::set<int> thread_counts{1, command.threads > 0 ? command.threads : info.logical_cores};
+  if (text) {
+    Print(
+        "{}\nWhat the threads reach with nothing but the synapse's arithmetic in registers, best of several runs.\n\n",
+        info.OneLine());
+  }
+  nlohmann::json rows = MeasureSynapses(thread_counts, text);
+  nlohmann::json caches = MeasureCaches(info, thread_counts, text);
+  nlohmann::json memory = MeasureMemory(thread_counts, text);
   const nlohmann::json gpus = MeasureGpu(text);
   command.json_output.Write("bench peak", {{"hardware", info.OneLine()},
                                            {"gpus", gpus},

@@ -118,11 +118,7 @@ int RunBenchPredict(const BenchPredictCommand& command) {
     }
   }
   command.json_output.Write("bench predict", {{"hardware", hardware}, {"results", std::move(rows)}});
-  if (!all_verified) {
-    PrintToStderr("lamina: error: a result differs from the plain loops in double precision by more than rounding\n");
-    return kExitFailure;
-  }
-  return kExitOk;
+  return ExitOfBenchmark(all_verified);
 }
 
 }  // namespace

@@ -48,57 +48,81 @@ std::vector<LayerSpec> LayersOf(const std::string& net) {
   return layers;
 }
 
+// A step of a network whose gradient is computed by one node; how long it takes on several.
+class ScaledStep {
+ public:
+  ScaledStep(const BenchScalingCommand& command, const std::string& net)
+      : command_(command),
+        layers_(LayersOf(net)),
+        parameters_(std::accumulate(layers_.begin(), layers_.end(), int64_t{0},
+                                    [](int64_t sum, const LayerSpec& layer) { return sum + layer.parameter_count(); })),
+        parts_(GradientPartsOf(layers_, std::vector<LayerOffsets>(layers_.size()), {})) {}
+
+  int64_t parameters() const { return parameters_; }
+  double Seconds() const { return Updating_seconds() + Computing_seconds(); }
+  double Seconds(const NetworkCost& network, int nodes) const {
+    constexpr double kShareOfParts = 1 / 3.0;  // the last of three products of a weight is for its gradient
+    StepCost step;
+    step.shard_seconds = Computing_seconds() / nodes;
+    step.fixed_seconds = Updating_seconds();
+    step.gradient_bytes = 4 * parameters_;
+    step.part_bytes = SizesOf_bytes(parts_, DType::kF32);
+    step.parts_seconds = kShareOfParts * step.shard_seconds;
+    return PredictStep(step, network, nodes, nodes).seconds();
+  }
+
+ private:
+  double Computing_seconds() const {
+    constexpr double kFlopsOfWeight = 6;  // it is multiplied three times for a sample
+    return kFlopsOfWeight * static_cast<double>(parameters_) / (command_.gflops * 1e9) *
+           static_cast<double>(command_.batch);
+  }
+  double Updating_seconds() const {
+    constexpr double kUpdateBytes = 20;  // a parameter, its gradient and two states, read and written, by Adam
+    constexpr double kMemoryBytesPerSecond = 1e11;
+    return kUpdateBytes * static_cast<double>(parameters_) / kMemoryBytesPerSecond;
+  }
+
+  const BenchScalingCommand& command_;
+  std::vector<LayerSpec> layers_;
+  int64_t parameters_;
+  std::vector<GradientPart> parts_;
+};
+
+void PrintHeading(const BenchScalingCommand& command) {
+  Print("a step of {} samples; nodes of {:g} Gflop/s; {:g} us a message\n", WithThousands(command.batch),
+        command.gflops, command.latency_us);
+  std::string heads = "| network | parameters | Gbit/s |";
+  std::string line = "| --- | ---: | ---: |";
+  for (const int nodes : command.nodes) {
+    heads += fmt::format(" {} nodes |", WithThousands(nodes));
+    line += " ---: |";
+  }
+  Print("{}\n{}\n", heads, line);
+}
+
 int RunBenchScaling(const BenchScalingCommand& command) {
-  constexpr double kFlopsOfWeight = 6;       // it is multiplied three times for a sample,
-  constexpr double kShareOfParts = 1 / 3.0;  // the last time for its gradient
-  constexpr double kUpdateBytes = 20;        // a parameter, its gradient and two states, read and written, by Adam
-  constexpr double kMemoryBytesPerSecond = 1e11;
   command.json_output.Check();
   const bool text = !command.json_output.to_stdout();
   nlohmann::json rows = nlohmann::json::array();
   if (text) {
-    Print("a step of {} samples; nodes of {:g} Gflop/s; {:g} us a message\n", WithThousands(command.batch),
-          command.gflops, command.latency_us);
-    Print("| network | parameters | Gbit/s | {} |\n", [&] {
-      std::string heads;
-      for (const int nodes : command.nodes) {
-        heads += fmt::format("{}{} nodes", heads.empty() ? "" : " | ", WithThousands(nodes));
-      }
-      return heads;
-    }());
-    std::string line = "| --- | ---: | ---: |";
-    for (size_t i = 0; i < command.nodes.size(); ++i) {
-      line += " ---: |";
-    }
-    Print("{}\n", line);
+    PrintHeading(command);
   }
   for (const std::string& net : command.nets) {
-    const std::vector<LayerSpec> layers = LayersOf(net);
-    const int64_t parameters =
-        std::accumulate(layers.begin(), layers.end(), int64_t{0},
-                        [](int64_t sum, const LayerSpec& layer) { return sum + layer.parameter_count(); });
-    const std::vector<GradientPart> parts = GradientPartsOf(layers, std::vector<LayerOffsets>(layers.size()), {});
-    const double samples_seconds =
-        kFlopsOfWeight * static_cast<double>(parameters) / (command.gflops * 1e9);  // of one sample
+    const ScaledStep step(command, net);
     for (const double gbits : command.gbits) {
       const NetworkCost network{.latency_seconds = 1e-6 * command.latency_us, .bytes_per_second = gbits * 1e9 / 8};
-      std::string line = fmt::format("| {} | {} | {:g} |", net, WithThousands(parameters), gbits);
+      std::string line = fmt::format("| {} | {} | {:g} |", net, WithThousands(step.parameters()), gbits);
       for (const int nodes : command.nodes) {
-        StepCost step;
-        step.shard_seconds = samples_seconds * static_cast<double>(command.batch) / nodes;
-        step.fixed_seconds = kUpdateBytes * static_cast<double>(parameters) / kMemoryBytesPerSecond;
-        step.gradient_bytes = 4 * parameters;
-        step.part_bytes = SizesOf_bytes(parts, DType::kF32);
-        step.parts_seconds = kShareOfParts * step.shard_seconds;
-        const double one = step.fixed_seconds + samples_seconds * static_cast<double>(command.batch);
-        const double model = PredictStep(step, network, nodes, nodes).seconds();
-        line += fmt::format(" {:.1f} |", one / model);
+        const double seconds = step.Seconds(network, nodes);
+        const double speedup = step.Seconds() / seconds;
+        line += fmt::format(" {:.1f} |", speedup);
         rows.push_back({{"network", net},
-                        {"parameters", parameters},
+                        {"parameters", step.parameters()},
                         {"gbits", gbits},
                         {"nodes", nodes},
-                        {"step_seconds", model},
-                        {"speedup", one / model}});
+                        {"step_seconds", seconds},
+                        {"speedup", speedup}});
       }
       if (text) {
         Print("{}\n", line);

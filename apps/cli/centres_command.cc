@@ -33,6 +33,35 @@ struct CentresCommand {
   JsonOutput json_output;
 };
 
+void PrintStart(const FileCentresSettings& settings, const FileCentres& centres) {
+  Print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
+        WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count), settings.method,
+        centres.backend().Describe());
+  if (const nlohmann::json of = RanksJson(); !of.is_null()) {
+    Print("{} ranks on {} host{} by {}, {} shards of the rows\n", of["ranks"].get<int>(), of["hosts"].size(),
+          of["hosts"].size() == 1 ? "" : "s", of["by"].get<std::string>(), centres.shards());
+  }
+  std::fflush(stdout);
+}
+
+// Iterations until nothing changes or somebody asks to stop; `complete` says which.
+Clusters RunCentres(FileCentres& centres, bool text) {
+  const auto told = [&](int64_t iteration, double mean_distance) {
+    if (text) {
+      Print("iteration {}  mean distance {:.6g}\n", iteration, mean_distance);
+      std::fflush(stdout);
+    }
+  };
+  Clusters clusters;
+  try {
+    const StopScope scope(Interrupted);  // one iteration over many rows takes long, too
+    clusters = centres.Run(Interrupted, told);
+  } catch (const Stopped&) {
+    clusters.complete = false;
+  }
+  return clusters;
+}
+
 int RunCentres(const CentresCommand& command) {
   const FileCentresSettings& settings = command.settings;
   command.json_output.Check(FilesOf(settings));
@@ -43,30 +72,11 @@ int RunCentres(const CentresCommand& command) {
     PrintWarning(centres.tuning_warning());
   }
   if (text) {
-    Print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
-          WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count), settings.method,
-          centres.backend().Describe());
-    if (const nlohmann::json of = RanksJson(); !of.is_null()) {
-      Print("{} ranks on {} host{} by {}, {} shards of the rows\n", of["ranks"].get<int>(), of["hosts"].size(),
-            of["hosts"].size() == 1 ? "" : "s", of["by"].get<std::string>(), centres.shards());
-    }
-    std::fflush(stdout);
+    PrintStart(settings, centres);
   }
-  const auto told = [&](int64_t iteration, double mean_distance) {
-    if (text) {
-      Print("iteration {}  mean distance {:.6g}\n", iteration, mean_distance);
-      std::fflush(stdout);
-    }
-  };
   CatchInterrupts();
   const Stopwatch watch;
-  Clusters clusters;
-  try {
-    const StopScope scope(Interrupted);  // one iteration over many rows takes long, too
-    clusters = centres.Run(Interrupted, told);
-  } catch (const Stopped&) {
-    clusters.complete = false;
-  }
+  const Clusters clusters = RunCentres(centres, text);
   if (!clusters.complete) {
     if (SpeaksForAll()) {
       PrintToStderr("lamina: interrupted; nothing was written\n");

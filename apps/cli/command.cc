@@ -75,6 +75,14 @@ double NumberOrNan(const nlohmann::json& node, const char* name) {
   return at != node.end() && at->is_number() ? at->get<double>() : kNaN;
 }
 
+int ExitOfBenchmark(bool all_verified, std::string_view where) {
+  if (!all_verified) {
+    PrintToStderr("lamina: error: a result differs from the plain loops in double precision by more than rounding{}\n",
+                  where);
+  }
+  return all_verified ? kExitOk : kExitFailure;
+}
+
 void PrintWarning(const std::string& warning) {
   if (!warning.empty()) {
     PrintToStderr("lamina: warning: {}\n", warning);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lamina/base/file.h"
@@ -72,6 +73,9 @@ void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends);
 
 /// node[name]; NaN where it is none, as JSON has no NaN: an R² of one row is null.
 double NumberOrNan(const nlohmann::json& node, const char* name);
+
+/// How a benchmark ends; says aloud where a result was wrong.
+int ExitOfBenchmark(bool all_verified, std::string_view where = "");
 
 /// "lamina: warning: ..." on standard error, nothing for "".
 void PrintWarning(const std::string& warning);

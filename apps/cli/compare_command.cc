@@ -129,6 +129,14 @@ void PrintComparison(const CompareCommand& command, const Comparison& comparison
   }
 }
 
+// `trained`: the models that know rows of the data.
+void PrintTrained(const std::vector<std::string>& trained, const std::string& data) {
+  if (!trained.empty()) {
+    PrintNote(stdout, "{} trained on rows of {}: give rows that are new to both\n",
+              fmt::format("{} {}", fmt::join(trained, " and "), trained.size() == 1 ? "was" : "were"), data);
+  }
+}
+
 int RunCompare(const CompareCommand& command) {
   FileUse files = command.input.Files();
   files.AddRead("A", {command.first});
@@ -168,11 +176,7 @@ int RunCompare(const CompareCommand& command) {
   const Comparison comparison = Compare(contestants[0], contestants[1], metrics, command.bootstrap);
   if (!command.json_output.to_stdout()) {
     PrintComparison(command, comparison);
-    if (!trained.empty()) {
-      PrintNote(stdout, "{} trained on rows of {}: give rows that are new to both\n",
-                fmt::format("{} {}", fmt::join(trained, " and "), trained.size() == 1 ? "was" : "were"),
-                command.input.data);
-    }
+    PrintTrained(trained, command.input.data);
   }
   nlohmann::json result = ToJson(comparison);
   result["A"] = command.first;

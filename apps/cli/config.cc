@@ -14,6 +14,7 @@
 #include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/run/command_line.h"
+#include "lamina/settings/removed_settings.h"
 #include "toml_parser.h"
 #include "toml_text.h"
 
@@ -220,7 +221,9 @@ void ReadToml(const std::string& path, Settings& settings, SaidByFiles& said) {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      ThrowAt(path, key.source(), name, "unknown setting", DidYouMean(name, known));
+      const RemovedSetting* removed = FindRemoved(name);
+      ThrowAt(path, key.source(), name, removed != nullptr ? removed->Text() : "unknown setting",
+              removed != nullptr ? std::string(removed->instead) : DidYouMean(name, known));
     }
   }
 }

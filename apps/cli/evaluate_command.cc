@@ -57,6 +57,48 @@ void PrintCoverage(const Model& model, const std::vector<ScoredRows>& scored, co
   }
 }
 
+void PrintFound(const EvaluateCommand& command, const Model& model, const Answers& answers,
+                const std::optional<WeightEffect>& effect) {
+  const Evaluation& evaluation = *answers.evaluation;
+  PrintNotes(NotesOn(answers.report, /*asked=*/true));
+  PrintNote(NewLabelsNote(answers.report));
+  PrintNote(answers.not_evaluated.Note(std::ssize(answers.rows), "were left out"));
+  PrintEvaluation(command.input.data, evaluation, /*details=*/true);
+  if (evaluation.classification) {
+    for (const std::string& text : NeverPredicted(*evaluation.classification)) {
+      PrintNote(text);
+    }
+  }
+  PrintMetrics(evaluation.metrics);
+  PrintCoverage(model, answers.scored, command.input.data);
+  PrintNote(NoteOnTrainingRows(model, command.input.data));
+  if (effect) {
+    Print("{}\n", effect->Text());
+  }
+}
+
+nlohmann::json ResultOf(const EvaluateCommand& command, const Model& model, const Backend& backend,
+                        const Answers& answers, const std::optional<WeightEffect>& effect) {
+  const Evaluation& evaluation = *answers.evaluation;
+  nlohmann::json result = ToJson(evaluation);
+  result["model"] = command.input.model;
+  result["data"] = command.input.data;
+  result["backend"] = backend.name();
+  result["threads"] = backend.threads();
+  result["left_out"] = answers.not_evaluated.rows;
+  result["unseen_values"] = answers.report.unseen_values;
+  result["filled_values"] = answers.report.filled_values;
+  result["far_values"] = answers.report.far_values;
+  result["new_labels"] = NewLabelsJson(answers.report);
+  result["weights"] = effect ? ToJson(*effect) : nlohmann::json{{"storage", WeightStorageName(model.weights)}};
+  result["seconds"] = evaluation.seconds;
+  if (model.intervals) {
+    result["coverage"] = CoverageOf(*model.intervals, answers.scored);
+  }
+  AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
+  return result;
+}
+
 int RunEvaluate(const EvaluateCommand& command) {
   FileUse files = command.input.Files();
   files.AddRead("--cost-matrix", {CostMatrix::FileOf(command.cost_matrix)});
@@ -82,38 +124,9 @@ int RunEvaluate(const EvaluateCommand& command) {
   }
   const std::optional<WeightEffect> effect = EffectOfWeights(command, model, *backend, table, answers);
   if (!command.json_output.to_stdout()) {
-    PrintNotes(NotesOn(answers.report, /*asked=*/true));
-    PrintNote(NewLabelsNote(answers.report));
-    PrintNote(answers.not_evaluated.Note(std::ssize(answers.rows), "were left out"));
-    PrintEvaluation(command.input.data, evaluation, /*details=*/true);
-    if (evaluation.classification) {
-      for (const std::string& text : NeverPredicted(*evaluation.classification)) {
-        PrintNote(text);
-      }
-    }
-    PrintMetrics(evaluation.metrics);
-    PrintCoverage(model, answers.scored, command.input.data);
-    PrintNote(NoteOnTrainingRows(model, command.input.data));
-    if (effect) {
-      Print("{}\n", effect->Text());
-    }
+    PrintFound(command, model, answers, effect);
   }
-  nlohmann::json result = ToJson(evaluation);
-  result["model"] = command.input.model;
-  result["data"] = command.input.data;
-  result["backend"] = backend->name();
-  result["threads"] = backend->threads();
-  result["left_out"] = answers.not_evaluated.rows;
-  result["unseen_values"] = answers.report.unseen_values;
-  result["filled_values"] = answers.report.filled_values;
-  result["far_values"] = answers.report.far_values;
-  result["new_labels"] = NewLabelsJson(answers.report);
-  result["weights"] = effect ? ToJson(*effect) : nlohmann::json{{"storage", WeightStorageName(model.weights)}};
-  result["seconds"] = evaluation.seconds;
-  if (model.intervals) {
-    result["coverage"] = CoverageOf(*model.intervals, answers.scored);
-  }
-  AddSpeed(result, static_cast<double>(evaluation.samples), evaluation.seconds);
+  nlohmann::json result = ResultOf(command, model, *backend, answers, effect);
   if (command.pictures.wanted()) {
     const EvaluationReportInput input{command.input.model, command.input.data,
                                       fmt::format("lamina evaluate --model {} --data {}",

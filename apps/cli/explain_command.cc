@@ -113,6 +113,47 @@ int64_t PlaceOf(int64_t row, const Dataset& data, const Table& table) {
   return found - data.rows.begin();
 }
 
+// With the dependences asked for, or of the most important columns where there are pictures.
+ExplainReportInput Explain(const ExplainCommand& command, const ExplainedRows& rows, const Metric& metric,
+                           const Table& table) {
+  ExplainReportInput found{
+      command.input.model,
+      command.input.data,
+      fmt::format("lamina explain {} {}", ShellWord(command.input.model), ShellWord(command.input.data)),
+      OutputNames(rows.model),
+      PermutationImportance(rows, metric, command.repeats, command.shapley.seed),
+      {},
+      {}};
+  std::vector<std::string> dependence = command.dependence;
+  for (size_t i = 0; command.dependence.empty() && command.pictures.wanted() && i < kPicturedColumns; ++i) {
+    if (i < found.importance.columns.size()) {
+      dependence.push_back(found.importance.columns[i].column);
+    }
+  }
+  for (const std::string& column : dependence) {
+    found.dependences.push_back(PartialDependence(rows, column));
+  }
+  for (const int64_t row : command.rows) {
+    found.explanations.push_back(ShapleyValues(rows, PlaceOf(row, rows.data, table), command.shapley));
+  }
+  return found;
+}
+
+void PrintFound(const ExplainCommand& command, const ExplainReportInput& found) {
+  PrintImportance(found.importance);
+  for (const Dependence& each : found.dependences) {
+    if (!command.dependence.empty()) {
+      PrintDependence(each, found.outputs);
+    }
+  }
+  for (const Explanation& row : found.explanations) {
+    PrintExplanation(row);
+  }
+  if (!command.out.empty()) {
+    Print("wrote {}\n", command.out);
+  }
+}
+
 int RunExplain(const ExplainCommand& command) {
   FileUse files = command.input.Files();
   files.written.push_back({"--out", command.out});
@@ -136,43 +177,13 @@ int RunExplain(const ExplainCommand& command) {
     throw Error(ErrorCode::kBadData, "explaining takes two rows with their targets at least", {.file = table.source});
   }
   const ExplainedRows rows{model, *backend, bound, data};
-  ExplainReportInput found{
-      command.input.model,
-      command.input.data,
-      fmt::format("lamina explain {} {}", ShellWord(command.input.model), ShellWord(command.input.data)),
-      OutputNames(model),
-      PermutationImportance(rows, metric, command.repeats, command.shapley.seed),
-      {},
-      {}};
-  std::vector<std::string> dependence = command.dependence;
-  for (size_t i = 0; dependence.empty() && command.pictures.wanted() && i < kPicturedColumns; ++i) {
-    if (i < found.importance.columns.size()) {
-      found.dependences.push_back(PartialDependence(rows, found.importance.columns[i].column));
-    }
-  }
-  for (const std::string& column : dependence) {
-    found.dependences.push_back(PartialDependence(rows, column));
-  }
-  for (const int64_t row : command.rows) {
-    found.explanations.push_back(ShapleyValues(rows, PlaceOf(row, data, table), command.shapley));
-  }
+  const ExplainReportInput found = Explain(command, rows, metric, table);
   if (!command.out.empty()) {
     WriteFileAtomically(command.out, ImportanceCsv(found.importance));
   }
   const bool text = !command.json_output.to_stdout();
   if (text) {
-    PrintImportance(found.importance);
-    for (const Dependence& each : found.dependences) {
-      if (!dependence.empty()) {
-        PrintDependence(each, found.outputs);
-      }
-    }
-    for (const Explanation& row : found.explanations) {
-      PrintExplanation(row);
-    }
-    if (!command.out.empty()) {
-      Print("wrote {}\n", command.out);
-    }
+    PrintFound(command, found);
   }
   nlohmann::json result = {{"model", command.input.model},
                            {"data", command.input.data},

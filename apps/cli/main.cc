@@ -22,6 +22,7 @@
 #include "lamina/base/mapped_file.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "lamina/settings/removed_settings.h"
 #include "print.h"
 #include "ranks.h"
 
@@ -94,6 +95,9 @@ std::string Meant(const std::string& word, const std::vector<std::string>& known
     if (word == flag) {
       return std::string(text);
     }
+  }
+  if (const RemovedSetting* removed = FindRemoved(word.substr(word.find_first_not_of('-')))) {
+    return fmt::format("{}. {}", removed->Text(), removed->instead);
   }
   return DidYouMean(word, known);
 }

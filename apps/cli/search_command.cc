@@ -243,14 +243,8 @@ void PrintCheck(const Search& search, const SearchResult& result, const DefaultC
   }
 }
 
-int RunSearch(const SearchCommand& command) {
-  if (command.print_config) {
-    PrintData(WriteConfig(command.settings));
-    return kExitOk;
-  }
-  command.said.RequireGiven(*command.app);
-  CheckOutputs(command);
-  ValidateSearch(command.settings);
+// With the cores of a host shared by its ranks, which share the folder of the search.
+SearchSettings SettingsOfRanks(const SearchCommand& command) {
   SearchSettings settings = command.settings;
   if (Communicator* ranks = JoinRanks(command.ranks); ranks != nullptr) {
     if (settings.state.empty()) {
@@ -259,10 +253,11 @@ int RunSearch(const SearchCommand& command) {
     }
     settings.train.threads = settings.train.threads > 0 ? settings.train.threads : CoresOfRank(*ranks);
   }
-  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
-  CatchInterrupts();
-  Search search(settings);
-  RequirePlotFolder(command.plot, SearchPlotIds(search.space()));
+  return settings;
+}
+
+// With the table of its trials on the terminal.
+SearchResult RunShown(Search& search, bool text) {
   SearchTable table(search, isatty(STDOUT_FILENO) == 1);
   SearchCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
@@ -270,20 +265,18 @@ int RunSearch(const SearchCommand& command) {
     PrintStart(search);
     callbacks.changed = [&](const SearchView& view) { table.Update(view); };
   }
-  SearchResult result;
   try {
-    result = search.Run(callbacks);
+    SearchResult result = search.Run(callbacks);
+    table.Clear();
+    return result;
   } catch (...) {
     table.Clear();
     throw;
   }
-  table.Clear();
-  if (!SpeaksForAll()) {
-    return result.interrupted ? kExitInterrupted : kExitOk;
-  }
-  if (result.interrupted) {
-    return PrintInterrupted(command, result);
-  }
+}
+
+// Says and writes what the search found, and trains what is asked for beside it.
+int FinishSearch(const SearchCommand& command, Search& search, const SearchResult& result, bool text) {
   bool interrupted = false;
   const Trial& best = result.trials[result.ranking.front()];
   if (best.history.epochs.empty()) {
@@ -327,6 +320,26 @@ int RunSearch(const SearchCommand& command) {
   }
   command.json_output.Write("search", std::move(node));
   return kExitOk;
+}
+
+int RunSearch(const SearchCommand& command) {
+  if (command.print_config) {
+    PrintData(WriteConfig(command.settings));
+    return kExitOk;
+  }
+  command.said.RequireGiven(*command.app);
+  CheckOutputs(command);
+  ValidateSearch(command.settings);
+  const SearchSettings settings = SettingsOfRanks(command);
+  const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
+  CatchInterrupts();
+  Search search(settings);
+  RequirePlotFolder(command.plot, SearchPlotIds(search.space()));
+  const SearchResult result = RunShown(search, text);
+  if (!SpeaksForAll()) {
+    return result.interrupted ? kExitInterrupted : kExitOk;
+  }
+  return result.interrupted ? PrintInterrupted(command, result) : FinishSearch(command, search, result, text);
 }
 
 }  // namespace

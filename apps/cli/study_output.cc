@@ -27,13 +27,7 @@ int FinishStudy(const StudyOutcome& study, const std::string& folder, double sec
   if (!drawn) {
     Print("no pictures: {}; the data is written. Draw later, in {}: gnuplot figure-*.gp\n", drawn.reason, folder);
   }
-  if (!study.all_verified) {
-    PrintToStderr(
-        "lamina: error: a result differs from the plain loops in double precision by more than rounding (WRONG in the "
-        "report)\n");
-    return kExitFailure;
-  }
-  return kExitOk;
+  return ExitOfBenchmark(study.all_verified, " (WRONG in the report)");
 }
 
 }  // namespace lamina::cli

@@ -169,6 +169,16 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
   }
 }
 
+void PrintInterrupted(const TrainSession& session, const TrainResult& result) {
+  const std::string path = session.CheckpointPath();
+  const std::string done =
+      LearnsByGradient(session.settings()) ? fmt::format(" after {} whole epochs", result.history.epochs.size()) : "";
+  PrintToStderr("lamina: interrupted{}; {}\n", done,
+                !session.can_go_on() ? "nothing was kept"
+                : path.empty()       ? "nothing was kept (give --checkpoint FILE or --model FILE)"
+                                     : "go on with: " + ResumeCommandLine(session.settings(), path));
+}
+
 // Trains, prints and writes what is to be known of it; `folds`: what the rows were judged by before, in the result.
 int RunSession(const TrainCommand& command, TrainSession& session, json folds = {}) {
   const bool text = !command.quiet && !command.json_output.to_stdout() && SpeaksForAll();
@@ -200,13 +210,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
     return result.history.stop_reason == "interrupted" ? kExitInterrupted : kExitOk;
   }
   if (result.history.stop_reason == "interrupted") {
-    const std::string path = session.CheckpointPath();
-    const std::string done =
-        LearnsByGradient(session.settings()) ? fmt::format(" after {} whole epochs", result.history.epochs.size()) : "";
-    PrintToStderr("lamina: interrupted{}; {}\n", done,
-                  !session.can_go_on() ? "nothing was kept"
-                  : path.empty()       ? "nothing was kept (give --checkpoint FILE or --model FILE)"
-                                       : "go on with: " + ResumeCommandLine(session.settings(), path));
+    PrintInterrupted(session, result);
     return kExitInterrupted;
   }
   if (text) {

@@ -154,11 +154,9 @@ void PrintResult(const TuneResult& result, const ProfileEntry& entry, size_t wid
   std::fflush(stdout);
 }
 
-int Tune(const Backend& backend, const TuneCommand& command) {
-  const std::string path = StoredPath(backend);
-  RequireProfile(path);
-  TuneOptions options{command.backend,       command.threads, ParseTuneLevel(command.level), command.milliseconds / 1e3,
-                      command.limit_seconds, Interrupted};
+// Those asked for, or the usual ones; throws for one that the backend cannot do, before minutes are spent on the
+// others.
+std::vector<Problem> ProblemsFor(const Backend& backend, const TuneCommand& command) {
   std::vector<Problem> problems;
   for (const std::string& text : command.problems) {
     problems.push_back(Problem::Parse(text));
@@ -166,12 +164,34 @@ int Tune(const Backend& backend, const TuneCommand& command) {
   if (problems.empty()) {
     problems = UsualProblems();
   }
-  for (const Problem& problem : problems) {  // before minutes are spent on the others
+  for (const Problem& problem : problems) {
     if (const Verdict verdict = backend.Supports(problem); !verdict) {
       throw Error(ErrorCode::kUnsupported, verdict.reason, {.value = problem.Text()});
     }
   }
-  if (options.level != TuneLevel::kEstimate) {
+  return problems;
+}
+
+// The problem's fastest plan; a slice of a square product also learns how to divide it among unequal cores.
+ProfileEntry EntryFor(const TuneResult& result, const TuneOptions& options) {
+  const Problem& problem = result.problem;
+  ProfileEntry entry{problem, result.plan, result.gain()};
+  const bool slice = problem.pass == Pass::kForward && problem.batch == problem.layer.outputs &&
+                     problem.batch >= kSliceSize && options.level != TuneLevel::kEstimate;
+  if (slice && !Interrupted()) {
+    entry.plan.asymmetry = TuneAsymmetry(problem, options);
+  }
+  return entry;
+}
+
+int Tune(const Backend& backend, const TuneCommand& command) {
+  const std::string path = StoredPath(backend);
+  RequireProfile(path);
+  TuneOptions options{command.backend,       command.threads, ParseTuneLevel(command.level), command.milliseconds / 1e3,
+                      command.limit_seconds, Interrupted};
+  const std::vector<Problem> problems = ProblemsFor(backend, command);
+  const bool stored = options.level != TuneLevel::kEstimate;
+  if (stored) {
     Profile::RequireWritable(path);
   }
   size_t width = 7;
@@ -188,12 +208,7 @@ int Tune(const Backend& backend, const TuneCommand& command) {
   nlohmann::json rows = nlohmann::json::array();
   for (const Problem& problem : problems) {
     const TuneResult result = TuneProblem(problem, options);
-    ProfileEntry entry{problem, result.plan, result.gain()};
-    const bool slice = problem.pass == Pass::kForward && problem.batch == problem.layer.outputs &&
-                       problem.batch >= kSliceSize && options.level != TuneLevel::kEstimate;
-    if (slice && !Interrupted()) {
-      entry.plan.asymmetry = TuneAsymmetry(problem, options);
-    }
+    ProfileEntry entry = EntryFor(result, options);
     if (Interrupted()) {
       PrintToStderr("lamina: interrupted; nothing was stored\n");
       return kExitInterrupted;
@@ -208,11 +223,11 @@ int Tune(const Backend& backend, const TuneCommand& command) {
                     {"gain", entry.gain},
                     {"measured", result.measured},
                     {"left_out", result.left_out}});
-    if (options.level != TuneLevel::kEstimate) {
+    if (stored) {
       profile.Add(std::move(entry));
     }
   }
-  if (options.level != TuneLevel::kEstimate) {
+  if (stored) {
     profile.Save(path);
     if (text) {
       Print("\n{} plans in {}\n", profile.entries().size(), path);

@@ -64,17 +64,7 @@ std::vector<QPointF> Decimate(const std::vector<QPointF>& points, int buckets) {
   return chosen;
 }
 
-CurvesView::CurvesView(QWidget* parent)
-    : QWidget(parent),
-      chart_(new QChart),
-      view_(new QChartView(chart_, this)),
-      train_(new QLineSeries(chart_)),
-      validation_(new QLineSeries(chart_)),
-      best_(new QScatterSeries(chart_)),
-      bar_(new QWidget(this)),
-      what_(new QComboBox(this)),
-      log_(new QCheckBox(tr("Lo&garithmic"), this)),
-      save_(MakeButton(tr("Sa&ve …"), this)) {
+void CurvesView::PrepareChart() {
   train_->setName(tr("training"));
   train_->setPen(QPen(QColor(kTrainColour), 2));
   validation_->setName(tr("validation"));
@@ -96,6 +86,20 @@ CurvesView::CurvesView(QWidget* parent)
   view_->setAccessibleName(tr("Training and validation curves"));
   view_->setObjectName(QStringLiteral("curves"));
   view_->setToolTip(tr("Drag a rectangle to look closer; right click to see everything again"));
+}
+
+CurvesView::CurvesView(QWidget* parent)
+    : QWidget(parent),
+      chart_(new QChart),
+      view_(new QChartView(chart_, this)),
+      train_(new QLineSeries(chart_)),
+      validation_(new QLineSeries(chart_)),
+      best_(new QScatterSeries(chart_)),
+      bar_(new QWidget(this)),
+      what_(new QComboBox(this)),
+      log_(new QCheckBox(tr("Lo&garithmic"), this)),
+      save_(MakeButton(tr("Sa&ve …"), this)) {
+  PrepareChart();
   what_->addItems({tr("Loss"), tr("Accuracy")});
   what_->setAccessibleName(tr("What the curves show"));
   what_->setObjectName(QStringLiteral("curves.what"));

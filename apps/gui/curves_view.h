@@ -60,6 +60,7 @@ class CurvesView : public QWidget {
   struct Ranges {
     double x_low, x_high, y_low, y_high;
   };
+  void PrepareChart();
   void Redraw();
   Ranges WholeRanges(const std::vector<std::vector<QPointF>>& curves) const;
   std::vector<QPointF> PointsOf(const std::vector<EpochRecord>& epochs, double EpochRecord::*member) const;

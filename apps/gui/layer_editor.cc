@@ -15,6 +15,34 @@
 
 namespace lamina::gui {
 
+namespace {
+
+void FillSynapses(QComboBox& box, const std::string& chosen) {
+  for (const std::string& name : SynapseNames()) {
+    box.addItem(FromText(name));
+  }
+  box.setCurrentText(FromText(chosen));
+  box.setAccessibleName(LayerRowEditor::tr("Synapse of this layer"));
+  box.setToolTip(LayerRowEditor::tr("How inputs meet weights: dot (weighted sum), or the distances l1, l2, l2sq"));
+}
+
+void FillActivations(QComboBox& box, const std::string& chosen) {
+  for (const std::string& name : ActivationNames()) {
+    if (name != "softmax") {
+      box.addItem(FromText(name));
+    }
+  }
+  box.setEditable(true);
+  box.setInsertPolicy(QComboBox::NoInsert);
+  box.setCurrentText(FromText(chosen));
+  box.setMinimumContentsLength(12);
+  box.setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box.setAccessibleName(LayerRowEditor::tr("Activation of this layer"));
+  box.setToolTip(LayerRowEditor::tr("The curve; parameters in brackets, for example triangle(radius=12)"));
+}
+
+}  // namespace
+
 LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
     : QWidget(parent),
       title_(new QLabel(this)),
@@ -27,24 +55,8 @@ LayerRowEditor::LayerRowEditor(const LayerRow& row, QWidget* parent)
   neurons_->setFixedWidth(fontMetrics().averageCharWidth() * 8);
   neurons_->setAccessibleName(tr("Neurons of this layer"));
   neurons_->setToolTip(tr("Neurons"));
-  for (const std::string& name : SynapseNames()) {
-    synapse_->addItem(FromText(name));
-  }
-  synapse_->setCurrentText(FromText(row.synapse));
-  synapse_->setAccessibleName(tr("Synapse of this layer"));
-  synapse_->setToolTip(tr("How inputs meet weights: dot (weighted sum), or the distances l1, l2, l2sq"));
-  for (const std::string& name : ActivationNames()) {
-    if (name != "softmax") {
-      activation_->addItem(FromText(name));
-    }
-  }
-  activation_->setEditable(true);
-  activation_->setInsertPolicy(QComboBox::NoInsert);
-  activation_->setCurrentText(FromText(row.activation));
-  activation_->setMinimumContentsLength(12);
-  activation_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  activation_->setAccessibleName(tr("Activation of this layer"));
-  activation_->setToolTip(tr("The curve; parameters in brackets, for example triangle(radius=12)"));
+  FillSynapses(*synapse_, row.synapse);
+  FillActivations(*activation_, row.activation);
   radius_->setChecked(row.own_radius);
   radius_->setToolTip(tr("Every neuron has a radius of its own, which is trained (triangle and gaussian)"));
   const auto tool = [this](const QString& text, const QString& name, auto slot) {

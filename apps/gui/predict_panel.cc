@@ -28,6 +28,15 @@ namespace {
 
 constexpr int kPictureRow = 32;  // pixels high
 
+void PreparePredictions(QTableView& table) {
+  table.setObjectName(QStringLiteral("predict.table"));
+  table.setAccessibleName(PredictPanel::tr("Predictions"));
+  table.setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table.setAlternatingRowColors(true);
+  table.setTabKeyNavigation(false);
+  table.verticalHeader()->setDefaultSectionSize(table.fontMetrics().height() + 8);
+}
+
 }  // namespace
 
 PredictPanel::PredictPanel(ModelStore& store, RunDocument& document, Background& background, QWidget* parent)
@@ -70,12 +79,7 @@ PredictPanel::PredictPanel(ModelStore& store, RunDocument& document, Background&
   });
   summary_->setObjectName(QStringLiteral("predict.summary"));
   summary_->setWordWrap(true);
-  table_->setObjectName(QStringLiteral("predict.table"));
-  table_->setAccessibleName(tr("Predictions"));
-  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  table_->setAlternatingRowColors(true);
-  table_->setTabKeyNavigation(false);
-  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
+  PreparePredictions(*table_);
   connect(open_, &QPushButton::clicked, this, &PredictPanel::OpenRequested);
   connect(save_, &QPushButton::clicked, this, &PredictPanel::SaveRequested);
   connect(&store_, &ModelStore::Changed, this, [this] {

@@ -39,6 +39,17 @@ void SetCell(QTableWidget& table, int row, int column, const QString& text) {
   table.setItem(row, column, item);
 }
 
+// The table of measures beside the picture.
+void PrepareMeasures(QTableWidget& table) {
+  table.setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table.setAlternatingRowColors(true);
+  table.verticalHeader()->hide();
+  table.verticalHeader()->setDefaultSectionSize(table.fontMetrics().height() + 8);
+  table.setTabKeyNavigation(false);
+  table.setObjectName(QStringLiteral("results.table"));
+  table.setAccessibleName(ResultsPage::tr("Measures"));
+}
+
 }  // namespace
 
 QString EvaluationText(const Evaluation& evaluation) {
@@ -162,13 +173,7 @@ ResultsPage::ResultsPage(RunList& runs, const ModelStore& store, QWidget* parent
   picture_->addWidget(scatter_);
   picture_->addWidget(curves_);
   curves_->HideBar();
-  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  table_->setAlternatingRowColors(true);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
-  table_->setTabKeyNavigation(false);
-  table_->setObjectName(QStringLiteral("results.table"));
-  table_->setAccessibleName(tr("Measures"));
+  PrepareMeasures(*table_);
   scatter_->setMinimumSize(220, 180);
   auto* row = new QHBoxLayout;
   row->addWidget(picture_, 3);
@@ -269,6 +274,24 @@ void ResultsPage::changeEvent(QEvent* event) {
 
 void ResultsPage::ShowRegression(const Evaluation& evaluation) {
   result_picture_ = evaluation.samples > 0 ? scatter_ : nullptr;
+  DrawPredictions(evaluation);
+  table_->clear();
+  const QStringList names{tr("target"), tr("MSE"), tr("RMSE"), tr("MAE"), tr("R²")};
+  table_->setColumnCount(static_cast<int>(names.size()));
+  table_->setHorizontalHeaderLabels(names);
+  table_->setRowCount(static_cast<int>(evaluation.regression.size()));
+  int row = 0;
+  for (const RegressionMetrics& each : evaluation.regression) {
+    const QString cells[] = {FromText(each.name), NumberText(each.mse), NumberText(each.rmse), NumberText(each.mae),
+                             NumberText(each.r2)};
+    for (int column = 0; column < 5; ++column) {
+      SetCell(*table_, row, column, cells[column]);
+    }
+    ++row;
+  }
+}
+
+void ResultsPage::DrawPredictions(const Evaluation& evaluation) {
   chart_->removeAllSeries();
   for (QAbstractAxis* axis : chart_->axes()) {
     chart_->removeAxis(axis);
@@ -308,20 +331,6 @@ void ResultsPage::ShowRegression(const Evaluation& evaluation) {
     StyleChart(*chart_, palette());
   } else {
     delete points;
-  }
-  table_->clear();
-  const QStringList names{tr("target"), tr("MSE"), tr("RMSE"), tr("MAE"), tr("R²")};
-  table_->setColumnCount(static_cast<int>(names.size()));
-  table_->setHorizontalHeaderLabels(names);
-  table_->setRowCount(static_cast<int>(evaluation.regression.size()));
-  int row = 0;
-  for (const RegressionMetrics& each : evaluation.regression) {
-    const QString cells[] = {FromText(each.name), NumberText(each.mse), NumberText(each.rmse), NumberText(each.mae),
-                             NumberText(each.r2)};
-    for (int column = 0; column < 5; ++column) {
-      SetCell(*table_, row, column, cells[column]);
-    }
-    ++row;
   }
 }
 

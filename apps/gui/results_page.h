@@ -58,6 +58,7 @@ class ResultsPage : public QWidget {
  private:
   void ShowClasses(const ClassificationMetrics& metrics);
   void ShowRegression(const Evaluation& evaluation);
+  void DrawPredictions(const Evaluation& evaluation);
   void ShowRuns();
   void ShowPicture();
 

@@ -17,6 +17,14 @@ namespace {
 constexpr int kProgressSteps = 1000;
 constexpr int kUpdate_ms = 100;
 
+constexpr const char* kStartStyle =
+    "QPushButton { padding: 5px 14px; border-radius: 4px; }"
+    "QPushButton:enabled { background: #1a5fa8; color: white; border: 1px solid #134a85; }"
+    "QPushButton:enabled:hover { background: #2270c2; }"
+    "QPushButton:enabled:pressed { background: #134a85; }"
+    "QPushButton:enabled:focus { border: 2px solid #ffb000; }"
+    "QPushButton:disabled { border: 1px solid palette(mid); color: palette(mid); }";
+
 }  // namespace
 
 RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
@@ -55,13 +63,7 @@ RunBar::RunBar(RunDocument& document, TrainWorker& worker, QWidget* parent)
   bold.setBold(true);
   start_->setFont(bold);
   start_->setDefault(true);
-  start_->setStyleSheet(
-      QStringLiteral("QPushButton { padding: 5px 14px; border-radius: 4px; }"
-                     "QPushButton:enabled { background: #1a5fa8; color: white; border: 1px solid #134a85; }"
-                     "QPushButton:enabled:hover { background: #2270c2; }"
-                     "QPushButton:enabled:pressed { background: #134a85; }"
-                     "QPushButton:enabled:focus { border: 2px solid #ffb000; }"
-                     "QPushButton:disabled { border: 1px solid palette(mid); color: palette(mid); }"));
+  start_->setStyleSheet(QLatin1String(kStartStyle));
   go_on_->setToolTip(tr("Goes on with the stopped run where it was, with its settings"));
   connect(start_, &QPushButton::clicked, this, &RunBar::StartRequested);
   connect(go_on_, &QPushButton::clicked, this, &RunBar::GoOnRequested);

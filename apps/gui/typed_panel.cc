@@ -55,6 +55,29 @@ QString DetailsOf(const FilePrediction& prediction) {
   return OutputName(*prediction.model) + QStringLiteral("   ") + parts.join(QStringLiteral("    "));
 }
 
+void PrepareValues(QTableWidget& table) {
+  table.setColumnCount(2);
+  table.setHorizontalHeaderLabels({TypedPanel::tr("column"), TypedPanel::tr("value")});
+  table.horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  table.verticalHeader()->hide();
+  table.verticalHeader()->setDefaultSectionSize(table.fontMetrics().height() + 10);
+  table.setObjectName(QStringLiteral("typed.values"));
+  table.setAccessibleName(TypedPanel::tr("Values to predict from"));
+  table.setTabKeyNavigation(false);
+  table.setTextElideMode(Qt::ElideMiddle);
+  table.setEditTriggers(QAbstractItemView::AllEditTriggers);
+}
+
+void PrepareAnswer(QLabel& answer) {
+  QFont large = answer.font();
+  large.setPointSizeF(large.pointSizeF() * 1.4);
+  large.setBold(true);
+  answer.setFont(large);
+  answer.setObjectName(QStringLiteral("typed.answer"));
+  answer.setAccessibleName(TypedPanel::tr("Prediction"));
+  answer.setTextInteractionFlags(Qt::TextSelectableByMouse);
+}
+
 }  // namespace
 
 TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& background, QWidget* parent)
@@ -78,24 +101,9 @@ TypedPanel::TypedPanel(ModelStore& store, RunDocument& document, Background& bac
   bar->addWidget(row_);
   bar->addWidget(take_);
   bar->addStretch();
-  QFont large = answer_->font();
-  large.setPointSizeF(large.pointSizeF() * 1.4);
-  large.setBold(true);
-  answer_->setFont(large);
-  answer_->setObjectName(QStringLiteral("typed.answer"));
-  answer_->setAccessibleName(tr("Prediction"));
-  answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  PrepareAnswer(*answer_);
   problem_->setObjectName(QStringLiteral("typed.problem"));
-  table_->setColumnCount(2);
-  table_->setHorizontalHeaderLabels({tr("column"), tr("value")});
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 10);
-  table_->setObjectName(QStringLiteral("typed.values"));
-  table_->setAccessibleName(tr("Values to predict from"));
-  table_->setTabKeyNavigation(false);
-  table_->setTextElideMode(Qt::ElideMiddle);
-  table_->setEditTriggers(QAbstractItemView::AllEditTriggers);
+  PrepareValues(*table_);
   auto* layout = new QVBoxLayout(this);
   auto* clear = new QPushButton(tr("&Empty the picture"));
   clear->setObjectName(QStringLiteral("draw.clear"));

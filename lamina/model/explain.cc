@@ -198,10 +198,50 @@ Dependence PartialDependence(const ExplainedRows& rows, const std::string& name)
   return dependence;
 }
 
+namespace {
+
+// Random orders of the columns, each walked once from its background row and once, turned round, from the same row:
+// features in which a column a step becomes the explained row's.
+struct Walks {
+  Walks(size_t columns, int64_t pairs, const Matrix& data)
+      : length(static_cast<int64_t>(columns) + 1),
+        order(columns),
+        orders(static_cast<size_t>(2 * pairs)),
+        features(2 * pairs * length, data.cols(), data.dtype()) {
+    std::iota(order.begin(), order.end(), size_t{0});
+  }
+
+  void Draw(const ExplainedRows& rows, int64_t index, Random& random) {
+    const Matrix& data = rows.data.features;
+    for (int64_t w = 0; w < std::ssize(orders); ++w) {
+      const int64_t start = w * length;
+      if (w % 2 == 0) {
+        random.Shuffle(std::span(order));
+        const auto background = static_cast<int64_t>(random.Below(static_cast<uint64_t>(data.rows())));
+        CopyRow(rows, data, background, features, start);
+      } else {
+        std::reverse(order.begin(), order.end());
+        CopyRow(rows, features, start - length, features, start);
+      }
+      orders[static_cast<size_t>(w)] = order;
+      for (int64_t step = 0; step + 1 < length; ++step) {
+        CopyRow(rows, features, start + step, features, start + step + 1);
+        CopyBlock(rows, ColumnsOf(rows)[order[static_cast<size_t>(step)]], data, index, features, start + step + 1);
+      }
+    }
+  }
+
+  int64_t length;
+  std::vector<size_t> order;
+  std::vector<std::vector<size_t>> orders;  // a walk each
+  Matrix features;                          // `length` rows a walk
+};
+
+}  // namespace
+
 Explanation ShapleyValues(const ExplainedRows& rows, int64_t index, const ShapleyOptions& options) {
   const std::vector<FittedColumn>& columns = ColumnsOf(rows);
   const Matrix& data = rows.data.features;
-  const auto count = std::ssize(columns);
   Matrix one(1, data.cols(), data.dtype());
   CopyRow(rows, data, index, one, 0);
   const std::vector<double> answer = AnswersTo(rows, one)[0];
@@ -217,45 +257,22 @@ Explanation ShapleyValues(const ExplainedRows& rows, int64_t index, const Shaple
   std::vector<double> sums(columns.size());
   std::vector<double> squares(columns.size());
   std::vector<double> of_pair(columns.size());
-  std::vector<size_t> order(columns.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const int64_t walk = count + 1;  // from the background row to the explained one, a column a step
-  const int64_t together =
-      std::clamp<int64_t>(kBatchElements / std::max<int64_t>(1, 2 * walk * data.cols()), 1, options.samples);
-  Matrix features(2 * walk * together, data.cols(), data.dtype());
-  std::vector<std::vector<size_t>> orders(static_cast<size_t>(2 * together));
+  const int64_t pair_elements = std::max<int64_t>(1, 2 * (std::ssize(columns) + 1) * data.cols());
+  const int64_t together = std::clamp<int64_t>(kBatchElements / pair_elements, 1, options.samples);
+  Walks walks(columns.size(), together, data);
   for (int64_t begin = 0; begin < options.samples; begin += together) {
-    const int64_t pairs = std::min(together, options.samples - begin);
-    for (int64_t w = 0; w < 2 * together; ++w) {  // those beyond `pairs` repeat rows that nobody looks at
-      if (w % 2 == 0) {
-        random.Shuffle(std::span(order));
-      } else {
-        std::reverse(order.begin(), order.end());
-      }
-      const auto background = static_cast<int64_t>(w % 2 == 0 ? random.Below(static_cast<uint64_t>(data.rows())) : 0);
-      orders[static_cast<size_t>(w)] = order;
-      const int64_t start = w * walk;
-      if (w % 2 == 0) {
-        CopyRow(rows, data, background, features, start);
-      } else {
-        CopyRow(rows, features, start - walk, features, start);  // the same background row
-      }
-      for (int64_t step = 0; step < count; ++step) {
-        CopyRow(rows, features, start + step, features, start + step + 1);
-        CopyBlock(rows, columns[order[static_cast<size_t>(step)]], data, index, features, start + step + 1);
-      }
-    }
-    const std::vector<std::vector<double>> answers = AnswersTo(rows, features);
-    for (int64_t pair = 0; pair < pairs; ++pair) {
+    walks.Draw(rows, index, random);  // those beyond `samples` are walks that nobody looks at
+    const std::vector<std::vector<double>> answers = AnswersTo(rows, walks.features);
+    for (int64_t pair = 0; pair < std::min(together, options.samples - begin); ++pair) {
       std::fill(of_pair.begin(), of_pair.end(), 0.0);
       for (int64_t w = 2 * pair; w < 2 * pair + 2; ++w) {
-        for (int64_t step = 0; step < count; ++step) {
-          const auto at = static_cast<size_t>(w * walk + step);
-          of_pair[orders[static_cast<size_t>(w)][static_cast<size_t>(step)]] +=
-              (answers[at + 1][output] - answers[at][output]) / 2;
+        for (size_t step = 0; step < columns.size(); ++step) {
+          const size_t at = static_cast<size_t>(w * walks.length) + step;
+          of_pair[walks.orders[static_cast<size_t>(w)][step]] += (answers[at + 1][output] - answers[at][output]) / 2;
         }
       }
-      explanation.base += answers[static_cast<size_t>(2 * pair * walk)][output] / static_cast<double>(options.samples);
+      explanation.base +=
+          answers[static_cast<size_t>(2 * pair * walks.length)][output] / static_cast<double>(options.samples);
       for (size_t c = 0; c < columns.size(); ++c) {
         sums[c] += of_pair[c];
         squares[c] += of_pair[c] * of_pair[c];

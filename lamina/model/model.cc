@@ -211,6 +211,21 @@ Model LoadModel(const std::string& path, std::span<const Activation> custom) {
   return ModelFrom(SafetensorsFile::Read(path), path, custom);
 }
 
+namespace {
+
+void RequireKnownVersion(int64_t version, const std::string& source) {
+  if (version < 1) {
+    throw Error(ErrorCode::kBadModel, fmt::format("model format {} does not exist", version), {.file = source});
+  }
+  if (version > kModelFormatVersion) {
+    throw Error(ErrorCode::kBadModel,
+                fmt::format("model format {}, this lamina reads up to {}", version, kModelFormatVersion),
+                {.file = source, .remedy = "Use a newer lamina."});
+  }
+}
+
+}  // namespace
+
 Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
   const auto entry = file.metadata().find(kMetadataKey);
   if (entry == file.metadata().end()) {
@@ -219,15 +234,7 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
   }
   try {
     const json node = ParseUntrustedJson(entry->second, source);
-    const int64_t version = IntegerAt(node, "format_version");
-    if (version < 1) {
-      throw Error(ErrorCode::kBadModel, fmt::format("model format {} does not exist", version), {.file = source});
-    }
-    if (version > kModelFormatVersion) {
-      throw Error(ErrorCode::kBadModel,
-                  fmt::format("model format {}, this lamina reads up to {}", version, kModelFormatVersion),
-                  {.file = source, .remedy = "Use a newer lamina."});
-    }
+    RequireKnownVersion(IntegerAt(node, "format_version"), source);
     Model model;
     model.network = ReadNetwork(file, node.at("network"), PrefixOfNetwork(0), custom);
     model.weights = StorageIn(node.at("network"));

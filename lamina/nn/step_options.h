@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/base/setting.h"
 #include "lamina/neuron/loss.h"
 #include "lamina/neuron/problem.h"
 #include "lamina/nn/normalization.h"
@@ -63,5 +64,29 @@ struct StepOptions {
   std::vector<LayerRates> RatesOf(std::span<const LayerSpec> layers) const;
   bool Freezes(size_t layer) const { return !frozen.empty() && frozen[layer]; }
 };
+
+/// A number of a step that the setting of this name gives as it is, with what it may be.
+struct StepNumber {
+  std::string_view setting;
+  double StepOptions::*field;
+  NumberRange range;
+};
+
+inline constexpr StepNumber kStepNumbers[] = {{"clip-norm", &StepOptions::clip_norm, kNotNegative},
+                                              {"label-smoothing", &StepOptions::label_smoothing, kShareBelowOne},
+                                              {"dropout", &StepOptions::dropout, kShareBelowOne},
+                                              {"mixup", &StepOptions::mixup, {.low = 0, .high = 1}},
+                                              {"bias-rate", &StepOptions::bias_rate, kNotNegative},
+                                              {"embedding-rate", &StepOptions::embedding_rate, kNotNegative},
+                                              {"front-scale", &StepOptions::front_scale, kNotNegative}};
+
+/// What the number of this setting may be.
+consteval NumberRange StepRange(std::string_view setting) {
+  const StepNumber* number = kStepNumbers;
+  while (number->setting != setting) {  // one that is not there is no constant
+    ++number;
+  }
+  return number->range;
+}
 
 }  // namespace lamina

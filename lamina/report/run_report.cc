@@ -284,6 +284,31 @@ std::vector<Plot> WeightPlots(const Model& model) {
   return {PlotTiles(chart)};
 }
 
+namespace {
+
+HtmlSection RunSection(const TrainSession& session, const TrainResult& result) {
+  const History& history = result.history;
+  return {"Run",
+          {{"rows", fmt::format("{} training, {} validation, {} test", WithThousands(session.rows().train),
+                                WithThousands(session.validation().size()), WithThousands(session.test().size()))},
+           {"epochs", fmt::format("{} ({})", history.epochs.size(),
+                                  history.stop_reason == "early_stopping" ? "stopped early"
+                                  : history.stop_reason == "converged"    ? "converged"
+                                  : history.stop_reason == "folds"        ? "the folds' networks"
+                                                                          : "all that were asked for")},
+           {"best epoch", history.best_epoch > 0 ? fmt::format("{}", history.best_epoch) : "-"},
+           {"training time", fmt::format("{:.3g} s", result.train_seconds)},
+           {"reading and encoding", fmt::format("{:.3g} s", session.load_seconds())},
+           {"hardware", QueryHardware().OneLine()},
+           {"backend", session.backend().Describe()}},
+          {},
+          {},
+          TrainCommandLine(session.settings(), session.model().training),
+          false};
+}
+
+}  // namespace
+
 RunReport ReportTraining(const TrainSession& session, const TrainResult& result) {
   const Model& model = session.model();
   const TrainSettings& settings = session.settings();
@@ -296,24 +321,7 @@ RunReport ReportTraining(const TrainSession& session, const TrainResult& result)
   const std::vector<Plot> curves = HistoryPlots(result.history, model.loss.Text(), subtitle);
   Append(report.plots, curves);
   report.html.title = fmt::format("Training on {}", NameOfData(settings.data));
-  report.html.sections.push_back(
-      {"Run",
-       {{"rows", fmt::format("{} training, {} validation, {} test", WithThousands(session.rows().train),
-                             WithThousands(session.validation().size()), WithThousands(session.test().size()))},
-        {"epochs", fmt::format("{} ({})", result.history.epochs.size(),
-                               result.history.stop_reason == "early_stopping" ? "stopped early"
-                               : result.history.stop_reason == "converged"    ? "converged"
-                               : result.history.stop_reason == "folds"        ? "the folds' networks"
-                                                                              : "all that were asked for")},
-        {"best epoch", result.history.best_epoch > 0 ? fmt::format("{}", result.history.best_epoch) : "-"},
-        {"training time", fmt::format("{:.3g} s", result.train_seconds)},
-        {"reading and encoding", fmt::format("{:.3g} s", session.load_seconds())},
-        {"hardware", QueryHardware().OneLine()},
-        {"backend", session.backend().Describe()}},
-       {},
-       {},
-       TrainCommandLine(settings, model.training),
-       false});
+  report.html.sections.push_back(RunSection(session, result));
   report.html.sections.push_back({"Learning curves", {}, curves, {}, "", false});
   if (looked_at.size() > 0) {
     const Evaluation evaluation = tested ? *result.test : Evaluate(model, session.backend(), looked_at);

@@ -10,6 +10,7 @@
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
 #include "lamina/model/safetensors.h"
+#include "lamina/settings/removed_settings.h"
 
 namespace lamina {
 namespace {
@@ -156,6 +157,7 @@ Checkpoint CheckpointFrom(const SafetensorsFile& file, const std::string& source
     throw Error(ErrorCode::kBadModel, "a finished model, not a checkpoint: it holds no training state",
                 {.file = source, .remedy = "Resume from a file written by --checkpoint."});
   }
+  RefuseRemoved(checkpoint.model.training.value("settings", json::object()), source);
   try {
     const json node = ParseUntrustedJson(entry->second, source);
     FromJson(node, checkpoint.state);

@@ -270,6 +270,46 @@ TrainSettings WithTaskAndRecipe(const TrainSettings& settings, const RawData& ra
   return with;
 }
 
+// What a fold's run and its answers to the rows it has not seen say.
+FoldResult ResultOf(int64_t fold, const TrainSession& session, const TrainResult& trained,
+                    std::span<const ScoredRows> scored) {
+  FoldResult one;
+  one.fold = fold;
+  one.train_rows = session.rows().train;
+  one.validation_rows = session.validation().size();
+  one.test_rows = session.test().size();
+  one.epochs = std::ssize(trained.history.epochs);
+  one.best_epoch = trained.history.best_epoch;
+  one.train_seconds = trained.train_seconds;
+  one.batch = session.options().batch;
+  one.weight_decay = session.options().rule.weight_decay;
+  one.temperature = trained.calibration ? trained.calibration->temperature : 1;
+  one.coverage = trained.coverage;
+  one.metrics = MeasureMetrics(MetricsFor(session.settings().metrics, scored[0].classes > 0, LevelsOf(scored)), scored,
+                               {.resamples = 0});
+  return one;
+}
+
+// Metrics and remarks by all rows, each answered by the model that has not seen it.
+void JudgeAll(const TrainSettings& settings, Collector& collector, CrossValidation& result) {
+  std::tie(result.scored, result.scored_rows) = collector.FinishScores();
+  const std::vector<ScoredRows>& all = result.scored;
+  const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0, LevelsOf(all));
+  result.metrics = SpreadsOf(MeasureMetrics(metrics, all, {.seed = settings.seed}), result.folds);
+  result.evaluation =
+      collector.Evaluated(all, settings.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings.cost_matrix));
+  if (settings.intervals) {
+    result.found.intervals = IntervalsOf(all, *settings.intervals);
+  }
+  result.out_of_fold = collector.Finish();
+  result.remarks = RareClasses(result.out_of_fold, settings.folds);
+  if (settings.bag && LearnsByGradient(settings) && settings.split.size() == 3 && settings.split[1] == 0) {
+    result.remarks.emplace_back(
+        "the rows of a fold also told its network's best epoch: its figures are a little better than new rows' will "
+        "be");
+  }
+}
+
 }  // namespace
 
 CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, const CrossValidationCallbacks& callbacks,
@@ -296,44 +336,16 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
       RefuseNearest(session.model(), "--bag");
       result.found.networks.push_back(session.model().network);
     }
-    FoldResult one;
-    one.fold = fold;
-    one.train_rows = session.rows().train;
-    one.validation_rows = session.validation().size();
-    one.test_rows = session.test().size();
-    one.epochs = std::ssize(trained.history.epochs);
-    one.best_epoch = trained.history.best_epoch;
-    one.train_seconds = trained.train_seconds;
-    one.batch = session.options().batch;
-    one.weight_decay = session.options().rule.weight_decay;
-    one.temperature = trained.calibration ? trained.calibration->temperature : 1;
-    one.coverage = trained.coverage;
+    FoldResult one = ResultOf(fold, session, trained, scored);
     log_temperature += std::log(one.temperature);
-    one.metrics =
-        MeasureMetrics(MetricsFor(settings.metrics, scored[0].classes > 0, LevelsOf(scored)), scored, {.resamples = 0});
     if (callbacks.done) {
       callbacks.done(one);
     }
     result.folds.push_back(std::move(one));
   }
-  std::tie(result.scored, result.scored_rows) = collector.FinishScores();
-  const std::vector<ScoredRows>& all = result.scored;
-  const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0, LevelsOf(all));
-  result.metrics = SpreadsOf(MeasureMetrics(metrics, all, {.seed = settings.seed}), result.folds);
-  result.evaluation =
-      collector.Evaluated(all, settings.cost_matrix.empty() ? CostMatrix() : CostMatrix::Read(settings.cost_matrix));
+  JudgeAll(settings, collector, result);
   if (settings.calibrate) {
     result.found.temperature = std::exp(log_temperature / static_cast<double>(settings.folds));
-  }
-  if (settings.intervals) {
-    result.found.intervals = IntervalsOf(all, *settings.intervals);
-  }
-  result.out_of_fold = collector.Finish();
-  result.remarks = RareClasses(result.out_of_fold, settings.folds);
-  if (settings.bag && LearnsByGradient(settings) && settings.split.size() == 3 && settings.split[1] == 0) {
-    result.remarks.emplace_back(
-        "the rows of a fold also told its network's best epoch: its figures are a little better than new rows' will "
-        "be");
   }
   result.final_settings = SettingsOfAll(settings, raw, result.folds);
   result.found.cross_validation = ToJson(result);

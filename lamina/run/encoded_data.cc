@@ -159,6 +159,55 @@ bool DecidesEncoding(const Setting<TrainSettings>& row) {
   return DescribesData(row) || std::find(std::begin(kOthers), std::end(kOthers), row.name) != std::end(kOthers);
 }
 
+namespace {
+
+// An absolute path without a slash at the end; throws where something else is there.
+fs::path FolderFor(const std::string& path) {
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path)).lexically_normal();
+  fs::path target = whole.has_filename() ? whole : whole.parent_path();
+  if (!IsFreeForEncodedData(target)) {
+    throw Error(ErrorCode::kIo, "is there, and holds something else than encoded data",
+                {.file = path, .remedy = "Give another name."});
+  }
+  return target;
+}
+
+// Encodes the parts into files of the folder, in pieces of so much memory.
+EncodeRows IntoFilesOf(const std::string& folder, int64_t memory_bytes) {
+  return [folder, memory_bytes, part = size_t{0}](const BoundTable& table, std::span<const int64_t> rows, DType dtype,
+                                                  EncodeReport* report) mutable {
+    // A row is in memory twice: in the columns that it comes from, and encoded.
+    const Preprocessor& fitted = table.preprocessor();
+    const int64_t row_bytes = std::ssize(table.table().columns) * static_cast<int64_t>(sizeof(double)) +
+                              (fitted.inputs().count() + fitted.targets().count()) * DTypeSize_bytes(dtype);
+    const int64_t piece_rows = std::max<int64_t>(64, memory_bytes / row_bytes);
+    return EncodeIntoFiles(table, rows, dtype, report, folder, std::string(kParts[part++]), piece_rows);
+  };
+}
+
+// The folder's description, but for its settings and sources.
+json ManifestOf(const TrainData& data, const DataProfile& profile, const std::string& folder) {
+  json decisions = json::array();
+  for (const ColumnDecision& decision : data.decisions) {
+    decisions.push_back({decision.column, decision.what, decision.otherwise});
+  }
+  json parts = json::object();
+  for (const std::string_view name : kParts) {
+    parts[std::string(name)] = DescribeFiles(folder, std::string(name));
+  }
+  return {{"format", kFormat},
+          {"version", kVersion},
+          {"lamina_version", Version()},
+          {"preprocessor", data.preprocessor.ToJson()},
+          {"parts", std::move(parts)},
+          {"report", ReportToJson(data.report)},
+          {"decisions", std::move(decisions)},
+          {"left_out_rows", data.left_out_rows},
+          {"profile", ToJson(profile)}};
+}
+
+}  // namespace
+
 EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& path,
                                  const std::function<bool()>& stop) {
   const Stopwatch watch;
@@ -166,54 +215,22 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
   constexpr int64_t kUsualPiece_bytes = 64 << 20;
   ValidateSettings(given);
   const int64_t memory_bytes = given.memory.empty() ? kUsualPiece_bytes : ParseBytes(given.memory) / 8;
-  const fs::path whole = fs::weakly_canonical(fs::absolute(path)).lexically_normal();
-  const fs::path target = whole.has_filename() ? whole : whole.parent_path();  // without a slash at the end
-  const fs::path above = target.parent_path();
-  if (!IsFreeForEncodedData(target)) {
-    throw Error(ErrorCode::kIo, "is there, and holds something else than encoded data",
-                {.file = path, .remedy = "Give another name."});
-  }
+  const fs::path target = FolderFor(path);
   PartFolder folder(target.string(), IsFileOfEncodedData);
   TrainSettings settings = given;
   json sources = DescribeSources(settings);  // before they are read: what changes meanwhile is seen
   DataSources reading = SourcesFrom(settings);
-  reading.read.scratch = above.string();
+  reading.read.scratch = target.parent_path().string();
   const RawData raw = ReadRawData(reading);
   settings.recipe = RecipeFor(settings, raw.main.train.is_image);
-  size_t part = 0;
-  const EncodeRows into_files = [&](const BoundTable& table, std::span<const int64_t> rows, DType dtype,
-                                    EncodeReport* report) {
-    // A row is in memory twice: in the columns that it comes from, and encoded.
-    const Preprocessor& fitted = table.preprocessor();
-    const int64_t row_bytes = std::ssize(table.table().columns) * static_cast<int64_t>(sizeof(double)) +
-                              (fitted.inputs().count() + fitted.targets().count()) * DTypeSize_bytes(dtype);
-    const int64_t piece_rows = std::max<int64_t>(64, memory_bytes / row_bytes);
-    return EncodeIntoFiles(table, rows, dtype, report, folder.part(), std::string(kParts[part++]), piece_rows);
-  };
-  const TrainData data = EncodeData(raw, settings, {}, nullptr, {into_files, {}});
+  const TrainData data = EncodeData(raw, settings, {}, nullptr, {IntoFilesOf(folder.part(), memory_bytes), {}});
   const DataProfile profile =
       ProfileOf(BoundTable(data.preprocessor, raw.main.train), data.preprocessor, data.train.rows);
   WriteSampleWeights(data.train, folder.part(), "train");
-  json decisions = json::array();
-  for (const ColumnDecision& decision : data.decisions) {
-    decisions.push_back({decision.column, decision.what, decision.otherwise});
-  }
-  json parts = json::object();
-  for (const std::string_view name : kParts) {
-    parts[std::string(name)] = DescribeFiles(folder.part(), std::string(name));
-  }
-  const json manifest = {{"format", kFormat},
-                         {"version", kVersion},
-                         {"lamina_version", Version()},
-                         {"settings", ToJson(settings)},
-                         {"preprocessor", data.preprocessor.ToJson()},
-                         {"parts", std::move(parts)},
-                         {"report", ReportToJson(data.report)},
-                         {"decisions", std::move(decisions)},
-                         {"left_out_rows", data.left_out_rows},
-                         {"profile", ToJson(profile)},
-                         {"is_image", raw.main.train.is_image},
-                         {"sources", std::move(sources)}};
+  json manifest = ManifestOf(data, profile, folder.part());
+  manifest["settings"] = ToJson(settings);
+  manifest["is_image"] = raw.main.train.is_image;
+  manifest["sources"] = std::move(sources);
   WriteFileAtomically((fs::path(folder.part()) / kEncodedManifest).string(), Sealed(manifest).dump(1) + "\n");
   RequireSameSources(manifest["sources"], path);
   EncodedDataInfo info{.train_rows = data.train.size(),
@@ -229,6 +246,74 @@ EncodedDataInfo WriteEncodedData(const TrainSettings& given, const std::string& 
   return info;
 }
 
+namespace {
+
+// What the folder's description says, whole and of this version.
+json ReadManifest(const std::string& path) {
+  json manifest = ParseUntrustedJson(ReadFile(path), path);
+  if (!Unseal(manifest)) {
+    throw Error(ErrorCode::kBadData, "is damaged: the content does not fit its checksum",
+                {.file = path, .remedy = kAgain});
+  }
+  if (const auto version = manifest.at("version").get<int64_t>(); version != kVersion) {
+    throw Error(ErrorCode::kBadData,
+                fmt::format("encoded data of version {}, and this lamina reads version {}", version, kVersion),
+                {.file = path, .remedy = kAgain});
+  }
+  return manifest;
+}
+
+// Those asked for, with what the data were encoded with; throws where they say something else of the data.
+TrainSettings WithThoseOfData(const TrainSettings& settings, const TrainSettings& encoded, bool is_image) {
+  const TrainSettings defaults;
+  TrainSettings with = settings;
+  for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
+    const std::string asked = SettingText(settings, row.name);
+    const std::string was = SettingText(encoded, row.name);
+    if (!DescribesData(row) || asked == was) {
+      continue;
+    }
+    if (asked != SettingText(defaults, row.name)) {
+      RefuseSetting(std::string(row.name),
+                    fmt::format("--{} is not what {} was encoded with ({})", row.name, settings.data,
+                                was.empty() ? "not given" : was),
+                    asked, "Leave it out, or encode the data again with it.");
+    }
+    SetSetting(with, row.name, was);
+  }
+  with.recipe = RecipeFor(with, is_image);
+  if (settings.recipe == kAutoText) {  // any network goes with the data as they are
+    with.recipe = with.recipe == kTabularRecipe ? encoded.recipe : with.recipe;
+    with.scale = Resolve(encoded)->scale;
+  }
+  if (!(PreprocessOptionsFrom(Resolve(with)) == PreprocessOptionsFrom(Resolve(encoded)))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("recipe and loss scale the data otherwise than {} was encoded", settings.data),
+                {.remedy = fmt::format("Encode the data with --recipe {} --loss {}.", with.recipe, with.loss)});
+  }
+  return with;
+}
+
+// The arrays, of the training rows those of `share` where ranks have rows of their own.
+void OpenParts(const json& parts, const TrainSettings& settings, const RankShare& share, TrainData& data) {
+  ChooseRows of_rank;
+  if (settings.shard_data) {
+    data.fingerprint = FingerprintOf(parts);
+    of_rank = [&](int64_t rows) {
+      data.sharded_rows = rows;
+      const bool classes = !data.preprocessor.targets().class_names().empty();
+      return RowsOfRank(settings, {rows, 0, classes, data.preprocessor.inputs().count()}, share);
+    };
+  }
+  data.train = OpenFiles(parts.at("train"), settings.data, "train", of_rank);
+  data.validation = OpenFiles(parts.at("validation"), settings.data, "validation");
+  if (!settings.shard_data || share.rank == 0) {
+    data.test = OpenFiles(parts.at("test"), settings.data, "test");
+  }
+}
+
+}  // namespace
+
 EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom,
                             const Preprocessor* fitted, const RankShare& share) {
   if (!LearnsByGradient(settings) || settings.optimizer == kLbfgs) {
@@ -240,62 +325,12 @@ EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activ
   TrainData& data = opened.data;
   const Stopwatch watch;
   try {
-    json manifest = ParseUntrustedJson(ReadFile(path), path);
-    if (!Unseal(manifest)) {
-      throw Error(ErrorCode::kBadData, "is damaged: the content does not fit its checksum",
-                  {.file = path, .remedy = kAgain});
-    }
-    if (const auto version = manifest.at("version").get<int64_t>(); version != kVersion) {
-      throw Error(ErrorCode::kBadData,
-                  fmt::format("encoded data of version {}, and this lamina reads version {}", version, kVersion),
-                  {.file = path, .remedy = kAgain});
-    }
+    const json manifest = ReadManifest(path);
     RequireSameSources(manifest.at("sources"), settings.data);
-    const TrainSettings encoded = TrainSettingsFromJson(manifest.at("settings"));
-    const TrainSettings defaults;
-    opened.settings = settings;
-    for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
-      const std::string asked = SettingText(settings, row.name);
-      const std::string was = SettingText(encoded, row.name);
-      if (!DescribesData(row) || asked == was) {
-        continue;
-      }
-      if (asked != SettingText(defaults, row.name)) {
-        RefuseSetting(std::string(row.name),
-                      fmt::format("--{} is not what {} was encoded with ({})", row.name, settings.data,
-                                  was.empty() ? "not given" : was),
-                      asked, "Leave it out, or encode the data again with it.");
-      }
-      SetSetting(opened.settings, row.name, was);
-    }
     opened.is_image = manifest.at("is_image");
-    opened.settings.recipe = RecipeFor(opened.settings, opened.is_image);
-    if (settings.recipe == kAutoText) {  // any network goes with the data as they are
-      opened.settings.recipe = opened.settings.recipe == kTabularRecipe ? encoded.recipe : opened.settings.recipe;
-      opened.settings.scale = Resolve(encoded)->scale;
-    }
-    if (!(PreprocessOptionsFrom(Resolve(opened.settings)) == PreprocessOptionsFrom(Resolve(encoded)))) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("recipe and loss scale the data otherwise than {} was encoded", settings.data),
-                  {.remedy = fmt::format("Encode the data with --recipe {} --loss {}.", opened.settings.recipe,
-                                         opened.settings.loss)});
-    }
+    opened.settings = WithThoseOfData(settings, TrainSettingsFromJson(manifest.at("settings")), opened.is_image);
     data.preprocessor = Preprocessor::FromJson(manifest.at("preprocessor"));
-    const json& parts = manifest.at("parts");
-    ChooseRows of_rank;
-    if (settings.shard_data) {
-      data.fingerprint = FingerprintOf(parts);
-      of_rank = [&](int64_t rows) {
-        data.sharded_rows = rows;
-        const bool classes = !data.preprocessor.targets().class_names().empty();
-        return RowsOfRank(opened.settings, {rows, 0, classes, data.preprocessor.inputs().count()}, share);
-      };
-    }
-    data.train = OpenFiles(parts.at("train"), settings.data, "train", of_rank);
-    data.validation = OpenFiles(parts.at("validation"), settings.data, "validation");
-    if (!settings.shard_data || share.rank == 0) {
-      data.test = OpenFiles(parts.at("test"), settings.data, "test");
-    }
+    OpenParts(manifest.at("parts"), opened.settings, share, data);
     data.report = ReportFrom(manifest.at("report"));
     for (const json& decision : manifest.at("decisions")) {
       data.decisions.push_back({decision.at(0), decision.at(1), decision.at(2)});

@@ -159,6 +159,36 @@ TrainData InForm(const TrainData& data, const TargetForm& form) {
   return formed;
 }
 
+namespace {
+
+// Throws where the rows of a run do not fit into the memory that is free.
+void RequireMemoryOf(const Split& split, const RawData& raw, const Table* test, const Preprocessor& preprocessor,
+                     DType dtype) {
+  const auto count = [](const Table* other, const std::vector<int64_t>& chosen) {
+    return other != nullptr ? other->rows : std::ssize(chosen);
+  };
+  const int64_t rows = std::ssize(split.train) + count(raw.validation ? &*raw.validation : nullptr, split.validation) +
+                       count(test, split.test);
+  RequireMemoryFor(SizeOf(preprocessor, rows, dtype), preprocessor, raw.main.train.source);
+}
+
+void Weigh(const TrainSettings& settings, const Table& table, Dataset& rows, const TargetEncoder& targets) {
+  if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
+    rows.sample_weights = SampleWeights(table, rows, targets, weights);
+  }
+}
+
+// How many rows to judge by are training rows, too; `hashes`: those of training rows that are not all here.
+void CountRepeatedRows(const std::vector<uint64_t>* hashes, TrainData& data) {
+  const auto count = [&](const Dataset& part) {
+    return hashes != nullptr ? RowsAlsoIn(part, *hashes) : RowsAlsoIn(part, data.train);
+  };
+  data.report.validation_rows_in_training = count(data.validation);
+  data.report.test_rows_in_training = count(data.test);
+}
+
+}  // namespace
+
 TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::span<const Activation> custom,
                      const Preprocessor* fitted, const EncodeTarget& target) {
   const Stopwatch watch;
@@ -171,21 +201,16 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   const Table* test = TestTableOf(settings, raw);
   const bool shared = settings.shard_data && LearnsByGradient(settings) && !target.encode_rows;
   if (!target.encode_rows && !shared) {
-    const auto count = [](const Table* other, const std::vector<int64_t>& chosen) {
-      return other != nullptr ? other->rows : std::ssize(chosen);
-    };
-    const int64_t rows =
-        std::ssize(plan.split.train) + count(validation, plan.split.validation) + count(test, plan.split.test);
-    RequireMemoryFor(SizeOf(data.preprocessor, rows, dtype), data.preprocessor, raw.main.train.source);
+    RequireMemoryOf(plan.split, raw, test, data.preprocessor, dtype);
   }
   const BoundTable main(data.preprocessor, raw.main.train, TableUse::kForTraining);
   const auto encode = [&](const Table* other, const std::vector<int64_t>& chosen) {
-    const std::optional<BoundTable> bound =
-        other != nullptr ? std::optional<BoundTable>(std::in_place, data.preprocessor, *other, TableUse::kForTraining)
-                         : std::nullopt;
-    const std::vector<int64_t> all = other != nullptr ? AllRowsOf(*other) : std::vector<int64_t>();
+    std::optional<BoundTable> bound;
+    if (other != nullptr) {
+      bound.emplace(data.preprocessor, *other, TableUse::kForTraining);
+    }
     const BoundTable& table = bound ? *bound : main;
-    const std::vector<int64_t>& rows = other != nullptr ? all : chosen;
+    const std::vector<int64_t> rows = bound ? AllRowsOf(*other) : chosen;
     Dataset encoded = target.encode_rows ? target.encode_rows(table, rows, dtype, &data.report)
                                          : table.Encode(rows, dtype, &data.report);
     data.left_out_rows += std::ssize(rows) - encoded.size();
@@ -207,16 +232,9 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   require(nullptr, data.train);
   require(validation, data.validation);
   require(test, data.test);
-  if (const WeightOptions weights = WeightOptionsFrom(settings); !weights.empty()) {
-    Dataset& all = shared ? share.all : data.train;
-    all.sample_weights = SampleWeights(raw.main.train, all, data.preprocessor.targets(), weights);
-  }
+  Weigh(settings, raw.main.train, shared ? share.all : data.train, data.preprocessor.targets());
   if (!raw.main.train.is_image) {
-    const auto also_in_training = [&](const Dataset& part) {
-      return shared ? RowsAlsoIn(part, share.all_hashes) : RowsAlsoIn(part, data.train);
-    };
-    data.report.validation_rows_in_training = also_in_training(data.validation);
-    data.report.test_rows_in_training = also_in_training(data.test);
+    CountRepeatedRows(shared ? &share.all_hashes : nullptr, data);
   }
   if (shared) {
     TakeShare(std::move(share), target.share, data);

@@ -110,6 +110,34 @@ EnsembleChoice ChooseEnsemble(std::span<const Matrix> answers, int64_t most,
   return best;
 }
 
+namespace {
+
+// One model of those that were chosen, the most often chosen first.
+void Join(std::vector<Candidate>& candidates, const std::vector<int64_t>& counts, EnsembleResult& ensemble) {
+  int64_t rounds = 0;
+  std::vector<size_t> order;
+  for (size_t k = 0; k < candidates.size(); ++k) {
+    rounds += counts[k];
+    if (counts[k] > 0) {
+      order.push_back(k);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return counts[a] > counts[b]; });
+  ensemble.model = std::move(candidates[order.front()].model);
+  for (const size_t k : order) {
+    const double share = static_cast<double>(counts[k]) / static_cast<double>(rounds);
+    ensemble.parts.push_back({candidates[k].trial, share});
+    if (order.size() > 1) {
+      ensemble.model.shares.push_back(share);
+    }
+    if (k != order.front()) {
+      ensemble.model.others.push_back(std::move(candidates[k].model.network));
+    }
+  }
+}
+
+}  // namespace
+
 EnsembleResult MakeEnsemble(Search& search, const SearchResult& result) {
   std::vector<Candidate> candidates = Candidates(search, result);
   if (candidates.empty()) {
@@ -132,26 +160,7 @@ EnsembleResult MakeEnsemble(Search& search, const SearchResult& result) {
   EnsembleResult ensemble;
   ensemble.loss = choice.loss;
   ensemble.alone = choice.alone;
-  int64_t rounds = 0;
-  std::vector<size_t> order;
-  for (size_t k = 0; k < candidates.size(); ++k) {
-    rounds += choice.counts[k];
-    if (choice.counts[k] > 0) {
-      order.push_back(k);
-    }
-  }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return choice.counts[a] > choice.counts[b]; });
-  ensemble.model = std::move(candidates[order.front()].model);
-  for (const size_t k : order) {
-    const double share = static_cast<double>(choice.counts[k]) / static_cast<double>(rounds);
-    ensemble.parts.push_back({candidates[k].trial, share});
-    if (order.size() > 1) {
-      ensemble.model.shares.push_back(share);
-    }
-    if (k != order.front()) {
-      ensemble.model.others.push_back(std::move(candidates[k].model.network));
-    }
-  }
+  Join(candidates, choice.counts, ensemble);
   Model& model = ensemble.model;
   model.profile = search.ProfileOf(best, model.preprocessor);
   if (settings.calibrate) {

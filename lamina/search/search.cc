@@ -63,6 +63,18 @@ void Search::KeepNetwork(const Trial& trial, const Model& model) {
   }
 }
 
+void Search::KeepTrained(Trial& trial, const Model& model, History history, bool ended) {
+  if (!history.epochs.empty() && (ended || budget_.IsOver())) {
+    KeepNetwork(trial, model);
+  }
+  const std::lock_guard lock(mutex_);
+  trial.history = std::move(history);
+  if (ended && !trial.history.epochs.empty()) {
+    trial.state = TrialState::kDone;
+    trial.stage = stages();
+  }
+}
+
 // From where the trial is to the end of `until` epochs. Its history is filled under the lock.
 void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& callbacks) {
   const TrainSettings settings = SettingsOf(trial);
@@ -78,17 +90,10 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   options.step.class_threshold = model.preprocessor.targets().class_threshold();
   options.step.frozen = FrozenLayers(settings, model.network);
   SetMonitor(resolved, model, data->validation, options);
+  const auto stopped = [&] { return budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested()); };
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
-    const TrainCallbacks stop_only{
-        {}, {}, [&] { return budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested()); }, {}};
-    History history = TrainDirectly(settings, *data, *backend, model, stop_only);
-    const std::lock_guard lock(mutex_);
-    trial.history = std::move(history);
-    if (!trial.history.epochs.empty()) {
-      KeepNetwork(trial, model);
-      trial.state = TrialState::kDone;
-      trial.stage = stages();
-    }
+    History history = TrainDirectly(settings, *data, *backend, model, {{}, {}, stopped, {}});
+    KeepTrained(trial, model, std::move(history), /*ended=*/true);
     return;
   }
   Trainer trainer(model.network, *backend, options);
@@ -105,9 +110,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
     trial.history = {};
   }
   TrainCallbacks each;
-  each.stop_requested = [&] {
-    return epochs >= until || budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested());
-  };
+  each.stop_requested = [&] { return epochs >= until || stopped(); };
   each.epoch_done = [&](const EpochRecord& record) {
     ++epochs;
     const std::lock_guard lock(mutex_);
@@ -123,15 +126,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   History history = trainer.Run(data->train, &data->validation, each);
   const bool ended =
       history.stop_reason == "early_stopping" || history.stop_reason == "converged" || epochs >= options.epochs;
-  if (ended || (budget_.IsOver() && !history.epochs.empty())) {
-    KeepNetwork(trial, model);
-  }
-  const std::lock_guard lock(mutex_);
-  trial.history = std::move(history);
-  if (ended) {
-    trial.state = TrialState::kDone;
-    trial.stage = stages();
-  }
+  KeepTrained(trial, model, std::move(history), ended);
 }
 
 void Search::RunTrial(Trial& trial, int stage, const SearchCallbacks& callbacks) {

@@ -99,6 +99,8 @@ class Search {
   void Decide(int stage);
   void Notify(const SearchCallbacks& callbacks, const Trial* trial);
   void KeepNetwork(const Trial& trial, const Model& model);
+  // What training made of the trial; it has `ended` where no later stage goes on with it.
+  void KeepTrained(Trial& trial, const Model& model, History history, bool ended);
   std::vector<double> WorkOfStages() const;
   // Stops those that still wait when the time of the stage is over; returns how many of them never had a turn.
   int64_t LeaveOut(int stage);

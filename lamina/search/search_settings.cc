@@ -54,61 +54,68 @@ void ValidateFiles(const SearchSettings& settings) {
   }
 }
 
+using S = SearchSettings;
+using Row = Setting<S>;
+
+std::vector<Row> TrialRows() {
+  return {
+      Row("vary", &S::vary,
+          "NAME=VALUES of any setting above, once for each: a list (0.1,0.5,1; with | between values that have "
+          "commas: 64|128,64), or a range LOW..HIGH[:log|:linear][:POINTS]; default: learning rates from 0.001 to 1",
+          {.commas = true}),
+      Row("random", &S::random, "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
+          {.range = kNotNegative}),
+      Row("halving", &S::halving,
+          "Of the trials that reach a stage one in this many goes on, for so many times as many epochs; 0: all go "
+          "to the end",
+          {.range = NumberRange{.low = 1, .above_low = true, .zero = true}}),
+      Row("first-epochs", &S::first_epochs, "Epochs of the first stage; 0: two stages come before the last",
+          {.range = kNotNegative, .effect = [](const S& s) { return s.halving > 1; }}),
+      Row("metric", &S::metric,
+          "What trials are compared by on the validation rows: accuracy, loss, or auto (accuracy for classes)",
+          {.choices =
+               [] {
+                 return std::vector<std::string>{"auto", "accuracy", "loss"};
+               },
+           .basic = "What trials are compared by"})};
+}
+
+std::vector<Row> SearchRows() {
+  return {
+      Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
+          {.range = kThreadCounts}),
+      Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
+          {.trials = InTrials::kOutside}),
+      Row("state", &S::state,
+          "Keep the search in this folder: the same command goes on from there after an interruption, and several "
+          "at a time, on all hosts that see the folder, share its trials",
+          {.trials = InTrials::kOutside, .decides_writing = true}),
+      Row("lease", &S::lease,
+          "Seconds without a sign of life after which trials of a process on another host are taken over",
+          {.range = NumberRange{.low = 1, .high = 86400},
+           .effect = [](const S& s) { return !s.state.empty(); },
+           .trials = InTrials::kOutside}),
+      Row("time-limit", &S::time_limit,
+          "End the search after so long (90s, 10m, 1h): each stage has its share of the time, and trials that had no "
+          "turn are left out",
+          {.trials = InTrials::kOutside, .basic = "End the search after so long: 90s, 10m, 1h"}),
+      Row("ensemble", &S::ensemble,
+          "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
+          "answer to the validation rows; 0: no such model",
+          {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
+      Row("check-folds", &S::check_folds,
+          "Compare the best trial with the default, trial 1, on so many folds of all rows; 0: not; auto: 5 below "
+          "2,000 training rows, without --time-limit, --state and --ensemble",
+          {.range = kFoldCounts, .trials = InTrials::kOutside}),
+      Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
+          {.trials = InTrials::kOutside})};
+}
+
 }  // namespace
 
 template <>
 std::span<const Setting<SearchSettings>> SettingRows() {
-  using S = SearchSettings;
-  using Row = Setting<S>;
-  static const std::vector<Row> rows = JoinGroups<S>(
-      {{"Search",
-        {Row("vary", &S::vary,
-             "NAME=VALUES of any setting above, once for each: a list (0.1,0.5,1; with | between values that have "
-             "commas: 64|128,64), or a range LOW..HIGH[:log|:linear][:POINTS]; default: learning rates from 0.001 to 1",
-             {.commas = true}),
-         Row("random", &S::random, "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
-             {.range = kNotNegative}),
-         Row("halving", &S::halving,
-             "Of the trials that reach a stage one in this many goes on, for so many times as many epochs; 0: all go "
-             "to the end",
-             {.range = NumberRange{.low = 1, .above_low = true, .zero = true}}),
-         Row("first-epochs", &S::first_epochs, "Epochs of the first stage; 0: two stages come before the last",
-             {.range = kNotNegative, .effect = [](const S& s) { return s.halving > 1; }}),
-         Row("metric", &S::metric,
-             "What trials are compared by on the validation rows: accuracy, loss, or auto (accuracy for classes)",
-             {.choices =
-                  [] {
-                    return std::vector<std::string>{"auto", "accuracy", "loss"};
-                  },
-              .basic = "What trials are compared by"}),
-         Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
-             {.range = kThreadCounts}),
-         Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
-             {.trials = InTrials::kOutside}),
-         Row("state", &S::state,
-             "Keep the search in this folder: the same command goes on from there after an interruption, and several "
-             "at a time, on all hosts that see the folder, share its trials",
-             {.trials = InTrials::kOutside, .decides_writing = true}),
-         Row("lease", &S::lease,
-             "Seconds without a sign of life after which trials of a process on another host are taken over",
-             {.range = NumberRange{.low = 1, .high = 86400},
-              .effect = [](const S& s) { return !s.state.empty(); },
-              .trials = InTrials::kOutside}),
-         Row("time-limit", &S::time_limit,
-             "End the search after so long (90s, 10m, 1h): each stage has its share of the time, and trials that had "
-             "no "
-             "turn are left out",
-             {.trials = InTrials::kOutside, .basic = "End the search after so long: 90s, 10m, 1h"}),
-         Row("ensemble", &S::ensemble,
-             "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
-             "answer to the validation rows; 0: no such model",
-             {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
-         Row("check-folds", &S::check_folds,
-             "Compare the best trial with the default, trial 1, on so many folds of all rows; 0: not; auto: 5 below "
-             "2,000 training rows, without --time-limit, --state and --ensemble",
-             {.range = kFoldCounts, .trials = InTrials::kOutside}),
-         Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
-             {.trials = InTrials::kOutside})}}});
+  static const std::vector<Row> rows = JoinGroups<S>({{"Search", TrialRows()}, {"Search", SearchRows()}});
   return rows;
 }
 

@@ -11,12 +11,10 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
-#include "lamina/cluster/shards.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/setting_names.h"
-#include "lamina/train/lbfgs.h"
 
 namespace lamina {
 namespace {
@@ -118,7 +116,8 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
   }
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", settings.scale, kScalings);
-  const bool novelty = settings.method == "fsvc" || settings.method == "sfsvc";  // docs/decisions/0045
+  const Method method = MethodFrom(settings);
+  const bool novelty = method == Method::kFsvc || method == Method::kSfsvc;  // docs/decisions/0045
   options.auto_scaling = novelty ? Scaling::kMinMax : Scaling::kStandardize;
   options.target_scaling = Choose("target-scale", settings.target_scale, kScalings);
   if (options.target_scaling == Scaling::kAuto && HasLogLink(LossFrom(settings))) {
@@ -189,84 +188,6 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   options.validation = shares[1];
   options.test = shares[2];
   return options;
-}
-
-TrainOptions TrainOptionsFrom(const ResolvedSettings& resolved, Loss loss, const TrainRows& rows) {
-  const TrainSettings& settings = *resolved;
-  const TrainSettings& given = resolved.given();
-  const AutoTraining by_rows = resolved.is_tabular() ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
-  TrainOptions options;
-  options.epochs = settings.epochs.value_or(by_rows.epochs);
-  options.batch = settings.batch.value_or(by_rows.batch);
-  options.shards = settings.shard_data && settings.shards == 0 ? kShardsOfRanks : settings.shards;
-  options.sharded_rows = settings.shard_data ? rows.train : 0;
-  options.gradients_as_bf16 = ParseName(settings.gradients, setting_names::kGradients, "--gradients: unknown choice");
-  options.step.loss = loss;
-  options.step.precision = PrecisionFrom(settings);
-  options.step.clip_norm = settings.clip_norm;
-  options.step.label_smoothing = given.label_smoothing || LossSmooths(loss) ? *settings.label_smoothing : 0;
-  options.step.parametrization = ParseParametrization(settings.parametrization);
-  options.step.bias_rate = *settings.bias_rate;
-  options.step.dropout = settings.dropout;
-  options.step.mixup = settings.mixup;
-  options.step.normalization = ParseNormalization(settings.normalization);
-  options.step.starts_trained = !settings.start_from.empty();
-  options.step.embedding_rate = *settings.embedding_rate;
-  options.step.front_scale = *settings.front_scale;
-  options.lbfgs = settings.optimizer == kLbfgs;
-  options.rule.kind = options.lbfgs ? UpdateKind::kSgd : ParseUpdateKind(settings.optimizer);
-  options.rule.learning_rate = settings.learning_rate.value_or(DefaultLearningRate(options.rule.kind));
-  options.rule.momentum = settings.momentum;
-  options.rule.weight_decay =
-      settings.weight_decay.value_or(settings.epochs ? UpdateRule{}.weight_decay : by_rows.weight_decay);
-  options.rule.beta1 = settings.beta1;
-  options.rule.beta2 = settings.beta2.value_or(DefaultBeta2(options.rule.kind));
-  options.rule.epsilon = settings.epsilon;
-  options.schedule.kind = ParseScheduleKind(settings.schedule);
-  options.schedule.factor = settings.schedule_factor;
-  options.schedule.step_epochs = settings.schedule_epochs;
-  options.schedule.patience = settings.schedule_patience;
-  options.schedule.warmup = settings.warmup;
-  options.step.seed = settings.seed;
-  options.shuffle = settings.shuffle;
-  options.patience = settings.patience.value_or(settings.epochs ? 0 : by_rows.patience);
-  options.patience_waves = given.patience_waves || rows.validation > 0 ? settings.patience_waves.value_or(0) : 0;
-  options.min_improvement = settings.min_improvement;
-  options.keep = ParseKeep(settings.keep);
-  options.checkpoint_epochs = settings.checkpoint_epochs;
-  if (options.lbfgs) {  // every epoch is a step on all rows
-    options.epochs = settings.epochs.value_or(Lbfgs::kIterations);
-    options.batch = std::max<int64_t>(1, rows.train);
-    options.rule.learning_rate = 1;
-  }
-  return options;
-}
-
-Precision PrecisionFrom(const TrainSettings& settings) {
-  return IsAuto(settings.precision) ? Precision::kExact : Choose("precision", settings.precision, kPrecisions);
-}
-
-std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
-  const auto is_faster = [&](Precision precision) {
-    bool faster = false;
-    for (const LayerSpec& layer : network.layers()) {
-      const Verdict verdict = backend.Supports({layer, Pass::kForward, batch, network.dtype(), precision});
-      if (!verdict) {
-        return false;
-      }
-      faster |= verdict.reason.empty();  // a reason beside a yes: no faster here
-    }
-    return faster;
-  };
-  using List = std::vector<Precision>;
-  const List candidates = classes ? List{Precision::kBFloat16, Precision::kFast}
-                                  : List{Precision::kBFloat16x3};  // the last digits of numbers show
-  for (const Precision precision : candidates) {
-    if (is_faster(precision)) {
-      return std::string(NameOf(precision, kPrecisions));
-    }
-  }
-  return std::string(NameOf(Precision::kExact, kPrecisions));
 }
 
 WeightOptions WeightOptionsFrom(const TrainSettings& settings) {

@@ -9,9 +9,13 @@
 
 namespace lamina {
 
-std::vector<Setting<TrainSettings>> MethodRows() {
-  using S = TrainSettings;
-  using Row = Setting<S>;
+namespace {
+
+using S = TrainSettings;
+using Row = Setting<S>;
+
+// Methods whose hidden neurons are placed or drawn, and solved for.
+std::vector<Row> NeuronRows() {
   return {
       Row("method", &S::method,
           fmt::format(
@@ -52,7 +56,11 @@ std::vector<Setting<TrainSettings>> MethodRows() {
       Row("ridge-c", &S::ridge_c,
           "elm: C of the ridge regression, the larger the closer to the training rows; not given: chosen by leaving "
           "rows out one by one",
-          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "ridge-c"); }, .logarithmic = true}),
+          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "ridge-c"); }, .logarithmic = true})};
+}
+
+std::vector<Row> KernelRows() {
+  return {
       Row("feature-weights", &S::feature_weights,
           "rfm: weights of the columns in distances: none; diagonal: one a column, the root of the answer's mean "
           "squared "
@@ -68,13 +76,22 @@ std::vector<Setting<TrainSettings>> MethodRows() {
           {.range = kNotNegative, .effect = [](const S& s) { return MethodReads(s, "ridge"); }, .logarithmic = true}),
       Row("fit-seconds", &S::fit_seconds,
           "rfm: seconds after which no other kernel or round is tried; not given: all are",
-          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "fit-seconds"); }}),
+          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "fit-seconds"); }})};
+}
+
+std::vector<Row> NeighbourRows() {
+  return {
       Row("distance", &S::distance, "knn: how far rows are apart: l2, l1, or dot: the nearest have the largest product",
           {.choices = [] { return NamesIn(kMetrics); },
            .effect = [](const S& s) { return MethodReads(s, "distance"); }}),
       Row("k", &S::k, "knn: nearest training rows whose targets make an answer, by their mean",
           {.range = NumberRange{.low = 1, .high = NeighbourOptions::kMost},
-           .effect = [](const S& s) { return MethodReads(s, "k"); }}),
+           .effect = [](const S& s) { return MethodReads(s, "k"); }})};
+}
+
+// Backpropagation from another model.
+std::vector<Row> StartModelRows() {
+  return {
       Row("start-from", &S::start_from,
           "backpropagation: start from this model, with its encoding of the columns: the layers are its own where "
           "--layers, --hidden and --activation say nothing, and those of the same place and sizes start as they are in "
@@ -84,6 +101,15 @@ std::vector<Setting<TrainSettings>> MethodRows() {
            .reads = [](const std::string& path) { return std::vector<std::string>{path}; }}),
       Row("freeze", &S::freeze, "backpropagation: layers that stay as they start, layer.1 being the first",
           {.effect = [](const S& s) { return MethodReads(s, "freeze"); }, .after_checkpoint = true})};
+}
+
+}  // namespace
+
+std::vector<Row> MethodRows() {
+  return JoinGroups<S>({{kMethodGroup, NeuronRows()},
+                        {kMethodGroup, KernelRows()},
+                        {kMethodGroup, NeighbourRows()},
+                        {kMethodGroup, StartModelRows()}});
 }
 
 }  // namespace lamina

@@ -7,6 +7,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/settings/removed_settings.h"
 
 namespace lamina {
 namespace {
@@ -26,6 +27,9 @@ const Setting<TrainSettings>& TrainSettingRow(std::string_view name) {
   const std::span<const Setting<TrainSettings>> rows = SettingRows<TrainSettings>();
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
   if (found == rows.end()) {
+    if (const RemovedSetting* removed = FindRemoved(name)) {
+      RefuseSetting(name, removed->Text(), "", std::string(removed->instead));
+    }
     std::vector<std::string> names;
     std::transform(rows.begin(), rows.end(), std::back_inserter(names),
                    [](const auto& row) { return std::string(row.name); });

@@ -101,9 +101,8 @@ bool Reads(const S& s, std::string_view number) {
          UpdateReads(ParseUpdateKind(s.optimizer), number);
 }
 
-}  // namespace
-
-std::vector<Row> TrainingRows() {
+// What training lessens, and what keeps it from learning the rows by heart.
+std::vector<Row> LossRows() {
   return {
       Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
           {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
@@ -116,18 +115,22 @@ std::vector<Row> TrainingRows() {
       Row("label-smoothing", &S::label_smoothing,
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
           "recipe (plain: 0)",
-          {.range = TrainRanges::label_smoothing, .effect = &MayBeClasses, .after_checkpoint = true}),
+          {.range = StepRange("label-smoothing"), .effect = &MayBeClasses, .after_checkpoint = true}),
       Row("dropout", &S::dropout, "This share of the hidden layers' outputs is left out of a training step, at random",
-          {.range = TrainRanges::dropout, .after_checkpoint = true}),
+          {.range = StepRange("dropout"), .after_checkpoint = true}),
       Row("mixup", &S::mixup,
           "The rows of a training step are mixed with one another, inputs and targets, in shares by Beta(a, a) of this "
           "a; 0: not",
-          {.range = TrainRanges::mixup, .after_checkpoint = true}),
+          {.range = StepRange("mixup"), .after_checkpoint = true}),
       Row("normalization", &S::normalization,
           "Of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum less its mean over the "
           "batch, over its standard deviation there, times a trained factor. The model keeps them folded into the "
           "weights",
-          {.choices = &NormalizationNames}),
+          {.choices = &NormalizationNames})};
+}
+
+std::vector<Row> UpdateRows() {
+  return {
       Row("optimizer", &S::optimizer, UpdateHelp(), {.choices = &OptimizerNames}),
       Row("learning-rate", &S::learning_rate, LearningRateHelp(),
           {.range = TrainRanges::learning_rate,
@@ -138,12 +141,12 @@ std::vector<Row> TrainingRows() {
            .basic = "Size of the steps; auto: by the recipe"}),
       Row("bias-rate", &S::bias_rate,
           "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
-          {.range = TrainRanges::bias_rate, .after_checkpoint = true}),
+          {.range = StepRange("bias-rate"), .after_checkpoint = true}),
       Row("embedding-rate", &S::embedding_rate,
           "Learning rate of the embeddings of numbers and categories as a share of the others'; auto: by the recipe "
           "(plain: "
           "1)",
-          {.range = TrainRanges::embedding_rate, .after_checkpoint = true}),
+          {.range = StepRange("embedding-rate"), .after_checkpoint = true}),
       Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
           {.range = TrainRanges::momentum,
            .effect = [](const S& s) { return Reads(s, "momentum"); },
@@ -167,7 +170,11 @@ std::vector<Row> TrainingRows() {
            .logarithmic = true}),
       Row("clip-norm", &S::clip_norm,
           "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
-          {.range = TrainRanges::clip_norm, .after_checkpoint = true, .logarithmic = true}),
+          {.range = StepRange("clip-norm"), .after_checkpoint = true, .logarithmic = true})};
+}
+
+std::vector<Row> StepRows() {
+  return {
       Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
           {.range = TrainRanges::epochs, .after_checkpoint = true, .basic = "Passes over the training rows"}),
       Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
@@ -185,7 +192,11 @@ std::vector<Row> TrainingRows() {
       Row("gradients", &S::gradients,
           "Between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then depends on the "
           "number of ranks",
-          {.choices = &Names<kGradients>, .after_checkpoint = true}),
+          {.choices = &Names<kGradients>, .after_checkpoint = true})};
+}
+
+std::vector<Row> ScheduleRows() {
+  return {
       Row("schedule", &S::schedule,
           "Learning rate over time: constant, step, cosine, plateau, coslog4 (four waves, each twice as long as the "
           "one "
@@ -213,7 +224,12 @@ std::vector<Row> TrainingRows() {
           {.range = TrainRanges::schedule_patience,
            .effect = [](const S& s) { return s.schedule == ScheduleKindName(ScheduleKind::kPlateau); },
            .effect_text = "For the schedule plateau",
-           .after_checkpoint = true}),
+           .after_checkpoint = true})};
+}
+
+// When training ends, and with which weights.
+std::vector<Row> EndRows() {
+  return {
       Row("patience", &S::patience,
           "Stop after this many epochs without a better --monitor of the validation rows; 0: never; auto: a fifth of "
           "the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
@@ -239,6 +255,16 @@ std::vector<Row> TrainingRows() {
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Of the weights, the split and the order of rows",
           {.basic = "Another one draws other rows and weights"})};
+}
+
+}  // namespace
+
+std::vector<Row> TrainingRows() {
+  return JoinGroups<S>({{kTrainingGroup, LossRows()},
+                        {kTrainingGroup, UpdateRows()},
+                        {kTrainingGroup, StepRows()},
+                        {kTrainingGroup, ScheduleRows()},
+                        {kTrainingGroup, EndRows()}});
 }
 
 }  // namespace lamina

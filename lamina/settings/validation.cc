@@ -15,6 +15,7 @@
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
+#include "lamina/settings/removed_settings.h"
 #include "lamina/settings/settings_text.h"
 
 namespace lamina {
@@ -186,6 +187,11 @@ FileUse FilesOf(const TrainSettings& settings) {
 void ValidateSettings(const TrainSettings& settings, std::span<const Activation> custom) {
   if (settings.data.empty()) {
     RefuseSetting("data", "no training data", "", "Give --data FILE.");
+  }
+  for (const RemovedSetting& removed : RemovedSettings()) {
+    if (!removed.value.empty() && SettingText(settings, removed.name) == removed.value) {
+      RefuseSetting(removed.name, removed.Text(), "", std::string(removed.instead));
+    }
   }
   CheckSettingRows(settings);
   const ResolvedSettings resolved = Resolve(settings, /*classes=*/false);  // those of classes are no others to check

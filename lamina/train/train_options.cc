@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/train/lbfgs.h"
@@ -35,13 +37,11 @@ void TrainOptions::Validate() const {
   Ranges::beta1.Require("beta1", rule.beta1);
   Ranges::beta2.Require("beta2", rule.beta2);
   Ranges::epsilon.Require("epsilon", rule.epsilon);
-  Ranges::clip_norm.Require("clip_norm", step.clip_norm);
-  Ranges::label_smoothing.Require("label_smoothing", step.label_smoothing);
-  Ranges::dropout.Require("dropout", step.dropout);
-  Ranges::mixup.Require("mixup", step.mixup);
-  Ranges::bias_rate.Require("bias_rate", step.bias_rate);
-  Ranges::embedding_rate.Require("embedding_rate", step.embedding_rate);
-  Ranges::front_scale.Require("front_scale", step.front_scale);
+  for (const StepNumber& number : kStepNumbers) {
+    std::string name(number.setting);
+    std::replace(name.begin(), name.end(), '-', '_');
+    number.range.Require(name, step.*number.field);
+  }
   Ranges::warmup.Require("warmup", schedule.warmup);
   Ranges::schedule_factor.Require("schedule_factor", schedule.factor);
   Ranges::schedule_epochs.Require("schedule_epochs", static_cast<double>(schedule.step_epochs));

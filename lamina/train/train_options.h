@@ -80,14 +80,7 @@ struct TrainRanges {
   static constexpr NumberRange beta1 = kShareBelowOne;
   static constexpr NumberRange beta2 = kShareBelowOne;
   static constexpr NumberRange epsilon = kPositive;
-  static constexpr NumberRange clip_norm = kNotNegative;
-  static constexpr NumberRange dropout = kShareBelowOne;
-  static constexpr NumberRange mixup{.low = 0, .high = 1};
-  static constexpr NumberRange bias_rate = kNotNegative;
-  static constexpr NumberRange embedding_rate = kNotNegative;
-  static constexpr NumberRange front_scale = kNotNegative;
   static constexpr NumberRange warmup = kShareBelowOne;
-  static constexpr NumberRange label_smoothing = kShareBelowOne;
   static constexpr NumberRange schedule_factor = kPositive;
   static constexpr NumberRange schedule_epochs = kAtLeastOne;
   static constexpr NumberRange schedule_patience = kAtLeastOne;

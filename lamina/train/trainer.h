@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,23 +11,13 @@
 #include "lamina/nn/executor.h"
 #include "lamina/nn/network.h"
 #include "lamina/train/history.h"
+#include "lamina/train/train_callbacks.h"
 #include "lamina/train/train_options.h"
-#include "lamina/train/train_progress.h"
 #include "lamina/train/train_state.h"
 
 namespace lamina {
 
 class Communicator;  // cluster/communicator.h
-
-/// All optional; called from the training thread.
-struct TrainCallbacks {
-  std::function<void(const TrainProgress&)> progress;  // at most ten times a second
-  std::function<void(const EpochRecord&)> epoch_done;
-  std::function<bool()> stop_requested;  // asked after every step; true ends with "interrupted"; may wait: such time is
-                                         // not counted (RunControl pauses a run so)
-  std::function<void(TrainState&&)> checkpoint;  // every checkpoint_epochs and when stopped
-  std::function<void(AlignedBuffer&&)> answers;  // before epoch_done: the network's parameters after that epoch
-};
 
 class Trainer {
  public:
@@ -36,7 +25,6 @@ class Trainer {
   /// `ranks`: those that share every batch, all of them with the same network, options and data; null: none. Then Run()
   /// is collective, and its results are the same bits on all ranks.
   Trainer(Network& network, const Backend& backend, const TrainOptions& options, Communicator* ranks = nullptr);
-  ~Trainer();
 
   /// Goes on from a saved state of the same network, data and options. Throws Error(kBadModel) where it does not fit.
   void Resume(TrainState state);
@@ -51,7 +39,7 @@ class Trainer {
   const std::vector<int64_t>& part_bytes() const { return part_bytes_; }
 
  private:
-  struct Run_;  // one Run(): resident data, counters
+  void RequireRows(const Dataset& train, const Dataset* validation) const;
   Network& network_;
   const Backend& backend_;
   TrainOptions options_;

@@ -79,6 +79,36 @@ bool Confirm(PassRun& run, Contender& better, Contender& than, double seconds) {
 
 TuneLevel ParseTuneLevel(std::string_view name) { return ParseName(name, kLevels, "unknown level of tuning"); }
 
+namespace {
+
+Contender& FastestOf(std::vector<Contender>& contenders) {
+  return *std::min_element(contenders.begin(), contenders.end(),
+                           [](const Contender& a, const Contender& b) { return a.seconds < b.seconds; });
+}
+
+// Measures all again, and leaves out those without hope, but not the estimate. False: somebody asked to stop.
+bool MeasureAgain(PassRun& run, const Stopwatch& watch, const TuneOptions& options,
+                  std::vector<Contender>& contenders) {
+  for (int round = 1; round < kRounds; ++round) {
+    const double limit = kHopeless * FastestOf(contenders).seconds;
+    contenders.erase(std::remove_if(contenders.begin() + 1, contenders.end(),
+                                    [&](const Contender& contender) { return contender.seconds > limit; }),
+                     contenders.end());
+    for (Contender& contender : contenders) {
+      if (Stopped(options)) {
+        return false;
+      }
+      if (watch.Elapsed_seconds() > kAllRounds * options.limit_seconds) {
+        break;
+      }
+      Measure(run, contender, options.seconds / kRounds);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
   TuneResult result;
   result.problem = problem;
@@ -116,27 +146,11 @@ TuneResult TuneProblem(const Problem& problem, const TuneOptions& options) {
     }
   }
   result.measured = static_cast<int>(contenders.size()) - 1;
-  const auto fastest = [&]() -> Contender& {
-    return *std::min_element(contenders.begin(), contenders.end(),
-                             [](const Contender& a, const Contender& b) { return a.seconds < b.seconds; });
-  };
-  for (int round = 1; round < kRounds; ++round) {
-    const double limit = kHopeless * fastest().seconds;
-    contenders.erase(std::remove_if(contenders.begin() + 1, contenders.end(),  // the estimate stays
-                                    [&](const Contender& contender) { return contender.seconds > limit; }),
-                     contenders.end());
-    for (Contender& contender : contenders) {
-      if (Stopped(options)) {
-        return result;
-      }
-      if (watch.Elapsed_seconds() > kAllRounds * options.limit_seconds) {
-        break;
-      }
-      Measure(run, contender, options.seconds / kRounds);
-    }
+  if (!MeasureAgain(run, watch, options, contenders)) {
+    return result;
   }
   Contender& estimate = contenders[0];
-  Contender& best = fastest();
+  Contender& best = FastestOf(contenders);
   result.estimate_seconds = result.best_seconds = estimate.seconds;
   if (estimate.seconds > kLeastGain * best.seconds && Confirm(run, best, estimate, options.seconds)) {
     result.plan = best.plan;

@@ -16,7 +16,7 @@ from . import _core
 from ._arrays import Array
 from ._base import _Estimator
 from ._fitting import Optimizer, Rows, Watch
-from ._lbfgs import minimise, warn_not_converged
+from ._lbfgs import Minimum, minimise, warn_not_converged
 from ._network import Network
 from ._parameters import RANDOM_STATE, Attribute, Parameter, choice, or_auto, real, whole, yes_or_no
 
@@ -221,21 +221,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
     ) -> None:
         loss_scale = 0.5 if loss == "mse" else 1.0
         if self.solver == "lbfgs":
-            found = minimise(
-                self._network,
-                train,
-                rows.weights,
-                loss=loss,
-                loss_scale=loss_scale,
-                penalty=self.alpha / total_weight,
-                max_iter=self.max_iter,
-                max_fun=self.max_fun,
-                tol=self.tol,
-                threads=self.threads,
-            )
-            self.loss_: float = found.loss
-            self.best_loss_: float | None = found.loss
-            self.n_iter_ = found.iterations
+            found = self._minimise(train, rows, loss, loss_scale, total_weight)
             if found.interrupted:
                 warnings.warn(_INTERRUPTED, stacklevel=4)
             elif found.why_not:
@@ -285,6 +271,24 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
             warnings.warn(_INTERRUPTED, stacklevel=4)
         elif not incremental and watch.epochs == self.max_iter and not watch.stuck and not watch.told_to_stop:
             warn_not_converged("Stochastic Optimizer", f"Maximum iterations ({self.max_iter}) reached")
+
+    def _minimise(self, train: _core.Dataset, rows: Rows, loss: str, loss_scale: float, total_weight: float) -> Minimum:
+        found = minimise(
+            self._network,
+            train,
+            rows.weights,
+            loss=loss,
+            loss_scale=loss_scale,
+            penalty=self.alpha / total_weight,
+            max_iter=self.max_iter,
+            max_fun=self.max_fun,
+            tol=self.tol,
+            threads=self.threads,
+        )
+        self.loss_: float = found.loss
+        self.best_loss_: float | None = found.loss
+        self.n_iter_ = found.iterations
+        return found
 
     def _keep(self, watch: Watch, rows: int, incremental: bool) -> None:
         watch.callbacks = ()  # what was given stays a parameter, not a result

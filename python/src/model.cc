@@ -300,9 +300,7 @@ std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string
   return model;
 }
 
-}  // namespace
-
-void BindModel(nb::module_& module) {
+void BindEncoder(nb::module_& module) {
   nb::class_<Encoder>(module, "Encoder", "Tables as rows of numbers.")
       .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"), nb::arg("unseen"))
       .def_static(
@@ -313,12 +311,16 @@ void BindModel(nb::module_& module) {
           nb::arg("text"))
       .def("encode", &EncodeTable, nb::arg("table"), "rows x numbers, f64.")
       .def_prop_ro("json", [](const Encoder& self) { return self.preprocessor.ToJson().dump(); });
+}
+
+// Model, but for what its members are called.
+nb::class_<PyModel> BindAnswers(nb::module_& module) {
   nb::class_<ModelRows>(module, "ModelRows", "Raw rows of numbers, one at a time.")
       .def(nb::init<const PyModel&>(), nb::arg("model"))
       .def("__call__", &ModelRows::Call, nb::arg("x"), nb::arg("out"))
       .def_prop_ro("inputs", [](const ModelRows& self) { return self.predictor().columns(); })
       .def_prop_ro("outputs", [](const ModelRows& self) { return self.predictor().outputs(); });
-  nb::class_<PyModel>(module, "Model", "A network with its preprocessing.")
+  return nb::class_<PyModel>(module, "Model", "A network with its preprocessing.")
       .def_static(
           "load", [](const std::string& path) { return std::make_unique<PyModel>(PyModel{LoadModel(path)}); },
           nb::arg("path"))
@@ -351,7 +353,14 @@ void BindModel(nb::module_& module) {
             }
             return networks;
           },
-          "Copies of all networks: more than one of an ensemble, whose answer is the sum of theirs times `shares`.")
+          "Copies of all networks: more than one of an ensemble, whose answer is the sum of theirs times `shares`.");
+}
+
+}  // namespace
+
+void BindModel(nb::module_& module) {
+  BindEncoder(module);
+  BindAnswers(module)
       .def_prop_ro("shape_text", [](const PyModel& self) { return self.model.ShapeText(); })
       .def_prop_ro("shares",
                    [](const PyModel& self) {

@@ -203,9 +203,7 @@ BatchPredictor* MakeBatchPredictor(const PyNetwork& network, const nb::object& i
   return new BatchPredictor(network.network, std::move(scalings), BackendOf(backend, threads), BackendOf("cpu", 1));
 }
 
-}  // namespace
-
-void BindNetwork(nb::module_& module) {
+void BindLayers(nb::module_& module) {
   nb::class_<PyNetwork>(module, "Network", nb::is_weak_referenceable(), "Layers and their parameters.")
       .def(
           "__init__",
@@ -257,6 +255,9 @@ void BindNetwork(nb::module_& module) {
         }
         return rows;
       });
+}
+
+void BindSteps(nb::module_& module) {
   nb::class_<Steps>(module, "Steps", nb::is_weak_referenceable(), "Gradients and training steps of a network.")
       .def(nb::init<PyNetwork&, const std::string&, const nb::dict&, const std::string&, int, bool>(),
            nb::arg("network"), nb::arg("loss"), nb::arg("rule"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
@@ -267,6 +268,9 @@ void BindNetwork(nb::module_& module) {
       .def("first_delta", &Steps::FirstDelta, nb::arg("rows"),
            "The loss' derivative by what the first layer's activation was given, of so many rows of the last step; a "
            "view.");
+}
+
+void BindPredictors(nb::module_& module) {
   nb::class_<RowCall>(module, "RowPredictor", "One row at a time.")
       .def(nb::init<const PyNetwork&, const std::string&>(), nb::arg("network"), nb::arg("weights") = "exact")
       .def("__call__", &RowCall::Call, nb::arg("x"), nb::arg("out"))
@@ -293,6 +297,14 @@ void BindNetwork(nb::module_& module) {
             Interruptibly([&] { self.Predict(x, to); });
           },
           nb::arg("x"), nb::arg("out"), nb::arg("out_dtype"), "Writes the outputs for scaled sparse rows.");
+}
+
+}  // namespace
+
+void BindNetwork(nb::module_& module) {
+  BindLayers(module);
+  BindSteps(module);
+  BindPredictors(module);
 }
 
 }  // namespace lamina::python

@@ -286,9 +286,7 @@ nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validatio
   return nb::make_tuple(interrupts.Finish(), OptimizerState{std::move(last)});
 }
 
-}  // namespace
-
-void BindTraining(nb::module_& module) {
+void BindRecords(nb::module_& module) {
   nb::class_<EpochRecord>(module, "EpochRecord", "One epoch; losses are means over samples.")
       .def_ro("epoch", &EpochRecord::epoch)
       .def_ro("learning_rate", &EpochRecord::learning_rate)
@@ -300,6 +298,9 @@ void BindTraining(nb::module_& module) {
       .def_ro("validation_seconds", &EpochRecord::validation_seconds)
       .def_ro("samples_per_second", &EpochRecord::samples_per_second);
   nb::class_<OptimizerState>(module, "OptimizerState", "What an optimiser knows, to go on with.");
+}
+
+void BindSparseRows(nb::module_& module) {
   nb::class_<SparseRows>(module, "SparseRows", "Compressed rows, scaled: copies of arrays.")
       .def(nb::new_(&MakeSparseRows), nb::arg("values"), nb::arg("x_dtype"), nb::arg("columns"), nb::arg("starts"),
            nb::arg("cols"), nb::arg("offsets").none(), nb::arg("scales").none(), nb::arg("dtype"))
@@ -317,6 +318,9 @@ void BindTraining(nb::module_& module) {
   module.def("add_sparse_gradient", &AddSparseGradient, nb::arg("data"), nb::arg("begin"), nb::arg("delta"),
              nb::arg("scale"), nb::arg("gradient"), nb::arg("threads") = 0,
              "Adds scale times transposed rows times delta to the gradient of such weights.");
+}
+
+void BindDataset(nb::module_& module) {
   nb::class_<Dataset>(module, "Dataset", "Rows to train on or to be tested with: scaled copies of arrays.")
       .def(nb::new_(&MakeDataset), nb::arg("x"), nb::arg("x_dtype"), nb::arg("offsets").none(),
            nb::arg("scales").none(), nb::arg("dtype"), nb::arg("targets").none(), nb::arg("labels").none(),
@@ -345,6 +349,14 @@ void BindTraining(nb::module_& module) {
             return WithRadiusOf(ParseNeuron(neuron), DenseRows(self), seed).Text();
           },
           nb::arg("neuron"), nb::arg("seed"), "The activation's text with the radius for distances of random pairs.");
+}
+
+}  // namespace
+
+void BindTraining(nb::module_& module) {
+  BindRecords(module);
+  BindSparseRows(module);
+  BindDataset(module);
   module.def(
       "place_centres",
       [](PyNetwork& network, const Dataset& data, uint64_t seed) {

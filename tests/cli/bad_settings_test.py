@@ -25,6 +25,13 @@ class BadSettingsTest(CliTest):
             with self.subTest(neuron=neuron):
                 self.refuse_setting("--layers", f"{neuron}:16,dot-softmax:10", says=says)
 
+    def test_what_was_removed_is_named_with_what_to_do_instead(self):
+        self.refuse_setting("--sync-steps", "4", says=("--sync-steps was removed", "Leave it out"))
+        self.refuse_setting("--number-embedding", "periodic", says=("periodic was removed", "pbld"))
+        self.refuse("bench", "scaling", "--stragglers", "2", code=2, says=("--stragglers was removed", "Leave it out"))
+        self.write("old.toml", "sync-steps = 4\n")
+        self.refuse_setting("--config", "old.toml", says=("old.toml", "--sync-steps was removed", "Leave it out"))
+
     def test_hidden(self):
         self.refuse_setting("--hidden", "0,5", says=("hidden", "0,5"))
         self.refuse_setting("--hidden", "-3", says=("hidden", "-3"))

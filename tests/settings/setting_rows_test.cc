@@ -10,6 +10,8 @@
 #include "lamina/layer/file_neighbours.h"
 #include "lamina/rbf/file_centres.h"
 #include "lamina/search/search_settings.h"
+#include "lamina/settings/meanings.h"
+#include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/settings/validation.h"
 #include "tests/caught_error.h"
@@ -133,6 +135,16 @@ TYPED_TEST(SettingRowsOf, EveryEffectComesAndGoes) {
     EXPECT_TRUE(std::any_of(configurations.begin(), configurations.end(), has_effect)) << row.name;
     EXPECT_TRUE(row.effect == nullptr || !std::all_of(configurations.begin(), configurations.end(), has_effect))
         << row.name;
+  }
+}
+
+TEST(SettingRows, NumbersOfAStepAreGivenByTheirSettings) {
+  for (const StepNumber& number : kStepNumbers) {
+    TrainSettings settings;
+    SetSetting(settings, number.setting, "0.25");
+    const TrainOptions options = TrainOptionsFrom(Resolve(settings, /*classes=*/true), Loss::kCrossEntropy, {});
+    EXPECT_EQ(options.step.*number.field, 0.25) << number.setting;
+    EXPECT_EQ(TrainSettingRow(number.setting).range->Text(), number.range.Text()) << number.setting;
   }
 }
 

@@ -10,6 +10,8 @@
 
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
+#include "lamina/settings/removed_settings.h"
+#include "lamina/settings/validation.h"
 #include "tests/caught_error.h"
 
 namespace lamina {
@@ -54,6 +56,34 @@ TEST(SettingsText, EveryFieldThereAndBack) {
       EXPECT_NE(ToJson(settings).at(name), json.at(name)) << name;
     }
     EXPECT_FALSE(row.help.empty()) << name;
+  }
+}
+
+TEST(SettingsText, WhatWasRemovedIsNamedWithWhatToDoInstead) {
+  for (const RemovedSetting& removed : RemovedSettings()) {
+    TrainSettings settings = Valid();
+    const Error error = CaughtError([&] {
+      SetSetting(settings, removed.name, removed.value.empty() ? "1" : removed.value);
+      ValidateSettings(settings);
+    });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << removed.name;
+    EXPECT_EQ(error.message(), removed.Text());
+    EXPECT_EQ(error.context().remedy, removed.instead);
+    EXPECT_EQ(error.context().setting, removed.name);
+  }
+}
+
+TEST(SettingsText, StoredSettingsThatAskForWhatWasRemovedAreRefused) {
+  for (const RemovedSetting& removed : RemovedSettings()) {
+    nlohmann::json stored = ToJson(Valid());
+    RefuseRemoved(stored, "old.checkpoint");
+    stored[removed.name] = removed.value.empty() ? nlohmann::json(0) : nlohmann::json("none");
+    RefuseRemoved(stored, "old.checkpoint");
+    stored[removed.name] = removed.value.empty() ? nlohmann::json(4) : nlohmann::json(removed.value);
+    const Error error = CaughtError([&] { RefuseRemoved(stored, "old.checkpoint"); });
+    EXPECT_EQ(error.code(), ErrorCode::kBadModel) << removed.name;
+    EXPECT_NE(error.message().find(removed.Text()), std::string::npos) << error.message();
+    EXPECT_EQ(error.context().file, "old.checkpoint");
   }
 }
 

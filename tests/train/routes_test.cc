@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/nn/parameter_table.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/settings_text.h"
@@ -225,6 +226,62 @@ TEST(Routes, LbfgsComputesOrRefuses) {
     trial.options.rule.learning_rate = 1;
     ExpectAsListed(row, Route::kAllRows, trial, *cpu,
                    row.RefusedBy(Route::kAllRows) ? trial.Start() : trial.Run(*serial));
+  }
+}
+
+// What a step by `rule` makes of `at`, and the mean loss before it. Masks are those of the rule's step.
+double LossOfStep(Executor& executor, const Trial& trial, const AlignedBuffer& at, const UpdateRule& rule) {
+  executor.SetTrainedParameters(at);
+  LossSums sums;
+  executor.Step(trial.data.features.view().Rows(0, trial.options.batch),
+                trial.data.targets.view().Rows(0, trial.options.batch), nullptr, &rule, &sums);
+  return sums.loss / sums.weight;
+}
+
+// Whatever is trained: its gradient is the difference of the loss that the same step has a little beside it.
+TEST(Routes, GradientsAreDifferencesOfTheLossOfAStep) {
+  constexpr double kAside = 1e-6;
+  const std::unique_ptr<Backend> serial = MakeBackend("serial");
+  for (const TechniqueRow& row : TechniqueTable()) {
+    if (row.technique == Technique::kLowPrecision || row.technique == Technique::kMembers) {
+      continue;  // the loss of members is that of their mean, and their gradients are of the losses of each
+    }
+    SCOPED_TRACE(row.words);
+    Trial trial = TrialOf(row.technique);
+    trial.options.step.clip_norm = 0;  // which changes the gradient
+    const Network start = trial.Start();
+    Executor executor(start, *serial, {.max_batch = trial.options.batch, .training = true, .step = trial.options.step});
+    const ParameterTable table(start, trial.options.step, /*training=*/true);
+    AlignedBuffer at = executor.TrainedParameters();
+    auto* const numbers = static_cast<double*>(at.data());
+    UpdateRule rule;
+    rule.kind = UpdateKind::kSgd;
+    rule.step = 1;
+    rule.learning_rate = 1e-3;
+    LossOfStep(executor, trial, at, rule);
+    const AlignedBuffer after = executor.TrainedParameters();
+    const UpdateRule none = [&] {
+      UpdateRule still = rule;
+      still.learning_rate = 0;
+      return still;
+    }();
+    for (const ParameterBlock& block : table.blocks()) {
+      for (int64_t i = block.offset; block.updated && i < block.offset + block.count; ++i) {
+        const double value = numbers[i];
+        if (value == 0 && trial.options.step.embedding_layers > 0 && block.kind == Parameter::kWeights) {
+          continue;  // no weight of the embedding
+        }
+        const double gradient =
+            (value - static_cast<const double*>(after.data())[i]) / (rule.learning_rate * block.rate);
+        numbers[i] = value + kAside;
+        const double above = LossOfStep(executor, trial, at, none);
+        numbers[i] = value - kAside;
+        const double below = LossOfStep(executor, trial, at, none);
+        numbers[i] = value;
+        EXPECT_NEAR(gradient, (above - below) / (2 * kAside), 1e-6)
+            << "block " << static_cast<int>(block.kind) << " of layer " << block.layer;
+      }
+    }
   }
 }
 

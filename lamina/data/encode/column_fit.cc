@@ -239,6 +239,27 @@ std::vector<double> PeriodsOf(const Column& column, std::span<const int64_t> row
   return periods;
 }
 
+bool IsPixel(const Table& table, const Column& column, const PreprocessOptions& options) {
+  return options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
+}
+
+// A column of numbers or dates, as far as its values have no say.
+FittedColumn NumberBeforeStatistics(const Table& table, const Column& column, const PreprocessOptions& options) {
+  FittedColumn fitted;
+  fitted.name = column.name;
+  fitted.is_date = column.is_date;
+  fitted.format = column.format;
+  fitted.scaling.scale = IsPixel(table, column, options) ? kPixelMax : 1;
+  return fitted;
+}
+
+bool NeedsStatistics(const Table& table, const Column& column, const PreprocessOptions& options) {
+  const bool bins = options.numbers == NumberEncoding::kPiecewise && options.bins > 0;
+  const bool calendar = column.is_date && options.dates == DateEncoding::kCalendar;
+  const bool scaled = NumberScaling(options) != Scaling::kNone || bins || calendar;
+  return (scaled && !IsPixel(table, column, options)) || (Fills(options.missing) && CanBeMissing(column));
+}
+
 }  // namespace
 
 std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t> rows,
@@ -250,21 +271,11 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
   std::vector<size_t> measured_column;
   for (const int64_t position : positions) {
     const Column& column = table.columns[static_cast<size_t>(position)];
-    FittedColumn fitted;
-    if (column.kind == ColumnKind::kText) {
-      fitted = FitText(table, column, rows, options);
-    } else {
-      fitted.name = column.name;
-      fitted.is_date = column.is_date;
-      fitted.format = column.format;
-      const bool pixel = options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
-      fitted.scaling.scale = pixel ? kPixelMax : 1;
-      const bool calendar = column.is_date && options.dates == DateEncoding::kCalendar;
-      const bool scaled = !pixel && (scaling != Scaling::kNone || bins > 0 || calendar);
-      if (scaled || (Fills(options.missing) && CanBeMissing(column))) {
-        measured.push_back(&column);
-        measured_column.push_back(columns.size());
-      }
+    const bool text = column.kind == ColumnKind::kText;
+    FittedColumn fitted = text ? FitText(table, column, rows, options) : NumberBeforeStatistics(table, column, options);
+    if (!text && NeedsStatistics(table, column, options)) {
+      measured.push_back(&column);
+      measured_column.push_back(columns.size());
     }
     fitted.position = position;
     columns.push_back(std::move(fitted));

@@ -127,6 +127,30 @@ std::vector<ColumnDecision> DecisionsOnFile(const Table& table) {
   return decisions;
 }
 
+namespace {
+
+// What was done to the values of an input.
+void AddInput(const FittedColumn& input, MissingPolicy missing, std::vector<ColumnDecision>& decisions) {
+  if (input.missing > 0 && Fills(missing)) {
+    AddFill(input, missing == MissingPolicy::kMedian, decisions);
+  }
+  if (input.folded > 0) {
+    const int64_t own = std::ssize(input.categories);
+    decisions.push_back(
+        {input.name,
+         fmt::format("{} of its {} categories have an input each, the {} rarer ones share one (other)",
+                     WithThousands(own), WithThousands(own + input.folded), WithThousands(input.folded)),
+         fmt::format("--max-categories {}", own + input.folded)});
+  }
+  if (input.buckets > 0) {
+    decisions.push_back({input.name,
+                         fmt::format("free text: its words are hashed into {} inputs", WithThousands(input.buckets)),
+                         "--text leave-out"});
+  }
+}
+
+}  // namespace
+
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options) {
   const TargetEncoder& targets = fitted.targets();
@@ -158,21 +182,8 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
       AddFormat(column, decisions);
       AddOdd(table, column, decisions);
     }
-    if (input != nullptr && input->missing > 0 && Fills(fitted.policies().missing)) {
-      AddFill(*input, fitted.policies().missing == MissingPolicy::kMedian, decisions);
-    }
-    if (input != nullptr && input->folded > 0) {
-      decisions.push_back(
-          {column.name,
-           fmt::format("{} of its {} categories have an input each, the {} rarer ones share one (other)",
-                       WithThousands(std::ssize(input->categories)),
-                       WithThousands(std::ssize(input->categories) + input->folded), WithThousands(input->folded)),
-           fmt::format("--max-categories {}", std::ssize(input->categories) + input->folded)});
-    }
-    if (input != nullptr && input->buckets > 0) {
-      decisions.push_back({column.name,
-                           fmt::format("free text: its words are hashed into {} inputs", WithThousands(input->buckets)),
-                           "--text leave-out"});
+    if (input != nullptr) {
+      AddInput(*input, fitted.policies().missing, decisions);
     }
     const size_t classes = targets.class_names().size();
     if (target != nullptr && column.kind == ColumnKind::kNumber && classes > kMostPlainClasses &&

@@ -133,6 +133,31 @@ Table ReadCells(std::span<const std::string> names, std::span<const std::string_
   return ReadQuoted(std::move(text), source, OptionsFor(named, names, options));
 }
 
+namespace {
+
+// Columns of text as a CSV file would have them.
+std::string CsvOf(const std::vector<Column*>& columns, const std::vector<std::string>& names, int64_t rows) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += text.empty() ? "" : ",";
+    AppendQuoted(name, text);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    char before = '\n';
+    for (const Column* column : columns) {
+      text += std::exchange(before, ',');
+      const int32_t code = column->codes[static_cast<size_t>(row)];
+      AppendQuoted(code < 0 ? std::string_view() : column->categories[static_cast<size_t>(code)], text);
+    }
+    if (row % kRowsAtOnce == 0) {
+      StopPoint();
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 void ReadAsCells(Table& table, const ReadOptions& options, std::span<const std::string> texts) {
   const MissingMarks marks(options.missing_values);
   std::vector<std::string> forced(texts.begin(), texts.end());
@@ -156,22 +181,6 @@ void ReadAsCells(Table& table, const ReadOptions& options, std::span<const std::
   if (read.empty() || table.rows == 0) {
     return;
   }
-  std::string text;
-  for (const std::string& name : names) {
-    text += text.empty() ? "" : ",";
-    AppendQuoted(name, text);
-  }
-  for (int64_t row = 0; row < table.rows; ++row) {
-    char before = '\n';
-    for (const Column* column : read) {
-      text += std::exchange(before, ',');
-      const int32_t code = column->codes[static_cast<size_t>(row)];
-      AppendQuoted(code < 0 ? std::string_view() : column->categories[static_cast<size_t>(code)], text);
-    }
-    if (row % kRowsAtOnce == 0) {
-      StopPoint();
-    }
-  }
   ReadOptions some = OptionsFor(table, names, options);
   some.encoding = "auto";
   for (const std::string& name :
@@ -181,7 +190,7 @@ void ReadAsCells(Table& table, const ReadOptions& options, std::span<const std::
       some.known_columns.push_back({name, ColumnKind::kText});
     }
   }
-  Table cells = ReadQuoted(std::move(text), table.source, some);
+  Table cells = ReadQuoted(CsvOf(read, names, table.rows), table.source, some);
   for (size_t i = 0; i < read.size(); ++i) {
     *read[i] = std::move(cells.columns[i]);
     read[i]->name = names[i];

@@ -21,6 +21,9 @@ constexpr uint32_t kInZip64 = 0xFFFFFFFF;
 // Sheets of a million equal rows are packed to a hundredth; what is made to fill the memory to a thousandth.
 constexpr uint64_t kUsualSize_bytes = 64 << 20;
 constexpr uint64_t kMostRatio = 400;
+// Ways of packing.
+constexpr uint32_t kStored = 0;
+constexpr uint32_t kDeflated = 8;
 
 [[noreturn]] void ThrowBadZip(const std::string& source, const std::string& message) {
   throw Error(ErrorCode::kBadData, message,
@@ -174,10 +177,8 @@ std::string_view ZipFile::PackedBytes(const ZipMember& member) const {
   return content_.substr(begin, member.packed_bytes);
 }
 
-void ZipFile::Read(const ZipMember& member, const std::function<void(std::string_view)>& sink) const {
+std::string_view ZipFile::ReadablePackedBytes(const ZipMember& member) const {
   constexpr uint32_t kEncrypted = 1;
-  constexpr uint32_t kStored = 0;
-  constexpr uint32_t kDeflated = 8;
   const std::string name = NameInMessage(member);
   if ((member.flags & kEncrypted) != 0) {
     throw Error(ErrorCode::kUnsupported, fmt::format("'{}' in it is encrypted", name),
@@ -193,6 +194,12 @@ void ZipFile::Read(const ZipMember& member, const std::function<void(std::string
                 fmt::format("'{}' in it says that {} unpack to {}, more than in any book", name,
                             BytesText(std::ssize(packed)), BytesText(static_cast<int64_t>(member.size_bytes))));
   }
+  return packed;
+}
+
+void ZipFile::Read(const ZipMember& member, const std::function<void(std::string_view)>& sink) const {
+  const std::string_view packed = ReadablePackedBytes(member);
+  const std::string name = NameInMessage(member);
   const auto damaged = [&](std::string_view what) {
     ThrowBadZip(source_, fmt::format("a damaged zip archive: '{}' {}", name, what));
   };

@@ -39,6 +39,8 @@ class ZipFile {
 
  private:
   std::string_view PackedBytes(const ZipMember& member) const;
+  // The same, of a member that can be unpacked; throws for another one.
+  std::string_view ReadablePackedBytes(const ZipMember& member) const;
 
   std::string_view content_;
   std::string source_;

@@ -1,0 +1,23 @@
+// What a training run tells and asks while it lasts.
+#pragma once
+
+#include <functional>
+
+#include "lamina/base/buffer.h"
+#include "lamina/train/history.h"
+#include "lamina/train/train_progress.h"
+#include "lamina/train/train_state.h"
+
+namespace lamina {
+
+/// All optional; called from the training thread.
+struct TrainCallbacks {
+  std::function<void(const TrainProgress&)> progress;  // at most ten times a second
+  std::function<void(const EpochRecord&)> epoch_done;
+  std::function<bool()> stop_requested;  // asked after every step; true ends with "interrupted"; may wait: such time is
+                                         // not counted (RunControl pauses a run so)
+  std::function<void(TrainState&&)> checkpoint;  // every checkpoint_epochs and when stopped
+  std::function<void(AlignedBuffer&&)> answers;  // before epoch_done: the network's parameters after that epoch
+};
+
+}  // namespace lamina
