@@ -175,6 +175,8 @@ def test_errors_are_the_programs(tmp_path):
     with pytest.raises(ValueError, match="learning-rat") as wrong:
         lamina.train(frame(), "price", learning_rat=0.1)
     assert wrong.value.code in ("invalid_argument", "not_found")
+    with pytest.raises(ValueError, match=r"^sync_steps was removed: .*Leave it out"):
+        lamina.train(frame(), "price", sync_steps=4)
     with pytest.raises(lamina.Error, match="cost"):
         lamina.train(frame(), "cost")
     (tmp_path / "bad.safetensors").write_bytes(b"nothing of the kind")
