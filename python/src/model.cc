@@ -249,6 +249,7 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   Interrupts interrupts;
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
+  callbacks.abandon_requested = callbacks.stop_requested;
   if (!on_epoch.is_none()) {
     callbacks.epoch_done = [&](const EpochRecord& record) {
       interrupts.Guarded([&] { return nb::cast<bool>(on_epoch(RecordOf(record))); });
