@@ -7,6 +7,7 @@
 #include "lamina/model/c_source/c_layers.h"
 #include "lamina/model/c_source/c_nearest.h"
 #include "lamina/model/c_source/c_scaling.h"
+#include "lamina/model/explain.h"
 
 namespace lamina {
 namespace {
@@ -95,18 +96,14 @@ void AddIntervals(CWriter& out, const Model& model) {
 }  // namespace
 
 std::vector<std::string> NamesOfOutputs(const Model& model) {
-  const TargetEncoder& targets = model.preprocessor.targets();
-  if (model.preprocessor.inputs().count() == 0) {
-    std::vector<std::string> names;
-    for (int64_t j = 0; j < model.network.outputs(); ++j) {
-      names.push_back(fmt::format("y{}", j));
-    }
-    return names;
+  if (model.preprocessor.inputs().count() > 0) {
+    return OutputNames(model);
   }
-  if (targets.task() == Task::kRegression) {
-    return targets.answer_names();
+  std::vector<std::string> names;
+  for (int64_t j = 0; j < model.network.outputs(); ++j) {
+    names.push_back(fmt::format("y{}", j));
   }
-  return targets.form().single_output ? std::vector<std::string>{targets.class_names()[1]} : targets.class_names();
+  return names;
 }
 
 void AddNames(CWriter& out, const Model& model, const CColumns& columns) {
@@ -115,10 +112,9 @@ void AddNames(CWriter& out, const Model& model, const CColumns& columns) {
     names.push_back(column.name);
   }
   AddNameArray(out, "column", "COLUMNS", names);
-  AddNameArray(out, "output", "OUTPUTS", NamesOfOutputs(model));
-  if (const std::vector<std::string>& classes = model.preprocessor.targets().class_names(); !classes.empty()) {
-    AddNameArray(out, "class", "CLASSES", classes);
-  }
+  const std::vector<std::string>& classes = model.preprocessor.targets().class_names();
+  AddNameArray(out, classes.empty() ? "output" : "class", classes.empty() ? "OUTPUTS" : "CLASSES",
+               classes.empty() ? NamesOfOutputs(model) : classes);
   out.Add("\n");
 }
 
@@ -130,11 +126,12 @@ void AddOutputs(CWriter& out, const Model& model) {
     return;
   }
   if (model.others.empty()) {
-    AddNetwork(out, activations, model.network, model.weights, function);
+    AddNetwork(out, activations, model.network, model.weights, function, out.name());
     return;
   }
   for (int64_t i = 0; i < model.networks(); ++i) {
-    AddNetwork(out, activations, model.network_at(i), model.weights, fmt::format("{}_net{}", out.name(), i + 1));
+    const std::string net = fmt::format("{}_net{}", out.name(), i + 1);
+    AddNetwork(out, activations, model.network_at(i), model.weights, net, net);
   }
   const int64_t outputs = model.network.outputs();
   out.Add("/* The sum of {} networks, each times its share. */\nstatic void @_outputs(const {} *x, {} *y) {{\n"

@@ -18,10 +18,10 @@ void AddAnswers(CWriter& out, const Model& model, const CColumns& columns);
 /// @_class_of on outputs of `type`; `threshold`: between the classes of a single output.
 void AddClassOf(CWriter& out, const TargetEncoder& targets, const std::string& type, const std::string& threshold);
 
-/// The names of columns, outputs and classes as arrays.
+/// The names of columns and of classes, or else of outputs, as arrays.
 void AddNames(CWriter& out, const Model& model, const CColumns& columns);
 
-/// One an output: "price", "price q0.1"; of classes theirs, of a single output that of the second class.
+/// OutputNames() of a model with preprocessing, "y0", ... of one without.
 std::vector<std::string> NamesOfOutputs(const Model& model);
 
 }  // namespace lamina

@@ -119,11 +119,8 @@ std::string HeaderOf(const Model& model, const CColumns& columns, const std::str
     AddPlacesOf(out, "output", NamesOfOutputs(model));
   }
   out.Add("/* Names as the training data had them; columns in its order, numbers and texts. */\n"
-          "extern const char *const @_column_names[{0}_COLUMNS];\nextern const char *const @_output_names[{0}_OUTPUTS];\n",
-          upper);
-  if (!classes.empty()) {
-    out.Add("extern const char *const @_class_names[{}_CLASSES];\n", upper);
-  }
+          "extern const char *const @_column_names[{0}_COLUMNS];\nextern const char *const @_{1}_names[{0}_{2}];\n",
+          upper, classes.empty() ? "output" : "class", classes.empty() ? "OUTPUTS" : "CLASSES");
   out.AddText("\n" + parts.functions);
   out.Add("#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {}_H_ */\n", upper);
   return out.text();

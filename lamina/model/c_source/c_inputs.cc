@@ -120,13 +120,13 @@ class EncoderWriter {
   void AddRun(size_t first, size_t count) {
     const FittedColumn& column = preprocessor_.inputs().columns()[first];
     const CColumn& raw = *columns_.Find(column.name);
-    const std::string offset = OfRun("offset", first, count, [](const FittedColumn& c) { return c.scaling.offset; });
-    const std::string scale = OfRun("scale", first, count, [](const FittedColumn& c) { return c.scaling.scale; });
-    std::string value = fmt::format("numbers[{} + i]", raw.place);
+    const std::string offset = OfRun("input_offset", first, count, [](const FittedColumn& c) { return c.scaling.offset; });
+    const std::string scale = OfRun("input_scale", first, count, [](const FittedColumn& c) { return c.scaling.scale; });
+    std::string value = fmt::format("numbers[{}]", FromPlace(raw.place));
     std::string fill;
     if (fills_) {
       const std::string fills =
-          OfRun("fill", first, count, [](const FittedColumn& c) { return c.keeps_mean ? c.fill : std::nan(""); });
+          OfRun("input_fill", first, count, [](const FittedColumn& c) { return c.keeps_mean ? c.fill : std::nan(""); });
       fill = fmt::format("    const double v = isnan({0}) ? {1} : {0};\n", value, fills);
       value = "v";
     }
@@ -134,9 +134,9 @@ class EncoderWriter {
     body_ += fmt::format(
         "  /* {} to {} */\n"
         "  for (i = 0; i < {}; ++i) {{\n{}"
-        "    if (!@_put(x, {} + i, {}{}))\n      return {} + i;\n  }}\n",
+        "    if (!@_put(x, {}, {}{}))\n      return {} + i;\n  }}\n",
         CComment(column.name), CComment(preprocessor_.inputs().columns()[first + count - 1].name), count, fill,
-        column.place, shifted, scale == "1.0" ? "" : " / " + scale, 1 + (&raw - columns_.columns.data()));
+        FromPlace(column.place), shifted, scale == "1.0" ? "" : " / " + scale, 1 + (&raw - columns_.columns.data()));
   }
 
   void AddNumber(const FittedColumn& column) {

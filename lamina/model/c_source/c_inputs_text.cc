@@ -48,7 +48,7 @@ constexpr const char* kHash =
     "  return !part ? -1 : upper ? byte - 'A' + 'a' : byte;\n"
     "}\n\n"
     "static uint64_t @_hash_on(uint64_t hash, int byte) {\n"
-    "  return (hash ^ (uint64_t)byte) * 1099511628211ULL;\n"
+    "  return (hash ^ (uint64_t)(unsigned char)byte) * (uint64_t)1099511628211;\n"
     "}\n\n"
     "static void @_count(uint64_t hash, double *buckets, int count) {\n"
     "  hash ^= hash >> 32;\n"
@@ -56,7 +56,7 @@ constexpr const char* kHash =
     "}\n\n"
     "/* Words and pairs of neighbours, counted in buckets by their hash (FNV-1a) and brought to length 1. */\n"
     "static void @_words(const char *text, double *buckets, int count) {\n"
-    "  const uint64_t start = 14695981039346656037ULL;\n"
+    "  const uint64_t start = (uint64_t)14695981039346656037ULL;\n"
     "  uint64_t word = start, pair = start;\n"
     "  int in_word = 0, has_previous = 0, letter, i;\n"
     "  double squares = 0.0;\n"
@@ -122,7 +122,7 @@ std::string MissingFunction(const CColumns& columns) {
   std::string text = "/* Whether a cell says that there is no value. */\nstatic int @_is_missing(const char *cell) {\n"
                      "  static const char *const marks[] = {";
   for (size_t i = 0; i < words.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::string(i % 8 == 7 ? "\n      " : "") + CString(words[i]);
+    text += (i == 0 ? "" : i % 8 == 7 ? ",\n      " : ", ") + CString(words[i]);
   }
   return text + "};\n  unsigned i;\n  if (cell == NULL)\n    return 1;\n"
                 "  for (i = 0; i < sizeof(marks) / sizeof(marks[0]); ++i) {\n    if (@_is(cell, marks[i], 1))\n"
@@ -156,8 +156,8 @@ void AddWords(CWriter& out, const FittedColumn& column, const std::string& cell,
   body += fmt::format("  {{\n    double buckets[{0}];\n    @_words(k == -2 ? \"\" : {1}, buckets, {0});\n", column.buckets,
                       cell);
   body += fills ? "" : fmt::format("    if (k == -2)\n      return {};\n", code);
-  body += fmt::format("    for (i = 0; i < {}; ++i) {{\n      if (!@_put(x, {} + i, buckets[i]))\n        return {};\n"
-                      "    }}\n  }}\n", column.buckets, column.place, code);
+  body += fmt::format("    for (i = 0; i < {}; ++i) {{\n      if (!@_put(x, {}, buckets[i]))\n        return {};\n"
+                      "    }}\n  }}\n", column.buckets, FromPlace(column.place), code);
 }
 
 void AddCategories(CWriter& out, const Preprocessor& preprocessor, const CColumn& raw, const FittedColumn& column,
@@ -180,11 +180,14 @@ void AddCategories(CWriter& out, const Preprocessor& preprocessor, const CColumn
   if (column.has_other) {
     body += fmt::format("  if (k == -1)\n    k = {};\n", column.other());
   }
-  const bool may_be_unseen = preprocessor.policies().unseen == UnseenPolicy::kZero;
-  body += fmt::format("  if (k {})\n    return {};\n", may_be_unseen ? "== -2" : "< 0", code);
+  const bool may_be_unseen = preprocessor.policies().unseen == UnseenPolicy::kZero || column.has_other;
+  const bool fills = Fills(preprocessor.policies().missing);
+  if (!may_be_unseen || !fills) {
+    body += fmt::format("  if (k {})\n    return {};\n", may_be_unseen ? "== -2" : "< 0", code);
+  }
   if (column.one_hot) {
-    body += fmt::format("  for (i = 0; i < {}; ++i)\n    (void)@_put(x, {} + i, i == k ? 1.0 : 0.0);\n",
-                        column.categories.size() + (column.has_other ? 1 : 0), column.place);
+    body += fmt::format("  for (i = 0; i < {}; ++i)\n    (void)@_put(x, {}, i == k ? 1.0 : 0.0);\n",
+                        column.categories.size() + (column.has_other ? 1 : 0), FromPlace(column.place));
     return;
   }
   body += fmt::format("  v = k;\n  if (!@_put(x, {}, k < 0 ? 0.0 : {}))\n    return {};\n", column.place,

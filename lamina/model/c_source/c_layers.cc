@@ -28,9 +28,9 @@ std::vector<std::string> ByInputs(const Matrix& numbers, int64_t first, int64_t 
 class LayerWriter {
  public:
   LayerWriter(CWriter& out, CActivations& activations, const Network& network, size_t layer, WeightStorage weights,
-              const std::string& function)
+              const std::string& prefix)
       : out_(out), spec_(network.layers()[layer]), blocks_(network.blocks(layer)),
-        number_(layer + 1), function_(function), stored_(StoreLayer(network, layer, weights)),
+        number_(layer + 1), prefix_(prefix), stored_(StoreLayer(network, layer, weights)),
         storage_(StoresWeights(spec_, weights) ? weights : WeightStorage::kExact) {
     const auto numbers = [&](const void* from, int64_t count) {
       std::vector<double> values;
@@ -58,7 +58,7 @@ class LayerWriter {
     const std::string member = blocks_ > 1 ? ", int member" : "";
     out_.Add("/* Layer {}: {} input{}, {} neuron{}, {} */\n", number_, spec_.inputs, Many(spec_.inputs), spec_.outputs,
              Many(spec_.outputs), CComment(NeuronText(spec_)));
-    out_.Add("static void {}_layer{}(const {} *x, {} *a{}) {{\n  int i, j;\n", function_, number_, out_.real(),
+    out_.Add("static void {}_layer{}(const {} *x, {} *a{}) {{\n  int i, j;\n", prefix_, number_, out_.real(),
              out_.real(), member);
     AddSums(weight);
     AddFinish();
@@ -69,7 +69,7 @@ class LayerWriter {
   }
 
  private:
-  std::string Array(const char* what) const { return fmt::format("{}_{}{}", function_, what, number_); }
+  std::string Array(const char* what) const { return fmt::format("{}_{}{}", prefix_, what, number_); }
   std::string Real() const { return out_.real(); }
 
   void AddParameters() {
@@ -192,7 +192,7 @@ class LayerWriter {
   const LayerSpec& spec_;
   int64_t blocks_;
   size_t number_;
-  const std::string& function_;
+  const std::string& prefix_;
   StoredWeights stored_;
   WeightStorage storage_;
   std::vector<double> bias_;
@@ -210,7 +210,7 @@ int64_t Widest(const Network& network) {
 }
 
 // The layers from x to y, each with what a residual block adds.
-void AddCalls(CWriter& out, const Network& network, const std::string& function, const std::string& member) {
+void AddCalls(CWriter& out, const Network& network, const std::string& prefix, const std::string& member) {
   const size_t count = network.layers().size();
   std::string from = "x";
   for (size_t l = 0; l < count; ++l) {
@@ -219,7 +219,7 @@ void AddCalls(CWriter& out, const Network& network, const std::string& function,
     if (network.BeginsResidual(l)) {
       out.Add("  for (i = 0; i < {}; ++i)\n    skipped[i] = {}[i];\n", layer.inputs, from);
     }
-    out.Add("  {}_layer{}({}, {}{});\n", function, l + 1, from, to, l + 1 == count ? member : "");
+    out.Add("  {}_layer{}({}, {}{});\n", prefix, l + 1, from, to, l + 1 == count ? member : "");
     if (layer.residual > 0) {
       out.Add("  for (i = 0; i < {}; ++i)\n    {}[i] += skipped[i];\n", layer.outputs, to);
     }
@@ -227,7 +227,7 @@ void AddCalls(CWriter& out, const Network& network, const std::string& function,
   }
 }
 
-void AddMembers(CWriter& out, const Network& network, const std::string& function) {
+void AddMembers(CWriter& out, const Network& network, const std::string& function, const std::string& prefix) {
   const MatrixView scales = network.MemberScales();
   std::vector<double> factors;
   DispatchFloat(out.dtype(), [&]<class T>(T) {
@@ -235,14 +235,14 @@ void AddMembers(CWriter& out, const Network& network, const std::string& functio
       factors.insert(factors.end(), scales.Row<T>(m), scales.Row<T>(m) + scales.cols);
     }
   });
-  out.AddNumbers(function + "_factor", factors, network.inputs());
+  out.AddNumbers(prefix + "_factor", factors, network.inputs());
   out.Add("\n/* The mean of {} members, each with inputs times factors of its own. */\n"
           "static void {}(const {} *x, {} *y) {{\n  {} own[{}], answer[{}];\n  int i, member;\n",
           network.members(), function, out.real(), out.real(), out.real(), network.inputs(), network.outputs());
   out.Add("  for (i = 0; i < {}; ++i)\n    y[i] = {};\n  for (member = 0; member < {}; ++member) {{\n",
           network.outputs(), out.Number(0), network.members());
   out.Add("    for (i = 0; i < {}; ++i)\n      own[i] = x[i] * {}_factor[member][i];\n    {}_member(own, answer, member);\n",
-          network.inputs(), function, function);
+          network.inputs(), prefix, function);
   out.Add("    for (i = 0; i < {0}; ++i)\n      y[i] += answer[i];\n  }}\n  for (i = 0; i < {0}; ++i)\n    y[i] /= {1};\n}}\n\n",
           network.outputs(), out.Number(static_cast<double>(network.members())));
   out.stack_bytes += (network.inputs() + network.outputs()) * out.real_bytes();
@@ -262,10 +262,10 @@ void AddSoftmax(CWriter& out) {
 }
 
 void AddNetwork(CWriter& out, CActivations& activations, const Network& network, WeightStorage weights,
-                const std::string& function) {
+                const std::string& function, const std::string& prefix) {
   const CWork before = out.work;
   for (size_t l = 0; l < network.layers().size(); ++l) {
-    LayerWriter(out, activations, network, l, weights, function).Add();
+    LayerWriter(out, activations, network, l, weights, prefix).Add();
   }
   const bool members = network.members() > 1;
   out.work.products = before.products + (out.work.products - before.products) * network.members();
@@ -282,10 +282,10 @@ void AddNetwork(CWriter& out, CActivations& activations, const Network& network,
     out.stack_bytes += widest * out.real_bytes() * ((count > 2 ? 2 : 1) + (skips ? 1 : 0));
   }
   out.Add("{}", skips ? "  int i;\n" : "");
-  AddCalls(out, network, function, members ? ", member" : "");
+  AddCalls(out, network, prefix, members ? ", member" : "");
   out.Add("}}\n\n");
   if (members) {
-    AddMembers(out, network, function);
+    AddMembers(out, network, function, prefix);
   }
 }
 

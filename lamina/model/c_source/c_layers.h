@@ -12,9 +12,9 @@
 namespace lamina {
 
 /// Adds the layers of a network, and "static void FUNCTION(const float *x, float *y)" that asks them in their order.
-/// `function`: also what the names of its layers and weights begin with.
+/// `prefix`: what the names of its layers and weights begin with.
 void AddNetwork(CWriter& out, CActivations& activations, const Network& network, WeightStorage weights,
-                const std::string& function);
+                const std::string& function, const std::string& prefix);
 
 /// Adds "static void @_softmax(float *a, int count)", once.
 void AddSoftmax(CWriter& out);

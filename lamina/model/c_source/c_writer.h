@@ -67,7 +67,10 @@ class CWriter {
   std::set<std::string> once_;
 };
 
-/// "numbers" with "s" where there are many.
+/// The i-th place from `first` on, as an index: "3 + i".
+inline std::string FromPlace(int64_t first) { return first == 0 ? "i" : fmt::format("{} + i", first); }
+
+/// The plural's s.
 inline const char* Many(int64_t count) { return count == 1 ? "" : "s"; }
 
 }  // namespace lamina
