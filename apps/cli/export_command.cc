@@ -1,7 +1,6 @@
 // lamina export.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -32,23 +31,15 @@ struct ExportCommand {
   JsonOutput json_output;
 };
 
-// Writes NAME.c and NAME.h into the folder; returns their paths.
-std::vector<std::string> WriteCSource(const ExportCommand& command, const Model& model) {
+std::vector<std::string> WriteSource(const ExportCommand& command, const Model& model) {
+  CSourceOptions options{.name = command.c_name};
   Table table;
   if (!command.data.empty()) {
     table = ReadTableFor(model, command.data);
     model.preprocessor.Prepare(table);
+    options.rows = &table;
   }
-  const CSource made = ToCSource(model, {.name = command.c_name, .rows = command.data.empty() ? nullptr : &table});
-  const std::vector<std::string> names{command.c_name + ".h", command.c_name + ".c"};
-  RequireOutputFolder(command.out, names);
-  ClaimNames(command.out, names);
-  std::vector<std::string> paths;
-  for (const std::string& name : names) {
-    paths.push_back((std::filesystem::path(command.out) / name).string());
-    WriteFileAtomically(paths.back(), name.ends_with(".h") ? made.header : made.source);
-  }
-  return paths;
+  return WriteCSource(model, options, command.out);
 }
 
 int RunExport(const ExportCommand& command) {
@@ -80,7 +71,7 @@ int RunExport(const ExportCommand& command) {
   } else if (command.onnx) {
     WriteFileAtomically(command.out, ToOnnx(model));
   } else if (c_source) {
-    paths = WriteCSource(command, model);
+    paths = WriteSource(command, model);
   } else {
     RefuseEnsemble(model, "files of its weights");
     RequireOutputFolder(command.out);

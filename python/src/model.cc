@@ -22,6 +22,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/cells.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/c_source/c_source.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
@@ -116,6 +117,30 @@ nb::dict PredictFile(const PyModel& self, const std::string& path, const std::st
     options.by_position = by_position;
     return ReadTableFor(model, path, options);
   });
+}
+
+// The files of ToCSource() by name. `table` null and `path` empty: rows of the self-test are made up.
+nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const std::string& path) {
+  const CSource made = Interruptibly([&] {
+    Table rows;
+    if (table != nullptr) {
+      ReadOptions options;
+      self.model.preprocessor.AddTo(options);
+      ReadAsCells(*table, options, table->texts);
+      rows = *table;
+    } else if (!path.empty()) {
+      rows = ReadTableFor(self.model, path);
+    }
+    const bool given = table != nullptr || !path.empty();
+    if (given) {
+      self.model.preprocessor.Prepare(rows);
+    }
+    return ToCSource(self.model, {.name = name, .rows = given ? &rows : nullptr});
+  });
+  nb::dict files;
+  files[nb::str((name + ".h").c_str())] = made.header;
+  files[nb::str((name + ".c").c_str())] = made.source;
+  return files;
 }
 
 /// Input columns as numbers, without a target that matters.
@@ -332,6 +357,7 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
              const std::string bytes = ToOnnx(self.model);
              return nb::bytes(bytes.data(), bytes.size());
            })
+      .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"))
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
 #include "lamina/base/version.h"
 #include "lamina/model/c_source/c_answer.h"
 #include "lamina/model/c_source/c_columns.h"
@@ -103,6 +106,19 @@ CSource ToCSource(const Model& model, const CSourceOptions& options) {
   made.source = about + fmt::format("#include \"{}.h\"\n\n#include <float.h>\n#include <math.h>\n#include <stddef.h>\n\n",
                                     options.name) + out.text();
   return made;
+}
+
+std::vector<std::string> WriteCSource(const Model& model, const CSourceOptions& options, const std::string& folder) {
+  const CSource made = ToCSource(model, options);
+  const std::vector<std::string> names{options.name + ".h", options.name + ".c"};
+  RequireOutputFolder(folder, names);
+  ClaimNames(folder, names);
+  std::vector<std::string> paths;
+  for (const std::string& name : names) {
+    paths.push_back((std::filesystem::path(folder) / name).string());
+    WriteFileAtomically(paths.back(), name.ends_with(".h") ? made.header : made.source);
+  }
+  return paths;
 }
 
 }  // namespace lamina
