@@ -90,7 +90,8 @@ int RunExport(const ExportCommand& command) {
 Command AddExport(CLI::App& app) {
   auto command = std::make_shared<ExportCommand>();
   CLI::App* sub = app.add_subcommand(
-      "export", "Write a model for other programs (ONNX, C source, or its weights as arrays), or with weights in fewer bits");
+      "export",
+      "Write a model for other programs (ONNX, C source, or its weights as arrays), or with weights in fewer bits");
   sub->add_option("--model,model", command->model, "Model file written by lamina train")->required()->type_name("FILE");
   sub->add_option("-o,--out", command->out, "The ONNX or model file; the folder for --c, --csv and --npy")
       ->required()

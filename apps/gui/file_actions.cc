@@ -283,7 +283,8 @@ void FileActions::AskExport() {
   if (store_.model() == nullptr) {
     return;
   }
-  const QString path = ask_where_to_save(tr("Export"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx);;C source (*.c)"));
+  const QString path =
+      ask_where_to_save(tr("Export"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx);;C source (*.c)"));
   if (!path.isEmpty()) {
     ExportTo(path);
   }

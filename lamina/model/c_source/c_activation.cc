@@ -46,8 +46,8 @@ class Formula {
     if (name == formulas::Elu::kName || name == formulas::Selu::kName) {
       const bool selu = name == formulas::Selu::kName;
       const std::string above = selu ? N(formulas::Selu::kScale) + " * z" : "z";
-      return fmt::format("return z > {} ? {} : {} * {}(z);", N(0), above,
-                         N(selu ? formulas::Selu::kScaledAlpha : P(0)), F("expm1"));
+      return fmt::format("return z > {} ? {} : {} * {}(z);", N(0), above, N(selu ? formulas::Selu::kScaledAlpha : P(0)),
+                         F("expm1"));
     }
     if (name == formulas::Gelu::kName) {
       return fmt::format("return {} * z * ({} + {}({} * (z + {} * z * z * z)));", N(0.5), N(1), F("tanh"),
@@ -57,8 +57,10 @@ class Formula {
       return fmt::format("return z / ({} + {}(-z));", N(1), F("exp"));
     }
     if (name == formulas::Mish::kName) {
-      return fmt::format("const {0} power = {1}(z < {2} ? z : {2});\n  const {0} n = power * (power + {3});\n"
-                         "  return z * (n / (n + {3}));", Real(), F("exp"), N(20), N(2));
+      return fmt::format(
+          "const {0} power = {1}(z < {2} ? z : {2});\n  const {0} n = power * (power + {3});\n"
+          "  return z * (n / (n + {3}));",
+          Real(), F("exp"), N(20), N(2));
     }
     return name == formulas::Softplus::kName
                ? fmt::format("return (z > {0} ? z : {0}) + {1}({2}(-{3}(z)));", N(0), F("log1p"), F("exp"), F("fabs"))

@@ -44,12 +44,13 @@ bool IsUnscaled(const TargetEncoder& targets) {
 }
 
 void AddSort(CWriter& out, int64_t outputs, int64_t each) {
-  out.Add("  /* Quantiles that cross are put in order. */\n"
-          "  for (j = 0; j < {}; j += {}) {{\n    for (i = 1; i < {}; ++i) {{\n"
-          "      const double y_i = answers[j + i];\n"
-          "      for (k = i; k > 0 && answers[j + k - 1] > y_i; --k)\n        answers[j + k] = answers[j + k - 1];\n"
-          "      answers[j + k] = y_i;\n    }}\n  }}\n",
-          outputs, each, each);
+  out.Add(
+      "  /* Quantiles that cross are put in order. */\n"
+      "  for (j = 0; j < {}; j += {}) {{\n    for (i = 1; i < {}; ++i) {{\n"
+      "      const double y_i = answers[j + i];\n"
+      "      for (k = i; k > 0 && answers[j + k - 1] > y_i; --k)\n        answers[j + k] = answers[j + k - 1];\n"
+      "      answers[j + k] = y_i;\n    }}\n  }}\n",
+      outputs, each, each);
 }
 
 void AddPredict(CWriter& out, const Model& model, const CColumns& columns) {
@@ -88,9 +89,11 @@ void AddIntervals(CWriter& out, const Model& model) {
     widths.push_back(CDouble(width));
   }
   out.AddArray("double", "@_half_widths", widths, 0, 8);
-  out.Add("\nvoid @_interval(const double outputs[{0}_OUTPUTS], double lower[{0}_OUTPUTS], double above[{0}_OUTPUTS]) {{\n"
-          "  int i;\n  for (i = 0; i < {0}_OUTPUTS; ++i) {{\n    lower[i] = outputs[i] - @_half_widths[i];\n"
-          "    above[i] = outputs[i] + @_half_widths[i];\n  }}\n}}\n\n", upper);
+  out.Add(
+      "\nvoid @_interval(const double outputs[{0}_OUTPUTS], double lower[{0}_OUTPUTS], double above[{0}_OUTPUTS]) {{\n"
+      "  int i;\n  for (i = 0; i < {0}_OUTPUTS; ++i) {{\n    lower[i] = outputs[i] - @_half_widths[i];\n"
+      "    above[i] = outputs[i] + @_half_widths[i];\n  }}\n}}\n\n",
+      upper);
 }
 
 }  // namespace
@@ -134,9 +137,10 @@ void AddOutputs(CWriter& out, const Model& model) {
     AddNetwork(out, activations, model.network_at(i), model.weights, net, net);
   }
   const int64_t outputs = model.network.outputs();
-  out.Add("/* The sum of {} networks, each times its share. */\nstatic void @_outputs(const {} *x, {} *y) {{\n"
-          "  double sums[{}];\n  int i;\n  for (i = 0; i < {}; ++i)\n    sums[i] = 0.0;\n",
-          model.networks(), out.real(), out.real(), outputs, outputs);
+  out.Add(
+      "/* The sum of {} networks, each times its share. */\nstatic void @_outputs(const {} *x, {} *y) {{\n"
+      "  double sums[{}];\n  int i;\n  for (i = 0; i < {}; ++i)\n    sums[i] = 0.0;\n",
+      model.networks(), out.real(), out.real(), outputs, outputs);
   for (int64_t i = 0; i < model.networks(); ++i) {
     out.Add("  @_net{}(x, y);\n  for (i = 0; i < {}; ++i)\n    sums[i] += {} * {}y[i];\n", i + 1, outputs,
             CDouble(model.share_of(i)), out.dtype() == DType::kF64 ? "" : "(double)");
@@ -155,9 +159,10 @@ void AddClassOf(CWriter& out, const TargetEncoder& targets, const std::string& t
             highest ? 0 : 1);
     return;
   }
-  out.Add("  int best = 0, i;\n  for (i = 0; i < {}_OUTPUTS; ++i) {{\n{}"
-          "    if (outputs[i] {} outputs[best])\n      best = i;\n  }}\n  return best;\n}}\n\n",
-          upper, type == "double" ? "    if (outputs[i] != outputs[i])\n      return -1;\n" : "", highest ? ">" : "<");
+  out.Add(
+      "  int best = 0, i;\n  for (i = 0; i < {}_OUTPUTS; ++i) {{\n{}"
+      "    if (outputs[i] {} outputs[best])\n      best = i;\n  }}\n  return best;\n}}\n\n",
+      upper, type == "double" ? "    if (outputs[i] != outputs[i])\n      return -1;\n" : "", highest ? ">" : "<");
 }
 
 void AddAnswers(CWriter& out, const Model& model, const CColumns& columns) {

@@ -26,9 +26,8 @@ std::string WhatItHolds(const CColumn& column) {
   if (column.fitted != nullptr && column.fitted->span) {
     text += fmt::format(", {:.6g} to {:.6g} in training", column.fitted->span->low, column.fitted->span->high);
   }
-  return column.fitted != nullptr && !column.fitted->format.unit.empty()
-             ? text + ", in " + column.fitted->format.unit
-             : text;
+  return column.fitted != nullptr && !column.fitted->format.unit.empty() ? text + ", in " + column.fitted->format.unit
+                                                                         : text;
 }
 
 void AddPlaces(CWriter& out, const CColumns& columns, bool texts) {
@@ -50,8 +49,8 @@ void AddPlacesOf(CWriter& out, const char* what, const std::vector<std::string>&
   CNames constants(fmt::format("{}_{}_", out.name(), what));
   out.Add("enum {{\n");
   for (size_t i = 0; i < names.size(); ++i) {
-    out.Add("  {} = {}{} /* {} */\n", constants.Add(names[i], static_cast<int64_t>(i)), i, i + 1 < names.size() ? "," : "",
-            CComment(names[i]));
+    out.Add("  {} = {}{} /* {} */\n", constants.Add(names[i], static_cast<int64_t>(i)), i,
+            i + 1 < names.size() ? "," : "", CComment(names[i]));
   }
   out.Add("}};\n\n");
 }
@@ -80,9 +79,10 @@ std::string SizesText(const CWriter& out) {
 }
 
 std::string DaysDeclaration(const CColumns& columns) {
-  return HasDates(columns) ? "/* Days from 1970-01-01 to a date (year, month 1 to 12, day 1 to 31); add hours / 24.0, in UTC. */\n"
-                             "double @_days(int year, int month, int day);\n\n"
-                           : "";
+  return HasDates(columns)
+             ? "/* Days from 1970-01-01 to a date (year, month 1 to 12, day 1 to 31); add hours / 24.0, in UTC. */\n"
+               "double @_days(int year, int month, int day);\n\n"
+             : "";
 }
 
 void AddDays(CWriter& out, const CColumns& columns) {
@@ -104,11 +104,13 @@ std::string HeaderOf(const Model& model, const CColumns& columns, const std::str
   const std::string upper = UpperCName(name);
   const std::vector<std::string>& classes = model.preprocessor.targets().class_names();
   out.AddText(parts.about);
-  out.Add("#ifndef {0}_H_\n#define {0}_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n", upper);
-  out.Add("#define {}_COLUMNS {}\n#define {}_NUMBERS {} /* of them */\n#define {}_TEXTS {} /* of them */\n"
-          "#define {}_OUTPUTS {}\n#define {}_CLASSES {}\n\n",
-          upper, columns.columns.size(), upper, columns.numbers, upper, columns.texts, upper, model.network.outputs(),
-          upper, classes.size());
+  out.Add("#ifndef {0}_H_\n#define {0}_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
+          upper);
+  out.Add(
+      "#define {}_COLUMNS {}\n#define {}_NUMBERS {} /* of them */\n#define {}_TEXTS {} /* of them */\n"
+      "#define {}_OUTPUTS {}\n#define {}_CLASSES {}\n\n",
+      upper, columns.columns.size(), upper, columns.numbers, upper, columns.texts, upper, model.network.outputs(),
+      upper, classes.size());
   AddPlaces(out, columns, false);
   AddPlaces(out, columns, true);
   if (!classes.empty()) {
@@ -118,9 +120,10 @@ std::string HeaderOf(const Model& model, const CColumns& columns, const std::str
     out.Add("/* The outputs. */\n");
     AddPlacesOf(out, "output", NamesOfOutputs(model));
   }
-  out.Add("/* Names as the training data had them; columns in its order, numbers and texts. */\n"
-          "extern const char *const @_column_names[{0}_COLUMNS];\nextern const char *const @_{1}_names[{0}_{2}];\n",
-          upper, classes.empty() ? "output" : "class", classes.empty() ? "OUTPUTS" : "CLASSES");
+  out.Add(
+      "/* Names as the training data had them; columns in its order, numbers and texts. */\n"
+      "extern const char *const @_column_names[{0}_COLUMNS];\nextern const char *const @_{1}_names[{0}_{2}];\n",
+      upper, classes.empty() ? "output" : "class", classes.empty() ? "OUTPUTS" : "CLASSES");
   out.AddText("\n" + parts.functions);
   out.Add("#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {}_H_ */\n", upper);
   return out.text();

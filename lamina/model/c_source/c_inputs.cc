@@ -13,7 +13,10 @@ namespace {
 class EncoderWriter {
  public:
   EncoderWriter(CWriter& out, const Model& model, const CColumns& columns)
-      : out_(out), preprocessor_(model.preprocessor), columns_(columns), fills_(Fills(model.preprocessor.policies().missing)) {}
+      : out_(out),
+        preprocessor_(model.preprocessor),
+        columns_(columns),
+        fills_(Fills(model.preprocessor.policies().missing)) {}
 
   // The statements; what they need stands in `out` then.
   std::string Run() {
@@ -67,8 +70,10 @@ class EncoderWriter {
       for (const double value : columns_.missing_numbers) {
         missing += fmt::format("{}x == {}", missing.empty() ? "" : " || ", CDouble(value));
       }
-      out_.Add("/* Numbers that stand for a missing value. */\n"
-               "static double @_number(double x) {{ return {} ? NAN : x; }}\n\n", missing);
+      out_.Add(
+          "/* Numbers that stand for a missing value. */\n"
+          "static double @_number(double x) {{ return {} ? NAN : x; }}\n\n",
+          missing);
     }
     if (columns_.derived.empty()) {
       return;
@@ -77,9 +82,10 @@ class EncoderWriter {
     out_.stack_bytes += 8 * std::ssize(columns_.derived);
     for (size_t i = 0; i < columns_.derived.size(); ++i) {
       const Derivation& made = columns_.derived[i];
-      body_ += fmt::format("  /* {} = {} of {} */\n  derived[{}] = {};\n", CComment(made.name), made.function->name,
-                           CComment(made.column), i, DerivedText(out_, made, NumberText(made.column),
-                                                  made.other.empty() ? "" : NumberText(made.other)));
+      body_ += fmt::format(
+          "  /* {} = {} of {} */\n  derived[{}] = {};\n", CComment(made.name), made.function->name,
+          CComment(made.column), i,
+          DerivedText(out_, made, NumberText(made.column), made.other.empty() ? "" : NumberText(made.other)));
     }
   }
 
@@ -120,7 +126,8 @@ class EncoderWriter {
   void AddRun(size_t first, size_t count) {
     const FittedColumn& column = preprocessor_.inputs().columns()[first];
     const CColumn& raw = *columns_.Find(column.name);
-    const std::string offset = OfRun("input_offset", first, count, [](const FittedColumn& c) { return c.scaling.offset; });
+    const std::string offset =
+        OfRun("input_offset", first, count, [](const FittedColumn& c) { return c.scaling.offset; });
     const std::string scale = OfRun("input_scale", first, count, [](const FittedColumn& c) { return c.scaling.scale; });
     std::string value = fmt::format("numbers[{}]", FromPlace(raw.place));
     std::string fill;
@@ -167,14 +174,17 @@ class EncoderWriter {
 // @_put: false for what is no number of the network's type.
 void AddPut(CWriter& out, const CStore& store) {
   const char* most = out.dtype() == DType::kF64 ? "DBL_MAX" : "FLT_MAX";
-  out.Add("/* An input of the network; 0 where it is no finite number. */\n"
-          "static int @_put({} *x, int i, double y) {{\n"
-          "  const {} z = ({})y;\n", store.type, out.real(), out.real());
+  out.Add(
+      "/* An input of the network; 0 where it is no finite number. */\n"
+      "static int @_put({} *x, int i, double y) {{\n"
+      "  const {} z = ({})y;\n",
+      store.type, out.real(), out.real());
   if (store.in_steps) {
-    out.Add("  {0} whole;\n  if (!({1}(z) <= {2}))\n    return 0;\n"
-            "  whole = {3}(z / @_input_step[i] + {4});\n"
-            "  x[i] = (int8_t)(whole > {5} ? {5} : whole < -{5} ? -{5} : whole);\n  return 1;\n}}\n\n",
-            out.real(), out.Function("fabs"), most, out.Function("floor"), out.Number(0.5), out.Number(127));
+    out.Add(
+        "  {0} whole;\n  if (!({1}(z) <= {2}))\n    return 0;\n"
+        "  whole = {3}(z / @_input_step[i] + {4});\n"
+        "  x[i] = (int8_t)(whole > {5} ? {5} : whole < -{5} ? -{5} : whole);\n  return 1;\n}}\n\n",
+        out.real(), out.Function("fabs"), most, out.Function("floor"), out.Number(0.5), out.Number(127));
   } else {
     out.Add("  x[i] = z;\n  return {}(z) <= {};\n}}\n\n", out.Function("fabs"), most);
   }
@@ -220,8 +230,9 @@ void AddEncoder(CWriter& out, const Model& model, const CColumns& columns, const
   if (Mentions(body, "  v = ")) {
     variables += "  double v;\n";
   }
-  out.Add("/* A raw row to the {} input{} of the network; returns 0, or 1 + the column whose value cannot be used. */\n",
-          model.network.inputs(), Many(model.network.inputs()));
+  out.Add(
+      "/* A raw row to the {} input{} of the network; returns 0, or 1 + the column whose value cannot be used. */\n",
+      model.network.inputs(), Many(model.network.inputs()));
   out.Add("static int @_encode({}, {} *x) {{\n", RowParameters(columns, upper), store.type);
   out.AddText(variables + body + "  return 0;\n}\n\n");
 }

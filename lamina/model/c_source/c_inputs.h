@@ -9,7 +9,7 @@ namespace lamina {
 /// Adds "static int @_encode(numbers[, texts], x)": 0, or 1 + the column whose value cannot be used. `stores`: the type
 /// of x and what ends "@_put(&x[i], value, i)" as a C expression of `y` and `i`; see c_int8.
 struct CStore {
-  std::string type;      // of an element of x
+  std::string type;       // of an element of x
   bool in_steps = false;  // x is y over a step of its own, a whole number of 8 bits
 };
 void AddEncoder(CWriter& out, const Model& model, const CColumns& columns, const CStore& store);

@@ -119,14 +119,16 @@ std::string MissingFunction(const CColumns& columns) {
   }
   words.insert(words.end(), {"-nan", "+nan"});
   words.insert(words.end(), columns.missing_words.begin(), columns.missing_words.end());
-  std::string text = "/* Whether a cell says that there is no value. */\nstatic int @_is_missing(const char *cell) {\n"
-                     "  static const char *const marks[] = {";
+  std::string text =
+      "/* Whether a cell says that there is no value. */\nstatic int @_is_missing(const char *cell) {\n"
+      "  static const char *const marks[] = {";
   for (size_t i = 0; i < words.size(); ++i) {
     text += (i == 0 ? "" : i % 8 == 7 ? ",\n      " : ", ") + CString(words[i]);
   }
-  return text + "};\n  unsigned i;\n  if (cell == NULL)\n    return 1;\n"
-                "  for (i = 0; i < sizeof(marks) / sizeof(marks[0]); ++i) {\n    if (@_is(cell, marks[i], 1))\n"
-                "      return 1;\n  }\n  return 0;\n}\n\n";
+  return text +
+         "};\n  unsigned i;\n  if (cell == NULL)\n    return 1;\n"
+         "  for (i = 0; i < sizeof(marks) / sizeof(marks[0]); ++i) {\n    if (@_is(cell, marks[i], 1))\n"
+         "      return 1;\n  }\n  return 0;\n}\n\n";
 }
 
 // "true" and "false", as 1 and 0 and in other letters, where all categories are such: 2 lines more.
@@ -153,11 +155,13 @@ void AddWords(CWriter& out, const FittedColumn& column, const std::string& cell,
               std::string& body) {
   out.AddOnce(kHash);
   out.stack_bytes += 8 * column.buckets;
-  body += fmt::format("  {{\n    double buckets[{0}];\n    @_words(k == -2 ? \"\" : {1}, buckets, {0});\n", column.buckets,
-                      cell);
+  body += fmt::format("  {{\n    double buckets[{0}];\n    @_words(k == -2 ? \"\" : {1}, buckets, {0});\n",
+                      column.buckets, cell);
   body += fills ? "" : fmt::format("    if (k == -2)\n      return {};\n", code);
-  body += fmt::format("    for (i = 0; i < {}; ++i) {{\n      if (!@_put(x, {}, buckets[i]))\n        return {};\n"
-                      "    }}\n  }}\n", column.buckets, FromPlace(column.place), code);
+  body += fmt::format(
+      "    for (i = 0; i < {}; ++i) {{\n      if (!@_put(x, {}, buckets[i]))\n        return {};\n"
+      "    }}\n  }}\n",
+      column.buckets, FromPlace(column.place), code);
 }
 
 void AddCategories(CWriter& out, const Preprocessor& preprocessor, const CColumn& raw, const FittedColumn& column,

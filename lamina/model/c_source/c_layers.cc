@@ -29,8 +29,12 @@ class LayerWriter {
  public:
   LayerWriter(CWriter& out, CActivations& activations, const Network& network, size_t layer, WeightStorage weights,
               const std::string& prefix)
-      : out_(out), spec_(network.layers()[layer]), blocks_(network.blocks(layer)),
-        number_(layer + 1), prefix_(prefix), stored_(StoreLayer(network, layer, weights)),
+      : out_(out),
+        spec_(network.layers()[layer]),
+        blocks_(network.blocks(layer)),
+        number_(layer + 1),
+        prefix_(prefix),
+        stored_(StoreLayer(network, layer, weights)),
         storage_(StoresWeights(spec_, weights) ? weights : WeightStorage::kExact) {
     const auto numbers = [&](const void* from, int64_t count) {
       std::vector<double> values;
@@ -236,29 +240,35 @@ void AddMembers(CWriter& out, const Network& network, const std::string& functio
     }
   });
   out.AddNumbers(prefix + "_factor", factors, network.inputs());
-  out.Add("\n/* The mean of {} members, each with inputs times factors of its own. */\n"
-          "static void {}(const {} *x, {} *y) {{\n  {} own[{}], answer[{}];\n  int i, member;\n",
-          network.members(), function, out.real(), out.real(), out.real(), network.inputs(), network.outputs());
+  out.Add(
+      "\n/* The mean of {} members, each with inputs times factors of its own. */\n"
+      "static void {}(const {} *x, {} *y) {{\n  {} own[{}], answer[{}];\n  int i, member;\n",
+      network.members(), function, out.real(), out.real(), out.real(), network.inputs(), network.outputs());
   out.Add("  for (i = 0; i < {}; ++i)\n    y[i] = {};\n  for (member = 0; member < {}; ++member) {{\n",
           network.outputs(), out.Number(0), network.members());
-  out.Add("    for (i = 0; i < {}; ++i)\n      own[i] = x[i] * {}_factor[member][i];\n    {}_member(own, answer, member);\n",
-          network.inputs(), prefix, function);
-  out.Add("    for (i = 0; i < {0}; ++i)\n      y[i] += answer[i];\n  }}\n  for (i = 0; i < {0}; ++i)\n    y[i] /= {1};\n}}\n\n",
-          network.outputs(), out.Number(static_cast<double>(network.members())));
+  out.Add(
+      "    for (i = 0; i < {}; ++i)\n      own[i] = x[i] * {}_factor[member][i];\n    {}_member(own, answer, "
+      "member);\n",
+      network.inputs(), prefix, function);
+  out.Add(
+      "    for (i = 0; i < {0}; ++i)\n      y[i] += answer[i];\n  }}\n  for (i = 0; i < {0}; ++i)\n    y[i] /= "
+      "{1};\n}}\n\n",
+      network.outputs(), out.Number(static_cast<double>(network.members())));
   out.stack_bytes += (network.inputs() + network.outputs()) * out.real_bytes();
 }
 
 }  // namespace
 
 void AddSoftmax(CWriter& out) {
-  out.AddOnce(fmt::format("static void @_softmax({0} *a, int count) {{\n"
-                          "  {0} most = a[0], sum = {1};\n"
-                          "  int i;\n"
-                          "  for (i = 1; i < count; ++i)\n    most = a[i] > most ? a[i] : most;\n"
-                          "  for (i = 0; i < count; ++i) {{\n    a[i] = {2}(a[i] - most);\n    sum += a[i];\n  }}\n"
-                          "  for (i = 0; i < count; ++i)\n    a[i] /= sum;\n"
-                          "}}\n\n",
-                          out.real(), out.Number(0), out.Function("exp")));
+  out.AddOnce(
+      fmt::format("static void @_softmax({0} *a, int count) {{\n"
+                  "  {0} most = a[0], sum = {1};\n"
+                  "  int i;\n"
+                  "  for (i = 1; i < count; ++i)\n    most = a[i] > most ? a[i] : most;\n"
+                  "  for (i = 0; i < count; ++i) {{\n    a[i] = {2}(a[i] - most);\n    sum += a[i];\n  }}\n"
+                  "  for (i = 0; i < count; ++i)\n    a[i] /= sum;\n"
+                  "}}\n\n",
+                  out.real(), out.Number(0), out.Function("exp")));
 }
 
 void AddNetwork(CWriter& out, CActivations& activations, const Network& network, WeightStorage weights,

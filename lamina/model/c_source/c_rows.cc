@@ -217,17 +217,17 @@ void AddSelfTest(CWriter& out, const CColumns& columns, const std::vector<CRow>&
   out.AddText("/* How far answers may be from them: {a share of the answer, and a number}. */\n");
   std::vector<std::string> bounds;
   out.AddArray("double", "@_test_bounds", tolerances, 0, 0);
-  out.AddText(fmt::format(
-      "\nint main(void) {{\n  int wrong = 0, row, j;\n  for (row = 0; row < {0}; ++row) {{\n"
-      "    {1} outputs[{2}_OUTPUTS];\n    const int code = @_predict({3}outputs);\n    if (code != 0) {{\n"
-      "      printf(\"row %d: code %d\\n\", row, code);\n      ++wrong;\n      continue;\n    }}\n"
-      "    for (j = 0; j < {2}_OUTPUTS; ++j) {{\n"
-      "      const double expected = (double)@_test_outputs[row][j], got = (double)outputs[j];\n"
-      "      if (!(fabs(got - expected) <= @_test_bounds[j] * (1.0 + {4}))) {{\n"
-      "        printf(\"row %d, output %d: %.9g, not %.9g\\n\", row, j, got, expected);\n        ++wrong;\n"
-      "      }}\n    }}\n  }}\n"
-      "  printf(\"@: {0} rows, %d wrong answers\\n\", wrong);\n  return wrong == 0 ? 0 : 1;\n}}\n#endif\n",
-      rows.size(), type, upper, arguments, "fabs(expected)"));
+  out.AddText(
+      fmt::format("\nint main(void) {{\n  int wrong = 0, row, j;\n  for (row = 0; row < {0}; ++row) {{\n"
+                  "    {1} outputs[{2}_OUTPUTS];\n    const int code = @_predict({3}outputs);\n    if (code != 0) {{\n"
+                  "      printf(\"row %d: code %d\\n\", row, code);\n      ++wrong;\n      continue;\n    }}\n"
+                  "    for (j = 0; j < {2}_OUTPUTS; ++j) {{\n"
+                  "      const double expected = (double)@_test_outputs[row][j], got = (double)outputs[j];\n"
+                  "      if (!(fabs(got - expected) <= @_test_bounds[j] * (1.0 + {4}))) {{\n"
+                  "        printf(\"row %d, output %d: %.9g, not %.9g\\n\", row, j, got, expected);\n        ++wrong;\n"
+                  "      }}\n    }}\n  }}\n"
+                  "  printf(\"@: {0} rows, %d wrong answers\\n\", wrong);\n  return wrong == 0 ? 0 : 1;\n}}\n#endif\n",
+                  rows.size(), type, upper, arguments, "fabs(expected)"));
 }
 
 }  // namespace lamina

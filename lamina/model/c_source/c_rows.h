@@ -1,4 +1,5 @@
-// Raw rows with the answers that the program gives: the self-test of a model's C source, and what 8 bits are measured on.
+// Raw rows with the answers that the program gives: the self-test of a model's C source, and what 8 bits are measured
+// on.
 #pragma once
 
 #include <optional>
@@ -19,8 +20,8 @@ struct CRow {
 /// At most `most` rows of a table, evenly spread. Throws Error for a column that it lacks.
 std::vector<CRow> RowsOfTable(const CColumns& columns, const Table& table, int64_t most);
 
-/// Rows made up between the bounds of the training rows (where the model knows them), all categories in turn, gaps where
-/// the model fills them in. The same rows each time.
+/// Rows made up between the bounds of the training rows (where the model knows them), all categories in turn, gaps
+/// where the model fills them in. The same rows each time.
 std::vector<CRow> TypicalRows(const Model& model, const CColumns& columns, int64_t count);
 
 /// The rows as a table that AnswerTable() takes.

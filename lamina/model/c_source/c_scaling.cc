@@ -57,8 +57,9 @@ std::string DecodedInC(CWriter& out, const ColumnScaling& scaling, const std::st
   if (scaling.curve != Curve::kLogarithm) {
     return value;
   }
-  out.AddOnce("/* The number whose logarithm (of itself and 1, by its sign) is y. */\n"
-              "static double @_power(double y) { return copysign(expm1(fabs(y)), y); }\n\n");
+  out.AddOnce(
+      "/* The number whose logarithm (of itself and 1, by its sign) is y. */\n"
+      "static double @_power(double y) { return copysign(expm1(fabs(y)), y); }\n\n");
   return fmt::format("@_power({})", value);
 }
 

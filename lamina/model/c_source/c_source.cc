@@ -37,7 +37,8 @@ std::string FunctionsText(const Model& model, const CColumns& columns, const std
                            (columns.numbers > 0 && columns.texts > 0 ? ", " : "") +
                            (columns.texts > 0 ? "NULL and \"\" are missing texts" : "");
   std::string text = fmt::format(
-      "/* Answers a row; {}. `outputs`: {}.\n * Returns 0; 1 + the column whose value is missing, unknown or too large; "
+      "/* Answers a row; {}. `outputs`: {}.\n * Returns 0; 1 + the column whose value is missing, unknown or too "
+      "large; "
       "-1 where the answer is no finite number.\n * Then `outputs` is left alone. Any number of threads may ask. */\n"
       "int @_predict({}, double outputs[{}_OUTPUTS]);\n\n",
       gaps,
@@ -46,13 +47,16 @@ std::string FunctionsText(const Model& model, const CColumns& columns, const std
                                      : "one a class",
       RowParameters(columns, upper), upper);
   if (classes) {
-    text += fmt::format("/* The class that outputs mean, -1 where one of them is a NaN. */\nint @_class_of(const double outputs[{}_OUTPUTS]);\n\n",
-                        upper);
+    text += fmt::format(
+        "/* The class that outputs mean, -1 where one of them is a NaN. */\nint @_class_of(const double "
+        "outputs[{}_OUTPUTS]);\n\n",
+        upper);
   }
   if (model.intervals) {
-    text += fmt::format("/* Bounds between which the true value lies for {0:.6g} of 100 rows. */\n"
-                        "void @_interval(const double outputs[{1}_OUTPUTS], double lower[{1}_OUTPUTS], double above[{1}_OUTPUTS]);\n\n",
-                        100 * model.intervals->level, upper);
+    text += fmt::format(
+        "/* Bounds between which the true value lies for {0:.6g} of 100 rows. */\n"
+        "void @_interval(const double outputs[{1}_OUTPUTS], double lower[{1}_OUTPUTS], double above[{1}_OUTPUTS]);\n\n",
+        100 * model.intervals->level, upper);
   }
   return text + DaysDeclaration(columns);
 }
@@ -103,8 +107,10 @@ CSource ToCSource(const Model& model, const CSourceOptions& options) {
   CSource made;
   made.header = HeaderOf(model, columns, options.name, {about, FunctionsText(model, columns, options.name)});
   AddRowsOfTest(out, model, columns, options.rows);
-  made.source = about + fmt::format("#include \"{}.h\"\n\n#include <float.h>\n#include <math.h>\n#include <stddef.h>\n\n",
-                                    options.name) + out.text();
+  made.source =
+      about +
+      fmt::format("#include \"{}.h\"\n\n#include <float.h>\n#include <math.h>\n#include <stddef.h>\n\n", options.name) +
+      out.text();
   return made;
 }
 

@@ -24,8 +24,8 @@ struct CSource {
 /// Error(kUnsupported) with the reason for what C cannot say: a user's own activation, parameters that are not finite.
 CSource ToCSource(const Model& model, const CSourceOptions& options);
 
-/// Writes both into `folder`, each whole or not at all; returns their paths. Throws as ToCSource(), RequireOutputFolder()
-/// and ClaimNames() (base/output_folder.h).
+/// Writes both into `folder`, each whole or not at all; returns their paths. Throws as ToCSource(),
+/// RequireOutputFolder() and ClaimNames() (base/output_folder.h).
 std::vector<std::string> WriteCSource(const Model& model, const CSourceOptions& options, const std::string& folder);
 
 /// How far an answer in C may be from the program's, times 1 + its size (and for regression the target's scale).

@@ -12,20 +12,17 @@
 namespace lamina {
 namespace {
 
-constexpr std::string_view kHeaders[] = {"assert",   "complex", "ctype",  "errno",  "fenv",   "float",  "inttypes",
-                                         "iso646",   "limits",  "locale", "math",   "setjmp", "signal", "stdarg",
-                                         "stdbool",  "stddef",  "stdint", "stdio",  "stdlib", "string", "tgmath",
-                                         "threads",  "time",    "uchar",  "unistd", "wchar",  "wctype", "memory",
-                                         "stdalign", "alloca",  "malloc"};
+constexpr std::string_view kHeaders[] = {
+    "assert", "complex", "ctype",  "errno",   "fenv",   "float",  "inttypes", "iso646", "limits", "locale", "math",
+    "setjmp", "signal",  "stdarg", "stdbool", "stddef", "stdint", "stdio",    "stdlib", "string", "tgmath", "threads",
+    "time",   "uchar",   "unistd", "wchar",   "wctype", "memory", "stdalign", "alloca", "malloc"};
 constexpr size_t kLongestName = 40;
 constexpr size_t kLongestString = 4095;  // C99, 5.2.4.1
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-std::string WithPoint(std::string text) {
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
+std::string WithPoint(std::string text) { return text.find_first_of(".e") == std::string::npos ? text + ".0" : text; }
 
 }  // namespace
 
