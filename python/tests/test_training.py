@@ -97,6 +97,8 @@ def test_model_files_and_pickles(tmp_path):
         np.testing.assert_array_equal(model.predict(data), other.predict(data))
         assert other.columns == ["colour", "size"] and other.targets == ["price"] and other.classes == []
     assert model.to_onnx()[:1] == b"\x08"
+    files = model.to_c("one")
+    assert sorted(files) == ["one.c", "one.h"] and "int one_predict(" in files["one.h"]
     program = os.environ.get("LAMINA_PROGRAM")
     if program:
         data.to_csv(tmp_path / "data.csv", index=False)
