@@ -6,12 +6,14 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QSettings>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "curves_view.h"
 #include "data_page.h"
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
+#include "lamina/model/c_source/c_source.h"
 #include "lamina/model/onnx_export.h"
 #include "plain_text.h"
 #include "predict_panel.h"
@@ -292,15 +294,24 @@ void FileActions::AskExport() {
   if (store_.model() == nullptr) {
     return;
   }
-  const QString path = ask_where_to_save(tr("Export as ONNX"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx)"));
+  const QString path =
+      ask_where_to_save(tr("Export"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx);;C source (*.c)"));
   if (!path.isEmpty()) {
     ExportTo(path);
   }
 }
 
 bool FileActions::ExportTo(const QString& path) {
-  return Try([&] { WriteFileAtomically(path.toStdString(), ToOnnx(*store_.model())); },
-             tr("Exported the model as %1").arg(path));
+  return Try(
+      [&] {
+        const std::filesystem::path file(path.toStdString());
+        if (file.extension() == ".c") {
+          WriteCSource(*store_.model(), {.name = file.stem().string()}, file.parent_path().string());
+        } else {
+          WriteFileAtomically(file.string(), ToOnnx(*store_.model()));
+        }
+      },
+      tr("Exported the model as %1").arg(path));
 }
 
 void FileActions::AskSaveCurves(CurvesView& curves) {

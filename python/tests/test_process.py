@@ -267,6 +267,13 @@ def test_what_it_says_of_itself():
     assert all(hasattr(lamina, name) for name in lamina.__all__)
 
 
+def test_the_command_says_of_a_removed_flag_what_to_do(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    command = [sys.executable, "-m", "lamina", "train", str(tmp_path / "t.csv"), "--target", "b", "--sync-steps", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and "was removed" in done.stderr and "Leave it out" in done.stderr
+
+
 def test_import_leaves_the_lock_of_the_interpreter_as_it_was():
     code = "import sys; locked = getattr(sys, '_is_gil_enabled', lambda: True); before = locked(); import lamina; print(before == locked())"
     assert python(code) == "True"

@@ -97,6 +97,8 @@ def test_model_files_and_pickles(tmp_path):
         np.testing.assert_array_equal(model.predict(data), other.predict(data))
         assert other.columns == ["colour", "size"] and other.targets == ["price"] and other.classes == []
     assert model.to_onnx()[:1] == b"\x08"
+    files = model.to_c("one")
+    assert sorted(files) == ["one.c", "one.h"] and "int one_predict(" in files["one.h"]
     program = os.environ.get("LAMINA_PROGRAM")
     if program:
         data.to_csv(tmp_path / "data.csv", index=False)
@@ -193,6 +195,8 @@ def test_errors_are_the_programs(tmp_path):
     with pytest.raises(ValueError, match="learning-rat") as wrong:
         lamina.train(frame(), "price", learning_rat=0.1)
     assert wrong.value.code in ("invalid_argument", "not_found")
+    with pytest.raises(ValueError, match=r"^sync_steps was removed: .*Leave it out"):
+        lamina.train(frame(), "price", sync_steps=4)
     with pytest.raises(lamina.Error, match="cost"):
         lamina.train(frame(), "cost")
     (tmp_path / "bad.safetensors").write_bytes(b"nothing of the kind")

@@ -30,6 +30,7 @@ class BadSettingsTest(CliTest):
         self.refuse_setting("--sync-steps", "4", says=("--sync-steps was removed", "Leave it out"))
         self.refuse_setting("--number-embedding", "periodic", says=("periodic was removed", "pbld"))
         self.refuse("bench", "scaling", "--stragglers", "2", code=2, says=("--stragglers was removed", "Leave it out"))
+        self.refuse("devices", "---", code=2, says=("---",))
         self.write("old.toml", "sync-steps = 4\n")
         self.refuse_setting("--config", "old.toml", says=("old.toml", "--sync-steps was removed", "Leave it out"))
 
