@@ -22,6 +22,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/cells.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/explain.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
@@ -362,6 +363,7 @@ void BindModel(nb::module_& module) {
   BindEncoder(module);
   BindAnswers(module)
       .def_prop_ro("shape_text", [](const PyModel& self) { return self.model.ShapeText(); })
+      .def_prop_ro("learned_weights", [](const PyModel& self) { return LearnedWeights(self.model); })
       .def_prop_ro("shares",
                    [](const PyModel& self) {
                      std::vector<double> shares;
