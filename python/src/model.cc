@@ -23,6 +23,7 @@
 #include "lamina/data/files/cells.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/c_source/c_source.h"
+#include "lamina/model/explain.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
@@ -338,6 +339,7 @@ void BindModel(nb::module_& module) {
   BindEncoder(module);
   BindAnswers(module)
       .def_prop_ro("shape_text", [](const PyModel& self) { return self.model.ShapeText(); })
+      .def_prop_ro("learned_weights", [](const PyModel& self) { return LearnedWeights(self.model); })
       .def_prop_ro("shares",
                    [](const PyModel& self) {
                      std::vector<double> shares;
